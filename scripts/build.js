@@ -1,0 +1,83 @@
+/**
+ * Bundles the server into dist/: a start that reads three files is several times quicker than one that reads the
+ * thousand small files of node_modules. What few requests need stays in chunks of its own, loaded when needed.
+ *
+ * --watch: rebuilds and restarts on every change.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { context } from 'esbuild'
+
+const OUT = 'dist'
+
+/** @type {import('esbuild').BuildOptions} */
+const options = {
+  entryPoints: ['src/main.ts'],
+  outdir: OUT,
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  sourcemap: false,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  keepNames: true,
+  metafile: true,
+  legalComments: 'none',
+  // Bundled CommonJS packages call require for what Node brings along.
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+}
+
+/** The packages whose code is in the bundle, with their licences, which must go along. */
+function licences(metafile) {
+  const packages = new Set()
+  for (const input of Object.keys(metafile.inputs)) {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[0]
+    if (name) packages.add(name)
+  }
+  return [...packages]
+    .sort()
+    .map(folder => {
+      const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+      const file = readdirSync(folder).find(entry => /^licen[cs]e/i.test(entry))
+      const text = file ? readFileSync(`${folder}/${file}`, 'utf8').trim() : ''
+      return `${name} ${version} (${license})\n\n${text}\n`
+    })
+    .join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+let server
+function restart() {
+  server?.kill()
+  server = spawn(process.execPath, [`${OUT}/main.js`], { stdio: 'inherit' })
+}
+
+const watch = process.argv.includes('--watch')
+if (existsSync(OUT)) rmSync(OUT, { recursive: true })
+
+const build = await context({
+  ...options,
+  plugins: [
+    {
+      name: 'after',
+      setup({ onEnd }) {
+        onEnd(({ errors, metafile }) => {
+          if (errors.length > 0) return
+          writeFileSync(`${OUT}/THIRD-PARTY-LICENSES.txt`, licences(metafile))
+          if (watch) restart()
+        })
+      },
+    },
+  ],
+})
+
+if (watch) {
+  await build.watch()
+} else {
+  await build.rebuild()
+  await build.dispose()
+}

@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+import type { DOCUMENT_TYPES } from './schemas.js'
+
+/** An uploaded file, as the HTTP edge hands it in. */
+export interface Upload {
+  readonly fileName: string
+  readonly content: Buffer
+}
+
+type DocumentType = (typeof DOCUMENT_TYPES)[number]
+
+/** The first bytes of each format: ISO 32000-1 §7.5.2, ITU-T T.81 Annex B, ISO/IEC 15948 §5.2. */
+const SIGNATURES: readonly (readonly [DocumentType, Buffer])[] = [
+  ['application/pdf', Buffer.from('%PDF-', 'latin1')],
+  ['image/jpeg', Buffer.from([0xff, 0xd8, 0xff])],
+  ['image/png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
+]
+
+/** The format of a document by its first bytes, whatever it calls itself; undefined: none that is accepted. */
+export const documentTypeOf = (content: Buffer): DocumentType | undefined =>
+  SIGNATURES.find(([, signature]) => content.subarray(0, signature.length).equals(signature))?.[0]
+
+export const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')

@@ -1,0 +1,21 @@
+import type { Lifecycle } from '../../core/state-machine.js'
+
+/** The states are not documented; these are decisions §9. They follow the open amount, except CANCELLED. */
+export const BILL_STATUSES = ['OPEN', 'PARTIALLY_PAID', 'PAID', 'CANCELLED'] as const
+export type BillStatus = (typeof BILL_STATUSES)[number]
+export type BillVerb = 'reopen' | 'payPartially' | 'pay' | 'cancel'
+
+export const billLifecycle: Lifecycle<BillStatus, BillVerb> = {
+  OPEN: { payPartially: 'PARTIALLY_PAID', pay: 'PAID', cancel: 'CANCELLED' },
+  PARTIALLY_PAID: { reopen: 'OPEN', pay: 'PAID', cancel: 'CANCELLED' },
+  PAID: { reopen: 'OPEN', payPartially: 'PARTIALLY_PAID', cancel: 'CANCELLED' },
+  CANCELLED: {},
+}
+
+/** The verb that leads to a state. */
+export const verbTo: Readonly<Record<BillStatus, BillVerb>> = {
+  OPEN: 'reopen',
+  PARTIALLY_PAID: 'payPartially',
+  PAID: 'pay',
+  CANCELLED: 'cancel',
+}

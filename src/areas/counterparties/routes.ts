@@ -1,0 +1,25 @@
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { failures, RegionHeader } from '../../http/schemas.js'
+import { Counterparty, CounterpartyParams, CounterpartyUpdate } from './schemas.js'
+
+/** /api/v1/counterparties: interface, Other endpoints; decisions §10. */
+export const counterpartyRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
+  app.patch(
+    '/:counterpartyReference',
+    {
+      schema: {
+        operationId: 'updateCounterparty',
+        summary: 'Update the details of a counterparty',
+        tags: ['counterparties'],
+        'x-fidelity': 'documented',
+        headers: RegionHeader('EU', 'IN', 'US', 'UK'),
+        params: CounterpartyParams,
+        body: CounterpartyUpdate,
+        response: { 200: Counterparty, ...failures },
+      },
+    },
+    request => request.world.counterparties.update(request.region, request.params.counterpartyReference, request.body),
+  )
+
+  done()
+}

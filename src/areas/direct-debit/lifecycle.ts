@@ -1,0 +1,128 @@
+import { addOpenDays, T2 } from '../../core/business-days.js'
+import type { Lifecycle } from '../../core/state-machine.js'
+import type { Step } from '../../core/stateful-table.js'
+import type { CalendarDate, Instant } from '../../core/time.js'
+import { addDays, addMonths, instantOf } from '../../core/time.js'
+import { findOutcome } from './outcomes.js'
+import type { Phase } from './reason-codes.js'
+import { codesOf } from './reason-codes.js'
+
+/** Documented: interface, Collection request status. */
+export const COLLECTION_STATUSES = [
+  'PENDING',
+  'SUBMITTED',
+  'PROCESSING',
+  'SETTLED',
+  'FAILED',
+  'CANCELLED',
+  'RETURNED',
+  'REJECTED',
+] as const
+export type CollectionStatus = (typeof COLLECTION_STATUSES)[number]
+export const COLLECTION_VERBS = ['submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel'] as const
+export type CollectionVerb = (typeof COLLECTION_VERBS)[number]
+
+/** The moves are not documented; these are decisions §6. */
+export const collectionLifecycle: Lifecycle<CollectionStatus, CollectionVerb> = {
+  PENDING: { submit: 'SUBMITTED', fail: 'FAILED', cancel: 'CANCELLED' },
+  SUBMITTED: { process: 'PROCESSING', reject: 'REJECTED' },
+  PROCESSING: { settle: 'SETTLED', fail: 'FAILED', reject: 'REJECTED' },
+  SETTLED: { return: 'RETURNED' },
+  FAILED: {},
+  CANCELLED: {},
+  RETURNED: {},
+  REJECTED: {},
+}
+
+/** What the timing looks at. D is the collection date; D−n counts open T2 days (decisions §6). */
+export interface Timed {
+  readonly status: CollectionStatus
+  readonly collectionDate: CalendarDate
+  readonly debtorReference?: string
+}
+
+const wallClock = (date: CalendarDate, time: string): Instant => instantOf(date, time, T2.zone)
+const submissionOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -2), '16:00')
+const processingOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -1), '09:00')
+const settlementOf = (date: CalendarDate) => wallClock(date, '14:00')
+
+/**
+ * What happens next by itself.
+ * @param mandateIsActive whether the mandate would carry a submission now
+ */
+export function nextStep(collection: Timed, mandateIsActive: boolean): Step<CollectionVerb> | null {
+  const { status, collectionDate } = collection
+  const outcome = findOutcome(collection.debtorReference)
+  if (outcome?.stuckIn === status) return null
+
+  if (outcome !== undefined && outcome.from === status && outcome.verb !== undefined) {
+    return {
+      at: outcomeAt[outcome.from](collectionDate, outcome.reasonCode),
+      verb: outcome.verb,
+      cause: 'outcome',
+      ...(outcome.reasonCode !== undefined && { reasonCode: outcome.reasonCode }),
+    }
+  }
+  switch (status) {
+    case 'PENDING': {
+      const at = submissionOf(collectionDate)
+      return mandateIsActive
+        ? { at, verb: 'submit', cause: 'time' }
+        : { at, verb: 'fail', cause: 'time', reasonCode: 'MD01' }
+    }
+    case 'SUBMITTED':
+      return { at: processingOf(collectionDate), verb: 'process', cause: 'time' }
+    case 'PROCESSING':
+      return { at: settlementOf(collectionDate), verb: 'settle', cause: 'time' }
+    default:
+      return null
+  }
+}
+
+/** When an outcome on demand comes about, by the state that it leaves. */
+const outcomeAt: Record<
+  'PENDING' | 'SUBMITTED' | 'PROCESSING' | 'SETTLED',
+  (date: CalendarDate, code?: string) => Instant
+> = {
+  PENDING: submissionOf,
+  SUBMITTED: processingOf,
+  PROCESSING: settlementOf,
+  SETTLED: (date, code) => {
+    if (code === 'MD06') return wallClock(addDays(date, 30), '14:00')
+    if (code === 'MD01') return wallClock(addDays(date, 60), '14:00')
+    return wallClock(addOpenDays(T2, date, 2), '14:00')
+  },
+}
+
+/** A group of reason codes that a move may carry, and until when. */
+export interface Window {
+  readonly phase: Phase
+  readonly codes: readonly string[]
+  readonly until: Instant | null
+}
+
+const END_OF_DAY = '23:59'
+const endOf = (date: CalendarDate): Instant => wallClock(date, END_OF_DAY) + 59_000
+
+/** Which reason codes a move may carry from a state, and until when (decisions §6). Empty: it takes none. */
+export function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
+  const open = (phase: Phase, until: Instant | null = null) => ({ phase, codes: codesOf(phase), until })
+  if (verb === 'reject') return [open(status === 'SUBMITTED' ? 'clearing' : 'bank')]
+  if (verb === 'fail') return [open(status === 'PENDING' ? 'submission' : 'settlement')]
+  if (verb === 'return') {
+    return [
+      open('return', endOf(addOpenDays(T2, collectionDate, 5))),
+      open('refund', endOf(addDays(collectionDate, 56))),
+      open('unauthorised-refund', addMonths(endOf(collectionDate), 13)),
+    ]
+  }
+  return []
+}
+
+/** The first and last collection date that are accepted now (decisions §6). */
+export function collectionDateBounds(today: CalendarDate, afterCutOff: boolean) {
+  return { earliest: addOpenDays(T2, today, afterCutOff ? 3 : 2), latest: addDays(today, 365) }
+}
+
+/** Requests after this time of the day count as the next day's (decisions §6). */
+export const CUT_OFF = '16:00:00'

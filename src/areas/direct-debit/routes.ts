@@ -1,0 +1,83 @@
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { centsAtLeast } from '../../core/money.js'
+import { hint, hintLongReference } from '../../http/hints.js'
+import { failures, RegionHeader } from '../../http/schemas.js'
+import { findOutcome } from './outcomes.js'
+import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
+
+const tags = ['direct-debit']
+const headers = RegionHeader('EU')
+
+/** /api/v1/direct-debit: the list is documented in full, the others by path (interface, Endpoints). */
+export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
+  app.post(
+    '',
+    {
+      schema: {
+        operationId: 'createCollection',
+        summary: 'Initiate a collection request against an active mandate',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        body: NewCollection,
+        response: { 201: Collection, ...failures },
+      },
+    },
+    (request, reply) => {
+      const { collectionReference, collectionDate, debtorReference } = request.body
+      const collection = request.world.collections.create(request.body)
+      hintLongReference(request, 'collectionReference', collectionReference)
+      if (collection.collectionDate !== collectionDate) {
+        hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
+      }
+      if (debtorReference?.startsWith('SIM-') && findOutcome(debtorReference) === undefined) {
+        hint(request, 'debtorReference looks like an outcome on demand, but names none')
+      }
+      reply.code(201)
+      return collection
+    },
+  )
+
+  app.get(
+    '',
+    {
+      schema: {
+        operationId: 'listCollections',
+        summary: 'List collection requests, newest first',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        querystring: CollectionQuery,
+        response: { 200: CollectionList, ...failures },
+      },
+    },
+    request => {
+      const { amountMin, amountMax, initiatedFrom, initiatedTo } = request.query
+      if (amountMin !== undefined && amountMax !== undefined && centsAtLeast(amountMin) > centsAtLeast(amountMax)) {
+        hint(request, 'amountMin is above amountMax: nothing can match')
+      }
+      if (initiatedFrom !== undefined && initiatedTo !== undefined && initiatedFrom > initiatedTo) {
+        hint(request, 'initiatedFrom is after initiatedTo: nothing can match')
+      }
+      return request.world.collections.list(request.query)
+    },
+  )
+
+  app.get(
+    '/:collectionReference',
+    {
+      schema: {
+        operationId: 'getCollection',
+        summary: 'Read one collection request',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        params: CollectionParams,
+        response: { 200: Collection, ...failures },
+      },
+    },
+    request => request.world.collections.get(request.params.collectionReference),
+  )
+
+  done()
+}

@@ -1,0 +1,18 @@
+import type { Lifecycle } from '../../core/state-machine.js'
+
+/** The states of a mandate. ACTIVE and CANCELLED are documented (interface, Mandate), the others assumed (decisions §7). */
+export const MANDATE_STATUSES = ['PENDING', 'ACTIVE', 'CANCELLED', 'EXPIRED', 'FAILED'] as const
+export type MandateStatus = (typeof MANDATE_STATUSES)[number]
+export const MANDATE_VERBS = ['activate', 'fail', 'cancel', 'expire'] as const
+export type MandateVerb = (typeof MANDATE_VERBS)[number]
+
+export const mandateLifecycle: Lifecycle<MandateStatus, MandateVerb> = {
+  PENDING: { activate: 'ACTIVE', fail: 'FAILED', cancel: 'CANCELLED' },
+  ACTIVE: { cancel: 'CANCELLED', expire: 'EXPIRED' },
+  CANCELLED: {},
+  EXPIRED: {},
+  FAILED: {},
+}
+
+/** A mandate without a presented collection for so long is EXPIRED (SEPA Core rulebook; decisions §7). */
+export const MONTHS_UNTIL_EXPIRY = 36

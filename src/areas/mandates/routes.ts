@@ -1,0 +1,80 @@
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { hintLongReference } from '../../http/hints.js'
+import { failures, RegionHeader } from '../../http/schemas.js'
+import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
+
+const tags = ['mandates']
+const headers = RegionHeader('EU')
+
+/** /api/v1/mandates: paths documented (interface, Other endpoints), payloads assumed (decisions §7). */
+export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
+  app.post(
+    '',
+    {
+      schema: {
+        operationId: 'createMandate',
+        summary: 'Create a SEPA mandate',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        body: NewMandate,
+        response: { 201: Mandate, ...failures },
+      },
+    },
+    (request, reply) => {
+      hintLongReference(request, 'mandateReference', request.body.mandateReference)
+      reply.code(201)
+      return request.world.mandates.create(request.body)
+    },
+  )
+
+  app.get(
+    '',
+    {
+      schema: {
+        operationId: 'listMandates',
+        summary: 'List mandates, newest first',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        querystring: MandateQuery,
+        response: { 200: MandateList, ...failures },
+      },
+    },
+    request => request.world.mandates.list(request.query),
+  )
+
+  app.get(
+    '/:mandateReference',
+    {
+      schema: {
+        operationId: 'getMandate',
+        summary: 'Read one mandate',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        params: MandateParams,
+        response: { 200: Mandate, ...failures },
+      },
+    },
+    request => request.world.mandates.get(request.params.mandateReference),
+  )
+
+  app.delete(
+    '/:mandateReference',
+    {
+      schema: {
+        operationId: 'cancelMandate',
+        summary: 'Cancel an active mandate',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        params: MandateParams,
+        response: { 200: Mandate, ...failures },
+      },
+    },
+    request => request.world.mandates.cancel(request.params.mandateReference),
+  )
+
+  done()
+}

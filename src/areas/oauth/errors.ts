@@ -1,0 +1,24 @@
+import type { ErrorCode, ErrorEnvelope, SandboxError } from '../../core/errors.js'
+
+/** The error envelope with the two members that RFC 6749 §5.2 adds. */
+export interface OAuthError extends ErrorEnvelope {
+  readonly error: string
+  readonly error_description: string
+}
+
+/** RFC 6749 §5.2; for what it has no word, those of §4.1.2.1. */
+const oauthErrors: Partial<Record<ErrorCode, string>> = {
+  INVALID_CLIENT: 'invalid_client',
+  UNSUPPORTED_GRANT_TYPE: 'unsupported_grant_type',
+  INTERNAL_ERROR: 'server_error',
+  SERVICE_UNAVAILABLE: 'temporarily_unavailable',
+}
+
+/** The envelope as stock OAuth clients understand it. The description has only the characters that RFC 6749 allows. */
+export function toOAuthError({ code, envelope, message }: SandboxError): OAuthError {
+  return {
+    ...envelope,
+    error: oauthErrors[code] ?? 'invalid_request',
+    error_description: message.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?'),
+  }
+}

@@ -1,0 +1,54 @@
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { failures, RegionHeader } from '../../http/schemas.js'
+import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
+
+const tags = ['payout-links']
+const headers = RegionHeader('EU', 'US', 'UK')
+
+/**
+ * /api/v1/payout-links: cancelling is documented in full, creation without its path (interface, Other endpoints).
+ * No way to read a link is documented, so there is none here: the control plane reads them.
+ */
+export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
+  app.post(
+    '',
+    {
+      schema: {
+        operationId: 'createPayoutLink',
+        summary: 'Create a payout link',
+        tags,
+        'x-fidelity': 'assumed',
+        headers,
+        body: NewPayoutLink,
+        response: { 201: PayoutLink, ...failures },
+      },
+    },
+    (request, reply) => {
+      reply.code(201)
+      return request.world.payoutLinks.create(request.region, request.body)
+    },
+  )
+
+  app.patch(
+    '/:payoutLinkId/cancel',
+    {
+      schema: {
+        operationId: 'cancelPayoutLink',
+        summary: 'Cancel a payout link that has not been claimed',
+        tags,
+        'x-fidelity': 'documented',
+        headers,
+        params: PayoutLinkParams,
+        body: CancelPayoutLink,
+        response: { 204: Type.Null(), ...failures },
+      },
+    },
+    (request, reply) => {
+      request.world.payoutLinks.cancel(request.region, request.params.payoutLinkId, request.body)
+      reply.code(204).send(null)
+    },
+  )
+
+  done()
+}

@@ -1,0 +1,276 @@
+/**
+ * THE error catalogue: every answer of status 4xx or 5xx is one of these entries.
+ *
+ * The envelope `{ code, field, message }` is documented (service interface, Errors 1); the codes and their
+ * statuses are not, so every entry is labelled `assumed`. Call sites say *which* error, never a status.
+ */
+
+export interface CatalogueEntry {
+  /** The HTTP status that the code always comes with. */
+  readonly status: number
+  /** When it is answered, as the documentation prints it. */
+  readonly when: string
+  readonly 'x-fidelity': 'documented' | 'assumed'
+}
+
+const entry = (status: number, when: string): CatalogueEntry => ({ status, when, 'x-fidelity': 'assumed' })
+
+export const catalogue = {
+  MALFORMED_REQUEST: entry(400, 'Not HTTP, not JSON, not a form, bad percent-encoding, or a repeated scalar.'),
+  MISSING_FIELD: entry(400, 'A required header, body member or form field is absent or empty.'),
+  INVALID_FIELD: entry(400, 'A path, header or body value breaks its type, length, pattern, enum or range.'),
+  INVALID_QUERY_PARAMETER: entry(400, 'A query parameter breaks its type, length, pattern, enum or range.'),
+  INVALID_CURSOR: entry(400, 'The cursor was not issued by this server for this list.'),
+  INVALID_REGION: entry(400, '`x-region` has a value that the endpoint does not serve.'),
+  INVALID_BILL_REFERENCE: entry(400, '`uniqueReferenceIdentifier` breaks its pattern.'),
+  REGION_CURRENCY_MISMATCH: entry(400, 'The currency does not belong to the region.'),
+  PAYOUT_METHOD_MISMATCH: entry(400, 'The payout method does not belong to region and currency.'),
+  AMOUNT_LIMIT_EXCEEDED: entry(400, "The amount is above the payout method's limit."),
+  COLLECTION_DATE_TOO_EARLY: entry(
+    400,
+    'The collection date is nearer than two open T2 days (three after 16:00 Berlin).',
+  ),
+  COLLECTION_DATE_TOO_LATE: entry(400, 'The collection date is more than 365 days ahead.'),
+  IMMUTABLE_FIELD: entry(400, '`counterpartyReference` in a counterparty update differs from the path.'),
+  INCONSISTENT_BILL_UPDATE: entry(400, 'The status and openAmount of a bill update contradict each other.'),
+  UNSUPPORTED_GRANT_TYPE: entry(400, '`grant_type` is not `client_credentials`.'),
+  INVALID_CLIENT: entry(401, 'Unknown client or wrong secret.'),
+  MISSING_TOKEN: entry(401, 'The request carries no bearer token.'),
+  INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
+  EXPIRED_TOKEN: entry(401, "The bearer token has expired on the tenant's clock."),
+  ORIGIN_NOT_ALLOWED: entry(403, "The origin of an embedded link is not on the tenant's list of allowed SDK origins."),
+  ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
+  MANDATE_NOT_FOUND: entry(404, 'No such mandate of this tenant in this region.'),
+  COLLECTION_NOT_FOUND: entry(404, 'No such collection of this tenant in this region.'),
+  PAYOUT_LINK_NOT_FOUND: entry(404, 'No such payout link of this tenant in this region.'),
+  BILL_NOT_FOUND: entry(404, 'No such bill of this tenant in this region.'),
+  COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this tenant in this region.'),
+  CLIENT_NOT_FOUND: entry(404, 'Control plane: no tenant has this client id.'),
+  FIXTURE_NOT_FOUND: entry(404, 'Control plane: no fixture has this name.'),
+  METHOD_NOT_ALLOWED: entry(405, 'The path exists, with other methods: see `Allow`.'),
+  REQUEST_TIMEOUT: entry(408, 'The request did not arrive in time.'),
+  DUPLICATE_REFERENCE: entry(409, "The caller's reference is taken, whatever the body."),
+  MANDATE_NOT_ACTIVE: entry(409, 'The mandate is not ACTIVE.'),
+  MANDATE_ALREADY_USED: entry(409, 'The ONE_OFF mandate has a collection already.'),
+  PAYOUT_LINK_ALREADY_CLAIMED: entry(409, 'The payout link has been claimed, so it cannot be cancelled.'),
+  PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled, expired, rejected or failed.'),
+  BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
+  ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state; the message names what is.'),
+  PAYLOAD_TOO_LARGE: entry(413, 'The body is above 1 MiB (a document: above 10 MiB).'),
+  UNSUPPORTED_MEDIA_TYPE: entry(
+    415,
+    'Wrong Content-Type, or a document that is not PDF, JPEG or PNG by its first bytes.',
+  ),
+  HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB.'),
+  INTERNAL_ERROR: entry(500, 'Unforeseen; the message tells nothing of the inside.'),
+  SERVICE_UNAVAILABLE: entry(503, 'The server is closing, or has no room for another tenant.'),
+} satisfies Record<string, CatalogueEntry>
+
+export type ErrorCode = keyof typeof catalogue
+
+/** The documented error envelope (service interface, Errors 1). `field` is null where no field is to blame. */
+export interface ErrorEnvelope {
+  readonly code: ErrorCode
+  readonly field: string | null
+  readonly message: string
+}
+
+/** A refusal that a client is told of, as the catalogue has it. `headers` go out with the answer. */
+export class SandboxError extends Error {
+  readonly status: number
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly field: string | null,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+    this.status = catalogue[code].status
+  }
+
+  get envelope(): ErrorEnvelope {
+    return { code: this.code, field: this.field, message: this.message }
+  }
+}
+
+/**
+ * Runs a check on one of several records; what it refuses is told with the path of that record in front of the field.
+ */
+export function atPath<T>(path: string, check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error
+    throw new SandboxError(
+      error.code,
+      error.field === null ? path : `${path}.${error.field}`,
+      error.message,
+      error.headers,
+    )
+  }
+}
+
+const QUOTED = 80
+
+/** A client's own text as a message may repeat it: at most 80 characters, control characters escaped. */
+export function quote(value: unknown): string {
+  if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : describe(value)
+  return JSON.stringify(value.length > QUOTED ? `${value.slice(0, QUOTED - 1)}…` : value)
+}
+
+const describe = (value: unknown): string =>
+  value !== null && typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value).slice(0, QUOTED)}`
+
+const notFound = (code: ErrorCode, field: string, what: string) => (reference: string) =>
+  new SandboxError(code, field, `There is no ${what} ${quote(reference)} of this tenant in this region.`)
+
+const refusal = (code: ErrorCode) => (field: string | null, message: string) => new SandboxError(code, field, message)
+
+/** One maker per case, so that a call site reads as what went wrong. Each returns the error for the caller to throw. */
+export const errors = {
+  malformed: refusal('MALFORMED_REQUEST'),
+  missing: (field: string | null, message = `${field} is required.`) =>
+    new SandboxError('MISSING_FIELD', field, message),
+  invalid: refusal('INVALID_FIELD'),
+  invalidCursor: () =>
+    new SandboxError(
+      'INVALID_CURSOR',
+      'cursor',
+      'The cursor was not issued by this server for this list. Pass nextCursor of a previous page, or leave it out.',
+    ),
+  invalidRegion: (region: string, served: readonly string[]) =>
+    new SandboxError(
+      'INVALID_REGION',
+      'x-region',
+      region === 'GB'
+        ? `The region code GB was replaced by UK. This endpoint serves ${served.join(', ')}.`
+        : `x-region must be one of ${served.join(', ')}, not ${quote(region)}.`,
+    ),
+  regionCurrencyMismatch: (region: string, currency: string, right: string) =>
+    new SandboxError(
+      'REGION_CURRENCY_MISMATCH',
+      'currency',
+      `The currency of region ${region} is ${right}, not ${currency}.`,
+    ),
+  payoutMethodMismatch: (method: string, region: string, legal: readonly string[]) =>
+    new SandboxError(
+      'PAYOUT_METHOD_MISMATCH',
+      'payoutMethod',
+      `${method} does not pay out in region ${region}. Methods there: ${legal.join(', ')}.`,
+    ),
+  amountLimitExceeded: (method: string, limit: string) =>
+    new SandboxError('AMOUNT_LIMIT_EXCEEDED', 'amount', `${method} carries at most ${limit}.`),
+  collectionDateTooEarly: (date: string, earliest: string) =>
+    new SandboxError(
+      'COLLECTION_DATE_TOO_EARLY',
+      'collectionDate',
+      `${date} is too early: the earliest date is ${earliest}.`,
+    ),
+  collectionDateTooLate: (date: string, latest: string) =>
+    new SandboxError(
+      'COLLECTION_DATE_TOO_LATE',
+      'collectionDate',
+      `${date} is too late: the latest date is ${latest}.`,
+    ),
+  immutableCounterpartyReference: () =>
+    new SandboxError(
+      'IMMUTABLE_FIELD',
+      'counterpartyReference',
+      'counterpartyReference cannot change: leave it out, or repeat the one in the path.',
+    ),
+  inconsistentBillUpdate: (field: string, message: string) =>
+    new SandboxError('INCONSISTENT_BILL_UPDATE', field, message),
+  unsupportedGrantType: (grantType: string) =>
+    new SandboxError(
+      'UNSUPPORTED_GRANT_TYPE',
+      'grant_type',
+      `grant_type must be client_credentials, not ${quote(grantType)}.`,
+    ),
+  invalidClient: (message = 'Unknown client_id, or client_secret does not belong to it.') =>
+    new SandboxError('INVALID_CLIENT', 'client_id', message, { 'www-authenticate': 'Basic realm="oauth"' }),
+  missingToken: () =>
+    new SandboxError('MISSING_TOKEN', 'authorization', 'Send the header Authorization: Bearer <access_token>.', {
+      'www-authenticate': 'Bearer realm="payments-sandbox"',
+    }),
+  invalidToken: () =>
+    new SandboxError('INVALID_TOKEN', 'authorization', 'The access token is not known here. Request a new one.', {
+      'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token"',
+    }),
+  expiredToken: () =>
+    new SandboxError('EXPIRED_TOKEN', 'authorization', 'The access token has expired. Request a new one.', {
+      'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token", error_description="expired"',
+    }),
+  originNotAllowed: (origin: string) =>
+    new SandboxError(
+      'ORIGIN_NOT_ALLOWED',
+      'origin',
+      `${quote(origin)} is not on the tenant's list of allowed SDK origins.`,
+    ),
+  routeNotFound: () => new SandboxError('ROUTE_NOT_FOUND', null, 'There is no such path.'),
+  mandateNotFound: notFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate'),
+  collectionNotFound: notFound('COLLECTION_NOT_FOUND', 'collectionReference', 'collection'),
+  payoutLinkNotFound: notFound('PAYOUT_LINK_NOT_FOUND', 'payoutLinkId', 'payout link'),
+  billNotFound: notFound('BILL_NOT_FOUND', 'uniqueReferenceIdentifier', 'bill'),
+  counterpartyNotFound: notFound('COUNTERPARTY_NOT_FOUND', 'counterpartyReference', 'counterparty'),
+  clientNotFound: (clientId: string) =>
+    new SandboxError(
+      'CLIENT_NOT_FOUND',
+      'client',
+      `There is no tenant ${quote(clientId)}. It comes into being with its first token.`,
+    ),
+  fixtureNotFound: (fixture: string, known: readonly string[]) =>
+    new SandboxError(
+      'FIXTURE_NOT_FOUND',
+      'fixture',
+      `There is no fixture ${quote(fixture)}. Known: ${known.join(', ')}.`,
+    ),
+  methodNotAllowed: (method: string, allow: string) =>
+    new SandboxError('METHOD_NOT_ALLOWED', null, `${method} does not work on this path. These do: ${allow}.`, {
+      allow,
+    }),
+  requestTimeout: () => new SandboxError('REQUEST_TIMEOUT', null, 'The request did not arrive in time.'),
+  duplicateReference: (field: string, reference: string) =>
+    new SandboxError('DUPLICATE_REFERENCE', field, `${quote(reference)} is taken already.`),
+  mandateNotActive: (reference: string, status: string) =>
+    new SandboxError(
+      'MANDATE_NOT_ACTIVE',
+      'mandateReference',
+      `The mandate ${quote(reference)} is ${status}, not ACTIVE.`,
+    ),
+  mandateAlreadyUsed: (reference: string) =>
+    new SandboxError(
+      'MANDATE_ALREADY_USED',
+      'mandateReference',
+      `The ONE_OFF mandate ${quote(reference)} has been used already.`,
+    ),
+  payoutLinkAlreadyClaimed: (status: string) =>
+    new SandboxError('PAYOUT_LINK_ALREADY_CLAIMED', 'payoutLinkId', `The link has been claimed: it is ${status}.`),
+  payoutLinkNotCancellable: (status: string) =>
+    new SandboxError(
+      'PAYOUT_LINK_NOT_CANCELLABLE',
+      'payoutLinkId',
+      `The link is ${status} and cannot be cancelled any more.`,
+    ),
+  billCancelled: () =>
+    new SandboxError(
+      'BILL_CANCELLED',
+      'uniqueReferenceIdentifier',
+      'The bill is CANCELLED: it takes no update and no document.',
+    ),
+  illegalTransition: refusal('ILLEGAL_TRANSITION'),
+  payloadTooLarge: (field: string | null, limit: string) =>
+    new SandboxError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
+  unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>
+    new SandboxError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
+  headersTooLarge: () =>
+    new SandboxError(
+      'HEADERS_TOO_LARGE',
+      null,
+      'The request line and headers must not be larger than 16 KiB together.',
+    ),
+  internal: () =>
+    new SandboxError('INTERNAL_ERROR', null, 'Something went wrong inside the sandbox. Its log says more.'),
+  unavailable: (message: string, headers?: Record<string, string>) =>
+    new SandboxError('SERVICE_UNAVAILABLE', null, message, headers),
+}

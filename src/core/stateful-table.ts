@@ -1,0 +1,162 @@
+import type { Schedulable } from './clock.js'
+import type { Engine } from './engine.js'
+import type { Cause, Event, EventKind } from './events.js'
+import type { Region } from './regions.js'
+import type { Lifecycle, Move } from './state-machine.js'
+import { legalMoves, next } from './state-machine.js'
+import type { Entry, Placed, Table, TableKind } from './table.js'
+import { createTable } from './table.js'
+import type { Instant } from './time.js'
+import { formatInstant, parseInstant } from './time.js'
+
+/** What every record with states has. */
+export interface Stateful<S extends string> {
+  status: S
+  reasonCode?: string
+  updatedAt: string
+}
+
+/** The move that comes next by itself. */
+export interface Step<V extends string> {
+  readonly at: Instant
+  readonly verb: V
+  readonly cause: 'time' | 'outcome'
+  readonly reasonCode?: string
+}
+
+export interface StatefulEntry<R> extends Entry<R>, Schedulable {
+  readonly timeline: Event[]
+}
+
+export interface StatefulKind<R, S extends string, V extends string, Facet extends string> extends TableKind<R, Facet> {
+  readonly event: EventKind
+  /** What messages call such a record. */
+  readonly noun: string
+  readonly lifecycle: Lifecycle<S, V>
+  createdAt(record: R): string
+  /** What happens next if nothing intervenes. Null: nothing. Asked again when the step is due. */
+  plan(record: R): Step<V> | null
+  /** Told of each move, once the record is in its new state. */
+  entered?(entry: StatefulEntry<R>, cause: Cause): void
+}
+
+/** A move that is legal now, as the explaining reads give it (control plane, Shapes). */
+export interface LegalMove extends Move {
+  readonly reasonCodes?: readonly string[]
+  /** The last instant at which it is legal. */
+  readonly until?: string
+}
+
+/** Why a record is as it is, what comes next and what may be done (control plane, Shapes). */
+export interface Explained<R> {
+  readonly record: R
+  readonly timeline: readonly Event[]
+  readonly next: { readonly at: string; readonly to: string } | null
+  readonly legal: readonly LegalMove[]
+}
+
+export interface StatefulTable<R, V extends string, Facet extends string>
+  extends Table<R, StatefulEntry<R>, Facet | 'status'> {
+  /** Stores a new record and plans its first step. The reference must be free. */
+  create(region: Region, record: R, cause: Cause): StatefulEntry<R>
+  /**
+   * Checks records of any state, as seeding gives them, and answers what stores them and cannot fail any more.
+   * @throws DUPLICATE_REFERENCE
+   */
+  stage(records: readonly Placed<R>[], path: string): () => void
+  /**
+   * Makes one move at the tenant's time.
+   * @param facts what the record gains by it, if it is legal
+   * @throws ILLEGAL_TRANSITION naming the legal verbs
+   */
+  move(entry: StatefulEntry<R>, verb: V, cause: Cause, facts?: Partial<R>): void
+  /** Plans the next step anew, after something that `plan` looks at has changed. */
+  replan(entry: StatefulEntry<R>): void
+  explain(entry: StatefulEntry<R>, legal?: readonly LegalMove[]): Explained<R>
+}
+
+const withReason = (reasonCode: string | undefined) => (reasonCode === undefined ? {} : { reasonCode })
+
+/** A table whose records have a lifecycle, a history and a future on the tenant's clock. */
+export function createStatefulTable<R extends Stateful<S>, S extends string, V extends string, Facet extends string>(
+  kind: StatefulKind<R, S, V, Facet>,
+  engine: Engine,
+): StatefulTable<R, V, Facet> {
+  const { clock, events } = engine
+  const facets = { ...kind.facets, status: (record: R) => record.status } as Record<
+    Facet | 'status',
+    (record: R) => string | undefined
+  >
+  const table = createTable<R, StatefulEntry<R>, Facet | 'status'>({ ...kind, facets }, engine)
+
+  function happened(
+    entry: StatefulEntry<R>,
+    change: { at: string; from: S | null; to: S; cause: Cause; reasonCode?: string },
+  ) {
+    entry.timeline.push(events.append({ kind: kind.event, reference: kind.reference(entry.record), ...change }))
+  }
+
+  function move(entry: StatefulEntry<R>, verb: V, cause: Cause, facts?: Partial<R>) {
+    const { record } = entry
+    const from = record.status
+    const to = next(kind.lifecycle, from, verb, kind.noun)
+    Object.assign(record, facts)
+    record.status = to
+    record.updatedAt = formatInstant(clock.now())
+    const { reasonCode } = record
+    table.index(entry.region).moved(entry, 'status', from, to)
+    happened(entry, { at: record.updatedAt, from, to, cause, ...withReason(reasonCode) })
+    replan(entry)
+    kind.entered?.(entry, cause)
+  }
+
+  function replan(entry: StatefulEntry<R>) {
+    clock.schedule(entry, kind.plan(entry.record)?.at ?? null, takeStep)
+  }
+
+  function takeStep(entry: StatefulEntry<R>) {
+    // Only an entry with a plan is on the agenda, and whatever changes a plan calls replan.
+    const { verb, cause, reasonCode } = kind.plan(entry.record) as Step<V>
+    move(entry, verb, cause, withReason(reasonCode) as Partial<R>)
+  }
+
+  function create(region: Region, record: R, cause: Cause) {
+    const createdAt = parseInstant(kind.createdAt(record)) as Instant
+    const entry = table.add({ ...table.placeAt(createdAt), region, record, timeline: [], dueAt: null })
+    const reasonCode = record.reasonCode
+    happened(entry, { at: record.updatedAt, from: null, to: record.status, cause, ...withReason(reasonCode) })
+    replan(entry)
+    return entry
+  }
+
+  return {
+    ...table,
+    get size() {
+      return table.size
+    },
+    create,
+    stage(records, path) {
+      table.refuseDuplicates(records, path)
+      return () => {
+        for (const { region, record } of records) create(region, record, 'control')
+      }
+    },
+    move,
+    replan,
+    explain(entry, legal = legalMoves(kind.lifecycle, entry.record.status)) {
+      const step = kind.plan(entry.record)
+      return {
+        record: entry.record,
+        timeline: entry.timeline,
+        next:
+          step === null
+            ? null
+            : {
+                at: formatInstant(Math.max(step.at, clock.now())),
+                to: kind.lifecycle[entry.record.status][step.verb] as S,
+              },
+        legal,
+      }
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { createCursors } from './cursor.js'
+import type { Engine } from './engine.js'
+import type { SandboxError } from './errors.js'
+import { errors } from './errors.js'
+import type { OrderedIndex, Position, Query } from './ordered-index.js'
+import { createOrderedIndex } from './ordered-index.js'
+import type { Region } from './regions.js'
+import { REGIONS } from './regions.js'
+import type { Instant } from './time.js'
+
+/** A stored record and where it stands: in which region, and in which place of its list. */
+export interface Entry<R> extends Position {
+  readonly record: R
+  readonly region: Region
+}
+
+/** A record that is to be stored in a region. */
+export interface Placed<R> {
+  readonly region: Region
+  readonly record: R
+}
+
+/** The envelope of every list (service interface, Collection list envelope). */
+export interface List<R> {
+  readonly totalCount: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+  readonly data: R[]
+}
+
+/** A list call: the filters, and the page as the client asks for it. */
+export type ListQuery<E, Facet extends string> = Omit<Query<E, Facet>, 'after' | 'limit'> & {
+  readonly cursor?: string | undefined
+  readonly limit?: number | undefined
+}
+
+/** Records on a page where the client names no number (interface, Limits; assumed on lists other than direct-debit). */
+export const DEFAULT_LIMIT = 100
+
+/** What tells one table from another. */
+export interface TableKind<R, Facet extends string> {
+  /** Names the table in cursors. */
+  readonly name: string
+  /** The member of a record that holds its reference, for errors. */
+  readonly referenceField: string
+  reference(record: R): string
+  readonly facets: Readonly<Record<Facet, (record: R) => string | undefined>>
+}
+
+/**
+ * The records of one kind of one tenant: per region a map by reference and an index in order of creation.
+ * A record belongs to the region that it was created in, and the same reference may exist in two (decisions §4).
+ */
+export interface Table<R, E extends Entry<R>, Facet extends string> {
+  readonly size: number
+  has(region: Region, reference: string): boolean
+  /** @throws what `notFound` makes of the reference */
+  get(region: Region, reference: string, notFound: (reference: string) => SandboxError): E
+  /** The entries of that reference in all regions. */
+  find(reference: string): E[]
+  /** @throws DUPLICATE_REFERENCE */
+  refuseDuplicate(region: Region, reference: string): void
+  /** Stores an entry whose reference is free. */
+  add(entry: E): E
+  /**
+   * Checks that the references of new records are free and differ from each other.
+   * @param path where the list of records stands in the request, for the errors
+   * @throws DUPLICATE_REFERENCE
+   */
+  refuseDuplicates(records: readonly Placed<R>[], path: string): void
+  index(region: Region): OrderedIndex<E, Facet>
+  /** @throws INVALID_CURSOR */
+  list(region: Region, query: ListQuery<E, Facet>): List<R>
+  /** The place of a record created now. */
+  placeAt(createdAt: Instant): Position
+}
+
+export function createTable<R, E extends Entry<R>, Facet extends string>(
+  kind: TableKind<R, Facet>,
+  engine: Engine,
+): Table<R, E, Facet> {
+  const facets = Object.fromEntries(
+    Object.entries<(record: R) => string | undefined>(kind.facets).map(([facet, of]) => [
+      facet,
+      (entry: E) => of(entry.record),
+    ]),
+  ) as Record<Facet, (entry: E) => string | undefined>
+
+  const shelves = Object.fromEntries(
+    REGIONS.map(region => [
+      region,
+      {
+        byReference: new Map<string, E>(),
+        index: createOrderedIndex<E, Facet>(facets),
+        cursors: createCursors(engine.ids, `${kind.name}.${region}`),
+      },
+    ]),
+  ) as Record<
+    Region,
+    { byReference: Map<string, E>; index: OrderedIndex<E, Facet>; cursors: ReturnType<typeof createCursors> }
+  >
+
+  return {
+    get size() {
+      return REGIONS.reduce((sum, region) => sum + shelves[region].index.size, 0)
+    },
+    has: (region, reference) => shelves[region].byReference.has(reference),
+    get(region, reference, notFound) {
+      const entry = shelves[region].byReference.get(reference)
+      if (entry === undefined) throw notFound(reference)
+      return entry
+    },
+    find: reference => REGIONS.flatMap(region => shelves[region].byReference.get(reference) ?? []),
+    refuseDuplicate(region, reference) {
+      if (shelves[region].byReference.has(reference)) throw errors.duplicateReference(kind.referenceField, reference)
+    },
+    add(entry) {
+      shelves[entry.region].byReference.set(kind.reference(entry.record), entry)
+      shelves[entry.region].index.add(entry)
+      return entry
+    },
+    refuseDuplicates(records, path) {
+      const seen = new Set<string>()
+      for (const [index, { region, record }] of records.entries()) {
+        const reference = kind.reference(record)
+        const key = `${region} ${reference}`
+        if (seen.has(key) || shelves[region].byReference.has(reference)) {
+          throw errors.duplicateReference(`${path}.${index}.${kind.referenceField}`, reference)
+        }
+        seen.add(key)
+      }
+    },
+    index: region => shelves[region].index,
+    list(region, { cursor, limit = DEFAULT_LIMIT, ...query }) {
+      const { index, cursors } = shelves[region]
+      const page = index.page({ ...query, limit, after: cursor === undefined ? undefined : cursors.decode(cursor) })
+      const last = page.entries.at(-1)
+      return {
+        totalCount: page.totalCount,
+        hasMore: page.hasMore,
+        nextCursor: page.hasMore && last !== undefined ? cursors.encode(last) : null,
+        data: page.entries.map(entry => entry.record),
+      }
+    },
+    placeAt: createdAt => ({ createdAt, sequence: engine.nextSequence() }),
+  }
+}

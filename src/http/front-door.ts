@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { errors } from '../core/errors.js'
+import { answerOnSocket } from './error-handler.js'
+import { pathOf } from './routing.js'
+
+/** The one path that answers while the server closes: the process is alive still. */
+const LIVE = '/_sandbox/health/live'
+
+/**
+ * What every request passes first: it gets its `x-request-id`, must name a host, and is turned away while the server
+ * closes. What Node would answer by itself, without the envelope, comes here, too.
+ */
+export function installFrontDoor(app: FastifyInstance, nextRequestId: () => string): void {
+  let isClosing = false
+
+  app.addHook('preClose', done => {
+    isClosing = true
+    done()
+  })
+
+  app.addHook('onRequest', (request: FastifyRequest, reply, done) => {
+    reply.header('x-request-id', request.id)
+    if (isClosing && pathOf(request.url) !== LIVE) {
+      throw errors.unavailable('The server is closing.', { connection: 'close' })
+    }
+    // RFC 9112 §3.2.
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw errors.malformed('host', 'The header Host is required.')
+    }
+    done()
+  })
+
+  // An expectation that is not 100-continue may be passed over (RFC 9110 §10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    answerOnSocket(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId()),
+  )
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, url } = request.raw
+    request.log.debug(
+      { method, path: pathOf(url as string), status: reply.statusCode, ms: reply.elapsedTime },
+      'answered',
+    )
+    done()
+  })
+}

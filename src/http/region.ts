@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { errors } from '../core/errors.js'
+import type { Region } from '../core/regions.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    region: Region
+  }
+}
+
+interface RegionSchema {
+  properties: { 'x-region': { enum: readonly Region[] } }
+}
+
+/** The regions that a route serves: the enum of the header in its schema. */
+const regionsOf = (request: FastifyRequest): readonly Region[] =>
+  (request.routeOptions.schema as { headers: RegionSchema }).headers.properties['x-region'].enum
+
+/** Requires the routing header (interface, What the service does). */
+export function installRegion(app: FastifyInstance): void {
+  app.decorateRequest('region', 'EU')
+  app.addHook('onRequest', (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
+    const region = request.headers['x-region']
+    if (typeof region !== 'string' || region === '')
+      throw errors.missing('x-region', 'The header x-region is required.')
+    const served = regionsOf(request)
+    if (!served.includes(region as Region)) throw errors.invalidRegion(region, served)
+    request.region = region as Region
+    done()
+  })
+}

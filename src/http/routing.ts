@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errors } from '../core/errors.js'
+
+const ENCODED_SLASH = /%2f/i
+
+export const pathOf = (url: string): string => {
+  const end = url.indexOf('?')
+  return end < 0 ? url : url.slice(0, end)
+}
+
+/**
+ * Decides what path and method come to before anything else is looked at (decisions §1): 404, 405 with `Allow`, and
+ * the answer to OPTIONS. To be installed before the routes, since it collects them.
+ */
+export function installRouting(app: FastifyInstance): void {
+  const methodsByPath = new Map<string, Set<string>>()
+
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByPath.get(url) ?? new Set()
+    for (const name of [method].flat()) methods.add(name)
+    methodsByPath.set(url, methods)
+  })
+
+  /** The methods of the route that a path leads to; undefined: there is none. Only asked when no route was found. */
+  function methodsOf(path: string): string | undefined {
+    const segments = path.split('/')
+    const matches = (pattern: string) => {
+      const parts = pattern.split('/')
+      return parts.length === segments.length && parts.every((part, at) => matchesSegment(part, segments[at] as string))
+    }
+    for (const [pattern, methods] of methodsByPath) {
+      if (matches(pattern)) return [...methods, 'OPTIONS'].sort().join(', ')
+    }
+    return undefined
+  }
+
+  app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
+    const path = pathOf(request.raw.url as string)
+    // An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value.
+    if (ENCODED_SLASH.test(path)) throw errors.routeNotFound()
+    if (!request.is404) {
+      done()
+      return
+    }
+    const allow = methodsOf(path)
+    if (request.method === 'OPTIONS' && (allow !== undefined || path === '*')) {
+      reply
+        .code(204)
+        .header('allow', allow ?? 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT')
+        .send()
+      return
+    }
+    if (allow === undefined) throw errors.routeNotFound()
+    throw errors.methodNotAllowed(request.method, allow)
+  })
+}
+
+/** A parameter takes any value but an empty one; fixed text may be percent-encoded. */
+function matchesSegment(part: string, segment: string): boolean {
+  return part.startsWith(':') ? segment !== '' : part === segment || part === decodeURIComponent(segment)
+}

@@ -1,0 +1,83 @@
+import multipart from '@fastify/multipart'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { SandboxError } from '../core/errors.js'
+import { errors } from '../core/errors.js'
+import { wrongMediaType } from './error-handler.js'
+import { hintIgnored } from './hints.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The uploaded file, on routes that take one. */
+    upload: Upload
+  }
+}
+
+export interface Upload {
+  readonly fileName: string
+  readonly content: Buffer
+}
+
+/** The largest document: decisions §1. */
+const LARGEST = 10 * 1024 * 1024
+const LONGEST_NAME = 255
+const PART = 'file'
+const MULTIPART = 'multipart/form-data'
+
+/** Lets the routes of a plugin take uploads. */
+export function acceptUploads(app: FastifyInstance): void {
+  app.decorateRequest('upload')
+  app.register(multipart, {
+    throwFileSizeLimit: false,
+    limits: { fileSize: LARGEST, files: 4, fields: 16, fieldSize: 64 * 1024, parts: 20, headerPairs: 32 },
+  })
+}
+
+/**
+ * Route options for `multipart/form-data` with one part `file` (decisions §9).
+ * @param accepts tells whether content is of a format that the route takes
+ * @param formats what messages call those formats
+ */
+export const acceptUpload = (accepts: (content: Buffer) => unknown, formats: string) => ({
+  config: {
+    consumes: MULTIPART,
+    async receive(request: FastifyRequest): Promise<SandboxError | undefined> {
+      if (request.body === undefined && !request.isMultipart()) return errors.missing(PART)
+      if (!request.isMultipart()) throw wrongMediaType(request)
+
+      const uploads = await readFiles(request)
+      const [upload, another] = uploads
+      if (upload === undefined) return errors.missing(PART)
+      if (another !== undefined) return errors.malformed(PART, `${PART} must be given once.`)
+      if (upload.content.length === 0) return errors.missing(PART, 'The document is empty.')
+      if (!accepts(upload.content)) {
+        throw errors.unsupportedMediaType(PART, `The document must be ${formats} by its first bytes.`)
+      }
+      request.upload = upload
+      return undefined
+    },
+  },
+})
+
+/** @throws PAYLOAD_TOO_LARGE, MALFORMED_REQUEST */
+async function readFiles(request: FastifyRequest): Promise<Upload[]> {
+  const uploads: Upload[] = []
+  let isTooLarge = false
+  try {
+    for await (const part of request.parts()) {
+      if (part.type !== 'file') {
+        hintIgnored(request, 'member', part.fieldname)
+        continue
+      }
+      const content = await part.toBuffer()
+      isTooLarge ||= part.file.truncated
+      if (part.fieldname === PART)
+        uploads.push({ fileName: part.filename.slice(0, LONGEST_NAME) || 'document', content })
+      else hintIgnored(request, 'member', part.fieldname)
+    }
+  } catch (error) {
+    request.log.debug({ err: error }, 'malformed upload')
+    throw errors.malformed(null, 'The body is not well-formed multipart/form-data, or has too many parts.')
+  }
+  if (isTooLarge) throw errors.payloadTooLarge(PART, '10 MiB')
+  return uploads
+}

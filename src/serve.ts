@@ -1,0 +1,96 @@
+import type { AddressInfo } from 'node:net'
+import closeWithGrace from 'close-with-grace'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import pino from 'pino'
+import { buildApp } from './app.js'
+import type { Config } from './config.js'
+import { ConfigError } from './config.js'
+import type { Fixtures } from './fixtures.js'
+import { loadFixtures } from './fixtures.js'
+import { warmUp } from './http/validation.js'
+import type { Sandbox } from './sandbox.js'
+import { createSandbox, DEMO_CLIENT } from './sandbox.js'
+
+/** What is in flight may take so long to finish; SIGTERM promises an end within 5 s (control plane, Settings). */
+const GRACE_MS = 4000
+
+/** Serves until SIGTERM or SIGINT. @throws ConfigError, or the error of a port that cannot be listened on */
+export async function serve(config: Config): Promise<void> {
+  const logger = await createLogger(config)
+  let publicUrl = config.publicUrl
+  const sandbox = createSandbox({
+    ...config,
+    fixtures: readFixtures(config),
+    publicUrl: () => publicUrl as string,
+    dropped: clientId =>
+      logger.warn({ clientId }, 'dropped the tenant idle longest to make room: see SANDBOX_MAX_TENANTS'),
+  })
+  if (!config.ownFixtures) await validateFixtures(config, sandbox)
+
+  const app = buildApp({ sandbox, logger: logger as FastifyBaseLogger })
+  await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' })
+  const { port } = app.server.address() as AddressInfo
+  const url = `http://${urlHost(config.host)}:${port}`
+  publicUrl ??= url
+  logger.info({ url, clientId: DEMO_CLIENT.clientId, seed: config.seed }, 'payments-sandbox is ready')
+
+  closeOnSignal(app, logger)
+  // The first client is spared the wait; nothing at the start needs the validators.
+  setImmediate(warmUp)
+}
+
+/** People see 0.0.0.0 in no address bar. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+async function createLogger({ logLevel }: Config) {
+  if (!process.stdout.isTTY) return pino({ level: logLevel })
+  const { default: pretty } = await import('pino-pretty')
+  return pino({ level: logLevel }, pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true }))
+}
+
+function readFixtures(config: Config): Fixtures {
+  let fixtures: Fixtures
+  try {
+    fixtures = loadFixtures(config.fixtures)
+  } catch (error) {
+    throw new ConfigError(
+      `SANDBOX_FIXTURES=${JSON.stringify(config.fixtures)} is not allowed: ${(error as Error).message}.`,
+    )
+  }
+  for (const { clientId, fixture } of [DEMO_CLIENT, ...config.clients]) {
+    if (fixture !== undefined && !fixtures.has(fixture)) {
+      throw new ConfigError(
+        `there is no fixture ${JSON.stringify(fixture)} for the client ${JSON.stringify(clientId)}: known are ${[...fixtures.keys()].join(', ')}.`,
+      )
+    }
+  }
+  return fixtures
+}
+
+/** Tells of a wrong fixture at the start, rather than when a test first needs it. */
+async function validateFixtures({ fixtures: folder, frozenAt }: Config, sandbox: Sandbox) {
+  const { checkFixture } = await import('./check-fixture.js')
+  for (const name of sandbox.fixtures.keys()) {
+    try {
+      await checkFixture(sandbox, name, frozenAt ?? Date.now())
+    } catch (error) {
+      throw new ConfigError(
+        `SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${name}.json: ${(error as Error).message}`,
+      )
+    }
+  }
+}
+
+function closeOnSignal(app: FastifyInstance, logger: pino.Logger) {
+  closeWithGrace({ delay: GRACE_MS + 500, logger }, async ({ err, signal }) => {
+    if (err !== undefined) logger.fatal({ err }, 'unforeseen failure: closing')
+    else logger.info({ signal }, 'closing')
+    // A request that never ends must not keep the process.
+    const impatience = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+    await app.close()
+    clearTimeout(impatience)
+  })
+}

@@ -1,0 +1,188 @@
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { buildApp } from '../src/app.js'
+import { parseInstant } from '../src/core/time.js'
+import { loadFixtures } from '../src/fixtures.js'
+import { OWN_FIXTURES } from '../src/package.js'
+import type { SandboxOptions } from '../src/sandbox.js'
+import { createSandbox } from '../src/sandbox.js'
+
+/** A Monday, 10:00 in Berlin, far from any closed day: where a test's clock stands unless it says otherwise. */
+export const MONDAY = '2026-11-02T09:00:00Z'
+
+interface Teardown {
+  teardown(close: () => Promise<void>): void
+}
+
+export interface BuildOptions extends Partial<Omit<SandboxOptions, 'frozenAt'>> {
+  /** Where every tenant's clock starts, frozen; `real`: running, with `now`. */
+  clock?: string
+  /** The real time in milliseconds. */
+  now?(): number
+  requestTimeout?: number
+}
+
+const fixtures = loadFixtures(fileURLToPath(OWN_FIXTURES))
+
+/** A fresh server that does not listen, with a frozen clock and a fixed seed. It closes with the test. */
+export function build(
+  t: Teardown,
+  { clock = MONDAY, now = () => 0, requestTimeout, ...options }: BuildOptions = {},
+): FastifyInstance {
+  const sandbox = createSandbox({
+    seed: 'test',
+    frozenAt: clock === 'real' ? undefined : parseInstant(clock),
+    fixtures,
+    clients: [],
+    openRegistration: true,
+    maxTenants: 2000,
+    tokenLifetime: 3600,
+    publicUrl: () => 'http://127.0.0.1:8080',
+    ...options,
+  })
+  const app = buildApp({ sandbox, now, ...(requestTimeout !== undefined && { requestTimeout }) })
+  t.teardown(() => app.close())
+  return app
+}
+
+/** What a call answered; `body` is the parsed JSON, or null where there is no content. */
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any
+  headers: LightMyRequestResponse['headers']
+}
+
+export interface CallOptions {
+  region?: string | null
+  headers?: Record<string, string>
+  /** A JSON body; a string or Buffer goes out as it is. */
+  body?: unknown
+}
+
+export async function call(
+  app: FastifyInstance,
+  method: string,
+  url: string,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const { body, headers = {}, region } = options
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body)
+  const response = await app.inject({
+    method: method as 'GET',
+    url,
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(region && { 'x-region': region }),
+      ...headers,
+    },
+    ...(body !== undefined && { payload: isRaw ? body : JSON.stringify(body) }),
+  })
+  return {
+    status: response.statusCode,
+    body: response.payload === '' ? null : response.json(),
+    headers: response.headers,
+  }
+}
+
+/** A client that has its token and names its region: `client.get('/api/v1/mandates')`. */
+export interface Client {
+  readonly app: FastifyInstance
+  readonly clientId: string
+  readonly token: string
+  send(method: string, url: string, options?: CallOptions): Promise<Answer>
+  get(url: string, options?: CallOptions): Promise<Answer>
+  post(url: string, body?: unknown, options?: CallOptions): Promise<Answer>
+  patch(url: string, body?: unknown, options?: CallOptions): Promise<Answer>
+  delete(url: string, options?: CallOptions): Promise<Answer>
+  /** A call of the control plane for this client: `client.control('POST', '/clock/advance', { by: 'P1D' })`. */
+  control(method: string, path: string, body?: unknown): Promise<Answer>
+  /** Moves the clock and asks for a new token, since the old one may have expired on the way. */
+  advance(step: { by: string } | { to: string } | { toNextEvent: true }): Promise<Answer>
+}
+
+export async function connect(app: FastifyInstance, clientId = 'acme', region = 'EU'): Promise<Client> {
+  const issue = async () => (await requestToken(app, { client_id: clientId })).body.access_token as string
+  let token = await issue()
+
+  const send = (method: string, url: string, options: CallOptions = {}) =>
+    call(app, method, url, {
+      region,
+      ...options,
+      headers: { authorization: `Bearer ${token}`, ...options.headers },
+    })
+  const control = (method: string, path: string, body?: unknown) => {
+    const separator = path.includes('?') ? '&' : '?'
+    return call(app, method, `/_sandbox${path}${separator}client=${clientId}`, { body })
+  }
+
+  return {
+    app,
+    clientId,
+    get token() {
+      return token
+    },
+    send,
+    get: (url, options) => send('GET', url, options),
+    post: (url, body, options) => send('POST', url, { body, ...options }),
+    patch: (url, body, options) => send('PATCH', url, { body, ...options }),
+    delete: (url, options) => send('DELETE', url, options),
+    control,
+    async advance(step) {
+      const answer = await control('POST', '/clock/advance', step)
+      token = await issue()
+      return answer
+    },
+  }
+}
+
+/** A token request, with whatever fields the test changes; undefined leaves one out. */
+export function requestToken(app: FastifyInstance, fields: Record<string, string | undefined> = {}): Promise<Answer> {
+  const all = { client_id: 'acme', client_secret: 'secret', grant_type: 'client_credentials', ...fields }
+  const form = new URLSearchParams(
+    Object.entries(all).filter((field): field is [string, string] => field[1] !== undefined),
+  )
+  return call(app, 'POST', '/api/v1/oauth/token', {
+    body: form.toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  })
+}
+
+/** A mandate request that is accepted. */
+export const mandate = (changes: object = {}) => ({
+  mandateReference: 'MND-0001',
+  type: 'RECURRING',
+  creditor: { name: 'Acme GmbH', bankIdentifier: { type: 'CREDITOR_IDENTIFIER', value: 'DE98ZZZ09999999999' } },
+  debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000' },
+  ...changes,
+})
+
+/** A collection request that is accepted on MONDAY, under the mandate MND-0001. */
+export const collection = (changes: object = {}) => ({
+  collectionReference: 'COL-0001',
+  mandateReference: 'MND-0001',
+  amount: '10.50',
+  currency: 'EUR',
+  collectionDate: '2026-11-09',
+  ...changes,
+})
+
+/** A payout link request that is accepted in region EU. */
+export const payoutLink = (changes: object = {}) => ({
+  amount: '25',
+  currency: 'EUR',
+  payoutMethod: 'SEPA-CT',
+  ...changes,
+})
+
+/** A bill request that is accepted in region EU. */
+export const bill = (changes: object = {}) => ({
+  uniqueReferenceIdentifier: 'INV-2026-001',
+  type: 'INVOICE',
+  cashflowType: 'INFLOW',
+  counterpartyReference: 'CPTY-0001',
+  currency: 'EUR',
+  totalAmount: '1190.00',
+  dueDate: '2026-12-01',
+  ...changes,
+})
