@@ -22,7 +22,6 @@ const options = {
   sourcemap: false,
   minifySyntax: true,
   minifyWhitespace: true,
-  keepNames: true,
   metafile: true,
   legalComments: 'none',
   // Bundled CommonJS packages call require for what Node brings along.

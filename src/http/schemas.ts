@@ -5,7 +5,7 @@
  * `x-fidelity` tells what the service documents from what the sandbox assumes. `x-expected` completes the sentence
  * "must be …" in error messages. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
  */
-import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
+import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { Region } from '../core/regions.js'
 import { DEFAULT_LIMIT } from '../core/table.js'
@@ -75,13 +75,9 @@ export const EmailAddress = Type.String({
   'x-expected': 'an e-mail address of at most 254 characters',
 })
 
-/** How a bank's branch is identified: interface, Other named fields. */
-export const BRANCH_IDENTIFIER_TYPES = ['BIC', 'SORT', 'ROUTING', 'IFSC'] as const
-export const BranchIdentifier = Type.Object({
-  type: documented(OneOf(...BRANCH_IDENTIFIER_TYPES)),
-  value: assumed(Text(1, 11)),
-})
-export type BranchIdentifier = Static<typeof BranchIdentifier>
+/** How a bank's branch is identified: interface, Other named fields, for counterparties. Elsewhere it is assumed. */
+export const branchIdentifier = (label: typeof documented) =>
+  Type.Object({ type: label(OneOf('BIC', 'SORT', 'ROUTING', 'IFSC')), value: assumed(Text(1, 11)) })
 
 /** The mandatory routing header: interface, What the service does. */
 export const RegionHeader = <const R extends readonly Region[]>(...regions: R) =>

@@ -4,7 +4,7 @@ import { CURRENCIES } from '../../core/regions.js'
 import {
   AccountHolderName,
   assumed,
-  BranchIdentifier,
+  branchIdentifier,
   ListOf,
   OneOf,
   pageParameters,
@@ -18,7 +18,7 @@ export const Account = Type.Object({
   accountHolderName: assumed(AccountHolderName),
   currency: assumed(OneOf(...CURRENCIES)),
   accountIdentifier: assumed(Text(1, 34)),
-  branchIdentifier: Type.Optional(assumed(BranchIdentifier)),
+  branchIdentifier: Type.Optional(assumed(branchIdentifier(assumed))),
   balance: assumed(
     Type.String({
       pattern: '^-?(0|[1-9]\\d{0,11})(\\.\\d{1,2})?$',

@@ -4,7 +4,7 @@ import { REGIONS } from '../../core/regions.js'
 import {
   AccountHolderName,
   assumed,
-  BranchIdentifier,
+  branchIdentifier,
   documented,
   EmailAddress,
   OneOf,
@@ -46,7 +46,7 @@ export type CounterpartyUpdate = Static<typeof CounterpartyUpdate>
 export const Counterparty = Type.Object({
   counterpartyReference: documented(Reference),
   ...updates,
-  branchIdentifier: Type.Optional(documented(BranchIdentifier)),
+  branchIdentifier: Type.Optional(documented(branchIdentifier(documented))),
 })
 export type Counterparty = Static<typeof Counterparty>
 

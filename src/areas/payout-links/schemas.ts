@@ -4,7 +4,7 @@ import {
   AccountHolderName,
   Amount,
   assumed,
-  BranchIdentifier,
+  branchIdentifier,
   documented,
   Moment,
   OneOf,
@@ -77,7 +77,7 @@ export type CancelPayoutLink = Static<typeof CancelPayoutLink>
 export const Claim = Type.Object({
   accountHolderName: assumed(AccountHolderName),
   accountIdentifier: assumed(Text(1, 34)),
-  branchIdentifier: Type.Optional(assumed(BranchIdentifier)),
+  branchIdentifier: Type.Optional(assumed(branchIdentifier(assumed))),
   accountType: Type.Optional(assumed(OneOf('CHECKING', 'SAVINGS'))),
 })
 export type Claim = Static<typeof Claim>

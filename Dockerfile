@@ -1,0 +1,21 @@
+# The bundle holds all that the server needs, so the image has Node, three folders and no package manager's output.
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY scripts ./scripts
+COPY src ./src
+RUN npm run build
+
+FROM node:24-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/dist ./dist
+COPY LICENSE ./
+COPY fixtures ./fixtures
+RUN ln -s /app/dist/main.js /usr/local/bin/payments-sandbox
+USER node
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=3s --start-period=2s --retries=3 CMD ["payments-sandbox", "health"]
+CMD ["payments-sandbox"]
