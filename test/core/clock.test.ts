@@ -1,0 +1,478 @@
+import t from 'tap'
+import type { Clock, DueWork, Schedulable } from '../../src/core/clock.js'
+import { createClock } from '../../src/core/clock.js'
+import { LAST_INSTANT } from '../../src/core/time.js'
+
+const START = Date.parse('2026-11-02T09:00:00Z')
+const SECOND = 1000
+
+interface Item extends Schedulable {
+  readonly name: string
+}
+
+const frozen = (now = START) => createClock({ now, mode: 'frozen', rate: 1, realNow: 0 })
+const running = (rate = 1, now = START) => createClock({ now, mode: 'running', rate, realNow: 0 })
+const item = (sequence: number): Item => ({ name: `#${sequence}`, sequence, dueAt: null })
+
+/** Notes what was done, and when, in seconds since START. */
+function journal(clock: Clock) {
+  const done: [number, string][] = []
+  const work: DueWork<Item> = ({ name }) => done.push([(clock.now() - START) / SECOND, name])
+  return { done, work }
+}
+
+/** Mulberry32: the same numbers from 0 up to 1 for the same seed. */
+function random(seed: number) {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let z = Math.imul(state ^ (state >>> 15), 1 | state)
+    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z
+    return ((z ^ (z >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+t.test('control plane, Time: a frozen clock stays where it is, however the real time goes', async t => {
+  const clock = frozen()
+  t.equal(clock.mode, 'frozen')
+  t.equal(clock.rate, 1)
+  clock.sync(86_400_000)
+  t.equal(clock.now(), START)
+})
+
+t.test('control plane, Time: a running clock goes with the real time, in whole seconds', async t => {
+  const clock = running()
+  t.equal(clock.mode, 'running')
+  for (const [real, seconds] of [
+    [0, 0],
+    [999, 0],
+    [1000, 1],
+    [1999, 1],
+    [61_500, 61],
+  ] as const) {
+    clock.sync(real)
+    t.equal(clock.now(), START + seconds * SECOND, `after ${real} ms`)
+  }
+})
+
+t.test('control plane, PATCH /clock: the rate is tenant-seconds per real second', async t => {
+  for (const [rate, real, seconds] of [
+    [60, 1000, 60],
+    [60, 16, 0],
+    [60, 17, 1],
+    [3, 500, 1],
+    [86_400, 1000, 86_400],
+  ] as const) {
+    const clock = running(rate)
+    t.equal(clock.rate, rate)
+    clock.sync(real)
+    t.equal(clock.now(), START + seconds * SECOND, `rate ${rate}, ${real} ms`)
+  }
+})
+
+t.test('control plane, Time: rounding to whole seconds does not add up over many looks at the clock', async t => {
+  const clock = running()
+  for (let real = 0; real <= 10_000; real += 7) clock.sync(real)
+  clock.sync(10_000)
+  t.equal(clock.now(), START + 10 * SECOND)
+})
+
+t.test('control plane, PATCH /clock: setting the pace often does not hold the clock back', async t => {
+  const clock = running()
+  for (let real = 900; real <= 90_000; real += 900) {
+    clock.sync(real)
+    clock.configure({ rate: 1 })
+  }
+  t.equal(clock.now(), START + 90 * SECOND)
+})
+
+t.test('control plane, Time: a real time that goes back does not take the clock with it', async t => {
+  const clock = running()
+  clock.sync(10_000)
+  clock.sync(4000)
+  t.equal(clock.now(), START + 10 * SECOND)
+  clock.sync(11_000)
+  t.equal(clock.now(), START + 11 * SECOND)
+})
+
+t.test('control plane, PATCH /clock: what passes while a clock is frozen is not made up for', async t => {
+  const clock = running()
+  clock.sync(5000)
+  clock.configure({ mode: 'frozen' })
+  clock.sync(100_000)
+  t.equal(clock.now(), START + 5 * SECOND)
+  clock.configure({ mode: 'running' })
+  t.equal(clock.now(), START + 5 * SECOND)
+  clock.sync(103_000)
+  t.equal(clock.now(), START + 8 * SECOND)
+})
+
+t.test('control plane, PATCH /clock: a new rate counts from now on', async t => {
+  const clock = running()
+  clock.sync(10_000)
+  clock.configure({ rate: 100 })
+  t.equal(clock.now(), START + 10 * SECOND)
+  t.equal(clock.rate, 100)
+  t.equal(clock.mode, 'running')
+  clock.sync(11_000)
+  t.equal(clock.now(), START + 110 * SECOND)
+})
+
+t.test('control plane, POST /clock/advance: a running clock runs on from where it was put', async t => {
+  const clock = running()
+  clock.sync(2000)
+  clock.advanceTo(START + 1000 * SECOND)
+  t.equal(clock.now(), START + 1000 * SECOND)
+  clock.sync(5000)
+  t.equal(clock.now(), START + 1003 * SECOND)
+})
+
+t.test('control plane, POST /clock/advance: a time that has passed does not move the clock', async t => {
+  const clock = frozen()
+  clock.advanceTo(START - SECOND)
+  t.equal(clock.now(), START)
+})
+
+t.test('control plane, Time: due work is done in order, each at its own due time', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  clock.schedule(item(1), START + 30 * SECOND, work)
+  clock.schedule(item(2), START + 10 * SECOND, work)
+  clock.schedule(item(3), START + 20 * SECOND, work)
+  clock.schedule(item(4), START + 41 * SECOND, work)
+  t.equal(clock.nextDue(), START + 10 * SECOND)
+  clock.advanceTo(START + 40 * SECOND)
+  t.same(done, [
+    [10, '#2'],
+    [20, '#3'],
+    [30, '#1'],
+  ])
+  t.equal(clock.now(), START + 40 * SECOND)
+  t.equal(clock.nextDue(), START + 41 * SECOND)
+})
+
+t.test('control plane, Time: work due at the very moment that the clock is put to is done', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  clock.schedule(item(1), START + 10 * SECOND, work)
+  clock.advanceTo(START + 9 * SECOND)
+  t.same(done, [])
+  clock.advanceTo(START + 10 * SECOND)
+  t.same(done, [[10, '#1']])
+  clock.advanceTo(START + 20 * SECOND)
+  t.same(done, [[10, '#1']], 'and once')
+})
+
+t.test('control plane, Time: a running clock does what has become due when it is looked at', async t => {
+  const clock = running(60)
+  const { done, work } = journal(clock)
+  clock.schedule(item(1), START + 90 * SECOND, work)
+  clock.schedule(item(2), START + 60 * SECOND, work)
+  clock.sync(999)
+  t.same(done, [])
+  clock.sync(10_000)
+  t.same(done, [
+    [60, '#2'],
+    [90, '#1'],
+  ])
+  t.equal(clock.now(), START + 600 * SECOND)
+})
+
+t.test('control plane, Time: what is due at the same moment is done in order of creation', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  for (const sequence of [5, 2, 9, 1, 7]) clock.schedule(item(sequence), START + SECOND, work)
+  clock.advanceTo(START + SECOND)
+  t.same(
+    done.map(([, name]) => name),
+    ['#1', '#2', '#5', '#7', '#9'],
+  )
+})
+
+t.test('control plane, Time: work that plans more work gets it done on the same way, at its own time', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  const chain: DueWork<Item> = self => {
+    work(self)
+    if (done.length < 4) clock.schedule(self, clock.now() + 10 * SECOND, chain)
+  }
+  clock.schedule(item(1), START + 10 * SECOND, chain)
+  clock.schedule(item(2), START + 25 * SECOND, work)
+  clock.advanceTo(START + 100 * SECOND)
+  t.same(done, [
+    [10, '#1'],
+    [20, '#1'],
+    [25, '#2'],
+    [30, '#1'],
+  ])
+})
+
+t.test('control plane, Time: work may plan work for the same moment, and for one that has passed', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  const [first, second, third] = [item(1), item(2), item(3)]
+  clock.schedule(second, START + 10 * SECOND, self => {
+    work(self as Item)
+    clock.schedule(first, clock.now(), work)
+    clock.schedule(third, START, work)
+    clock.schedule(self, clock.now(), work as DueWork)
+  })
+  clock.schedule(item(4), START + 11 * SECOND, work)
+  clock.advanceTo(START + 12 * SECOND)
+  t.same(done, [
+    [10, '#2'],
+    [10, '#1'],
+    [10, '#2'],
+    [10, '#3'],
+    [11, '#4'],
+  ])
+})
+
+t.test('control plane, Time: work planned for a time that has passed is due at once', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  clock.schedule(item(1), START - 100 * SECOND, work)
+  t.equal(clock.nextDue(), START)
+  t.same(done, [], 'but not before the clock is looked at')
+  clock.advanceTo(START)
+  t.same(done, [[0, '#1']])
+})
+
+t.test('control plane, Time: an item has one plan: planning it anew replaces the earlier one', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  const [earlier, later] = [item(1), item(2)]
+  clock.schedule(earlier, START + 20 * SECOND, work)
+  clock.schedule(earlier, START + 10 * SECOND, work)
+  clock.schedule(later, START + 10 * SECOND, work)
+  clock.schedule(later, START + 30 * SECOND, work)
+  t.equal(earlier.dueAt, START + 10 * SECOND)
+  t.equal(later.dueAt, START + 30 * SECOND)
+  clock.advanceTo(START + 100 * SECOND)
+  t.same(done, [
+    [10, '#1'],
+    [30, '#2'],
+  ])
+  t.equal(earlier.dueAt, null)
+})
+
+t.test('control plane, Time: planned forth and back again, the work is done once', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  const one = item(1)
+  for (const at of [10, 20, 10, 30, 10]) clock.schedule(one, START + at * SECOND, work)
+  clock.advanceTo(START + 100 * SECOND)
+  t.same(done, [[10, '#1']])
+})
+
+t.test('control plane, Time: the work that is done is the one planned last, for the same moment, too', async t => {
+  const clock = frozen()
+  const done: string[] = []
+  const one = item(1)
+  clock.schedule(one, START + 10 * SECOND, () => done.push('first'))
+  clock.schedule(one, START + 10 * SECOND, () => done.push('second'))
+  clock.advanceTo(START + 10 * SECOND)
+  t.same(done, ['second'])
+
+  clock.schedule(one, START + 20 * SECOND, () => done.push('third'))
+  clock.schedule(one, START + 30 * SECOND, () => done.push('fourth'))
+  clock.schedule(one, START + 20 * SECOND, () => done.push('fifth'))
+  clock.advanceTo(START + 40 * SECOND)
+  t.same(done, ['second', 'fifth'])
+})
+
+t.test('control plane, Time: a plan can be taken back', async t => {
+  const clock = frozen()
+  const { done, work } = journal(clock)
+  const [one, two] = [item(1), item(2)]
+  clock.schedule(one, START + 10 * SECOND, work)
+  clock.schedule(two, START + 20 * SECOND, work)
+  clock.schedule(one, null, work)
+  t.equal(one.dueAt, null)
+  t.equal(clock.nextDue(), START + 20 * SECOND)
+  clock.schedule(two, null, work)
+  t.equal(clock.nextDue(), null)
+  clock.advanceTo(START + 100 * SECOND)
+  t.same(done, [])
+  clock.schedule(one, START + 110 * SECOND, work)
+  clock.advanceTo(START + 200 * SECOND)
+  t.same(done, [[110, '#1']], 'and planned again')
+})
+
+t.test('control plane, Time: without plans nothing is due', async t => {
+  t.equal(frozen().nextDue(), null)
+})
+
+t.test('control plane, Time: against a naive list of plans, for random plans', async t => {
+  const ITEMS = 12
+
+  /** What the work of an item does when it is done for the nth time: plans for others or itself. */
+  type Effects = (readonly (readonly [target: number, delay: number | null])[])[][]
+
+  function effectsOf(next: () => number): Effects {
+    const delay = () => (next() < 0.2 ? null : Math.floor(next() * 12) - 2)
+    return Array.from({ length: ITEMS }, () =>
+      Array.from({ length: 8 }, () =>
+        next() < 0.6 ? [] : Array.from({ length: 2 }, () => [Math.floor(next() * ITEMS), delay()] as const),
+      ),
+    )
+  }
+
+  for (let seed = 1; seed <= 300; seed++) {
+    const next = random(seed)
+    const effects = effectsOf(next)
+
+    const clock = frozen()
+    const items = Array.from({ length: ITEMS }, (_, index) => item(index))
+    const done: string[] = []
+    const times = items.map(() => 0)
+    const work: DueWork<Item> = ({ sequence }) => {
+      done.push(`${clock.now() - START} #${sequence}`)
+      const plans = effects[sequence]?.[times[sequence]++ as number] ?? []
+      for (const [target, delay] of plans) plan(target, delay)
+    }
+    const plan = (target: number, delay: number | null) =>
+      clock.schedule(items[target] as Item, delay === null ? null : clock.now() + delay * SECOND, work)
+
+    let now = START
+    const plans: (number | null)[] = items.map(() => null)
+    const expected: string[] = []
+    const expectedTimes = items.map(() => 0)
+    const planNaively = (target: number, delay: number | null) => {
+      plans[target] = delay === null ? null : Math.max(now, now + delay * SECOND)
+    }
+    const advanceNaively = (to: number) => {
+      for (;;) {
+        const due = plans
+          .map((at, sequence) => ({ at, sequence }))
+          .filter((entry): entry is { at: number; sequence: number } => entry.at !== null && entry.at <= to)
+          .sort((a, b) => a.at - b.at || a.sequence - b.sequence)[0]
+        if (due === undefined) break
+        plans[due.sequence] = null
+        now = due.at
+        expected.push(`${now - START} #${due.sequence}`)
+        for (const [target, delay] of effects[due.sequence]?.[expectedTimes[due.sequence]++ as number] ?? []) {
+          planNaively(target, delay)
+        }
+      }
+      now = to
+    }
+
+    for (let step = 0; step < 120; step++) {
+      if (next() < 0.8) {
+        const target = Math.floor(next() * ITEMS)
+        const delay = next() < 0.15 ? null : Math.floor(next() * 25) - 4
+        plan(target, delay)
+        planNaively(target, delay)
+      } else {
+        const to = now + Math.floor(next() * 8) * SECOND
+        clock.advanceTo(to)
+        advanceNaively(to)
+      }
+      const due = plans.filter(at => at !== null)
+      if (clock.nextDue() !== (due.length === 0 ? null : Math.min(...due)) || clock.now() !== now) {
+        t.fail(`seed ${seed}, step ${step}: now or nextDue differ`, { now: clock.now(), expected: now })
+        return
+      }
+    }
+    const end = now + 1000 * SECOND
+    clock.advanceTo(end)
+    advanceNaively(end)
+    if (done.join() !== expected.join() || done.length === 0) {
+      t.same(done, expected, `seed ${seed}`)
+      return
+    }
+  }
+  t.pass('300 seeds agree')
+})
+
+/** How many entries of the agenda a look at the next plan has to touch, for items that count who reads them. */
+function watch(count: number) {
+  let reads = 0
+  const items = Array.from({ length: count }, (_, sequence): Schedulable => {
+    let dueAt: number | null = null
+    return {
+      sequence,
+      get dueAt() {
+        reads++
+        return dueAt
+      },
+      set dueAt(at) {
+        dueAt = at
+      },
+    }
+  })
+  return {
+    items,
+    readsOf(act: () => unknown) {
+      reads = 0
+      act()
+      return reads
+    },
+  }
+}
+
+t.test('control plane, Time: one item planned anew 100,000 times leaves next to nothing behind', async t => {
+  const clock = frozen()
+  const { items, readsOf } = watch(1)
+  for (let at = 1; at <= 100_000; at++) clock.schedule(items[0] as Schedulable, START + at * SECOND, () => {})
+  let due: number | null = null
+  const reads = readsOf(() => {
+    due = clock.nextDue()
+  })
+  t.equal(due, START + 100_000 * SECOND)
+  t.ok(reads <= 200, `${reads} reads`)
+})
+
+t.test('control plane, Time: many items planned anew in turn leave at most as much again behind', async t => {
+  const clock = frozen()
+  const { items, readsOf } = watch(1000)
+  for (let round = 1; round <= 100; round++) {
+    for (const [at, one] of items.entries()) clock.schedule(one, START + (round * 1000 + at) * SECOND, () => {})
+  }
+  let due: number | null = null
+  const reads = readsOf(() => {
+    due = clock.nextDue()
+  })
+  t.equal(due, START + 100_000 * SECOND)
+  t.ok(reads <= 3000, `${reads} reads`)
+
+  const done: number[] = []
+  for (const [at, one] of items.entries())
+    clock.schedule(one, START + (200_000 - at) * SECOND, ({ sequence }) => done.push(sequence))
+  clock.advanceTo(START + 300_000 * SECOND)
+  t.same(
+    done,
+    items.map((_, at) => items.length - 1 - at),
+    'and all are done, once, in order',
+  )
+})
+
+t.test('control plane, Time: an item planned to and fro between two moments leaves next to nothing behind', async t => {
+  const clock = frozen()
+  const { items, readsOf } = watch(1)
+  // The later moment last, so that whatever was left for the earlier one comes up first.
+  for (let round = 1; round <= 2000; round++) {
+    clock.schedule(items[0] as Schedulable, START + 10 * SECOND, () => {})
+    clock.schedule(items[0] as Schedulable, START + 20 * SECOND, () => {})
+  }
+  const reads = readsOf(() => clock.schedule(items[0] as Schedulable, START + 30 * SECOND, () => {}))
+  t.ok(reads <= 200, `${reads} reads`)
+})
+
+t.test('decisions §6: a running clock stops at the end of time', async t => {
+  const clock = running(86_400, LAST_INSTANT - 10 * SECOND)
+  clock.sync(3_600_000)
+  t.equal(clock.now(), LAST_INSTANT)
+  clock.sync(7_200_000)
+  t.equal(clock.now(), LAST_INSTANT)
+})
+
+t.test('decisions §6: work due after the end of time is never done by a running clock', async t => {
+  const clock = running(86_400, LAST_INSTANT - 10 * SECOND)
+  let done = 0
+  clock.schedule(item(1), LAST_INSTANT + SECOND, () => done++)
+  clock.sync(3_600_000)
+  t.equal(done, 0)
+  t.equal(clock.nextDue(), LAST_INSTANT + SECOND)
+})

@@ -1,0 +1,27 @@
+import t from 'tap'
+import { createEventLog } from '../../src/core/events.js'
+
+const event = (reference: string) =>
+  ({ at: '2026-11-02T09:00:00Z', kind: 'mandate', reference, from: null, to: 'ACTIVE', cause: 'api' }) as const
+
+t.test('control plane, Shapes: events are numbered from 1, in order', async t => {
+  const log = createEventLog()
+  t.equal(log.last(), 0)
+  t.same(log.append(event('MND-0001')), { seq: 1, ...event('MND-0001') })
+  t.same(log.append({ ...event('MND-0002'), reasonCode: 'AC01' }), {
+    seq: 2,
+    ...event('MND-0002'),
+    reasonCode: 'AC01',
+  })
+  t.equal(log.last(), 2)
+})
+
+t.test('control plane, Shapes: `after` takes the seq of an event and gives those that follow', async t => {
+  const log = createEventLog()
+  for (const reference of ['MND-0001', 'MND-0002', 'MND-0003']) log.append(event(reference))
+  const after = (seq: number) => log.after(seq).map(({ reference }) => reference)
+  t.same(after(0), ['MND-0001', 'MND-0002', 'MND-0003'])
+  t.same(after(2), ['MND-0003'])
+  t.same(after(3), [])
+  t.same(after(99), [])
+})

@@ -1,0 +1,66 @@
+import t from 'tap'
+import { createIds } from '../../src/core/ids.js'
+
+const FORM = /^[A-Za-z0-9_-]{22}$/
+
+t.test('control plane, SANDBOX_SEED: the same seed and the same calls give the same identifiers', async t => {
+  const take = () => {
+    const ids = createIds('seed', 'acme')
+    return [ids.next('payoutLink'), ids.next('payoutLink'), ids.next('document'), ids.sign('token', 'a')]
+  }
+  t.same(take(), take())
+})
+
+t.test('control plane, SANDBOX_SEED: identifiers differ by seed, by tenant, by purpose and by turn', async t => {
+  const all = ['seed', 'seed2', 's'].flatMap(seed =>
+    ['acme', 'acm', 'e'].flatMap(scope => {
+      const ids = createIds(seed, scope)
+      return ['payoutLink', 'document'].flatMap(purpose => [ids.next(purpose), ids.next(purpose), ids.next(purpose)])
+    }),
+  )
+  t.equal(all.length, 54)
+  t.equal(new Set(all).size, 54)
+})
+
+t.test('decisions §3: identifiers have 128 bits in base64url, whatever the seed', async t => {
+  for (const seed of ['', ' ', 'ä', 'x'.repeat(256)]) t.match(createIds(seed, 'acme').next('payoutLink'), FORM)
+})
+
+t.test('control plane, SANDBOX_SEED: seed and tenant are told apart, however they join', async t => {
+  t.not(createIds('ab', 'c').next('x'), createIds('a', 'bc').next('x'))
+})
+
+t.test('decisions §3: one identifier of 10,000 is never another', async t => {
+  const ids = createIds('seed', 'acme')
+  t.equal(new Set(Array.from({ length: 10_000 }, () => ids.next('payoutLink'))).size, 10_000)
+})
+
+t.test('control plane, Time: numbers count from 1 for each purpose, and are the whole state', async t => {
+  const ids = createIds('seed', 'acme')
+  t.same(ids.counters, {})
+  t.equal(ids.count('token'), 1)
+  t.equal(ids.count('token'), 2)
+  t.equal(ids.count('other'), 1)
+  ids.next('other')
+  t.same(ids.counters, { token: 2, other: 2 })
+  t.equal(ids.next('other'), third('other'), 'an identifier takes a number, too')
+})
+
+function third(purpose: string) {
+  const ids = createIds('seed', 'acme')
+  ids.count(purpose)
+  ids.count(purpose)
+  return ids.next(purpose)
+}
+
+t.test('decisions §3: a signature is of one tenant of one seed, for one purpose and text', async t => {
+  const ids = createIds('seed', 'acme')
+  const signature = ids.sign('token', 'text')
+  t.match(signature, /^[A-Za-z0-9_-]{16}$/)
+  t.equal(createIds('seed', 'acme').sign('token', 'text'), signature)
+  t.not(createIds('seed2', 'acme').sign('token', 'text'), signature)
+  t.not(createIds('seed', 'acme2').sign('token', 'text'), signature)
+  t.not(ids.sign('cursor', 'text'), signature)
+  t.not(ids.sign('token', 'text2'), signature)
+  t.same(ids.counters, {}, 'and changes nothing')
+})

@@ -1,0 +1,192 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import pino from 'pino'
+import type { Test } from 'tap'
+import { buildApp } from '../../src/app.js'
+import { parseInstant } from '../../src/core/time.js'
+import { loadFixtures } from '../../src/fixtures.js'
+import { OWN_FIXTURES } from '../../src/package.js'
+import { createSandbox } from '../../src/sandbox.js'
+import type { Answer, Client } from '../helper.js'
+import { bill, call, collection, MONDAY, mandate, payoutLink } from '../helper.js'
+
+/** What `refused` looks at: an answer of `call`, of a raw connection, or of anything else. */
+export type Refusal = Pick<Answer, 'status' | 'body' | 'headers'>
+
+/** The members and headers that every refusal has (interface, Errors 1; decisions §1), in one comparison. */
+export function refused(t: Test, answer: Refusal, status: number, code: string, field: string | null, what?: string) {
+  const { body, headers } = answer
+  t.same(
+    {
+      status: answer.status,
+      type: String(headers['content-type']).split(';')[0],
+      members: body === null ? null : Object.keys(body).sort(),
+      code: body?.code,
+      field: body?.field,
+      hasMessage: typeof body?.message === 'string' && body.message.length > 0,
+      hasRequestId: typeof headers['x-request-id'] === 'string' && headers['x-request-id'].length > 0,
+    },
+    {
+      status,
+      type: 'application/json',
+      members: ['code', 'field', 'message'],
+      code,
+      field,
+      hasMessage: true,
+      hasRequestId: true,
+    },
+    what ?? `${status} ${code} on ${field}`,
+  )
+}
+
+/** One record of every kind in region EU; tells the id of the payout link. */
+export async function stock(client: Client): Promise<string> {
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.post('/api/v1/bills', bill())
+  return (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
+}
+
+/** All that the API and the control plane tell of a client: what a hostile request must leave as it was. */
+export async function stateOf(client: Client, payoutLinkId?: string): Promise<unknown[]> {
+  const answers = [await call(client.app, 'GET', '/_sandbox/clients'), await client.control('GET', '/clock')]
+  for (const list of ['mandates', 'direct-debit', 'bills', 'accounts'])
+    answers.push(await client.get(`/api/v1/${list}`))
+  if (payoutLinkId !== undefined) answers.push(await client.control('GET', `/payout-links/${payoutLinkId}`))
+  return answers.map(({ status, body }) => ({ status, body }))
+}
+
+/** A server whose log, at its most talkative, is kept. */
+export function buildLogged(t: Test, options: { now?(): number; requestTimeout?: number } = {}) {
+  let log = ''
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      log += chunk
+      done()
+    },
+  })
+  const sandbox = createSandbox({
+    seed: 'test',
+    frozenAt: parseInstant(MONDAY),
+    fixtures: loadFixtures(fileURLToPath(OWN_FIXTURES)),
+    clients: [],
+    openRegistration: true,
+    maxTenants: 2000,
+    tokenLifetime: 3600,
+    publicUrl: () => 'http://127.0.0.1:8080',
+  })
+  const logger = pino({ level: 'trace' }, stream) as FastifyBaseLogger
+  const app = buildApp({ sandbox, logger, now: () => 0, ...options })
+  t.teardown(() => app.close())
+  return { app, log: () => log }
+}
+
+// ------------------------------------------------------------------------------------------------------------ sockets
+
+/** Listens on a free port of this machine. */
+export async function listen(app: FastifyInstance): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as { port: number }).port
+}
+
+export interface RawAnswer extends Refusal {
+  readonly headers: Record<string, string>
+  readonly text: string
+}
+
+export interface Connection {
+  send(bytes: string | Buffer): void
+  /** The next whole answer; undefined: the server closed instead. `HEAD` answers have no body. */
+  read(method?: string): Promise<RawAnswer | undefined>
+  /** Closes this side's half. */
+  end(): void
+  destroy(): void
+}
+
+/** A bare connection, for what no HTTP client would send. */
+export async function open(port: number): Promise<Connection> {
+  let received = Buffer.alloc(0)
+  let isClosed = false
+  let wake = () => {}
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    wake()
+  })
+  socket.on('close', () => {
+    isClosed = true
+    wake()
+  })
+  // 'close' follows.
+  socket.on('error', () => {})
+  return {
+    send: bytes => void socket.write(bytes),
+    end: () => void socket.end(),
+    destroy: () => void socket.destroy(),
+    async read(method = 'GET') {
+      for (;;) {
+        const taken = take(received, method)
+        if (taken !== undefined) {
+          received = received.subarray(taken.length)
+          return taken.answer
+        }
+        if (isClosed) return undefined
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}
+
+/** The first answer among the bytes, and how many they are; undefined where it is not complete. */
+function take(bytes: Buffer, method: string): { answer: RawAnswer; length: number } | undefined {
+  const end = bytes.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const [statusLine = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n')
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
+  const headers = Object.fromEntries(
+    lines.map(line => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  )
+  const hasBody = method !== 'HEAD' && status >= 200 && status !== 204
+  const length = end + 4 + (hasBody ? Number(headers['content-length']) : 0)
+  if (bytes.length < length) return undefined
+  const text = bytes.subarray(end + 4, length).toString()
+  return { answer: { status, headers, text, body: text === '' ? null : JSON.parse(text) }, length }
+}
+
+/** Sends bytes on a connection of their own, and tells what came back until the server closed it. */
+export async function exchange(port: number, bytes: string | Buffer): Promise<RawAnswer[]> {
+  const connection = await open(port)
+  connection.send(bytes)
+  const answers: RawAnswer[] = []
+  for (let next = await connection.read(); next !== undefined; next = await connection.read()) answers.push(next)
+  return answers
+}
+
+/** The text of a request; `body` gets its Content-Length. */
+export function request(line: string, headers: Record<string, string> = {}, body?: string | Buffer): string {
+  const all: Record<string, string> = {
+    host: 'sandbox',
+    ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
+    ...headers,
+  }
+  const fields = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${line} HTTP/1.1\r\n${fields.join('')}\r\n${body ?? ''}`
+}
+
+export const LIVE = '/_sandbox/health/live'
+
+/** That the server goes on as if nothing had been. */
+export async function stillServes(t: Test, port: number) {
+  const answers = await exchange(port, request(`GET ${LIVE}`, { connection: 'close' }))
+  t.same(
+    answers.map(({ status, body }) => ({ status, body })),
+    [{ status: 200, body: { status: 'ok' } }],
+    'the server still serves',
+  )
+}
