@@ -10,6 +10,7 @@ import { oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { serveRoutes } from './control/route.js'
 import { controlRoutes } from './control/routes.js'
+import { errors } from './core/errors.js'
 import { authenticate } from './http/authenticate.js'
 import { clientErrorHandler, errorOf, installErrorHandler, sendEnvelope } from './http/error-handler.js'
 import { parseForm } from './http/forms.js'
@@ -17,7 +18,7 @@ import { installFrontDoor } from './http/front-door.js'
 import { installHints } from './http/hints.js'
 import { installRegion } from './http/region.js'
 import { createRequestIds } from './http/request-id.js'
-import { installRouting } from './http/routing.js'
+import { hasEncodedSlash, installRouting } from './http/routing.js'
 import { acceptUploads } from './http/upload.js'
 import { installValidation } from './http/validation.js'
 import { NAME, VERSION } from './package.js'
@@ -59,7 +60,10 @@ export function buildApp({ sandbox, logger, now = Date.now, requestTimeout = 60_
     clientErrorHandler: clientErrorHandler(requestIds.next),
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id)
-      sendEnvelope(reply, errorOf(error, request as FastifyRequest))
+      sendEnvelope(
+        reply,
+        hasEncodedSlash(request.raw.url as string) ? errors.routeNotFound() : errorOf(error, request as FastifyRequest),
+      )
     },
     // Node answers these by itself otherwise, and not in the envelope.
     http: {

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Instant } from './core/time.js'
 import { parseInstant } from './core/time.js'
-import { OWN_FIXTURES } from './package.js'
 import type { ClientEntry } from './sandbox.js'
 
 /** The settings of the process, as the environment gives them (control plane, Settings of the process). */
@@ -15,10 +13,8 @@ export interface Config {
   readonly seed: string
   /** An instant at which every tenant starts frozen; undefined: the real time. */
   readonly frozenAt: Instant | undefined
-  /** The folder of fixtures. */
-  readonly fixtures: string
-  /** Whether it is the package's own, which its tests have validated. */
-  readonly ownFixtures: boolean
+  /** A folder of fixtures beside the package's own; undefined: none. */
+  readonly fixtures: string | undefined
   readonly clients: readonly ClientEntry[]
   readonly openRegistration: boolean
   readonly maxTenants: number
@@ -57,8 +53,6 @@ export function readConfig(environment: Environment): Config {
       return value >= least && value <= most ? value : WRONG
     })
 
-  const folder = environment.SANDBOX_FIXTURES
-  const ownFixtures = folder === undefined || folder === ''
   return {
     host: read('HOST', '127.0.0.1', 'a host name or address', text => (/^[\w.:%-]+$/.test(text) ? text : WRONG)),
     port: integer('PORT', 8080, 0, 65_535),
@@ -74,8 +68,7 @@ export function readConfig(environment: Environment): Config {
       'real, or an instant as YYYY-MM-DDThh:mm:ssZ',
       text => (text === 'real' ? undefined : (parseInstant(text) ?? WRONG)),
     ),
-    fixtures: ownFixtures ? fileURLToPath(OWN_FIXTURES) : folder,
-    ownFixtures,
+    fixtures: environment.SANDBOX_FIXTURES || undefined,
     clients: read<readonly ClientEntry[]>('SANDBOX_CLIENTS', [], CLIENTS_FORM, readClients),
     openRegistration: read('SANDBOX_OPEN_REGISTRATION', true, 'true or false', text =>
       text === 'true' || text === 'false' ? text === 'true' : WRONG,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 /** The manifest of the package; it stands one folder above this file, in the source tree as in the built one. */
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -8,5 +9,5 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 
 export const { name: NAME, version: VERSION } = manifest
 
-/** The fixtures that come with the package. */
-export const OWN_FIXTURES = new URL('../fixtures/', import.meta.url)
+/** The folder of the fixtures that come with the package. */
+export const OWN_FIXTURES: string = fileURLToPath(new URL('../fixtures/', import.meta.url))

@@ -60,7 +60,7 @@ export interface Sandbox {
   /** @throws CLIENT_NOT_FOUND */
   tenant(clientId: string, realNow: number): Tenant
   tenants(realNow: number): Tenant[]
-  /** The records of a fixture with their dates made absolute. @throws FIXTURE_NOT_FOUND */
+  /** The records of a fixture with their dates made absolute. @throws INVALID_FIELD (there is no such fixture) */
   fixtureRecords(name: string, now: Instant): SeedRecords
   /** Puts a tenant back to its fixture: records, clock, ids, settings, events, tokens. @throws CLIENT_NOT_FOUND */
   reset(clientId: string, realNow: number): Tenant
@@ -119,6 +119,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   function start(known: Registration, realNow: number): Pick<Tenant, 'world' | 'tokens'> {
     const { clientId, scope = DEFAULT_SCOPE, allowedOrigins = [] } = known.client
+    const secretDigest = known.secretDigest.toString('base64url')
     const now = frozenAt ?? Math.floor(realNow / 1000) * 1000
     const world = createWorld({
       seed,
@@ -128,7 +129,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       publicUrl,
     })
     world.seed(fixtureRecords(fixtureOf(known), now))
-    return { world, tokens: createTokens({ engine: world, clientId, scope, lifetime: tokenLifetime }) }
+    return { world, tokens: createTokens({ engine: world, clientId, secretDigest, scope, lifetime: tokenLifetime }) }
   }
 
   function open(known: Registration, realNow: number): Tenant {
@@ -139,7 +140,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   function fixtureRecords(name: string, now: Instant): SeedRecords {
     const fixture: Fixture | undefined = fixtures.get(name)
-    if (fixture === undefined) throw errors.fixtureNotFound(name, [...fixtures.keys()])
+    if (fixture === undefined) throw errors.unknownFixture(name, [...fixtures.keys()])
     return resolveDates(fixture as SeedRecords, now)
   }
 

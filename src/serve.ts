@@ -8,6 +8,7 @@ import { ConfigError } from './config.js'
 import type { Fixtures } from './fixtures.js'
 import { loadFixtures } from './fixtures.js'
 import { warmUp } from './http/validation.js'
+import { OWN_FIXTURES } from './package.js'
 import type { Sandbox } from './sandbox.js'
 import { createSandbox, DEMO_CLIENT } from './sandbox.js'
 
@@ -25,10 +26,10 @@ export async function serve(config: Config): Promise<void> {
     dropped: clientId =>
       logger.warn({ clientId }, 'dropped the tenant idle longest to make room: see SANDBOX_MAX_TENANTS'),
   })
-  if (!config.ownFixtures) await validateFixtures(config, sandbox)
+  if (config.fixtures !== undefined) await validateFixtures(config, sandbox)
 
   const app = buildApp({ sandbox, logger: logger as FastifyBaseLogger })
-  await app.listen({ host: config.host, port: config.port, listenTextResolver: () => 'listening' })
+  await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
   const { port } = app.server.address() as AddressInfo
   const url = `http://${urlHost(config.host)}:${port}`
   publicUrl ??= url
@@ -51,38 +52,41 @@ async function createLogger({ logLevel }: Config) {
   return pino({ level: logLevel }, pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true }))
 }
 
-function readFixtures(config: Config): Fixtures {
-  let fixtures: Fixtures
-  try {
-    fixtures = loadFixtures(config.fixtures)
-  } catch (error) {
+function readFixtures({ fixtures: folder, clients }: Config): Fixtures {
+  const fixtures = loadBoth(folder)
+  for (const { clientId, fixture = 'empty' } of clients) {
+    if (fixtures.has(fixture)) continue
+    const known = [...fixtures.keys()].join(', ')
     throw new ConfigError(
-      `SANDBOX_FIXTURES=${JSON.stringify(config.fixtures)} is not allowed: ${(error as Error).message}.`,
+      `SANDBOX_CLIENTS gives ${JSON.stringify(clientId)} the fixture ${JSON.stringify(fixture)}: known are ${known}.`,
     )
-  }
-  for (const { clientId, fixture } of [DEMO_CLIENT, ...config.clients]) {
-    if (fixture !== undefined && !fixtures.has(fixture)) {
-      throw new ConfigError(
-        `there is no fixture ${JSON.stringify(fixture)} for the client ${JSON.stringify(clientId)}: known are ${[...fixtures.keys()].join(', ')}.`,
-      )
-    }
   }
   return fixtures
 }
 
-/** Tells of a wrong fixture at the start, rather than when a test first needs it. */
-async function validateFixtures({ fixtures: folder, frozenAt }: Config, sandbox: Sandbox) {
+function loadBoth(folder: string | undefined): Fixtures {
+  if (folder === undefined) return loadFixtures(OWN_FIXTURES)
+  try {
+    return loadFixtures(OWN_FIXTURES, folder)
+  } catch (error) {
+    throw wrongFixtures(folder, (error as Error).message)
+  }
+}
+
+/** Tells of a wrong fixture at the start, rather than when a test first needs it. The package's own are tested. */
+async function validateFixtures({ fixtures: folder = '', frozenAt }: Config, sandbox: Sandbox) {
   const { checkFixture } = await import('./check-fixture.js')
   for (const name of sandbox.fixtures.keys()) {
     try {
       await checkFixture(sandbox, name, frozenAt ?? Date.now())
     } catch (error) {
-      throw new ConfigError(
-        `SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${name}.json: ${(error as Error).message}`,
-      )
+      throw wrongFixtures(folder, `${name}.json: ${(error as Error).message}`)
     }
   }
 }
+
+const wrongFixtures = (folder: string, reason: string) =>
+  new ConfigError(`SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${reason}.`)
 
 function closeOnSignal(app: FastifyInstance, logger: pino.Logger) {
   closeWithGrace({ delay: GRACE_MS + 500, logger }, async ({ err, signal }) => {

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { buildApp } from '../src/app.js'
 import { parseInstant } from '../src/core/time.js'
@@ -22,7 +21,7 @@ export interface BuildOptions extends Partial<Omit<SandboxOptions, 'frozenAt'>> 
   requestTimeout?: number
 }
 
-const fixtures = loadFixtures(fileURLToPath(OWN_FIXTURES))
+const fixtures = loadFixtures(OWN_FIXTURES)
 
 /** A fresh server that does not listen, with a frozen clock and a fixed seed. It closes with the test. */
 export function build(

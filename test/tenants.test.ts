@@ -323,3 +323,25 @@ t.test(
     t.equal(createdAt, '2026-11-02T09:01:30Z')
   },
 )
+
+t.test(
+  'control plane, seed: a fixture is added to a tenant by its name, with dates relative to its present',
+  async t => {
+    const app = build(t, { fixtures })
+    const acme = await connect(app, 'acme')
+    await acme.advance({ by: 'P7D' })
+    const answer = await acme.control('POST', '/seed', { fixture: 'shop' })
+    t.same([answer.status, answer.body.added?.bills], [200, 1])
+    t.equal((await acme.get('/api/v1/bills/SHOP-1')).body.dueDate, '2026-11-23')
+    const again = await acme.control('POST', '/seed', { fixture: 'shop' })
+    t.same([again.status, again.body.code], [409, 'DUPLICATE_REFERENCE'], 'all or nothing')
+    t.equal((await acme.get('/api/v1/bills')).body.totalCount, 1)
+  },
+)
+
+t.test('decisions §2: a fixture that does not exist is INVALID_FIELD', async t => {
+  const acme = await connect(build(t, { fixtures }), 'acme')
+  for (const fixture of ['nowhere', 'SHOP', '../demo', '__proto__']) {
+    refused(t, await acme.control('POST', '/seed', { fixture }), [400, 'INVALID_FIELD', 'fixture'], fixture)
+  }
+})

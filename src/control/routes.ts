@@ -1,5 +1,9 @@
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
+import { outcomes } from '../areas/direct-debit/outcomes.js'
+import { reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
+import type { CatalogueEntry } from '../core/errors.js'
+import { catalogue } from '../core/errors.js'
 import { formatInstant } from '../core/time.js'
 import type { Tenant } from '../sandbox.js'
 import type { Counts } from '../world.js'
@@ -227,6 +231,34 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       response: schemas.ExplainedBill,
       handle: ({ tenant, params, query }) =>
         tenant().world.bills.explain(params.uniqueReferenceIdentifier, query.region),
+    }),
+    route({
+      method: 'GET',
+      url: '/outcomes',
+      summary: 'The outcomes on demand: what a debtorReference of the form SIM-… does',
+      response: schemas.OutcomeTable,
+      handle: () => ({ data: outcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })) }),
+    }),
+    route({
+      method: 'GET',
+      url: '/reason-codes',
+      summary: 'The reason codes of collections, and in which phase each is legal',
+      response: schemas.ReasonCodeTable,
+      handle: () => ({ data: reasonCodes.map(reasonCode => ({ ...reasonCode, fidelity: 'assumed' })) }),
+    }),
+    route({
+      method: 'GET',
+      url: '/errors',
+      summary: 'The error catalogue',
+      response: schemas.ErrorTable,
+      handle: () => ({
+        data: Object.entries<CatalogueEntry>(catalogue).map(([code, { status, when, 'x-fidelity': fidelity }]) => ({
+          code,
+          status,
+          when,
+          fidelity,
+        })),
+      }),
     }),
     route({
       method: 'PUT',

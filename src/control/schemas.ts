@@ -114,6 +114,29 @@ export const ExplainedBill = explained(Bill)
 
 export const BillExplainQuery = Type.Object({ ...client, ...BillRegionQuery })
 
+const Fidelity = OneOf('documented', 'assumed')
+
+export const OutcomeTable = labelled(assumed, {
+  data: Type.Array(
+    labelled(assumed, { debtorReference: Type.String(), description: Type.String(), fidelity: Fidelity }),
+  ),
+})
+export const ReasonCodeTable = labelled(assumed, {
+  data: Type.Array(
+    labelled(assumed, {
+      code: Type.String(),
+      name: Type.String(),
+      phases: Type.Array(Type.String()),
+      fidelity: Fidelity,
+    }),
+  ),
+})
+export const ErrorTable = labelled(assumed, {
+  data: Type.Array(
+    labelled(assumed, { code: Type.String(), status: Type.Integer(), when: Type.String(), fidelity: Fidelity }),
+  ),
+})
+
 const ActivationSetting = OneOf('automatic', 'manual')
 const Origins = Type.Array(
   Type.String({ format: 'origin', maxLength: 300, 'x-expected': 'an origin: scheme, host and port' }),

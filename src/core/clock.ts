@@ -20,7 +20,7 @@ export interface Clock {
   /** Tenant-seconds per real second while running, 1 to 86400. */
   readonly rate: number
   /**
-   * Brings a running clock to the given real time and does what has become due; a frozen clock stays.
+   * Brings a running clock to the given real time; a frozen clock stays. Does what has become due.
    * @param realNow milliseconds since the epoch, as the edge reads them
    */
   sync(realNow: number): void
@@ -84,9 +84,8 @@ export function createClock(start: ClockStart): Clock {
     },
     sync(realNow) {
       if (realNow > lastReal) lastReal = realNow
-      if (mode === 'frozen') return
-      const exact = anchor.virtual + (lastReal - anchor.real) * rate
-      advanceTo(Math.min(Math.floor(exact / 1000) * 1000, LAST_INSTANT))
+      const elapsed = mode === 'frozen' ? 0 : (lastReal - anchor.real) * rate
+      advanceTo(Math.min(Math.floor((anchor.virtual + elapsed) / 1000) * 1000, LAST_INSTANT))
     },
     configure(change) {
       mode = change.mode ?? mode

@@ -46,7 +46,6 @@ export const catalogue = {
   BILL_NOT_FOUND: entry(404, 'No such bill of this tenant in this region.'),
   COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this tenant in this region.'),
   CLIENT_NOT_FOUND: entry(404, 'Control plane: no tenant has this client id.'),
-  FIXTURE_NOT_FOUND: entry(404, 'Control plane: no fixture has this name.'),
   METHOD_NOT_ALLOWED: entry(405, 'The path exists, with other methods: see `Allow`.'),
   REQUEST_TIMEOUT: entry(408, 'The request did not arrive in time.'),
   DUPLICATE_REFERENCE: entry(409, "The caller's reference is taken, whatever the body."),
@@ -219,12 +218,8 @@ export const errors = {
       'client',
       `There is no tenant ${quote(clientId)}. It comes into being with its first token.`,
     ),
-  fixtureNotFound: (fixture: string, known: readonly string[]) =>
-    new SandboxError(
-      'FIXTURE_NOT_FOUND',
-      'fixture',
-      `There is no fixture ${quote(fixture)}. Known: ${known.join(', ')}.`,
-    ),
+  unknownFixture: (fixture: string, known: readonly string[]) =>
+    new SandboxError('INVALID_FIELD', 'fixture', `There is no fixture ${quote(fixture)}. Known: ${known.join(', ')}.`),
   methodNotAllowed: (method: string, allow: string) =>
     new SandboxError('METHOD_NOT_ALLOWED', null, `${method} does not work on this path. These do: ${allow}.`, {
       allow,

@@ -56,7 +56,7 @@ const REASONS: Record<number, string> = {
 
 /** Answers on the bare socket, and closes it: after a framing error nothing on it can be trusted. */
 export function answerOnSocket(socket: Socket, error: SandboxError, requestId: string): void {
-  if (!socket.writable || (socket.bytesWritten > 0 && socket.destroyed)) {
+  if (!socket.writable) {
     socket.destroy()
     return
   }

@@ -3,10 +3,15 @@ import { errors } from '../core/errors.js'
 
 const ENCODED_SLASH = /%2f/i
 
-export const pathOf = (url: string): string => {
-  const end = url.indexOf('?')
-  return end < 0 ? url : url.slice(0, end)
+/** The path of a request target, which may be in absolute form (RFC 9112 §3.2.2). */
+export function pathOf(target: string): string {
+  const end = target.indexOf('?')
+  const path = end < 0 ? target : target.slice(0, end)
+  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '')
 }
+
+/** An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value. */
+export const hasEncodedSlash = (url: string): boolean => ENCODED_SLASH.test(pathOf(url))
 
 /**
  * Decides what path and method come to before anything else is looked at (decisions §1): 404, 405 with `Allow`, and
@@ -36,8 +41,8 @@ export function installRouting(app: FastifyInstance): void {
 
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     const path = pathOf(request.raw.url as string)
-    // An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value.
-    if (ENCODED_SLASH.test(path)) throw errors.routeNotFound()
+    // No route of ours ends with a slash, but routers take it for a parameter without a value.
+    if (hasEncodedSlash(path) || path.endsWith('/')) throw errors.routeNotFound()
     if (!request.is404) {
       done()
       return

@@ -3,7 +3,7 @@ import type { TObject, TSchema } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
 import { errors, quote, SandboxError } from '../core/errors.js'
-import { isDecimal } from '../core/money.js'
+import { centsAtMost, isDecimal } from '../core/money.js'
 import type { ErrorObject } from './compiler.js'
 import { wrongMediaType } from './error-handler.js'
 import type { Fields } from './forms.js'
@@ -58,23 +58,20 @@ export function installValidation(app: FastifyInstance): void {
 
   app.addHook('preValidation', (request: FastifyRequest, _reply: FastifyReply, done) => {
     const schemas = request.routeOptions.schema as RequestSchemas | undefined
-    const { receive } = request.routeOptions.config
-    if (receive !== undefined) {
-      Promise.all([receive(request), warmUp()])
-        .then(([refusal]) => {
-          validate(request, schemas)
-          if (refusal !== undefined) throw refusal
-        })
-        .then(() => done(), done)
-    } else if (compiler === undefined && needsCompiler(schemas)) {
-      warmUp()
-        .then(() => validate(request, schemas))
-        .then(() => done(), done)
+    if (request.routeOptions.config.receive !== undefined || (compiler === undefined && needsCompiler(schemas))) {
+      validateLate(request, schemas).then(() => done(), done)
     } else {
       validate(request, schemas)
       done()
     }
   })
+}
+
+/** For what has to wait: a body that is taken in piece by piece, or the validators of the very first request. */
+async function validateLate(request: FastifyRequest, schemas: RequestSchemas | undefined): Promise<void> {
+  const [refusal] = await Promise.all([request.routeOptions.config.receive?.(request), warmUp()])
+  validate(request, schemas)
+  if (refusal !== undefined) throw refusal
 }
 
 const needsCompiler = (schemas: RequestSchemas | undefined) =>
@@ -130,7 +127,8 @@ function readParameter(name: string, value: string | string[], { type }: TSchema
   if (value === '')
     throw new SandboxError('INVALID_QUERY_PARAMETER', name, `${name} must not be empty: leave it out instead.`)
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
-  if (type === 'number' && isDecimal(value)) return Number(value)
+  // Rounded down to whole cents, exactly: a binary double would let 0.00999999999999999999 pass for 0.01.
+  if (type === 'number' && isDecimal(value)) return centsAtMost(value) / 100
   return value
 }
 
@@ -228,7 +226,8 @@ function refusalOf(failures: readonly ErrorObject[], root: TObject, code: ErrorC
   const path = failure.instancePath.split('/').slice(1).map(unescapePointer)
 
   if (keyword === 'anyOf') {
-    return errors.missing(null, `Give at least one of ${Object.keys(root.properties).join(', ')}.`)
+    const alternatives = (failure.schema as { required: string[] }[]).flatMap(({ required }) => required)
+    return errors.missing(null, `Give at least one of ${alternatives.join(', ')}.`)
   }
   if (keyword === 'required') return errors.missing([...path, params.missingProperty].join('.'))
   const field = fieldOf(path, code)

@@ -17,7 +17,7 @@ const refusal = ({ status, body }: Answer) => ({ status, code: body.code, field:
 const invalid = (field: string | null) => ({ status: 400, code: 'INVALID_FIELD', field })
 const missing = (field: string) => ({ status: 400, code: 'MISSING_FIELD', field })
 
-const short = (value: unknown) => JSON.stringify(value)?.slice(0, 40)
+const short = (value: unknown) => String(JSON.stringify(value)).slice(0, 40)
 
 // ------------------------------------------------------------------------------------------------------ the record
 
@@ -399,6 +399,22 @@ t.test("decisions §1: a reference above SEPA's 35 characters is legal, with a h
   t.notOk(fits.headers['sandbox-hint'])
 })
 
+t.test('decisions §2: a message quotes no more than 80 characters of the input', async t => {
+  const client = await open(t)
+  const long = 'Q'.repeat(300)
+  for (const answer of [
+    await client.post(PATH, collection({ collectionReference: long })),
+    await client.post(PATH, collection({ amount: long })),
+    await client.get(`${PATH}/${long}`),
+    await client.get(`${PATH}?mandateReference=${long}`),
+    await client.get(`${PATH}?amountMin=${long}`),
+  ]) {
+    t.equal(answer.status, 400)
+    t.match(answer.body.message, /Q/, 'it does quote')
+    t.notMatch(answer.body.message, /Q{81}/)
+  }
+})
+
 // --------------------------------------------------------------------------------------------------- what refuses
 
 t.test('decisions §6: an unknown mandate is 404 MANDATE_NOT_FOUND', async t => {
@@ -493,8 +509,10 @@ t.test('decisions §1: body 400, then record 404, then state 409', async t => {
 const EARLY = 'COLLECTION_DATE_TOO_EARLY'
 const LATE = 'COLLECTION_DATE_TOO_LATE'
 
+type Assertions = Pick<typeof t, 'equal' | 'match' | 'notOk' | 'strictSame' | 'teardown'>
+
 /** At each clock, what becomes of a collection date: the stored date, or the refusal. */
-async function holdsDates(t: Tap.Test, cases: [clock: string, asked: string, becomes: string][]) {
+async function holdsDates(t: Assertions, cases: [clock: string, asked: string, becomes: string][]) {
   for (const [clock, asked, becomes] of cases) {
     const client = await open(t, { clock })
     const answer = await client.post(PATH, collection({ collectionDate: asked }))
@@ -509,10 +527,6 @@ async function holdsDates(t: Tap.Test, cases: [clock: string, asked: string, bec
       t.equal((await client.get(`${PATH}/COL-0001`)).body.collectionDate, becomes, 'the moved date is stored')
     }
   }
-}
-
-declare namespace Tap {
-  type Test = Parameters<Parameters<typeof t.test>[1] & ((...args: never[]) => unknown)>[0]
 }
 
 t.test('decisions §6: the earliest date is today + 2 open days, + 3 after 16:00 Berlin, in winter', t =>

@@ -309,6 +309,13 @@ t.test('control plane, Time: against a naive list of plans, for random plans', a
   /** What the work of an item does when it is done for the nth time: plans for others or itself. */
   type Effects = (readonly (readonly [target: number, delay: number | null])[])[][]
 
+  /** How often an item has had its turn, before this one. */
+  function countUp(turns: Map<number, number>, sequence: number) {
+    const turn = turns.get(sequence) ?? 0
+    turns.set(sequence, turn + 1)
+    return turn
+  }
+
   function effectsOf(next: () => number): Effects {
     const delay = () => (next() < 0.2 ? null : Math.floor(next() * 12) - 2)
     return Array.from({ length: ITEMS }, () =>
@@ -325,10 +332,10 @@ t.test('control plane, Time: against a naive list of plans, for random plans', a
     const clock = frozen()
     const items = Array.from({ length: ITEMS }, (_, index) => item(index))
     const done: string[] = []
-    const times = items.map(() => 0)
+    const times = new Map<number, number>()
     const work: DueWork<Item> = ({ sequence }) => {
       done.push(`${clock.now() - START} #${sequence}`)
-      const plans = effects[sequence]?.[times[sequence]++ as number] ?? []
+      const plans = effects[sequence]?.[countUp(times, sequence)] ?? []
       for (const [target, delay] of plans) plan(target, delay)
     }
     const plan = (target: number, delay: number | null) =>
@@ -337,7 +344,7 @@ t.test('control plane, Time: against a naive list of plans, for random plans', a
     let now = START
     const plans: (number | null)[] = items.map(() => null)
     const expected: string[] = []
-    const expectedTimes = items.map(() => 0)
+    const expectedTimes = new Map<number, number>()
     const planNaively = (target: number, delay: number | null) => {
       plans[target] = delay === null ? null : Math.max(now, now + delay * SECOND)
     }
@@ -351,7 +358,7 @@ t.test('control plane, Time: against a naive list of plans, for random plans', a
         plans[due.sequence] = null
         now = due.at
         expected.push(`${now - START} #${due.sequence}`)
-        for (const [target, delay] of effects[due.sequence]?.[expectedTimes[due.sequence]++ as number] ?? []) {
+        for (const [target, delay] of effects[due.sequence]?.[countUp(expectedTimes, due.sequence)] ?? []) {
           planNaively(target, delay)
         }
       }
@@ -460,7 +467,7 @@ t.test('control plane, Time: an item planned to and fro between two moments leav
   t.ok(reads <= 200, `${reads} reads`)
 })
 
-t.test('decisions §6: a running clock stops at the end of time', async t => {
+t.test('control plane, Shapes: a running clock stops at the last moment that `now` can write', async t => {
   const clock = running(86_400, LAST_INSTANT - 10 * SECOND)
   clock.sync(3_600_000)
   t.equal(clock.now(), LAST_INSTANT)
@@ -468,7 +475,7 @@ t.test('decisions §6: a running clock stops at the end of time', async t => {
   t.equal(clock.now(), LAST_INSTANT)
 })
 
-t.test('decisions §6: work due after the end of time is never done by a running clock', async t => {
+t.test('control plane, Shapes: work due after that moment is never done by a running clock', async t => {
   const clock = running(86_400, LAST_INSTANT - 10 * SECOND)
   let done = 0
   clock.schedule(item(1), LAST_INSTANT + SECOND, () => done++)

@@ -45,8 +45,8 @@ const statuses = {
   INTERNAL_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
 }
-/** The codes of the control plane that decisions §2 does not list. */
-const controlPlane = { CLIENT_NOT_FOUND: 404, FIXTURE_NOT_FOUND: 404 }
+/** Control plane, preamble: the one code that decisions §2 does not list. */
+const controlPlane = { CLIENT_NOT_FOUND: 404 }
 
 t.test('decisions §2: every code of the table is in the catalogue, with its status', async t => {
   const entries: Record<string, { status: number } | undefined> = catalogue
@@ -104,7 +104,7 @@ t.test('decisions §2: the errors that name a field', async t => {
     [errors.billNotFound('INV-1'), 'BILL_NOT_FOUND', 'uniqueReferenceIdentifier'],
     [errors.counterpartyNotFound('CPTY-1'), 'COUNTERPARTY_NOT_FOUND', 'counterpartyReference'],
     [errors.clientNotFound('acme'), 'CLIENT_NOT_FOUND', 'client'],
-    [errors.fixtureNotFound('x', ['empty']), 'FIXTURE_NOT_FOUND', 'fixture'],
+    [errors.unknownFixture('x', ['empty']), 'INVALID_FIELD', 'fixture'],
     [errors.methodNotAllowed('PUT', 'GET'), 'METHOD_NOT_ALLOWED', null],
     [errors.requestTimeout(), 'REQUEST_TIMEOUT', null],
     [errors.duplicateReference('mandateReference', 'MND-0001'), 'DUPLICATE_REFERENCE', 'mandateReference'],
@@ -137,7 +137,7 @@ t.test('decisions §2: a message says what was wrong and what would be right', a
   t.match(errors.collectionDateTooLate('2028-11-02', '2027-11-02').message, /2028-11-02.*2027-11-02/)
   t.match(errors.unsupportedGrantType('password').message, /client_credentials.*"password"/)
   t.match(errors.clientNotFound('acme').message, '"acme"')
-  t.match(errors.fixtureNotFound('x', ['demo', 'empty']).message, /"x".*demo, empty/)
+  t.match(errors.unknownFixture('x', ['demo', 'empty']).message, /"x".*demo, empty/)
   t.match(errors.methodNotAllowed('PUT', 'GET, OPTIONS').message, /PUT.*GET, OPTIONS/)
   t.match(errors.mandateNotActive('MND-0001', 'CANCELLED').message, /"MND-0001".*CANCELLED.*ACTIVE/)
   t.match(errors.payoutLinkAlreadyClaimed('PAID').message, 'PAID')
@@ -174,7 +174,7 @@ t.test('decisions §2: a message quotes no more than 80 characters of the input'
   t.notMatch(errors.unsupportedGrantType('x'.repeat(100)).message, 'x'.repeat(81))
   t.notMatch(errors.invalidRegion('x'.repeat(100), ['EU']).message, 'x'.repeat(81))
   t.notMatch(errors.clientNotFound('x'.repeat(100)).message, 'x'.repeat(81))
-  t.notMatch(errors.fixtureNotFound('x'.repeat(100), []).message, 'x'.repeat(81))
+  t.notMatch(errors.unknownFixture('x'.repeat(100), []).message, 'x'.repeat(81))
   t.notMatch(errors.originNotAllowed(`https://${'x'.repeat(100)}`).message, 'x'.repeat(81))
 })
 
@@ -201,9 +201,10 @@ t.test('control plane, POST /seed: a refusal of one of several records names its
     code: 'ILLEGAL_TRANSITION',
     field: 'records.bills.3',
   })
-  t.throws(() => atPath('a', refuse(errors.unavailable('x', { connection: 'close' }))), {
-    headers: { connection: 'close' },
-  })
+  t.throws(
+    () => atPath('a', refuse(errors.unavailable('x', { connection: 'close' }))),
+    new SandboxError('SERVICE_UNAVAILABLE', 'a', 'x', { connection: 'close' }),
+  )
   const bug = new TypeError('bug')
   t.throws(() => atPath('records.bills.3', refuse(bug)), bug, 'what is no refusal goes through as it is')
   t.equal(

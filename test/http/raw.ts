@@ -1,14 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import { parseInstant } from '../../src/core/time.js'
-import { loadFixtures } from '../../src/fixtures.js'
-import { OWN_FIXTURES } from '../../src/package.js'
 import { createSandbox } from '../../src/sandbox.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, call, collection, MONDAY, mandate, payoutLink } from '../helper.js'
@@ -71,7 +68,10 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
   const sandbox = createSandbox({
     seed: 'test',
     frozenAt: parseInstant(MONDAY),
-    fixtures: loadFixtures(fileURLToPath(OWN_FIXTURES)),
+    fixtures: new Map([
+      ['empty', {}],
+      ['demo', {}],
+    ]),
     clients: [],
     openRegistration: true,
     maxTenants: 2000,

@@ -164,9 +164,9 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
           const region = regionOf(seed.currency)
           const bill = build(region, seed)
           const { createdAt = bill.createdAt, updatedAt = createdAt, documents = bill.documents } = seed
-          const { status } =
-            seed.status === 'CANCELLED' ? { status: seed.status } : resolve(bill, { status: seed.status })
-          return { region, record: { ...bill, status, documents, createdAt, updatedAt } }
+          const { status, openAmount } = seed
+          const facts = status === 'CANCELLED' ? { status } : resolve(bill, { status, openAmount })
+          return { region, record: { ...bill, ...facts, documents, createdAt, updatedAt } }
         }),
       )
       const store = table.stage(records, path)

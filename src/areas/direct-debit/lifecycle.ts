@@ -2,7 +2,7 @@ import { addOpenDays, T2 } from '../../core/business-days.js'
 import type { Lifecycle } from '../../core/state-machine.js'
 import type { Step } from '../../core/stateful-table.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
-import { addDays, addMonths, instantOf } from '../../core/time.js'
+import { addDays, addMonths, instantOf, localDate } from '../../core/time.js'
 import { findOutcome } from './outcomes.js'
 import type { Phase } from './reason-codes.js'
 import { codesOf } from './reason-codes.js'
@@ -104,6 +104,10 @@ export interface Window {
 const END_OF_DAY = '23:59'
 const endOf = (date: CalendarDate): Instant => wallClock(date, END_OF_DAY) + 59_000
 
+/** Counted from noon, so that no change of summer time moves the date. */
+const monthsAfter = (date: CalendarDate, months: number): CalendarDate =>
+  localDate(addMonths(wallClock(date, '12:00'), months), T2.zone)
+
 /** Which reason codes a move may carry from a state, and until when (decisions §6). Empty: it takes none. */
 export function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
   const open = (phase: Phase, until: Instant | null = null) => ({ phase, codes: codesOf(phase), until })
@@ -113,7 +117,7 @@ export function windowsOf({ status, collectionDate }: Timed, verb: CollectionVer
     return [
       open('return', endOf(addOpenDays(T2, collectionDate, 5))),
       open('refund', endOf(addDays(collectionDate, 56))),
-      open('unauthorised-refund', addMonths(endOf(collectionDate), 13)),
+      open('unauthorised-refund', endOf(monthsAfter(collectionDate, 13))),
     ]
   }
   return []

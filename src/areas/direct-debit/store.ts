@@ -104,11 +104,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
   function reasonFor(collection: Collection, verb: CollectionVerb, given: string | undefined): string | undefined {
     next(collectionLifecycle, collection.status, verb, 'collection')
     const windows = windowsOf(collection, verb)
-    if (windows.length === 0) {
-      if (given !== undefined) throw errors.invalid('reasonCode', `${verb} takes no reasonCode.`)
-      return undefined
-    }
-    if (given !== undefined) refuseUnknownReason(given)
+    if (windows.length === 0 && given === undefined) return undefined
     const now = clock.now()
     const open = windows.filter(({ until }) => until === null || now <= until)
     const code = given ?? open[0]?.codes[0]
@@ -180,6 +176,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
      * @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION, INVALID_FIELD (a reason code that is no SEPA Core code)
      */
     transition(collectionReference: string, verb: CollectionVerb, reasonCode?: string): void {
+      if (reasonCode !== undefined) refuseUnknownReason(reasonCode)
       const entry = entryOf(collectionReference)
       const reason = reasonFor(entry.record, verb, reasonCode)
       table.move(entry, verb, 'control', reason === undefined ? {} : { reasonCode: reason })
@@ -213,6 +210,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
           if (mandate === undefined) throw errors.mandateNotFound(seed.mandateReference)
           if (seed.reasonCode !== undefined) refuseUnknownReason(seed.reasonCode)
           const collection = build(seed, mandate)
+          if (seed.reasonCode !== undefined) refuseNeedlessReason(seed.status)
           const { status = 'PENDING', initiatedAt = collection.initiatedAt, updatedAt = initiatedAt, reasonCode } = seed
           return { ...collection, status, initiatedAt, updatedAt, ...(reasonCode !== undefined && { reasonCode }) }
         }),
@@ -235,6 +233,13 @@ function refuseUnknownReason(code: string) {
   if (code === 'AC13') throw errors.invalid('reasonCode', 'AC13 belongs to the B2B scheme; mandates here are CORE.')
   if (findReasonCode(code) === undefined)
     throw errors.invalid('reasonCode', `${code} is not a reason code of SEPA Core.`)
+}
+
+/** Only what did not come through has a reason (decisions §6). */
+function refuseNeedlessReason(status: CollectionStatus = 'PENDING') {
+  if (status !== 'REJECTED' && status !== 'RETURNED' && status !== 'FAILED') {
+    throw errors.invalid('reasonCode', `A collection that is ${status} has no reasonCode.`)
+  }
 }
 
 function amountWithin({ amountMin, amountMax }: CollectionQuery) {

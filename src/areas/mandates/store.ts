@@ -69,8 +69,8 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
   return {
     /** @throws DUPLICATE_REFERENCE, INVALID_FIELD (frequency of a ONE_OFF mandate) */
     create(input: NewMandate): StoredMandate {
-      table.refuseDuplicate('EU', input.mandateReference)
       const mandate = build(input, clock.now(), activation() === 'manual' ? 'PENDING' : 'ACTIVE')
+      table.refuseDuplicate('EU', mandate.mandateReference)
       return table.create('EU', mandate, 'api').record
     },
 
@@ -110,8 +110,6 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
     },
 
     explain: (mandateReference: string): Explained<StoredMandate> => table.explain(entryOf(mandateReference)),
-
-    has: (mandateReference: string): boolean => table.has('EU', mandateReference),
 
     /**
      * Checks seeded mandates, of any state.

@@ -20,6 +20,8 @@ export interface Tokens {
 export interface TokensOptions {
   readonly engine: Engine
   readonly clientId: string
+  /** A digest of the client's secret: who registers a dropped name anew, with another secret, gets other tokens. */
+  readonly secretDigest: string
   readonly scope: string
   /** Lifetime in seconds. */
   readonly lifetime: number
@@ -27,10 +29,10 @@ export interface TokensOptions {
 
 const base36 = (value: number) => value.toString(36)
 
-export function createTokens({ engine, clientId, scope, lifetime }: TokensOptions): Tokens {
+export function createTokens({ engine, clientId, secretDigest, scope, lifetime }: TokensOptions): Tokens {
   const { clock, ids } = engine
   const owner = Buffer.from(clientId).toString('base64url')
-  const tag = (claims: string) => ids.sign('token', claims)
+  const tag = (claims: string) => ids.sign('token', `${secretDigest}.${claims}`)
 
   return {
     issue() {

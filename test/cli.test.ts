@@ -1,0 +1,432 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { createServer, connect as dial } from 'node:net'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+import { isReady } from '../src/health.js'
+
+// Every server here is a process of its own.
+t.setTimeout(240_000)
+
+/** The environment without settings of ours; what the test runner added stays, so that coverage is collected. */
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(SANDBOX_.*|HOST|PORT|LOG_LEVEL)$/.test(name)),
+)
+
+type Settings = Record<string, string>
+type Exit = [code: number | null, signal: string | null]
+
+function launch(args: readonly string[], settings: Settings, nodeOptions: readonly string[] = []) {
+  const child = spawn(process.execPath, [...process.execArgv, ...nodeOptions, 'src/main.ts', ...args], {
+    env: { ...environment, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  child.stdout.setEncoding('utf8')
+  child.stderr.setEncoding('utf8')
+  return child
+}
+
+/** Runs a command that ends by itself. */
+async function run(args: readonly string[], settings: Settings = {}) {
+  const child = launch(args, settings)
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', data => {
+    stdout += data
+  })
+  child.stderr.on('data', data => {
+    stderr += data
+  })
+  const [code] = (await once(child, 'close')) as Exit
+  return { code, stdout, stderr }
+}
+
+interface Line {
+  msg: string
+  level: number
+  [member: string]: unknown
+}
+
+class Server {
+  readonly lines: Line[] = []
+  readonly exited: Promise<Exit>
+  output = ''
+  url = ''
+  readonly #waiting = new Set<() => void>()
+
+  constructor(readonly child: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream }) {
+    createInterface(child.stdout).on('line', text => {
+      this.output += `${text}\n`
+      this.lines.push(JSON.parse(text))
+      for (const look of this.#waiting) look()
+    })
+    child.stderr.on('data', data => {
+      this.output += data
+    })
+    this.exited = once(child, 'close') as Promise<Exit>
+  }
+
+  /** The first line with a message, as soon as it is there. */
+  line(msg: string): Promise<Line> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = this.lines.find(line => line.msg.includes(msg))
+        if (found === undefined) return
+        this.#waiting.delete(look)
+        resolve(found)
+      }
+      this.#waiting.add(look)
+      look()
+      this.exited.then(() => reject(new Error(`ended without "${msg}": ${this.output}`)))
+    })
+  }
+
+  get port() {
+    return Number(new URL(this.url).port)
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
+    this.child.kill(signal)
+    return this.exited
+  }
+}
+
+/** Starts a server on a free port and waits until it says that it is ready. */
+async function start(t: Test, settings: Settings = {}, { args = [] as string[], nodeOptions = [] as string[] } = {}) {
+  const server = new Server(launch(args, { PORT: '0', ...settings }, nodeOptions))
+  t.teardown(async () => {
+    if (server.child.exitCode === null) await server.stop('SIGTERM')
+  })
+  server.url = (await server.line('ready')).url as string
+  return server
+}
+
+async function issueToken(server: Server, clientId: string, clientSecret = 'secret') {
+  const response = await fetch(`${server.url}/api/v1/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, grant_type: 'client_credentials' }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+async function send(server: Server, method: string, path: string, token = '', body?: object) {
+  const response = await fetch(server.url + path, {
+    method,
+    headers: {
+      ...(token !== '' && { authorization: `Bearer ${token}`, 'x-region': 'EU' }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+const oneLine = /^payments-sandbox: [^\n]+\n$/
+
+// --------------------------------------------------------------------------------------------------------- commands
+
+t.test('control plane, Settings: --help and --version', async t => {
+  const [help, h, version, v] = await Promise.all([['--help'], ['-h'], ['--version'], ['-v']].map(args => run(args)))
+  for (const word of ['start', 'health', 'PORT', 'SANDBOX_SEED']) t.match(help?.stdout, word)
+  t.match(version?.stdout, /^\d+\.\d+\.\d+\n$/)
+  t.match(
+    [help, version],
+    [
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ],
+  )
+  t.same([h, v], [help, version])
+})
+
+t.test('control plane, Settings: wrong usage ends with one line and exit code 2', async t => {
+  const cases: [args: string[], named: string][] = [
+    [['stop'], 'stop'],
+    [['toString'], 'toString'],
+    [['start', 'now'], 'start now'],
+    [['--port=1'], '--port'],
+  ]
+  const results = await Promise.all(cases.map(([args]) => run(args)))
+  for (const [at, { code, stdout, stderr }] of results.entries()) {
+    const named = cases[at]?.[1] as string
+    t.same([code, stdout], [2, ''], named)
+    t.match(stderr, oneLine)
+    t.match(stderr, named)
+  }
+})
+
+t.test('control plane, Settings: a wrong value ends the start with one line and exit code 2', async t => {
+  const { code, stdout, stderr } = await run([], { PORT: '80x' })
+  t.same([code, stdout], [2, ''])
+  t.match(stderr, oneLine)
+  t.match(stderr, /PORT=.*80x.*0 to 65535/)
+  t.equal((await run(['health'], { PORT: '80x' })).code, 2, 'of `health`, too')
+})
+
+t.test('control plane, SANDBOX_FIXTURES: a wrong folder ends the start with one line and exit code 2', async t => {
+  const folder = t.testdir({ 'story.json': '{\n"bills": [\n?\n' })
+  const { code, stdout, stderr } = await run([], { PORT: '0', SANDBOX_FIXTURES: folder })
+  t.same([code, stdout], [2, ''])
+  t.match(stderr, oneLine)
+  t.match(stderr, /SANDBOX_FIXTURES=.*story\.json/)
+})
+
+t.test('control plane, PORT: a port that is taken ends the start with one line and exit code 1', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const { code, stdout, stderr } = await run(['start'], { PORT: String(port) })
+  t.same([code, stdout], [1, ''])
+  t.match(stderr, oneLine)
+  t.match(stderr, String(port))
+})
+
+// ------------------------------------------------------------------------------------------------ start, health, stop
+
+t.test('control plane, PORT 0: picks a free port and prints it; `health` probes it; SIGTERM ends it', async t => {
+  const server = await start(t, { SANDBOX_SEED: 'my seed' })
+  const ready = await server.line('ready')
+  t.match(ready, { url: /^http:\/\/127\.0\.0\.1:[1-9]\d*$/, clientId: 'sandbox-client', seed: 'my seed', level: 30 })
+  const { status, body } = await send(server, 'GET', '/_sandbox')
+  t.equal(status, 200)
+  t.match(body, { seed: 'my seed', tenants: 1 })
+
+  const settings = { PORT: String(server.port) }
+  t.same(await run(['health'], settings), { code: 0, stdout: '', stderr: '' })
+  t.same(await server.stop('SIGTERM'), [0, null])
+  t.same(await run(['health'], settings), { code: 1, stdout: '', stderr: '' })
+})
+
+/** Sends a token request but for its body; the server has taken it when it answers 100. */
+async function beginRequest(server: Server, body: string): Promise<Socket> {
+  const socket = dial(server.port, '127.0.0.1')
+  socket.write(
+    [
+      'POST /api/v1/oauth/token HTTP/1.1',
+      'host: localhost',
+      'content-type: application/x-www-form-urlencoded',
+      `content-length: ${body.length}`,
+      'expect: 100-continue',
+      '',
+      '',
+    ].join('\r\n'),
+  )
+  const [data] = await once(socket, 'data')
+  if (!String(data).startsWith('HTTP/1.1 100 ')) throw new Error(String(data))
+  return socket
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`control plane, Settings: ${signal} finishes what is in flight and exits 0`, async t => {
+    const server = await start(t, {}, { args: ['start'] })
+    const body = 'client_id=acme&client_secret=secret&grant_type=client_credentials'
+    const socket = await beginRequest(server, body)
+    server.child.kill(signal)
+    await server.line('closing')
+    let answer = ''
+    socket.on('data', data => {
+      answer += data
+    })
+    socket.write(body)
+    await once(socket, 'close')
+    t.match(answer, /^HTTP\/1\.1 200 [\s\S]*"access_token"/)
+    t.same(await server.exited, [0, null])
+  })
+}
+
+t.test('control plane, Settings: a request that never ends does not keep the process: exit 0 within 5 s', async t => {
+  const server = await start(t)
+  const socket = dial(server.port, '127.0.0.1')
+  socket.on('error', () => {})
+  // One whole request and half of another, so that the answer tells that the half has arrived.
+  socket.write('GET /_sandbox/health/live HTTP/1.1\r\nhost: x\r\n\r\nGET /_sandbox/clock HTTP/1.1\r\nhost: x\r\n')
+  await once(socket, 'data')
+  const begin = process.hrtime.bigint()
+  const exit = await server.stop('SIGTERM')
+  const seconds = Number(process.hrtime.bigint() - begin) / 1e9
+  t.same(exit, [0, null])
+  t.ok(seconds < 5, `${seconds} s`)
+})
+
+t.test('control plane, Settings: an unforeseen failure is logged, and ends the process with a failure', async t => {
+  const crash = "process.on('SIGUSR2', () => { throw new Error('boom') })"
+  const server = await start(t, {}, { nodeOptions: [`--import=data:text/javascript,${encodeURIComponent(crash)}`] })
+  const [code] = await server.stop('SIGUSR2')
+  t.not(code, 0)
+  t.match(await server.lines.find(({ level }) => level === 60), { err: { message: 'boom' } })
+})
+
+// ------------------------------------------------------------------------------------------------------------- logs
+
+t.test('decisions §3: secrets and tokens are never logged, at any level', async t => {
+  const folder = t.testdir({ 'clients.json': '[{"clientId": "listed", "clientSecret": "hush-listed"}]' })
+  const server = await start(t, { LOG_LEVEL: 'trace', SANDBOX_CLIENTS: `${folder}/clients.json` })
+  const tokens: string[] = []
+  for (const [id, secret] of [
+    ['listed', 'hush-listed'],
+    ['acme', 'hush-acme'],
+    ['sandbox-client', 'sandbox-secret'],
+  ]) {
+    const { access_token } = (await issueToken(server, id as string, secret)).body
+    tokens.push(access_token)
+    t.equal((await send(server, 'GET', '/api/v1/mandates?client_secret=hush-query', access_token)).status, 200)
+  }
+  await issueToken(server, 'acme', 'hush-wrong')
+  await server.stop()
+  t.match(server.output, '/api/v1/oauth/token', 'requests are logged at this level')
+  for (const secret of ['hush-listed', 'hush-acme', 'sandbox-secret', 'hush-wrong', 'hush-query', ...tokens])
+    t.notMatch(server.output, secret)
+})
+
+t.test('control plane, LOG_LEVEL: info by default, without a line for each request', async t => {
+  const server = await start(t)
+  await send(server, 'GET', '/_sandbox/clock')
+  await server.stop()
+  t.same([...new Set(server.lines.map(({ level }) => level))], [30])
+  t.notMatch(server.output, '/_sandbox/clock')
+})
+
+t.test('control plane, LOG_LEVEL: above info, a start says nothing', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  other.close()
+  await once(other, 'close')
+  const server = new Server(launch([], { PORT: String(port), LOG_LEVEL: 'warn' }))
+  while (!(await isReady('127.0.0.1', port))) if (server.child.exitCode !== null) throw new Error(server.output)
+  t.same(await server.stop(), [0, null])
+  t.equal(server.output, '')
+})
+
+t.test('control plane, LOG_LEVEL: pretty on a terminal', async t => {
+  const terminal = 'process.stdout.isTTY = true; process.stdout.columns = 80'
+  const child = launch([], { PORT: '0', SANDBOX_SEED: 'my seed' }, [
+    `--import=data:text/javascript,${encodeURIComponent(terminal)}`,
+  ])
+  let output = ''
+  for await (const text of createInterface(child.stdout)) {
+    output += `${text}\n`
+    if (text.includes('seed')) child.kill('SIGTERM')
+  }
+  t.match(output, /\[\d\d:\d\d:\d\d\].*INFO.*payments-sandbox is ready/)
+  t.match(output, /url.*http:\/\/127\.0\.0\.1:\d+/)
+  t.match(output, /seed.*my seed/)
+})
+
+// --------------------------------------------------------------------------------------------------------- settings
+
+t.test('control plane, HOST: what listens everywhere is printed as an address that a browser takes', async t => {
+  const server = await start(t, { HOST: '0.0.0.0' })
+  t.match(server.url, /^http:\/\/localhost:\d+$/)
+  t.same(await run(['health'], { HOST: '0.0.0.0', PORT: String(server.port) }), { code: 0, stdout: '', stderr: '' })
+})
+
+t.test('control plane, HOST: an IPv6 address is printed in brackets', async t => {
+  const server = new Server(launch([], { PORT: '0', HOST: '::1' }))
+  const first = await Promise.race([server.line('ready').catch(() => undefined), server.exited.then(() => undefined)])
+  if (first === undefined) {
+    t.match(server.output, /EADDRNOTAVAIL|EAFNOSUPPORT/, 'no IPv6 here')
+    return
+  }
+  t.match(first.url, /^http:\/\/\[::1\]:\d+$/)
+  t.same(await server.stop(), [0, null])
+})
+
+t.test(
+  'control plane, SANDBOX_SEED and SANDBOX_CLOCK: the same seed, clock and requests give the same answers',
+  async t => {
+    const story = async () => {
+      const server = await start(t, { SANDBOX_SEED: 'same', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
+      const token = (await issueToken(server, 'acme')).body
+      const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+      const created = (await send(server, 'POST', '/api/v1/payout-links', token.access_token, link)).body
+      const clock = (await send(server, 'GET', '/_sandbox/clock?client=acme')).body
+      await server.stop()
+      return { token, created: { ...created, url: created.url.replace(server.url, '') }, clock }
+    }
+    const first = await story()
+    t.same(first.clock, { now: '2026-11-02T09:00:00Z', mode: 'frozen', rate: 1 })
+    t.match(first.created, { createdAt: '2026-11-02T09:00:00Z', payoutLinkId: String })
+    t.same(await story(), first)
+  },
+)
+
+t.test(
+  'control plane, SANDBOX_PUBLIC_URL: the address of payout links is where the server listens, or as set',
+  async t => {
+    const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+    const urlOf = async (settings: Settings) => {
+      const server = await start(t, settings)
+      const { access_token } = (await issueToken(server, 'acme')).body
+      const { url } = (await send(server, 'POST', '/api/v1/payout-links', access_token, link)).body
+      await server.stop()
+      return { url: url as string, server }
+    }
+    const byDefault = await urlOf({})
+    t.ok(byDefault.url.startsWith(`${byDefault.server.url}/`), byDefault.url)
+    const { url } = await urlOf({ SANDBOX_PUBLIC_URL: 'https://pay.example/sandbox/' })
+    t.match(url, /^https:\/\/pay\.example\/sandbox\/[^/].*$/)
+  },
+)
+
+t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and fixtures of my own', async t => {
+  const folder = t.testdir({
+    'clients.json': JSON.stringify([
+      {
+        clientId: 'listed',
+        clientSecret: 's1',
+        scope: 'read',
+        fixture: 'story',
+        allowedOrigins: ['https://a.example'],
+      },
+    ]),
+    fixtures: {
+      'story.json': JSON.stringify({
+        bills: [
+          {
+            uniqueReferenceIdentifier: 'STORY-1',
+            type: 'INVOICE',
+            cashflowType: 'INFLOW',
+            counterpartyReference: 'CPTY-0001',
+            currency: 'EUR',
+            totalAmount: '1',
+            dueDate: '{{today+P14D}}',
+          },
+        ],
+      }),
+    },
+  })
+  const server = await start(t, {
+    SANDBOX_CLIENTS: `${folder}/clients.json`,
+    SANDBOX_FIXTURES: `${folder}/fixtures`,
+    SANDBOX_OPEN_REGISTRATION: 'false',
+    SANDBOX_TOKEN_TTL: '60',
+    SANDBOX_CLOCK: '2026-11-02T09:00:00Z',
+  })
+  const { status, body } = await issueToken(server, 'listed', 's1')
+  t.equal(status, 200)
+  t.match(body, { expires_in: 60, scope: 'read', token_type: 'Bearer' })
+  t.match((await send(server, 'GET', '/api/v1/bills/STORY-1', body.access_token)).body, { dueDate: '2026-11-16' })
+  const embedded = {
+    amount: '25',
+    currency: 'EUR',
+    payoutMethod: 'SEPA-CT',
+    uiMode: 'embedded',
+    origin: 'https://a.example',
+  }
+  t.equal((await send(server, 'POST', '/api/v1/payout-links', body.access_token, embedded)).status, 201)
+  t.match(await issueToken(server, 'listed', 'wrong'), { status: 401, body: { code: 'INVALID_CLIENT' } })
+  t.match(await issueToken(server, 'nobody'), { status: 401, body: { code: 'INVALID_CLIENT' } })
+  t.equal((await issueToken(server, 'sandbox-client', 'sandbox-secret')).status, 200, 'which always exists')
+})
+
+t.test('decisions §3, SANDBOX_MAX_TENANTS: whoever is dropped to make room, the log says so', async t => {
+  const server = await start(t, { SANDBOX_MAX_TENANTS: '2' })
+  t.equal((await issueToken(server, 'first')).status, 200)
+  t.equal((await issueToken(server, 'second')).status, 200)
+  t.match(await server.line('dropped'), { level: 40, clientId: 'first' })
+})

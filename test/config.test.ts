@@ -1,0 +1,189 @@
+import t from 'tap'
+import { ConfigError, readConfig } from '../src/config.js'
+
+t.test('control plane, Settings: the defaults', async t => {
+  const { seed, ...rest } = readConfig({})
+  t.match(rest, {
+    host: '127.0.0.1',
+    port: 8080,
+    logLevel: 'info',
+    frozenAt: undefined,
+    fixtures: undefined,
+    clients: [],
+    openRegistration: true,
+    maxTenants: 2000,
+    tokenLifetime: 3600,
+    publicUrl: undefined,
+  })
+  t.match(seed, /^.{8,}$/)
+})
+
+t.test('control plane, SANDBOX_SEED: random by default', async t => {
+  t.not(readConfig({}).seed, readConfig({}).seed)
+})
+
+t.test('control plane, Settings: a variable that is empty counts as not set', async t => {
+  const names = [
+    'HOST',
+    'PORT',
+    'LOG_LEVEL',
+    'SANDBOX_SEED',
+    'SANDBOX_CLOCK',
+    'SANDBOX_FIXTURES',
+    'SANDBOX_CLIENTS',
+    'SANDBOX_OPEN_REGISTRATION',
+    'SANDBOX_MAX_TENANTS',
+    'SANDBOX_TOKEN_TTL',
+    'SANDBOX_PUBLIC_URL',
+  ]
+  const { seed: _, ...empty } = readConfig(Object.fromEntries(names.map(name => [name, ''])))
+  const { seed: __, ...unset } = readConfig({})
+  t.same(empty, unset)
+})
+
+const right: [name: string, value: string, member: string, expected: unknown][] = [
+  ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
+  ['HOST', '::', 'host', '::'],
+  ['HOST', 'fe80::1%eth0', 'host', 'fe80::1%eth0'],
+  ['HOST', 'my-host.example', 'host', 'my-host.example'],
+  ['PORT', '0', 'port', 0],
+  ['PORT', '1', 'port', 1],
+  ['PORT', '65535', 'port', 65_535],
+  ...['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level): [string, string, string, string] => [
+    'LOG_LEVEL',
+    level,
+    'logLevel',
+    level,
+  ]),
+  ['SANDBOX_SEED', 'my seed', 'seed', 'my seed'],
+  ['SANDBOX_SEED', '0', 'seed', '0'],
+  ['SANDBOX_SEED', 'x'.repeat(256), 'seed', 'x'.repeat(256)],
+  ['SANDBOX_CLOCK', 'real', 'frozenAt', undefined],
+  ['SANDBOX_CLOCK', '2026-11-02T09:00:00Z', 'frozenAt', Date.parse('2026-11-02T09:00:00Z')],
+  ['SANDBOX_FIXTURES', './my/fixtures', 'fixtures', './my/fixtures'],
+  ['SANDBOX_OPEN_REGISTRATION', 'true', 'openRegistration', true],
+  ['SANDBOX_OPEN_REGISTRATION', 'false', 'openRegistration', false],
+  ['SANDBOX_MAX_TENANTS', '1', 'maxTenants', 1],
+  ['SANDBOX_MAX_TENANTS', '50000', 'maxTenants', 50_000],
+  ['SANDBOX_TOKEN_TTL', '1', 'tokenLifetime', 1],
+  ['SANDBOX_TOKEN_TTL', '86400', 'tokenLifetime', 86_400],
+  ['SANDBOX_PUBLIC_URL', 'https://pay.example', 'publicUrl', 'https://pay.example'],
+  ['SANDBOX_PUBLIC_URL', 'http://localhost:8080/', 'publicUrl', 'http://localhost:8080'],
+  ['SANDBOX_PUBLIC_URL', 'https://pay.example/sandbox//', 'publicUrl', 'https://pay.example/sandbox'],
+]
+
+t.test('control plane, Settings: right values', async t => {
+  for (const [name, value, member, expected] of right) {
+    const config: Record<string, unknown> = { ...readConfig({ [name]: value }) }
+    t.same(config[member], expected, `${name}=${value}`)
+  }
+})
+
+const wrong: [name: string, values: string[], allowed: RegExp][] = [
+  ['HOST', ['a b', 'http://x', 'a/b', '[::1]', 'ä'], /host name or address/],
+  ['PORT', ['-1', '65536', '80.5', 'http', ' 80', '0x50', '1e3', '99999999999'], /integer from 0 to 65535/],
+  ['LOG_LEVEL', ['verbose', 'INFO', '30'], /fatal, error, warn, info, debug, trace, silent/],
+  ['SANDBOX_SEED', ['x'.repeat(257), 'ä', 'a\nb', '\u0000'], /256 printable ASCII/],
+  [
+    'SANDBOX_CLOCK',
+    ['2026-11-02', '2026-11-02T09:00:00', '2026-02-30T00:00:00Z', 'now', 'Real', '2026-11-02T09:00:00.000Z'],
+    /real.*YYYY-MM-DDThh:mm:ssZ/,
+  ],
+  ['SANDBOX_OPEN_REGISTRATION', ['yes', '1', 'TRUE', 'False'], /true or false/],
+  ['SANDBOX_MAX_TENANTS', ['0', '-1', '1.5', 'many'], /integer from 1/],
+  ['SANDBOX_TOKEN_TTL', ['0', '-1', '1.5', 'PT1H'], /integer from 1/],
+  [
+    'SANDBOX_PUBLIC_URL',
+    [
+      'pay.example',
+      'ftp://pay.example',
+      'https://',
+      'https://pay.example?a=b',
+      'https://pay.example#a',
+      'https://a b',
+      '/x',
+    ],
+    /http.*https.*URL/,
+  ],
+]
+
+t.test('control plane, Settings: a wrong value: one line that names variable, value and what is allowed', async t => {
+  for (const [name, values, allowed] of wrong) {
+    for (const value of values) {
+      let error: unknown
+      try {
+        readConfig({ [name]: value })
+      } catch (thrown) {
+        error = thrown
+      }
+      t.ok(error instanceof ConfigError, `${name}=${JSON.stringify(value)}`)
+      const { message } = error as ConfigError
+      t.notMatch(message, '\n', 'one line')
+      t.ok(message.startsWith(`${name}=`), message)
+      t.ok(message.includes(JSON.stringify(value).slice(1, 70)), message)
+      t.match(message, allowed)
+    }
+  }
+})
+
+t.test('control plane, Settings: a value that is very long is shortened', async t => {
+  t.throws(() => readConfig({ LOG_LEVEL: 'x'.repeat(10_000) }), { message: /^.{50,300}$/ })
+})
+
+// --------------------------------------------------------------------------------------------------- SANDBOX_CLIENTS
+
+t.test('decisions §3, SANDBOX_CLIENTS: a JSON file of clients', async t => {
+  const clients = [
+    { clientId: 'one', clientSecret: 's1' },
+    {
+      clientId: 'two',
+      clientSecret: 's2',
+      scope: 'payments read',
+      fixture: 'demo',
+      allowedOrigins: ['https://shop.example', 'http://localhost:3000'],
+    },
+  ]
+  const folder = t.testdir({ 'clients.json': JSON.stringify(clients), 'none.json': '[]' })
+  t.same(readConfig({ SANDBOX_CLIENTS: `${folder}/clients.json` }).clients, clients)
+  t.same(readConfig({ SANDBOX_CLIENTS: `${folder}/none.json` }).clients, [])
+})
+
+const good = { clientId: 'one', clientSecret: 's1' }
+const wrongClients: Record<string, unknown> = {
+  'an object': { clients: [good] },
+  null: null,
+  'a list of nothing': [null],
+  'a list of text': ['one'],
+  'no clientId': [good, { clientSecret: 's1' }],
+  'no clientSecret': [good, { clientId: 'two' }],
+  'an empty clientId': [{ ...good, clientId: '' }],
+  'an empty clientSecret': [{ ...good, clientSecret: '' }],
+  'a numeric clientSecret': [{ ...good, clientSecret: 1 }],
+  'a scope that is a list': [{ ...good, scope: ['payments'] }],
+  'an empty fixture': [{ ...good, fixture: '' }],
+  'origins that are a text': [{ ...good, allowedOrigins: 'https://shop.example' }],
+  'an origin that is none': [{ ...good, allowedOrigins: ['shop'] }],
+  'an origin that is a number': [{ ...good, allowedOrigins: [1] }],
+}
+
+t.test('decisions §3, SANDBOX_CLIENTS: what is no such file is refused, without telling a secret', async t => {
+  const folder = t.testdir({
+    'broken.json': '[{"clientId": "one", "clientSecret": "hush-hush"',
+    ...Object.fromEntries(
+      Object.entries(wrongClients).map(([name, content]) => [`${name}.json`, JSON.stringify(content)]),
+    ),
+  })
+  for (const name of ['missing', 'broken', ...Object.keys(wrongClients)]) {
+    const path = `${folder}/${name}.json`
+    let message = ''
+    try {
+      readConfig({ SANDBOX_CLIENTS: path })
+    } catch (error) {
+      t.ok(error instanceof ConfigError)
+      message = (error as Error).message
+    }
+    t.match(message, /^SANDBOX_CLIENTS=.*JSON file.*clientId.*clientSecret/, name)
+    t.notMatch(message, '\n')
+    t.notMatch(message, 'hush-hush')
+  }
+})

@@ -1,0 +1,474 @@
+import t, { type Test } from 'tap'
+import type { Answer, Client } from '../helper.js'
+import { build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+
+function refused(t: Test, answer: Answer, status: number, code: string, field: string | null) {
+  t.same([answer.status, answer.body.code, answer.body.field], [status, code, field], answer.body.message)
+  t.same(Object.keys(answer.body), ['code', 'field', 'message'])
+}
+
+async function withCollection(client: Client, changes: object = {}) {
+  const answer = await client.post('/api/v1/direct-debit', collection(changes))
+  if (answer.status !== 201) throw new Error(answer.body.message)
+}
+
+const LIFE_OF_COL_0001 = [
+  { at: '2026-11-05T15:00:00Z', kind: 'collection', reference: 'COL-0001', from: 'PENDING', to: 'SUBMITTED' },
+  { at: '2026-11-06T08:00:00Z', kind: 'collection', reference: 'COL-0001', from: 'SUBMITTED', to: 'PROCESSING' },
+  { at: '2026-11-09T13:00:00Z', kind: 'collection', reference: 'COL-0001', from: 'PROCESSING', to: 'SETTLED' },
+]
+
+t.test('control plane, GET /clock: now, mode and rate', async t => {
+  const client = await connect(build(t))
+  const answer = await client.control('GET', '/clock')
+  t.equal(answer.status, 200)
+  t.same(answer.body, { now: MONDAY, mode: 'frozen', rate: 1 })
+  t.match(answer.headers['content-type'], /^application\/json/)
+})
+
+t.test('control plane, SANDBOX_CLOCK real: a tenant starts at the real time, running', async t => {
+  let real = Date.parse('2026-11-02T09:00:00.900Z')
+  const client = await connect(build(t, { clock: 'real', now: () => real }))
+  t.same((await client.control('GET', '/clock')).body, { now: MONDAY, mode: 'running', rate: 1 })
+  real += 90_000
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:01:30Z')
+})
+
+t.test('control plane, PATCH /clock: freezes and resumes', async t => {
+  let real = Date.parse(MONDAY)
+  const client = await connect(build(t, { clock: 'real', now: () => real }))
+  t.same((await client.control('PATCH', '/clock', { mode: 'frozen' })).body, { now: MONDAY, mode: 'frozen', rate: 1 })
+  real += 60_000
+  t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
+  const resumed = await client.control('PATCH', '/clock', { mode: 'running' })
+  t.equal(resumed.status, 200)
+  t.same(resumed.body, { now: MONDAY, mode: 'running', rate: 1 })
+  real += 5000
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:00:05Z')
+})
+
+t.test('control plane, PATCH /clock: the rate is tenant-seconds per second, 1 to 86400', async t => {
+  let real = Date.parse(MONDAY)
+  const client = await connect(build(t, { clock: 'real', now: () => real }))
+  t.same((await client.control('PATCH', '/clock', { rate: 86_400 })).body, {
+    now: MONDAY,
+    mode: 'running',
+    rate: 86_400,
+  })
+  real += 2000
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-04T09:00:00Z')
+  t.equal((await client.control('PATCH', '/clock', { rate: 1 })).body.rate, 1)
+  real += 2000
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-04T09:00:02Z')
+})
+
+t.test('control plane, PATCH /clock: a frozen clock keeps its rate until it is resumed', async t => {
+  let real = Date.parse(MONDAY)
+  const client = await connect(build(t, { now: () => real }))
+  t.same((await client.control('PATCH', '/clock', { rate: 60 })).body, { now: MONDAY, mode: 'frozen', rate: 60 })
+  real += 10_000
+  t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
+  await client.control('PATCH', '/clock', { mode: 'running' })
+  real += 10_000
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:10:00Z')
+})
+
+t.test('control plane, PATCH /clock: wrong values are refused and change nothing', async t => {
+  const client = await connect(build(t))
+  for (const rate of [0, -1, 86_401, 1.5, '2', null, true, [1]]) {
+    refused(t, await client.control('PATCH', '/clock', { mode: 'running', rate }), 400, 'INVALID_FIELD', 'rate')
+  }
+  for (const mode of ['paused', 'Frozen', 1, null])
+    refused(t, await client.control('PATCH', '/clock', { mode, rate: 2 }), 400, 'INVALID_FIELD', 'mode')
+  refused(t, await client.control('PATCH', '/clock', {}), 400, 'MISSING_FIELD', null)
+  refused(t, await client.control('PATCH', '/clock'), 400, 'MISSING_FIELD', null)
+  refused(t, await client.control('PATCH', '/clock', '{"mode":'), 400, 'MALFORMED_REQUEST', null)
+  refused(t, await client.control('PATCH', '/clock', '[]'), 400, 'INVALID_FIELD', null)
+  t.same((await client.control('GET', '/clock')).body, { now: MONDAY, mode: 'frozen', rate: 1 })
+})
+
+t.test('decisions §1: PATCH 415 carries Accept-Patch', async t => {
+  const app = build(t)
+  const answer = await call(app, 'PATCH', '/_sandbox/clock', { body: 'a=b', headers: { 'content-type': 'text/plain' } })
+  refused(t, answer, 415, 'UNSUPPORTED_MEDIA_TYPE', 'content-type')
+  t.equal(answer.headers['accept-patch'], 'application/json')
+})
+
+t.test('control plane, POST /clock/advance: by a duration', async t => {
+  const client = await connect(build(t))
+  for (const [by, now] of [
+    ['P3D', '2026-11-05T09:00:00Z'],
+    ['PT90M', '2026-11-05T10:30:00Z'],
+    ['p1dt1s', '2026-11-06T10:30:01Z'],
+    ['P1W', '2026-11-13T10:30:01Z'],
+    ['PT0S', '2026-11-13T10:30:01Z'],
+  ]) {
+    const answer = await client.control('POST', '/clock/advance', { by })
+    t.equal(answer.status, 200)
+    t.same(answer.body, { now, transitions: [] })
+  }
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-13T10:30:01Z')
+})
+
+t.test('control plane, POST /clock/advance: to a moment', async t => {
+  const client = await connect(build(t))
+  const to = '2028-02-29T23:59:59Z'
+  t.same((await client.control('POST', '/clock/advance', { to })).body, { now: to, transitions: [] })
+  t.same((await client.control('POST', '/clock/advance', { to })).body, { now: to, transitions: [] }, 'now is allowed')
+})
+
+t.test('control plane, POST /clock/advance: a running clock runs on from there', async t => {
+  let real = Date.parse(MONDAY)
+  const client = await connect(build(t, { clock: 'real', now: () => real }))
+  t.equal((await client.control('POST', '/clock/advance', { by: 'P1D' })).body.now, '2026-11-03T09:00:00Z')
+  real += 7000
+  t.same((await client.control('GET', '/clock')).body, { now: '2026-11-03T09:00:07Z', mode: 'running', rate: 1 })
+})
+
+t.test('control plane, POST /clock/advance: every due transition happens at its own due time, in order', async t => {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  await withCollection(client)
+  const answer = await client.advance({ by: 'P14D' })
+  t.same(answer.body, { now: '2026-11-16T09:00:00Z', transitions: LIFE_OF_COL_0001 })
+  t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
+    status: 'SETTLED',
+    initiatedAt: MONDAY,
+    updatedAt: '2026-11-09T13:00:00Z',
+  })
+})
+
+t.test(
+  'control plane, POST /clock/advance: what is due at that very moment happens, a second earlier it does not',
+  async t => {
+    const client = await connect(build(t))
+    await client.post('/api/v1/mandates', mandate())
+    await withCollection(client)
+    t.same((await client.control('POST', '/clock/advance', { to: '2026-11-05T14:59:59Z' })).body.transitions, [])
+    t.same((await client.control('POST', '/clock/advance', { by: 'PT1S' })).body, {
+      now: '2026-11-05T15:00:00Z',
+      transitions: LIFE_OF_COL_0001.slice(0, 1),
+    })
+  },
+)
+
+t.test(
+  'control plane, POST /clock/advance: transitions of several kinds come in the order of their due times',
+  async t => {
+    const client = await connect(build(t))
+    await client.post('/api/v1/mandates', mandate())
+    await withCollection(client, { collectionReference: 'COL-LATE', collectionDate: '2026-11-10' })
+    const link = (await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'P4D' }))).body.payoutLinkId
+    await withCollection(client, { collectionReference: 'COL-EARLY', collectionDate: '2026-11-09' })
+    const { transitions } = (await client.advance({ by: 'P14D' })).body
+    t.same(
+      transitions.map(
+        ({ at, reference, to }: { at: string; reference: string; to: string }) => `${at} ${reference} ${to}`,
+      ),
+      [
+        '2026-11-05T15:00:00Z COL-EARLY SUBMITTED',
+        '2026-11-06T08:00:00Z COL-EARLY PROCESSING',
+        `2026-11-06T09:00:00Z ${link} EXPIRED`,
+        '2026-11-06T15:00:00Z COL-LATE SUBMITTED',
+        '2026-11-09T08:00:00Z COL-LATE PROCESSING',
+        '2026-11-09T13:00:00Z COL-EARLY SETTLED',
+        '2026-11-10T13:00:00Z COL-LATE SETTLED',
+      ],
+    )
+  },
+)
+
+t.test('control plane, POST /clock/advance: what is due at the same moment comes in order of creation', async t => {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  const references = ['COL-C', 'COL-A', 'COL-D', 'COL-B'].map(name => `${name}-000`)
+  for (const collectionReference of references) await withCollection(client, { collectionReference })
+  const { transitions } = (await client.advance({ to: '2026-11-05T15:00:00Z' })).body
+  t.same(
+    transitions.map(({ reference }: { reference: string }) => reference),
+    references,
+  )
+})
+
+t.test('control plane, POST /clock/advance: a transition tells its reason code', async t => {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  await withCollection(client, { debtorReference: 'SIM-REJECTED-AC01' })
+  const { transitions } = (await client.advance({ by: 'P14D' })).body
+  t.same(transitions, [
+    LIFE_OF_COL_0001[0],
+    {
+      at: '2026-11-06T08:00:00Z',
+      kind: 'collection',
+      reference: 'COL-0001',
+      from: 'SUBMITTED',
+      to: 'REJECTED',
+      reasonCode: 'AC01',
+    },
+  ])
+})
+
+t.test('control plane, POST /clock/advance: toNextEvent goes to the next due transition, and no further', async t => {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  await withCollection(client)
+  for (const transition of LIFE_OF_COL_0001) {
+    t.same((await client.control('POST', '/clock/advance', { toNextEvent: true })).body, {
+      now: transition.at,
+      transitions: [transition],
+    })
+  }
+  // Decisions §7: 36 months after the collection was presented to the scheme.
+  t.same((await client.control('POST', '/clock/advance', { toNextEvent: true })).body, {
+    now: '2029-11-05T15:00:00Z',
+    transitions: [
+      { at: '2029-11-05T15:00:00Z', kind: 'mandate', reference: 'MND-0001', from: 'ACTIVE', to: 'EXPIRED' },
+    ],
+  })
+})
+
+t.test('control plane, POST /clock/advance: toNextEvent takes all that is due at that moment', async t => {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  await withCollection(client)
+  await withCollection(client, { collectionReference: 'COL-0002' })
+  const { now, transitions } = (await client.control('POST', '/clock/advance', { toNextEvent: true })).body
+  t.equal(now, '2026-11-05T15:00:00Z')
+  t.equal(transitions.length, 2)
+})
+
+t.test('control plane, POST /clock/advance: toNextEvent stays where nothing is to come', async t => {
+  const client = await connect(build(t))
+  const answer = await client.control('POST', '/clock/advance', { toNextEvent: true })
+  t.equal(answer.status, 200)
+  t.same(answer.body, { now: MONDAY, transitions: [] })
+})
+
+t.test('control plane, POST /clock/advance: one way to say where to is needed', async t => {
+  const client = await connect(build(t))
+  refused(t, await client.control('POST', '/clock/advance', {}), 400, 'MISSING_FIELD', null)
+  refused(t, await client.control('POST', '/clock/advance'), 400, 'MISSING_FIELD', null)
+  for (const body of [
+    { by: 'P1D', to: '2026-12-01T00:00:00Z' },
+    { by: 'P1D', toNextEvent: true },
+    { to: '2026-12-01T00:00:00Z', toNextEvent: true },
+  ]) {
+    const answer = await client.control('POST', '/clock/advance', body)
+    t.equal(answer.status, 400, JSON.stringify(body))
+    t.match(answer.body, { code: String, field: null, message: /by.*to.*toNextEvent/ })
+  }
+  t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
+})
+
+t.test('control plane, POST /clock/advance: forward only', async t => {
+  const client = await connect(build(t))
+  const answer = await client.control('POST', '/clock/advance', { to: '2026-11-02T08:59:59Z' })
+  refused(t, answer, 400, 'INVALID_FIELD', 'to')
+  t.match(answer.body.message, MONDAY)
+  t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
+})
+
+t.test('control plane, Shapes: durations are ISO 8601 without months and years', async t => {
+  const client = await connect(build(t))
+  for (const by of [
+    'P1M',
+    'P1Y',
+    'P',
+    'PT',
+    '-P1D',
+    'P-1D',
+    '1D',
+    'P1.5D',
+    'P1D ',
+    ' P1D',
+    86_400,
+    null,
+    `P${'9'.repeat(30)}D`,
+    '',
+  ]) {
+    const answer = await client.control('POST', '/clock/advance', { by })
+    refused(t, answer, 400, 'INVALID_FIELD', 'by')
+  }
+})
+
+t.test('control plane, Shapes: moments are YYYY-MM-DDThh:mm:ssZ', async t => {
+  const client = await connect(build(t))
+  for (const to of [
+    '2026-12-01',
+    '2026-12-01T00:00:00',
+    '2026-12-01T00:00:00.000Z',
+    '2026-12-01T00:00:00+00:00',
+    '2026-12-01t00:00:00z',
+    '2026-02-30T00:00:00Z',
+    '2026-12-01T24:00:00Z',
+    1_800_000_000,
+    null,
+  ]) {
+    refused(t, await client.control('POST', '/clock/advance', { to }), 400, 'INVALID_FIELD', 'to')
+  }
+})
+
+t.test('control plane, POST /clock/advance: toNextEvent takes true alone', async t => {
+  const client = await connect(build(t))
+  for (const toNextEvent of [false, 'true', 1, null])
+    refused(t, await client.control('POST', '/clock/advance', { toNextEvent }), 400, 'INVALID_FIELD', 'toNextEvent')
+})
+
+t.test('control plane, Shapes: the clock ends with the last moment that can be written', async t => {
+  const client = await connect(build(t))
+  const last = '9999-12-31T23:59:59Z'
+  t.equal((await client.control('POST', '/clock/advance', { to: last })).body.now, last)
+  const further = await client.control('POST', '/clock/advance', { by: 'PT1S' })
+  refused(t, further, 400, 'INVALID_FIELD', 'by')
+  t.match(further.body.message, last)
+  refused(t, await client.control('POST', '/clock/advance', { by: 'P3000000D' }), 400, 'INVALID_FIELD', 'by')
+  t.equal((await client.control('GET', '/clock')).body.now, last)
+})
+
+t.test('control plane, Shapes: toNextEvent does not pass the end of the clock either', async t => {
+  const last = '9999-12-31T23:59:59Z'
+  const client = await connect(build(t, { clock: '9998-01-05T09:00:00Z' }))
+  t.equal((await client.post('/api/v1/mandates', mandate())).status, 201)
+  // It would expire in the year 10001.
+  await client.control('POST', '/clock/advance', { toNextEvent: true })
+  const { now } = (await client.control('GET', '/clock')).body
+  t.ok(now <= last, now)
+  const again = await client.control('POST', '/clock/advance', { to: now })
+  t.equal(again.status, 200, `the clock says that it is ${now}, so it can be put there: ${again.body.message}`)
+})
+
+t.test('decisions §3: tokens live on the clock of the tenant', async t => {
+  const client = await connect(build(t))
+  await client.control('POST', '/clock/advance', { by: 'PT59M59S' })
+  t.equal((await client.get('/api/v1/mandates')).status, 200)
+  await client.control('POST', '/clock/advance', { by: 'PT1S' })
+  refused(t, await client.get('/api/v1/mandates'), 401, 'EXPIRED_TOKEN', 'authorization')
+})
+
+t.test('decisions §3: each tenant has its own clock', async t => {
+  const app = build(t)
+  const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
+  await acme.advance({ by: 'P1D' })
+  t.equal((await other.control('GET', '/clock')).body.now, MONDAY)
+  t.equal((await acme.control('GET', '/clock')).body.now, '2026-11-03T09:00:00Z')
+})
+
+t.test(
+  'control plane, Time: with a running clock, what is due happens before the next request is looked at',
+  async t => {
+    let real = Date.parse(MONDAY)
+    const app = build(t, { clock: 'real', now: () => real, tokenLifetime: 30 * 86_400 })
+    const client = await connect(app)
+    await client.post('/api/v1/mandates', mandate())
+    await withCollection(client)
+    real = Date.parse('2026-11-06T08:00:00Z')
+    t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
+      status: 'PROCESSING',
+      updatedAt: '2026-11-06T08:00:00Z',
+    })
+    real = Date.parse('2026-11-20T12:00:00Z')
+    t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
+      status: 'SETTLED',
+      updatedAt: '2026-11-09T13:00:00Z',
+    })
+  },
+)
+
+t.test(
+  'control plane, Time: with a frozen clock, too, what is due already happens before the next request',
+  async t => {
+    const client = await connect(build(t))
+    await client.control('POST', '/seed', {
+      records: { mandates: [mandate({ status: 'ACTIVE', createdAt: '2020-01-01T00:00:00Z' })] },
+    })
+    t.equal((await client.get('/api/v1/mandates/MND-0001')).body.status, 'EXPIRED', 'decisions §7: 36 months are over')
+  },
+)
+
+// ------------------------------------------------------------------------------------------------------- one year
+
+const DAY = 86_400_000
+/** Decisions §6, for November 2026 to December 2027; what falls on weekends is left out. */
+const HOLIDAYS = ['2026-12-25', '2027-01-01', '2027-03-26', '2027-03-29']
+const isOpen = (day: number) =>
+  ![0, 6].includes(new Date(day).getUTCDay()) && !HOLIDAYS.includes(new Date(day).toISOString().slice(0, 10))
+
+function openDayBefore(day: number, count: number) {
+  let left = count
+  let found = day
+  while (left > 0) {
+    found -= DAY
+    if (isOpen(found)) left--
+  }
+  return found
+}
+
+/** Summer time in Berlin is from 28 March to 31 October 2027. */
+function berlin(day: number, hour: number) {
+  const date = new Date(day).toISOString().slice(0, 10)
+  const offset = date >= '2027-03-28' && date < '2027-10-31' ? 2 : 1
+  return `${date}T${String(hour - offset).padStart(2, '0')}:00:00Z`
+}
+
+/** Five mandates with a collection on the 15th of each of twelve months; and what becomes of them. */
+async function aYear(client: Client) {
+  const expected: { at: string; kind: string; reference: string; from: string; to: string }[] = []
+  for (let number = 1; number <= 5; number++) {
+    await client.post('/api/v1/mandates', mandate({ mandateReference: `MND-000${number}` }))
+  }
+  for (let month = 0; month < 12; month++) {
+    let day = Date.UTC(2026, 10 + month, 15)
+    while (!isOpen(day)) day += DAY
+    for (let number = 1; number <= 5; number++) {
+      const reference = `COL-${month}-${number}`
+      const collectionDate = new Date(day).toISOString().slice(0, 10)
+      await withCollection(client, {
+        collectionReference: reference,
+        mandateReference: `MND-000${number}`,
+        collectionDate,
+      })
+      const change = { kind: 'collection', reference }
+      expected.push(
+        { at: berlin(openDayBefore(day, 2), 16), ...change, from: 'PENDING', to: 'SUBMITTED' },
+        { at: berlin(openDayBefore(day, 1), 9), ...change, from: 'SUBMITTED', to: 'PROCESSING' },
+        { at: berlin(day, 14), ...change, from: 'PROCESSING', to: 'SETTLED' },
+      )
+    }
+  }
+  return expected.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+}
+
+t.test('control plane, POST /clock/advance: a year of mandates and collections in one step', async t => {
+  const client = await connect(build(t))
+  const expected = await aYear(client)
+  const { now, transitions } = (await client.advance({ by: 'P365D' })).body
+  t.equal(now, '2027-11-02T09:00:00Z')
+  t.equal(transitions.length, 180)
+  t.same(transitions, expected)
+  const settled = await client.get('/api/v1/direct-debit?status=SETTLED&limit=1')
+  t.equal(settled.body.totalCount, 60)
+  t.equal((await client.get('/api/v1/mandates?status=ACTIVE')).body.totalCount, 5)
+})
+
+t.test('control plane, POST /clock/advance: a year in many steps comes to the same', async t => {
+  const client = await connect(build(t))
+  const expected = await aYear(client)
+  const transitions: unknown[] = []
+  for (let step = 0; step < 73; step++) {
+    transitions.push(...(await client.control('POST', '/clock/advance', { by: 'P5D' })).body.transitions)
+  }
+  t.equal((await client.control('GET', '/clock')).body.now, '2027-11-02T09:00:00Z')
+  t.same(transitions, expected)
+})
+
+t.test('control plane, POST /clock/advance: and from event to event, too', async t => {
+  const client = await connect(build(t))
+  const expected = await aYear(client)
+  const transitions: unknown[] = []
+  while (transitions.length < expected.length) {
+    const { body } = await client.control('POST', '/clock/advance', { toNextEvent: true })
+    if (body.transitions.length === 0) break
+    transitions.push(...body.transitions)
+  }
+  t.same(transitions, expected)
+})

@@ -1,0 +1,253 @@
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect as dial } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { Fixtures } from '../../src/fixtures.js'
+import type { Answer } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+
+function refused(t: Test, answer: Answer, status: number, code: string, field: string | null) {
+  t.same([answer.status, answer.body.code, answer.body.field], [status, code, field], answer.body.message)
+  t.same(Object.keys(answer.body), ['code', 'field', 'message'])
+}
+
+const fixtures: Fixtures = new Map([
+  ['demo', { mandates: [mandate(), mandate({ mandateReference: 'MND-0002' })], bills: [bill()] }],
+  ['empty', {}],
+])
+
+const NOTHING = { mandates: 0, collections: 0, payoutLinks: 0, bills: 0, counterparties: 0, accounts: 0 }
+// The bill brings its counterparty into being: decisions §9.
+const DEMO = { ...NOTHING, mandates: 2, bills: 1, counterparties: 1 }
+
+/** Control plane, the table of calls, as far as it is served; parameters as in the paths of Fastify. */
+const ROUTES = [
+  'GET /_sandbox',
+  'GET /_sandbox/health/live',
+  'GET /_sandbox/health/ready',
+  'GET /_sandbox/clients',
+  'POST /_sandbox/reset',
+  'POST /_sandbox/seed',
+  'GET /_sandbox/clock',
+  'PATCH /_sandbox/clock',
+  'POST /_sandbox/clock/advance',
+  ...['submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel'].map(
+    verb => `POST /_sandbox/direct-debit/:/${verb}`,
+  ),
+  ...['activate', 'fail', 'cancel', 'expire'].map(verb => `POST /_sandbox/mandates/:/${verb}`),
+  ...['claim', 'decline', 'process', 'pay', 'fail', 'expire'].map(verb => `POST /_sandbox/payout-links/:/${verb}`),
+  'GET /_sandbox/direct-debit/:',
+  'GET /_sandbox/mandates/:',
+  'GET /_sandbox/payout-links/:',
+  'GET /_sandbox/bills/:',
+  'PUT /_sandbox/settings',
+]
+
+interface Listed {
+  method: string
+  path: string
+  summary: string
+}
+
+t.test('control plane, GET /_sandbox: name, version, uptime, seed, tenants and record counts', async t => {
+  let real = Date.parse(MONDAY)
+  const app = build(t, { fixtures, seed: 'my seed', now: () => real })
+  await app.ready()
+  real += 65_900
+  const answer = await call(app, 'GET', '/_sandbox')
+  t.equal(answer.status, 200)
+  const { routes, ...rest } = answer.body
+  t.match(rest.version, /^\d+\.\d+\.\d+/)
+  t.match(rest, { name: 'payments-sandbox', uptime: 65, seed: 'my seed', tenants: 1, records: DEMO })
+
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/payout-links', payoutLink())
+  t.match((await call(app, 'GET', '/_sandbox')).body, {
+    tenants: 2,
+    records: { ...DEMO, mandates: 3, payoutLinks: 1 },
+  })
+})
+
+t.test('control plane, GET /_sandbox: every route of the control plane, with one line each', async t => {
+  const { routes } = (await call(build(t, { fixtures }), 'GET', '/_sandbox')).body as { routes: Listed[] }
+  t.same(routes.map(({ method, path }) => `${method} ${path.replace(/:\w+|\{\w+\}/g, ':')}`).sort(), [...ROUTES].sort())
+  for (const { method, path, summary } of routes) t.match(summary, /^[^\n]{5,150}$/, `${method} ${path}`)
+})
+
+t.test('control plane, GET /_sandbox: each route that is listed exists', async t => {
+  const app = build(t, { fixtures })
+  const { routes } = (await call(app, 'GET', '/_sandbox')).body as { routes: Listed[] }
+  t.ok(routes.length > 20)
+  for (const { method, path } of routes) {
+    const answer = await call(app, method, path.replace(/:\w+/g, 'ref-00001'))
+    const missing = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR']
+    t.notOk(missing.includes(answer.body.code), `${method} ${path}: ${answer.status}`)
+  }
+})
+
+t.test('decisions §1: a known path with another method is 405 with Allow, an unknown one 404', async t => {
+  const app = build(t, { fixtures })
+  const wrong = await call(app, 'GET', '/_sandbox/reset')
+  refused(t, wrong, 405, 'METHOD_NOT_ALLOWED', null)
+  t.equal(wrong.headers.allow, 'OPTIONS, POST')
+  for (const path of ['/_sandbox/', '/_sandbox/nothing', '/_sandbox/clock/', '/_sandbox/mandates/a%2Fb', '/_SANDBOX'])
+    refused(t, await call(app, 'GET', path), 404, 'ROUTE_NOT_FOUND', null)
+})
+
+t.test('control plane: no call needs a token', async t => {
+  const app = build(t, { fixtures })
+  t.equal((await call(app, 'GET', '/_sandbox/clock')).status, 200)
+  const answer = await call(app, 'GET', '/_sandbox/clock', { headers: { authorization: 'Bearer wrong' } })
+  t.equal(answer.status, 200, 'and a wrong one does no harm')
+})
+
+t.test('control plane, GET /health/live and /health/ready: 200 with status ok', async t => {
+  const app = build(t, { fixtures })
+  for (const check of ['live', 'ready']) {
+    const answer = await call(app, 'GET', `/_sandbox/health/${check}`)
+    t.equal(answer.status, 200)
+    t.same(answer.body, { status: 'ok' })
+  }
+})
+
+/** A connection that has had one answer and has begun another request, so that a closing server waits for it. */
+async function begun(app: FastifyInstance, path: string): Promise<Socket> {
+  const socket = dial((app.server.address() as AddressInfo).port, '127.0.0.1')
+  const head = `GET ${path} HTTP/1.1\r\nhost: localhost\r\n`
+  socket.write(`GET /_sandbox/health/live HTTP/1.1\r\nhost: localhost\r\n\r\n${head}`)
+  await once(socket, 'data')
+  return socket
+}
+
+async function finished(socket: Socket): Promise<string> {
+  let text = ''
+  socket.on('data', data => {
+    text += data
+  })
+  socket.end('\r\n')
+  await once(socket, 'close')
+  return text
+}
+
+t.test('control plane, GET /health/ready: 503 while closing; live is 200 still', async t => {
+  const app = build(t, { fixtures })
+  let closing: (() => void) | undefined
+  const isClosing = new Promise<void>(resolve => {
+    closing = resolve
+  })
+  app.addHook('preClose', async () => closing?.())
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const [ready, live, other] = [
+    await begun(app, '/_sandbox/health/ready'),
+    await begun(app, '/_sandbox/health/live'),
+    await begun(app, '/_sandbox/clock'),
+  ]
+  const closed = app.close()
+  await isClosing
+  const answer = await finished(ready)
+  t.match(answer, /^HTTP\/1\.1 503 /)
+  t.match(JSON.parse(answer.slice(answer.indexOf('{'))), { code: 'SERVICE_UNAVAILABLE', field: null })
+  t.match(await finished(live), /^HTTP\/1\.1 200 [\s\S]*\{"status":"ok"\}$/)
+  t.match(await finished(other), /^HTTP\/1\.1 503 /, 'and no other request is taken')
+  await closed
+})
+
+t.test('control plane, GET /clients: client id, fixture, counts and time of every tenant', async t => {
+  const app = build(t, {
+    fixtures,
+    clients: [{ clientId: 'listed', clientSecret: 'top-secret', fixture: 'demo' }],
+  })
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.advance({ by: 'P1D' })
+  const answer = await call(app, 'GET', '/_sandbox/clients')
+  t.equal(answer.status, 200)
+  t.same(answer.body.data, [
+    { clientId: 'sandbox-client', fixture: 'demo', counts: DEMO, now: MONDAY },
+    { clientId: 'listed', fixture: 'demo', counts: DEMO, now: MONDAY },
+    { clientId: 'acme', fixture: 'empty', counts: { ...NOTHING, mandates: 1 }, now: '2026-11-03T09:00:00Z' },
+  ])
+})
+
+t.test('control plane, GET /clients: with running clocks, the time is that of the call', async t => {
+  let real = Date.parse(MONDAY)
+  const app = build(t, { fixtures, clock: 'real', now: () => real })
+  t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data[0].now, MONDAY)
+  real += 3_600_000
+  t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data[0].now, '2026-11-02T10:00:00Z')
+})
+
+t.test('control plane, GET /clients: never a secret; nor does any other call show one', async t => {
+  const app = build(t, {
+    fixtures,
+    clients: [{ clientId: 'listed', clientSecret: 'listed-hush-1', fixture: 'demo' }],
+  })
+  const { access_token } = (await requestToken(app, { client_id: 'acme', client_secret: 'acme-hush-2' })).body
+  const { routes } = (await call(app, 'GET', '/_sandbox')).body as { routes: Listed[] }
+  const texts: string[] = []
+  for (const { method, path } of routes) {
+    for (const client of ['acme', 'listed', 'sandbox-client']) {
+      const { body } = await call(app, method, `${path.replace(/:\w+/g, 'MND-0001')}?client=${client}`)
+      texts.push(JSON.stringify(body))
+    }
+  }
+  const all = texts.join('\n')
+  t.match(all, 'MND-0001', 'there is something to see')
+  for (const secret of ['listed-hush-1', 'acme-hush-2', 'sandbox-secret', access_token]) t.notMatch(all, secret)
+})
+
+const tenantCalls = ROUTES.filter(route => !/^GET \/_sandbox(\/health\/.*|\/clients)?$/.test(route))
+
+/** A body that the call accepts, so that it gets as far as its tenant. */
+const bodies: Record<string, object> = {
+  'POST /_sandbox/seed': { fixture: 'empty' },
+  'PATCH /_sandbox/clock': { rate: 1 },
+  'POST /_sandbox/clock/advance': { by: 'P1D' },
+  'POST /_sandbox/payout-links/:/claim': { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' },
+  'PUT /_sandbox/settings': { mandateActivation: 'manual' },
+}
+
+t.test('control plane: an unknown client is 404 CLIENT_NOT_FOUND on every call that acts on one', async t => {
+  const app = build(t, { fixtures })
+  t.equal(tenantCalls.length, 27)
+  for (const route of tenantCalls) {
+    const [method = '', path = ''] = route.split(' ')
+    const url = `${path.replace(':', 'ref-00001')}?client=nobody`
+    const answer = await call(app, method, url, { body: bodies[route] })
+    refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client')
+    t.match(answer.body.message, '"nobody"', route)
+  }
+  t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data.length, 1, 'and none comes into being by that')
+})
+
+t.test('control plane: the client is given once and not empty', async t => {
+  const app = build(t, { fixtures })
+  refused(t, await call(app, 'GET', '/_sandbox/clock?client='), 400, 'INVALID_QUERY_PARAMETER', 'client')
+  refused(t, await call(app, 'GET', '/_sandbox/clock?client=a&client=b'), 400, 'MALFORMED_REQUEST', 'client')
+  refused(t, await call(app, 'GET', '/_sandbox/clock?client=%ff'), 400, 'MALFORMED_REQUEST', null)
+})
+
+t.test('control plane: a call acts on sandbox-client unless it names another', async t => {
+  const app = build(t, { fixtures })
+  await connect(app)
+  await call(app, 'POST', '/_sandbox/clock/advance', { body: { by: 'P1D' } })
+  const nowOf = async (query: string) => (await call(app, 'GET', `/_sandbox/clock${query}`)).body.now
+  t.equal(await nowOf(''), '2026-11-03T09:00:00Z')
+  t.equal(await nowOf('?client=sandbox-client'), '2026-11-03T09:00:00Z')
+  t.equal(await nowOf('?client=acme'), MONDAY)
+})
+
+t.test('decisions §3: a call sees and moves nothing of another tenant', async t => {
+  const app = build(t, { fixtures })
+  const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
+  for (const client of [acme, other]) {
+    await client.post('/api/v1/mandates', mandate())
+    await client.post('/api/v1/direct-debit', collection())
+  }
+  t.equal((await acme.control('POST', '/mandates/MND-0001/cancel')).status, 200)
+  t.equal((await other.get('/api/v1/mandates/MND-0001')).body.status, 'ACTIVE')
+  t.equal((await other.get('/api/v1/direct-debit/COL-0001')).body.status, 'PENDING')
+  refused(t, await acme.control('GET', '/bills/INV-2026-001'), 404, 'BILL_NOT_FOUND', 'uniqueReferenceIdentifier')
+})

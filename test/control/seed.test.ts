@@ -1,0 +1,677 @@
+import t, { type Test } from 'tap'
+import type { Fixtures } from '../../src/fixtures.js'
+import type { Answer, Client } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+
+function refused(t: Test, answer: Answer, status: number, code: string, field: string | null) {
+  t.same([answer.status, answer.body.code, answer.body.field], [status, code, field], answer.body.message)
+  t.same(Object.keys(answer.body), ['code', 'field', 'message'])
+}
+
+const NOTHING = { mandates: 0, collections: 0, payoutLinks: 0, bills: 0, counterparties: 0, accounts: 0 }
+
+const seed = (client: Client, records: object) => client.control('POST', '/seed', { records })
+
+async function countsOf(client: Client) {
+  const { data } = (await client.control('GET', '/clients')).body
+  return data.find(({ clientId }: { clientId: string }) => clientId === client.clientId).counts
+}
+
+const account = (changes: object = {}) => ({
+  accountReference: 'ACC-0001',
+  accountHolderName: 'Acme GmbH',
+  currency: 'EUR',
+  accountIdentifier: 'DE89370400440532013000',
+  balance: '-12.50',
+  ...changes,
+})
+
+const counterparty = (changes: object = {}) => ({ counterpartyReference: 'CPTY-0001', region: 'EU', ...changes })
+
+/** One good record of every kind. */
+const everything = () => ({
+  mandates: [mandate()],
+  collections: [collection()],
+  payoutLinks: [payoutLink({ payoutLinkId: 'pl_seeded' })],
+  bills: [bill()],
+  counterparties: [counterparty({ counterpartyReference: 'CPTY-0002' })],
+  accounts: [account()],
+})
+
+t.test('control plane, POST /seed: adds records of every kind', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, everything())
+  t.equal(answer.status, 200)
+  // The bill brings its counterparty into being: decisions §9.
+  const counts = { mandates: 1, collections: 1, payoutLinks: 1, bills: 1, counterparties: 2, accounts: 1 }
+  t.same(answer.body.added, counts, 'and answers what it did')
+  t.same(await countsOf(client), counts)
+  t.match((await client.get('/api/v1/mandates/MND-0001')).body, { status: 'ACTIVE', createdAt: MONDAY })
+  t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, { status: 'PENDING', debtorName: 'Jane Doe' })
+  t.match((await client.get('/api/v1/bills/INV-2026-001')).body, { status: 'OPEN', openAmount: '1190.00' })
+  t.same((await client.get('/api/v1/accounts')).body.data, [account()])
+  t.match((await client.control('GET', '/payout-links/pl_seeded')).body.record, { status: 'ACTIVE', amount: '25' })
+  const update = await client.patch('/api/v1/counterparties/CPTY-0002', { remarks: 'x' })
+  t.same(update.body, { counterpartyReference: 'CPTY-0002', remarks: 'x' })
+})
+
+t.test('control plane, POST /seed: adds to what is there', async t => {
+  const client = await connect(build(t))
+  await seed(client, { mandates: [mandate()] })
+  const answer = await seed(client, {
+    collections: [collection()],
+    mandates: [mandate({ mandateReference: 'MND-0002' })],
+  })
+  t.same(answer.body.added, { ...NOTHING, mandates: 1, collections: 1 })
+  t.same(await countsOf(client), { ...NOTHING, mandates: 2, collections: 1 })
+})
+
+t.test('control plane, POST /seed: a record may be given before the one that it names', async t => {
+  const client = await connect(build(t))
+  t.equal((await seed(client, { collections: [collection()], mandates: [mandate()] })).status, 200)
+})
+
+t.test(
+  'control plane, POST /seed: the records of a fixture, with dates relative to the time of the tenant',
+  async t => {
+    const fixtures: Fixtures = new Map([
+      ['demo', {}],
+      ['empty', {}],
+      [
+        'story',
+        {
+          mandates: [mandate({ createdAt: '{{now-P3D}}', signatureDate: '{{today-P4D}}' })],
+          collections: [collection({ collectionDate: '{{open-day+2}}' })],
+        },
+      ],
+    ])
+    const client = await connect(build(t, { fixtures }))
+    await client.advance({ by: 'P1D' })
+    const answer = await client.control('POST', '/seed', { fixture: 'story' })
+    t.equal(answer.status, 200)
+    t.same(answer.body.added, { ...NOTHING, mandates: 1, collections: 1 })
+    t.match((await client.get('/api/v1/mandates/MND-0001')).body, {
+      createdAt: '2026-10-31T09:00:00Z',
+      signatureDate: '2026-10-30',
+    })
+    t.equal((await client.get('/api/v1/direct-debit/COL-0001')).body.collectionDate, '2026-11-05')
+
+    const again = await client.control('POST', '/seed', { fixture: 'story' })
+    refused(t, again, 409, 'DUPLICATE_REFERENCE', 'records.mandates.0.mandateReference')
+  },
+)
+
+t.test('control plane, POST /seed: an unknown fixture is refused, and the message names the known ones', async t => {
+  const fixtures: Fixtures = new Map([
+    ['demo', {}],
+    ['empty', {}],
+  ])
+  const client = await connect(build(t, { fixtures }))
+  for (const fixture of ['nothing', 'DEMO', '', '../demo', 'constructor']) {
+    const answer = await client.control('POST', '/seed', { fixture })
+    refused(t, answer, 400, 'INVALID_FIELD', 'fixture')
+    t.match(answer.body.message, /demo.*empty/)
+  }
+  refused(t, await client.control('POST', '/seed', { fixture: 1 }), 400, 'INVALID_FIELD', 'fixture')
+})
+
+t.test('control plane, POST /seed: a fixture or records are needed', async t => {
+  const client = await connect(build(t))
+  refused(t, await client.control('POST', '/seed', {}), 400, 'MISSING_FIELD', null)
+  refused(t, await client.control('POST', '/seed'), 400, 'MISSING_FIELD', null)
+  refused(t, await client.control('POST', '/seed', { records: [] }), 400, 'INVALID_FIELD', 'records')
+  refused(t, await client.control('POST', '/seed', { records: { bills: {} } }), 400, 'INVALID_FIELD', 'records.bills')
+  refused(
+    t,
+    await client.control('POST', '/seed', { records: { bills: [1] } }),
+    400,
+    'INVALID_FIELD',
+    'records.bills.0',
+  )
+  refused(t, await client.control('POST', '/seed', '{"records"'), 400, 'MALFORMED_REQUEST', null)
+  t.same((await seed(client, {})).body.added, NOTHING, 'none is legal')
+})
+
+t.test('decisions §1: a kind of record that is not known is ignored, with a hint', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, { invoices: [1], mandates: [mandate({ colour: 'red' })] })
+  t.equal(answer.status, 200)
+  t.match(answer.headers['sandbox-hint'], /records\.invoices/)
+  t.match(answer.headers['sandbox-hint'], /records\.mandates\.0\.colour/)
+  t.notOk('colour' in (await client.get('/api/v1/mandates/MND-0001')).body)
+})
+
+// --------------------------------------------------------------------------------------------------- all or nothing
+
+const bills = (last: object) => [
+  ...[1, 2, 3].map(number => bill({ uniqueReferenceIdentifier: `INV-${number}` })),
+  bill({ uniqueReferenceIdentifier: 'INV-4', ...last }),
+]
+
+t.test('control plane, POST /seed: all or nothing: a bad last record leaves nothing behind', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, { ...everything(), bills: bills({ dueDate: '2026-02-30' }) })
+  refused(t, answer, 400, 'INVALID_FIELD', 'records.bills.3.dueDate')
+  t.same(await countsOf(client), NOTHING)
+})
+
+/** Each a bad record at the end of a batch: by its schema, by the rules of its area, or by what it names. */
+const bad: [string, object, number, string, string][] = [
+  [
+    'a schema',
+    { mandates: [mandate(), mandate({ mandateReference: 'M' })] },
+    400,
+    'INVALID_FIELD',
+    'records.mandates.1.mandateReference',
+  ],
+  [
+    'check digits',
+    { mandates: [mandate({ debtor: { name: 'J', iban: 'DE00370400440532013000' } })] },
+    400,
+    'INVALID_FIELD',
+    'records.mandates.0.debtor.iban',
+  ],
+  [
+    'a member that is missing',
+    { mandates: [{ ...mandate(), type: undefined }] },
+    400,
+    'MISSING_FIELD',
+    'records.mandates.0.type',
+  ],
+  [
+    'an empty member',
+    { mandates: [mandate({ debtor: { name: '', iban: 'DE89370400440532013000' } })] },
+    400,
+    'MISSING_FIELD',
+    'records.mandates.0.debtor.name',
+  ],
+  [
+    'frequency of ONE_OFF',
+    { mandates: [mandate({ type: 'ONE_OFF', frequency: 'MONTHLY' })] },
+    400,
+    'INVALID_FIELD',
+    'records.mandates.0.frequency',
+  ],
+  [
+    'a state that does not exist',
+    { mandates: [mandate({ status: 'DEAD' })] },
+    400,
+    'INVALID_FIELD',
+    'records.mandates.0.status',
+  ],
+  [
+    'a moment',
+    { mandates: [mandate({ createdAt: '2026-01-01' })] },
+    400,
+    'INVALID_FIELD',
+    'records.mandates.0.createdAt',
+  ],
+  [
+    'a mandate that is not there',
+    { collections: [collection({ mandateReference: 'MND-9999' })] },
+    404,
+    'MANDATE_NOT_FOUND',
+    'records.collections.0.mandateReference',
+  ],
+  [
+    'an amount as a number',
+    { mandates: [mandate()], collections: [collection({ amount: 10 })] },
+    400,
+    'INVALID_FIELD',
+    'records.collections.0.amount',
+  ],
+  [
+    'a day that does not exist',
+    { mandates: [mandate()], collections: [collection({ collectionDate: '2026-02-30' })] },
+    400,
+    'INVALID_FIELD',
+    'records.collections.0.collectionDate',
+  ],
+  [
+    'an unknown reason code',
+    { mandates: [mandate()], collections: [collection({ status: 'REJECTED', reasonCode: 'ZZ99' })] },
+    400,
+    'INVALID_FIELD',
+    'records.collections.0.reasonCode',
+  ],
+  [
+    'a reason code of B2B',
+    { mandates: [mandate()], collections: [collection({ status: 'RETURNED', reasonCode: 'AC13' })] },
+    400,
+    'INVALID_FIELD',
+    'records.collections.0.reasonCode',
+  ],
+  [
+    'a method of another currency',
+    { payoutLinks: [payoutLink({ currency: 'USD' })] },
+    400,
+    'REGION_CURRENCY_MISMATCH',
+    'records.payoutLinks.0.currency',
+  ],
+  [
+    'an amount above the limit',
+    { payoutLinks: [payoutLink({ currency: 'GBP', payoutMethod: 'UK-FAST', amount: '1000000.01' })] },
+    400,
+    'AMOUNT_LIMIT_EXCEEDED',
+    'records.payoutLinks.0.amount',
+  ],
+  [
+    'a lifetime above the limit',
+    { payoutLinks: [payoutLink(), payoutLink({ expiryPeriod: 'P31D' })] },
+    400,
+    'INVALID_FIELD',
+    'records.payoutLinks.1.expiryPeriod',
+  ],
+  [
+    'an embedded link without origin',
+    { payoutLinks: [payoutLink({ uiMode: 'embedded' })] },
+    400,
+    'MISSING_FIELD',
+    'records.payoutLinks.0.origin',
+  ],
+  [
+    'a claim that cannot be paid',
+    { payoutLinks: [payoutLink({ status: 'CLAIMED', claim: { accountHolderName: 'J', accountIdentifier: 'DE00' } })] },
+    400,
+    'INVALID_FIELD',
+    'records.payoutLinks.0.claim.accountIdentifier',
+  ],
+  [
+    'an id of a link',
+    { payoutLinks: [payoutLink({ payoutLinkId: 'a b c d' })] },
+    400,
+    'INVALID_FIELD',
+    'records.payoutLinks.0.payoutLinkId',
+  ],
+  [
+    'a reference of a bill',
+    { bills: [bill({ uniqueReferenceIdentifier: 'a/b' })] },
+    400,
+    'INVALID_BILL_REFERENCE',
+    'records.bills.0.uniqueReferenceIdentifier',
+  ],
+  [
+    'an open amount above the total',
+    { bills: [bill({ openAmount: '1190.01' })] },
+    400,
+    'INVALID_FIELD',
+    'records.bills.0.openAmount',
+  ],
+  [
+    'a status against the open amount',
+    { bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', status: 'OPEN', openAmount: '1' })] },
+    400,
+    'INCONSISTENT_BILL_UPDATE',
+    'records.bills.1.status',
+  ],
+  [
+    'a branch of another region',
+    { counterparties: [counterparty({ branchIdentifier: { type: 'SORT', value: '200000' } })] },
+    400,
+    'INVALID_FIELD',
+    'records.counterparties.0.branchIdentifier.type',
+  ],
+  [
+    'a region',
+    { counterparties: [counterparty({ region: 'GB' })] },
+    400,
+    'INVALID_FIELD',
+    'records.counterparties.0.region',
+  ],
+  [
+    'a region that is missing',
+    { counterparties: [{ counterpartyReference: 'CPTY-0001' }] },
+    400,
+    'MISSING_FIELD',
+    'records.counterparties.0.region',
+  ],
+  [
+    'an account of no IBAN',
+    { accounts: [account(), account({ accountReference: 'ACC-0002', accountIdentifier: '12345678' })] },
+    400,
+    'INVALID_FIELD',
+    'records.accounts.1.accountIdentifier',
+  ],
+  [
+    'a branch of an account',
+    {
+      accounts: [
+        account({
+          currency: 'USD',
+          accountIdentifier: '12345',
+          branchIdentifier: { type: 'ROUTING', value: '021000022' },
+        }),
+      ],
+    },
+    400,
+    'INVALID_FIELD',
+    'records.accounts.0.branchIdentifier.value',
+  ],
+  ['a balance', { accounts: [account({ balance: 1 })] }, 400, 'INVALID_FIELD', 'records.accounts.0.balance'],
+]
+
+t.test('control plane, POST /seed: the same validation as the API; the error names the path of the record', async t => {
+  for (const [what, records, status, code, field] of bad) {
+    const client = await connect(build(t))
+    await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-KEPT' }))
+    const kept = { ...NOTHING, mandates: 1 }
+    t.test(what, async t => {
+      refused(t, await seed(client, records), status, code, field)
+      t.same(await countsOf(client), kept, 'and nothing is added')
+    })
+  }
+})
+
+t.test('control plane, POST /seed: duplicates inside a batch', async t => {
+  const client = await connect(build(t))
+  const cases: [object, string][] = [
+    [{ mandates: [mandate(), mandate()] }, 'records.mandates.1.mandateReference'],
+    [
+      {
+        mandates: [mandate()],
+        collections: [collection(), collection({ collectionReference: 'COL-2' }), collection()],
+      },
+      'records.collections.2.collectionReference',
+    ],
+    [
+      { payoutLinks: [payoutLink({ payoutLinkId: 'pl_00001' }), payoutLink({ payoutLinkId: 'pl_00001' })] },
+      'records.payoutLinks.1.payoutLinkId',
+    ],
+    [{ bills: [bill(), bill()] }, 'records.bills.1.uniqueReferenceIdentifier'],
+    [{ counterparties: [counterparty(), counterparty()] }, 'records.counterparties.1.counterpartyReference'],
+    [{ accounts: [account(), account()] }, 'records.accounts.1.accountReference'],
+  ]
+  for (const [records, field] of cases) refused(t, await seed(client, records), 409, 'DUPLICATE_REFERENCE', field)
+  t.same(await countsOf(client), NOTHING)
+})
+
+t.test('control plane, POST /seed: duplicates of what is there', async t => {
+  const client = await connect(build(t))
+  await seed(client, everything())
+  const counts = await countsOf(client)
+  const cases: [object, string][] = [
+    [{ mandates: [mandate({ mandateReference: 'MND-0002' }), mandate()] }, 'records.mandates.1.mandateReference'],
+    [{ collections: [collection()] }, 'records.collections.0.collectionReference'],
+    [{ payoutLinks: [payoutLink({ payoutLinkId: 'pl_seeded' })] }, 'records.payoutLinks.0.payoutLinkId'],
+    [{ bills: [bill()] }, 'records.bills.0.uniqueReferenceIdentifier'],
+    [
+      { counterparties: [counterparty({ counterpartyReference: 'CPTY-0002' })] },
+      'records.counterparties.0.counterpartyReference',
+    ],
+    [{ accounts: [account()] }, 'records.accounts.0.accountReference'],
+  ]
+  for (const [records, field] of cases) refused(t, await seed(client, records), 409, 'DUPLICATE_REFERENCE', field)
+  t.same(await countsOf(client), counts)
+})
+
+t.test('decisions §4: the same reference may exist in two regions', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, {
+    bills: [bill(), bill({ currency: 'USD' })],
+    counterparties: [
+      counterparty({ counterpartyReference: 'CPTY-0009' }),
+      counterparty({ counterpartyReference: 'CPTY-0009', region: 'IN' }),
+    ],
+    accounts: [account(), account({ currency: 'GBP', accountIdentifier: '12345678' })],
+  })
+  t.equal(answer.status, 200)
+  t.equal((await client.get('/api/v1/bills/INV-2026-001', { region: 'US' })).body.currency, 'USD')
+  t.equal((await client.get('/api/v1/bills/INV-2026-001', { region: 'EU' })).body.currency, 'EUR')
+  t.equal((await client.get('/api/v1/accounts', { region: 'UK' })).body.data[0].currency, 'GBP')
+})
+
+t.test('control plane, POST /seed: nothing of a refused batch shows in what comes after it', async t => {
+  const [refusedBefore, untouched] = [await connect(build(t)), await connect(build(t))]
+  await seed(refusedBefore, {
+    payoutLinks: [payoutLink()],
+    bills: [bill({ dueDate: '2026-12-01', openAmount: '9999' })],
+  })
+  t.same(await countsOf(refusedBefore), NOTHING)
+  const create = (client: Client) => client.post('/api/v1/payout-links', payoutLink())
+  t.same((await create(refusedBefore)).body, (await create(untouched)).body, 'the next id is the same')
+})
+
+// -------------------------------------------------------------------------------------------------------- any state
+
+t.test('control plane, POST /seed: any state of a mandate', async t => {
+  const client = await connect(build(t))
+  const statuses = ['PENDING', 'ACTIVE', 'CANCELLED', 'EXPIRED', 'FAILED']
+  const answer = await seed(client, {
+    mandates: statuses.map(status =>
+      mandate({ mandateReference: `MND-${status}`, status, createdAt: '2026-10-01T08:00:00Z' }),
+    ),
+  })
+  t.equal(answer.status, 200)
+  for (const status of statuses) {
+    const { body } = await client.get(`/api/v1/mandates/MND-${status}`)
+    t.match(body, { status, createdAt: '2026-10-01T08:00:00Z' })
+  }
+})
+
+t.test('control plane, POST /seed: any state of a collection, under a mandate of any state', async t => {
+  const client = await connect(build(t))
+  const statuses = ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED', 'FAILED', 'CANCELLED', 'RETURNED', 'REJECTED']
+  const reasons: Record<string, string> = { REJECTED: 'AC01', RETURNED: 'AM04' }
+  const answer = await seed(client, {
+    mandates: [mandate({ status: 'CANCELLED' })],
+    collections: statuses.map(status =>
+      collection({
+        collectionReference: `COL-${status}`,
+        status,
+        ...(reasons[status] && { reasonCode: reasons[status] }),
+        initiatedAt: '2026-10-28T08:00:00Z',
+        updatedAt: '2026-10-30T08:00:00Z',
+      }),
+    ),
+  })
+  t.equal(answer.status, 200)
+  for (const status of statuses) {
+    const { body } = await client.get(`/api/v1/direct-debit/COL-${status}`)
+    t.match(body, { status, initiatedAt: '2026-10-28T08:00:00Z', updatedAt: '2026-10-30T08:00:00Z' })
+    t.equal(body.reasonCode, reasons[status], status)
+  }
+  t.equal((await client.get('/api/v1/direct-debit?status=RETURNED,REJECTED')).body.totalCount, 2)
+})
+
+t.test('control plane, POST /seed: a settled collection may have been due long ago', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, {
+    mandates: [mandate({ createdAt: '2026-01-01T00:00:00Z' })],
+    collections: [collection({ status: 'SETTLED', collectionDate: '2026-03-02', initiatedAt: '2026-02-20T10:00:00Z' })],
+  })
+  t.equal(answer.status, 200)
+  t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
+    collectionDate: '2026-03-02',
+    updatedAt: '2026-02-20T10:00:00Z',
+  })
+})
+
+t.test('control plane, POST /seed: any state of a payout link', async t => {
+  const client = await connect(build(t))
+  const statuses = ['ACTIVE', 'CLAIMED', 'PROCESSING', 'PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']
+  const answer = await seed(client, {
+    payoutLinks: statuses.map(status =>
+      payoutLink({
+        payoutLinkId: `pl_${status}`,
+        status,
+        createdAt: '2026-11-01T08:00:00Z',
+        updatedAt: '2026-11-02T08:00:00Z',
+      }),
+    ),
+  })
+  t.equal(answer.status, 200)
+  for (const status of statuses) {
+    const { body } = await client.control('GET', `/payout-links/pl_${status}`)
+    t.match(body.record, {
+      status,
+      createdAt: '2026-11-01T08:00:00Z',
+      updatedAt: '2026-11-02T08:00:00Z',
+      expiresAt: '2026-11-08T08:00:00Z',
+    })
+  }
+})
+
+t.test('control plane, POST /seed: a payout link keeps its claim, comment and decline', async t => {
+  const client = await connect(build(t))
+  const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  await seed(client, {
+    payoutLinks: [
+      payoutLink({ payoutLinkId: 'pl_claimed', status: 'CLAIMED', claim, claimedAt: '2026-11-02T08:59:00Z' }),
+      payoutLink({ payoutLinkId: 'pl_cancelled', status: 'CANCELLED', cancellationComment: 'Paid in cash' }),
+      payoutLink({ payoutLinkId: 'pl_rejected', status: 'REJECTED', decline: { remarks: 'Not mine' } }),
+    ],
+  })
+  const recordOf = async (id: string) => (await client.control('GET', `/payout-links/${id}`)).body.record
+  t.match(await recordOf('pl_claimed'), { claim, claimedAt: '2026-11-02T08:59:00Z' })
+  t.match(await recordOf('pl_cancelled'), { cancellationComment: 'Paid in cash' })
+  t.match(await recordOf('pl_rejected'), { decline: { remarks: 'Not mine' } })
+})
+
+t.test('control plane, POST /seed: a claimed payout link goes on to be paid', async t => {
+  const client = await connect(build(t))
+  const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  await seed(client, {
+    payoutLinks: [
+      payoutLink({ payoutLinkId: 'pl_claimed', status: 'CLAIMED', claim, updatedAt: '2026-11-02T08:59:00Z' }),
+    ],
+  })
+  await client.advance({ by: 'P2D' })
+  // Decisions §8: SEPA-CT pays at 14:00 on the next T2 day.
+  t.match((await client.control('GET', '/payout-links/pl_claimed')).body.record, {
+    status: 'PAID',
+    updatedAt: '2026-11-03T13:00:00Z',
+  })
+})
+
+t.test(
+  'control plane, POST /seed: a payout link may be embedded anywhere, since that was checked at its creation',
+  async t => {
+    const client = await connect(build(t))
+    const answer = await seed(client, {
+      payoutLinks: [payoutLink({ payoutLinkId: 'pl_embedded', uiMode: 'embedded', origin: 'https://shop.example' })],
+    })
+    t.equal(answer.status, 200)
+    t.equal((await client.control('GET', '/payout-links/pl_embedded')).body.record.expiryPeriod, 'PT1H')
+  },
+)
+
+t.test('decisions §9: any state of a bill, in keeping with its open amount', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, {
+    bills: [
+      bill({ uniqueReferenceIdentifier: 'INV-OPEN', status: 'OPEN' }),
+      bill({ uniqueReferenceIdentifier: 'INV-PART', status: 'PARTIALLY_PAID', openAmount: '1' }),
+      bill({ uniqueReferenceIdentifier: 'INV-PAID', status: 'PAID', openAmount: '0' }),
+      bill({ uniqueReferenceIdentifier: 'INV-GONE', status: 'CANCELLED' }),
+      bill({ uniqueReferenceIdentifier: 'INV-NONE', openAmount: '0.00' }),
+    ],
+  })
+  t.equal(answer.status, 200)
+  const statusOf = async (reference: string) => (await client.get(`/api/v1/bills/${reference}`)).body.status
+  t.equal(await statusOf('INV-OPEN'), 'OPEN')
+  t.equal(await statusOf('INV-PART'), 'PARTIALLY_PAID')
+  t.equal(await statusOf('INV-PAID'), 'PAID')
+  t.equal(await statusOf('INV-GONE'), 'CANCELLED')
+  t.equal(await statusOf('INV-NONE'), 'PAID')
+})
+
+t.test('decisions §9: a bill seeded as PAID has nothing open', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, { bills: [bill({ status: 'PAID' })] })
+  t.equal(answer.status, 200, '`status: PAID` alone sets openAmount `0`')
+  t.match((await client.get('/api/v1/bills/INV-2026-001')).body, { status: 'PAID', openAmount: '0' })
+})
+
+t.test('control plane, POST /seed: a bill keeps its documents and times', async t => {
+  const client = await connect(build(t))
+  const document = {
+    documentId: 'doc_1',
+    fileName: 'invoice.pdf',
+    contentType: 'application/pdf',
+    size: 4,
+    sha256: 'a'.repeat(64),
+    uploadedAt: '2026-10-02T08:00:00Z',
+  }
+  await seed(client, { bills: [bill({ documents: [document], createdAt: '2026-10-01T08:00:00Z' })] })
+  t.match((await client.get('/api/v1/bills/INV-2026-001')).body, {
+    documents: [document],
+    createdAt: '2026-10-01T08:00:00Z',
+    updatedAt: '2026-10-01T08:00:00Z',
+  })
+})
+
+t.test(
+  'decisions §6: reasonCode is absent unless REJECTED, RETURNED or FAILED, for seeded collections, too',
+  async t => {
+    const client = await connect(build(t))
+    await seed(client, { mandates: [mandate()] })
+    for (const status of ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED', 'CANCELLED']) {
+      const collectionReference = `COL-${status}`
+      await seed(client, { collections: [collection({ collectionReference, status, reasonCode: 'AM04' })] })
+      // Whether such a record is refused or stored without the code is not said.
+      t.equal((await client.get(`/api/v1/direct-debit/${collectionReference}`)).body.reasonCode, undefined, status)
+    }
+  },
+)
+
+t.test('decisions §6: a ONE_OFF mandate carries one collection, for seeded ones, too', async t => {
+  const client = await connect(build(t))
+  const answer = await seed(client, {
+    mandates: [mandate({ type: 'ONE_OFF' })],
+    collections: [
+      collection({ status: 'SETTLED' }),
+      collection({ collectionReference: 'COL-0002', status: 'SETTLED' }),
+    ],
+  })
+  refused(t, answer, 409, 'MANDATE_ALREADY_USED', 'records.collections.1.mandateReference')
+})
+
+t.test('decisions §6: a closed day moves to the next open one, for seeded collections, too', async t => {
+  const client = await connect(build(t))
+  await seed(client, { mandates: [mandate()], collections: [collection({ collectionDate: '2026-11-14' })] })
+  t.equal((await client.get('/api/v1/direct-debit/COL-0001')).body.collectionDate, '2026-11-16')
+})
+
+t.test('decisions §5: seeded records take their place in the lists by their time of creation', async t => {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-TODAY' }))
+  await seed(client, {
+    mandates: [
+      mandate({ mandateReference: 'MND-OLD', createdAt: '2026-09-01T00:00:00Z' }),
+      mandate({ mandateReference: 'MND-OLDER', createdAt: '2026-08-01T00:00:00Z' }),
+      mandate({ mandateReference: 'MND-NOW' }),
+    ],
+  })
+  t.same(
+    (await client.get('/api/v1/mandates')).body.data.map(
+      ({ mandateReference }: { mandateReference: string }) => mandateReference,
+    ),
+    ['MND-NOW', 'MND-TODAY', 'MND-OLD', 'MND-OLDER'],
+  )
+})
+
+t.test('control plane, POST /seed: seeded records go on by themselves', async t => {
+  const client = await connect(build(t))
+  await seed(client, {
+    mandates: [
+      mandate({ createdAt: '2024-12-01T00:00:00Z' }),
+      mandate({
+        mandateReference: 'MND-0002',
+        createdAt: '2024-01-01T00:00:00Z',
+        lastPresentedAt: '2026-01-15T00:00:00Z',
+      }),
+    ],
+    collections: [collection({ status: 'PROCESSING' })],
+    payoutLinks: [payoutLink({ payoutLinkId: 'pl_00001', expiryPeriod: 'P30D' })],
+  })
+  const { transitions } = (await client.advance({ by: 'P1095D' })).body
+  t.same(
+    transitions.map(({ at, reference, to }: { at: string; reference: string; to: string }) => [at, reference, to]),
+    [
+      ['2026-11-09T13:00:00Z', 'COL-0001', 'SETTLED'],
+      ['2026-12-02T09:00:00Z', 'pl_00001', 'EXPIRED'],
+      ['2027-12-01T00:00:00Z', 'MND-0001', 'EXPIRED'],
+      ['2029-01-15T00:00:00Z', 'MND-0002', 'EXPIRED'],
+    ],
+  )
+})

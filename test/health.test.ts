@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
+import t, { type Test } from 'tap'
+import { isReady } from '../src/health.js'
+
+/** A server that answers every request in one way, and notes the paths. */
+async function serve(t: Test, answer: (respond: (status: number) => void) => void, host = '127.0.0.1') {
+  const paths: (string | undefined)[] = []
+  const server: Server = createServer((request, response) => {
+    paths.push(request.url)
+    answer(status => response.writeHead(status).end('{}'))
+  })
+  server.listen(0, host)
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { port: (server.address() as AddressInfo).port, paths }
+}
+
+t.test('control plane, health/ready: `health` is content with 200 alone', async t => {
+  for (const [status, expected] of [
+    [200, true],
+    [503, false],
+    [500, false],
+    [404, false],
+    [204, false],
+    [302, false],
+  ] as const) {
+    const { port, paths } = await serve(t, respond => respond(status))
+    t.equal(await isReady('127.0.0.1', port), expected, String(status))
+    t.same(paths, ['/_sandbox/health/ready'])
+  }
+})
+
+t.test('control plane, health/ready: a server that listens everywhere is probed on this machine', async t => {
+  const { port } = await serve(t, respond => respond(200), '0.0.0.0')
+  t.equal(await isReady('0.0.0.0', port), true)
+})
+
+t.test('control plane, health/ready: the same with IPv6', async t => {
+  let port: number
+  try {
+    port = (await serve(t, respond => respond(200), '::')).port
+  } catch {
+    t.equal(await isReady('::', 1), false, 'no IPv6 here')
+    return
+  }
+  t.equal(await isReady('::', port), true)
+})
+
+t.test('control plane, health/ready: where nobody listens, nothing is ready', async t => {
+  const server = createTcpServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  t.equal(await isReady('127.0.0.1', port), false)
+})
+
+t.test('control plane, health/ready: what does not speak HTTP is not ready', async t => {
+  const server = createTcpServer(socket => socket.end('hello\r\n')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  t.equal(await isReady('127.0.0.1', (server.address() as AddressInfo).port), false)
+})
+
+t.test('control plane, health/ready: a server that never answers is not ready, after 2 s', async t => {
+  const { port, paths } = await serve(t, () => {})
+  t.equal(await isReady('127.0.0.1', port), false)
+  t.equal(paths.length, 1)
+})

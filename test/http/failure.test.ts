@@ -1,0 +1,167 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { build, call, connect, requestToken } from '../helper.js'
+import { buildLogged, listen, open, type RawAnswer, refused, request, stateOf, stillServes, stock } from './raw.js'
+
+// decisions §2: INTERNAL_ERROR 500: unforeseen; the message tells nothing of the inside.
+
+const INSIDE = 'the vault is at /etc/inside'
+
+/** Ways for code to fail that nobody foresaw. */
+const failures: Record<string, () => unknown> = {
+  error: () => new Error(INSIDE),
+  'type-error': () => new TypeError(INSIDE),
+  'error-with-a-status': () => Object.assign(new Error(INSIDE), { statusCode: 418, status: 418 }),
+  'error-with-headers': () => Object.assign(new Error(INSIDE), { headers: { 'x-inside': INSIDE } }),
+  'error-with-a-code': () => Object.assign(new Error(INSIDE), { code: 'EINSIDE', field: INSIDE }),
+  text: () => INSIDE,
+  null: () => null,
+  number: () => 42,
+  object: () => ({ code: INSIDE, field: INSIDE, message: INSIDE, statusCode: 200 }),
+}
+
+function addFailures(app: FastifyInstance) {
+  for (const [name, make] of Object.entries(failures)) {
+    app.get(`/throw/${name}`, () => {
+      throw make()
+    })
+    app.get(`/reject/${name}`, async () => {
+      throw make()
+    })
+  }
+}
+
+t.test('decisions §2: whatever is thrown, the answer is INTERNAL_ERROR, and tells nothing of the inside', async t => {
+  const app = build(t)
+  addFailures(app)
+  for (const name of Object.keys(failures)) {
+    for (const how of ['throw', 'reject']) {
+      const answer = await call(app, 'GET', `/${how}/${name}`)
+      refused(t, answer, 500, 'INTERNAL_ERROR', null, `${how} ${name}`)
+      t.notMatch(JSON.stringify([answer.body, answer.headers]), /inside\b(?! the sandbox)|at \w+ \(|node_modules|\.ts/)
+    }
+  }
+})
+
+t.test('decisions §2: so it is where the code of an error is the name of a member of Object', async t => {
+  const app = build(t)
+  for (const code of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    app.get(`/${code}`, () => {
+      throw Object.assign(new Error(INSIDE), { code })
+    })
+  }
+  for (const code of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    refused(t, await call(app, 'GET', `/${code}`), 500, 'INTERNAL_ERROR', null, code)
+  }
+})
+
+t.test('decisions §2: the log tells what the answer does not', async t => {
+  const { app, log } = buildLogged(t)
+  addFailures(app)
+  await call(app, 'GET', '/throw/error', { headers: { 'x-request-id': 'id-of-the-failure' } })
+  t.match(log(), INSIDE)
+  t.match(log(), 'id-of-the-failure')
+})
+
+t.test('decisions §2: a failure of any operation is INTERNAL_ERROR, and the server goes on after it', async t => {
+  let isBroken = false
+  const now = () => {
+    if (isBroken) throw new Error(INSIDE)
+    return 0
+  }
+  const app = build(t, { now })
+  const client = await connect(app)
+  const payoutLinkId = await stock(client)
+  const before = await stateOf(client, payoutLinkId)
+  isBroken = true
+  for (const [method, url, body] of [
+    ['GET', '/api/v1/mandates'],
+    ['POST', '/api/v1/mandates', {}],
+    ['GET', '/api/v1/mandates/MND-0001'],
+    ['DELETE', '/api/v1/mandates/MND-0001'],
+    ['GET', '/api/v1/direct-debit'],
+    ['PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'x' }],
+    // interface, Errors 1: server errors on bills carry a code in this envelope too, not an empty body.
+    ['GET', '/api/v1/bills'],
+    ['POST', '/api/v1/bills', {}],
+    ['PATCH', '/api/v1/bills/INV-2026-001', { status: 'PAID' }],
+    ['POST', '/api/v1/bills/INV-2026-001/document'],
+    ['PATCH', '/api/v1/counterparties/CPTY-0001', { remarks: 'x' }],
+    ['GET', '/api/v1/accounts'],
+    ['GET', '/_sandbox/clients'],
+    ['GET', '/_sandbox/clock'],
+  ] as const) {
+    const answer = await client.send(method, url, { body })
+    refused(t, answer, 500, 'INTERNAL_ERROR', null, `${method} ${url}`)
+    t.notMatch(JSON.stringify(answer), INSIDE)
+  }
+  isBroken = false
+  t.same(await stateOf(client, payoutLinkId), before)
+})
+
+t.test('decisions §3: a failure of the token endpoint is the envelope with server_error', async t => {
+  let isBroken = false
+  const app = build(t, {
+    now() {
+      if (isBroken) throw new Error(INSIDE)
+      return 0
+    },
+  })
+  await app.ready()
+  isBroken = true
+  const answer = await requestToken(app)
+  t.equal(answer.status, 500)
+  t.same(Object.keys(answer.body).sort(), ['code', 'error', 'error_description', 'field', 'message'])
+  t.match(answer.body, { code: 'INTERNAL_ERROR', field: null, error: 'server_error' })
+  t.notMatch(JSON.stringify(answer), INSIDE)
+})
+
+t.test('decisions §3: no room for another tenant is 503 in the envelope', async t => {
+  const app = build(t, { maxTenants: 1 })
+  const answer = await requestToken(app)
+  t.equal(answer.status, 503)
+  t.same(Object.keys(answer.body).sort(), ['code', 'error', 'error_description', 'field', 'message'])
+  t.match(answer.body, { code: 'SERVICE_UNAVAILABLE', field: null, message: String })
+})
+
+t.test('decisions §2: an answer that cannot be written down is INTERNAL_ERROR', async t => {
+  const app = build(t)
+  app.get('/circular', () => {
+    const circle: { self?: object } = {}
+    circle.self = circle
+    return circle
+  })
+  app.get('/bigint', () => ({ value: 1n }))
+  app.get('/getter', () => ({
+    get value() {
+      throw new Error(INSIDE)
+    },
+  }))
+  for (const url of ['/circular', '/bigint', '/getter']) {
+    const answer = await call(app, 'GET', url)
+    refused(t, answer, 500, 'INTERNAL_ERROR', null, url)
+    t.notMatch(JSON.stringify(answer), INSIDE)
+  }
+})
+
+t.test('decisions §2: over a socket a failure leaves the connection usable', async t => {
+  const app = build(t)
+  addFailures(app)
+  const port = await listen(app)
+  const connection = await open(port)
+  for (let count = 0; count < 3; count++) {
+    connection.send(request('GET /throw/error'))
+    refused(t, (await connection.read()) as RawAnswer, 500, 'INTERNAL_ERROR', null)
+  }
+  connection.end()
+  await stillServes(t, port)
+})
+
+t.test('interface, Errors 1: nothing of the server is told of in headers', async t => {
+  const client = await connect(build(t))
+  for (const url of ['/api/v1/mandates', '/nowhere', '/api/v1/mandates/!']) {
+    const { headers } = await client.get(url)
+    t.equal(headers['x-powered-by'], undefined)
+    t.equal(headers.server, undefined)
+  }
+})

@@ -1,0 +1,383 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import t from 'tap'
+import { build, connect, mandate } from '../helper.js'
+import { exchange, LIVE, listen, open, type RawAnswer, refused, request, stateOf, stillServes } from './raw.js'
+
+// decisions §1: every 4xx answer is the envelope, also to what Node's parser rejects before Fastify sees it.
+
+/** The refusal of what is no HTTP: the envelope as JSON, its right length, and the end of the connection. */
+function refusedAndClosed(
+  t: Parameters<typeof refused>[0],
+  answers: RawAnswer[],
+  status: number,
+  code: string,
+  what: string,
+) {
+  t.equal(answers.length, 1, `${what}: one answer, then the connection is closed`)
+  const [answer] = answers
+  if (answer === undefined) return
+  refused(t, answer, status, code, null, what)
+  t.equal(answer.headers.connection, 'close')
+}
+
+t.test('decisions §1: what is no HTTP is 400 MALFORMED_REQUEST', async t => {
+  const port = await listen(build(t))
+  const host = 'host: sandbox\r\n'
+  for (const bytes of [
+    'garbage\r\n\r\n',
+    '\0\0\0\0\r\n\r\n',
+    '{"a":1}\r\n\r\n',
+    'GET\r\n\r\n',
+    `GET ${LIVE} HTTP\r\n${host}\r\n`,
+    `GET ${LIVE} HTTP/9.9\r\n${host}\r\n`,
+    `GET ${LIVE} HTTP/1.1 x\r\n${host}\r\n`,
+    `GET ${LIVE} FTP/1.1\r\n${host}\r\n`,
+    `get ${LIVE} HTTP/1.1\r\n${host}\r\n`,
+    `BREW ${LIVE} HTTP/1.1\r\n${host}\r\n`,
+    `GET  HTTP/1.1\r\n${host}\r\n`,
+    `GET sandbox HTTP/1.1\r\n${host}\r\n`,
+    `GET /a\0b HTTP/1.1\r\n${host}\r\n`,
+    `GET ${LIVE} HTTP/1.1\r\n${host}no colon\r\n\r\n`,
+    `GET ${LIVE} HTTP/1.1\r\n${host}a b: c\r\n\r\n`,
+    `GET ${LIVE} HTTP/1.1\r\n${host}a : c\r\n\r\n`,
+    `GET ${LIVE} HTTP/1.1\r\n${host}: c\r\n\r\n`,
+    `GET ${LIVE} HTTP/1.1\r\n${host}a: b\0c\r\n\r\n`,
+    `GET ${LIVE} HTTP/1.1\r\n${host}a: b\rc\r\n\r\n`,
+    `POST ${LIVE} HTTP/1.1\r\n${host}content-length: abc\r\n\r\n`,
+    `POST ${LIVE} HTTP/1.1\r\n${host}content-length: -1\r\n\r\n`,
+    `POST ${LIVE} HTTP/1.1\r\n${host}content-length: 1\r\ncontent-length: 2\r\n\r\nab`,
+    `POST ${LIVE} HTTP/1.1\r\n${host}content-length: 99999999999999999999999\r\n\r\n`,
+    `POST ${LIVE} HTTP/1.1\r\n${host}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    `POST ${LIVE} HTTP/1.1\r\n${host}transfer-encoding: chunked, x\r\n\r\n0\r\n\r\n`,
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  ]) {
+    const answers = await exchange(port, Buffer.from(bytes, 'latin1'))
+    refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', JSON.stringify(bytes.slice(0, 80)))
+    await stillServes(t, port)
+  }
+})
+
+t.test('decisions §1: a start line without a version is malformed: HTTP/0.9 is not served', async t => {
+  const port = await listen(build(t))
+  const answers = await exchange(port, `GET ${LIVE}\r\nhost: sandbox\r\n\r\n`)
+  refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', 'no version')
+})
+
+t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TOO_LARGE', async t => {
+  const port = await listen(build(t))
+  const long = 'x'.repeat(20_000)
+  for (const [what, bytes] of [
+    ['one header', request(`GET ${LIVE}`, { 'x-long': long })],
+    ['the name of a header', request(`GET ${LIVE}`, { [long]: 'x' })],
+    ['the path', request(`GET /${long}`)],
+    ['the query', request(`GET ${LIVE}?${long}`)],
+    ['x-request-id', request(`GET ${LIVE}`, { 'x-request-id': long })],
+    ['x-region', request('GET /api/v1/mandates', { 'x-region': long })],
+    [
+      'many headers',
+      request(`GET ${LIVE}`, Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`x-${at}`, 'abcdef']))),
+    ],
+  ] as const) {
+    refusedAndClosed(t, await exchange(port, bytes), 431, 'HEADERS_TOO_LARGE', what)
+    await stillServes(t, port)
+  }
+})
+
+t.test('decisions §1: headers in chunks of a body that overflow are refused, too', async t => {
+  const port = await listen(build(t))
+  const connection = await open(port)
+  connection.send(`${request('POST /api/v1/oauth/token', { 'transfer-encoding': 'chunked' })}0\r\n`)
+  connection.send(`x-trailer: ${'x'.repeat(20_000)}\r\n\r\n`)
+  refused(t, (await connection.read()) as RawAnswer, 431, 'HEADERS_TOO_LARGE', null)
+  t.equal(await connection.read(), undefined, 'and the connection is closed')
+  await stillServes(t, port)
+})
+
+t.test('decisions §1: a request whose headers do not arrive in time is 408 REQUEST_TIMEOUT', async t => {
+  const port = await listen(build(t, { requestTimeout: 50 }))
+  const answers = await exchange(port, `GET ${LIVE} HTTP/1.1\r\nhost: sand`)
+  refusedAndClosed(t, answers, 408, 'REQUEST_TIMEOUT', 'half of the headers')
+  await stillServes(t, port)
+})
+
+t.test('decisions §1: a request whose body does not arrive in time is 408, and does nothing', async t => {
+  const app = build(t, { requestTimeout: 50 })
+  // The next test is about this.
+  app.server.headersTimeout = 50
+  const client = await connect(app)
+  const port = await listen(app)
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const text = JSON.stringify(mandate())
+  const announced = request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length + 1) })
+  refusedAndClosed(t, await exchange(port, announced + text), 408, 'REQUEST_TIMEOUT', 'one byte is missing')
+  const chunked = request('POST /api/v1/mandates', { ...headers, 'transfer-encoding': 'chunked' })
+  const chunk = `${text.length.toString(16)}\r\n${text}\r\n`
+  refusedAndClosed(t, await exchange(port, chunked + chunk), 408, 'REQUEST_TIMEOUT', 'the last chunk is missing')
+  const nothing = request('POST /api/v1/mandates', { ...headers, 'content-length': '10' })
+  refusedAndClosed(t, await exchange(port, nothing), 408, 'REQUEST_TIMEOUT', 'no body')
+  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
+  await stillServes(t, port)
+})
+
+t.test('decisions §1: requestTimeout holds for the body, too: Node swaps it with a longer headersTimeout', async t => {
+  const app = build(t, { requestTimeout: 50 })
+  await listen(app)
+  t.ok(app.server.headersTimeout <= app.server.requestTimeout, `${app.server.headersTimeout} ms for headers alone`)
+})
+
+t.test('RFC 9112 §3.2: a request of HTTP/1.1 without Host is 400 in the envelope; HTTP/1.0 needs none', async t => {
+  const port = await listen(build(t))
+  for (const [method, path] of [
+    ['GET', LIVE],
+    ['GET', '/api/v1/mandates'],
+    ['GET', '/nowhere'],
+    ['POST', '/api/v1/mandates'],
+  ] as const) {
+    const [answer] = await exchange(port, `${method} ${path} HTTP/1.1\r\nconnection: close\r\n\r\n`)
+    refused(t, answer as RawAnswer, 400, 'MALFORMED_REQUEST', 'host', `${method} ${path}`)
+  }
+  const [old] = await exchange(port, `GET ${LIVE} HTTP/1.0\r\n\r\n`)
+  t.match(old, { status: 200, body: { status: 'ok' } })
+  const [empty] = await exchange(port, `GET ${LIVE} HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n`)
+  t.equal(empty?.status, 200, 'an empty Host is one')
+  await stillServes(t, port)
+})
+
+t.test('RFC 9110 §10.1.1: an expectation that is not 100-continue is passed over', async t => {
+  const app = build(t)
+  const { token } = await connect(app)
+  const port = await listen(app)
+  for (const expect of ['something', '200-ok', '']) {
+    const [live] = await exchange(port, request(`GET ${LIVE}`, { expect, connection: 'close' }))
+    t.match(live, { status: 200, body: { status: 'ok' } }, expect)
+    const [none] = await exchange(port, request('GET /nowhere', { expect, connection: 'close' }))
+    refused(t, none as RawAnswer, 404, 'ROUTE_NOT_FOUND', null, expect)
+  }
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const body = JSON.stringify(mandate())
+  const [created] = await exchange(
+    port,
+    request('POST /api/v1/mandates', { ...headers, expect: 'something', connection: 'close' }, body),
+  )
+  t.equal(created?.status, 201)
+})
+
+t.test('RFC 9110 §10.1.1: 100-continue is answered before the body is sent', async t => {
+  const app = build(t)
+  const { token } = await connect(app)
+  const connection = await open(await listen(app))
+  const body = JSON.stringify(mandate())
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const length = String(body.length)
+  connection.send(request('POST /api/v1/mandates', { ...headers, expect: '100-continue', 'content-length': length }))
+  t.equal((await connection.read())?.status, 100)
+  connection.send(body)
+  t.equal((await connection.read())?.status, 201)
+  connection.end()
+})
+
+t.test('interface, Errors 1: CONNECT and TRACE are refused in the envelope', async t => {
+  const port = await listen(build(t))
+  for (const target of ['sandbox:80', '127.0.0.1:443', '/api/v1/mandates', '*']) {
+    const answers = await exchange(port, `CONNECT ${target} HTTP/1.1\r\nhost: sandbox\r\n\r\n`)
+    refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', `CONNECT ${target}`)
+    await stillServes(t, port)
+  }
+  const headers = { connection: 'close', authorization: 'Bearer secret' }
+  const [trace] = await exchange(port, request('TRACE /api/v1/mandates', headers))
+  refused(t, trace as RawAnswer, 405, 'METHOD_NOT_ALLOWED', null, 'TRACE')
+  t.notMatch(trace?.text, 'secret', 'RFC 9110 §9.3.8: TRACE echoes nothing')
+})
+
+t.test('RFC 9110 §7.8: an upgrade is passed over', async t => {
+  const port = await listen(build(t))
+  for (const upgrade of ['websocket', 'h2c', 'TLS/1.0']) {
+    const connection = await open(port)
+    connection.send(request(`GET ${LIVE}`, { upgrade, connection: 'upgrade', 'sec-websocket-key': 'x' }))
+    t.match(await connection.read(), { status: 200, body: { status: 'ok' } }, upgrade)
+    connection.destroy()
+  }
+  await stillServes(t, port)
+})
+
+t.test('interface, Errors 1: a client that closes in the middle of its headers disturbs nobody', async t => {
+  const app = build(t)
+  const port = await listen(app)
+  for (const half of ['G', 'GET /', `GET ${LIVE} HTTP/1.1\r\n`, `GET ${LIVE} HTTP/1.1\r\nhost: sandbox\r\n`]) {
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>
+    const connection = await open(port)
+    const [socket] = await accepted
+    const closed = once(socket, 'close')
+    connection.send(half)
+    connection.destroy()
+    await closed
+    await stillServes(t, port)
+  }
+})
+
+t.test(
+  'interface, Errors 1: a client that closes in the middle of its body disturbs nobody, and nothing is created',
+  async t => {
+    const app = build(t)
+    const client = await connect(app)
+    const before = await stateOf(client)
+    const port = await listen(app)
+    const text = JSON.stringify(mandate())
+    const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+    for (const [framing, body] of [
+      [{ 'content-length': String(text.length + 1) }, text],
+      [{ 'transfer-encoding': 'chunked' }, `${text.length.toString(16)}\r\n${text}\r\n`],
+    ] as [Record<string, string>, string][]) {
+      const accepted = once(app.server, 'connection') as Promise<[Socket]>
+      const connection = await open(port)
+      const [socket] = await accepted
+      const closed = once(socket, 'close')
+      connection.send(request('POST /api/v1/mandates', { ...headers, ...framing }) + body)
+      connection.destroy()
+      await closed
+      t.same(await stateOf(client), before)
+      await stillServes(t, port)
+    }
+  },
+)
+
+t.test('decisions §2: a body that ends before its Content-Length is MALFORMED_REQUEST', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const port = await listen(app)
+  const text = JSON.stringify(mandate())
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const connection = await open(port)
+  connection.send(request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length + 1) }) + text)
+  connection.end()
+  refused(t, (await connection.read()) as RawAnswer, 400, 'MALFORMED_REQUEST', null)
+  t.equal(await connection.read(), undefined, 'one answer')
+  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
+  await stillServes(t, port)
+})
+
+t.test('decisions §2: bytes after the Content-Length are no part of the body', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const port = await listen(app)
+  const text = JSON.stringify(mandate())
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const connection = await open(port)
+  connection.send(request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length - 1) }) + text)
+  refused(t, (await connection.read()) as RawAnswer, 400, 'MALFORMED_REQUEST', null)
+  connection.destroy()
+  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
+  await stillServes(t, port)
+})
+
+t.test('decisions §2: a chunk that is none is MALFORMED_REQUEST, and nothing is created', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const port = await listen(app)
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const text = JSON.stringify(mandate())
+  for (const chunks of ['zz\r\n', `${text.length.toString(16)}\r\n${text}garbage`, '-1\r\n', 'fffffffffffffffff\r\n']) {
+    const answers = await exchange(
+      port,
+      request('POST /api/v1/mandates', { ...headers, 'transfer-encoding': 'chunked' }) + chunks,
+    )
+    refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', JSON.stringify(chunks.slice(0, 20)))
+    await stillServes(t, port)
+  }
+  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
+})
+
+t.test('RFC 9112 §9.3.2: pipelined requests are answered in their order', async t => {
+  const app = build(t)
+  const { token } = await connect(app)
+  const connection = await open(await listen(app))
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  connection.send(
+    [
+      request('POST /api/v1/mandates', headers, JSON.stringify(mandate())),
+      request('GET /api/v1/mandates/MND-0001', headers),
+      request('GET /nowhere', headers),
+      request('DELETE /api/v1/mandates/MND-0001', headers),
+      request('DELETE /api/v1/mandates/MND-0001', headers),
+      request(`GET ${LIVE}`),
+    ].join(''),
+  )
+  const statuses: unknown[] = []
+  for (let count = 0; count < 6; count++) statuses.push((await connection.read())?.status)
+  t.same(statuses, [201, 200, 404, 200, 409, 200])
+  connection.end()
+})
+
+t.test('RFC 9112 §9.3.2: garbage behind a request is refused after that request is answered', async t => {
+  const app = build(t)
+  const { token } = await connect(app)
+  const port = await listen(app)
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
+  // Asked once before, the validators are loaded.
+  await exchange(port, request('GET /api/v1/mandates', { ...headers, connection: 'close' }))
+  for (const [first, status] of [
+    [request(`GET ${LIVE}`), 200],
+    [request('GET /api/v1/mandates', headers), 200],
+    [request('GET /api/v1/mandates'), 401],
+  ] as const) {
+    const answers = await exchange(port, `${first}garbage\r\n\r\n`)
+    t.same(
+      answers.map(({ status }) => status),
+      [status, 400],
+    )
+    refused(t, answers[1] as RawAnswer, 400, 'MALFORMED_REQUEST', null)
+    await stillServes(t, port)
+  }
+})
+
+t.test('RFC 9112 §9.3.2: a creation with garbage behind it is answered by what became of it', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const port = await listen(app)
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const create = request('POST /api/v1/mandates', headers, JSON.stringify(mandate()))
+  const [first] = await exchange(port, `${create}garbage\r\n\r\n`)
+  const { totalCount } = (await client.get('/api/v1/mandates')).body
+  t.same([first?.status, totalCount], [201, 1])
+  await stillServes(t, port)
+})
+
+t.test('RFC 9112 §9.3.2: also where the answer before takes its time', async t => {
+  const app = build(t)
+  let answerNow = () => {}
+  const allowed = new Promise<void>(resolve => {
+    answerNow = resolve
+  })
+  app.get('/slow', async () => {
+    await allowed
+    return { slow: true }
+  })
+  const port = await listen(app)
+  const refusal = once(app.server, 'clientError')
+  const connection = await open(port)
+  connection.send(`${request('GET /slow')}garbage\r\n\r\n`)
+  await refusal
+  answerNow()
+  const first = await connection.read()
+  t.same([first?.status, first?.body], [200, { slow: true }], 'the first answer is that of the first request')
+  connection.destroy()
+  await stillServes(t, port)
+})
+
+t.test('interface, Errors 1: hostile connections by the dozen leave the state as it was', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const before = await stateOf(client)
+  const port = await listen(app)
+  const attacks = ['garbage\r\n\r\n', request(`GET /${'x'.repeat(20_000)}`), 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n']
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => exchange(port, attacks[at % 3] as string)))
+  t.same(
+    answers.map(all => all.map(({ status }) => status)),
+    Array.from({ length: 60 }, (_, at) => [[400, 431, 400][at % 3]]),
+  )
+  t.same(await stateOf(client), before)
+  await stillServes(t, port)
+})

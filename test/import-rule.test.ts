@@ -1,0 +1,245 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+
+const SRC = 'src'
+
+interface Import {
+  /** A package, or a file below src without its extension, as in `core/clock`. */
+  readonly target: string
+  readonly isPackage: boolean
+}
+
+interface Module {
+  /** Below src, without its extension. */
+  readonly path: string
+  readonly source: ts.SourceFile
+  readonly imports: readonly Import[]
+}
+
+function walk(node: ts.Node, visit: (node: ts.Node) => void) {
+  visit(node)
+  ts.forEachChild(node, child => walk(child, visit))
+}
+
+/** Every module that the file names: by import and export declarations, dynamic imports, and import types. */
+function importsOf(path: string, source: ts.SourceFile): Import[] {
+  const found: Import[] = []
+  const add = (specifier: ts.Node | undefined) => {
+    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return
+    const { text } = specifier
+    found.push(
+      text.startsWith('.')
+        ? { target: normalize(join(dirname(path), text)).replace(/\.js$/, ''), isPackage: false }
+        : { target: text, isPackage: true },
+    )
+  }
+  walk(source, node => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) add(node.moduleSpecifier)
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) add(node.arguments[0])
+    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal)
+  })
+  return found
+}
+
+function parse(path: string, text: string): Module {
+  const source = ts.createSourceFile(`${path}.ts`, text, ts.ScriptTarget.ESNext, true)
+  return { path, source, imports: importsOf(path, source) }
+}
+
+const modules: Module[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts'))
+  .sort()
+  .map(file => parse(relative('.', file).replace(/\.ts$/, ''), readFileSync(join(SRC, file), 'utf8')))
+
+const layerOf = (path: string) => path.split('/')[0] as string
+const areaOf = (path: string) => path.split('/')[1] as string
+
+/** The sentences that are wrong, so that a failure names the files. */
+const broken = (
+  layer: string,
+  isAllowed: (target: Import, from: Module) => boolean,
+  among: readonly Module[] = modules,
+) =>
+  among
+    .filter(({ path }) => layerOf(path) === layer && path.includes('/'))
+    .flatMap(from =>
+      from.imports.filter(target => !isAllowed(target, from)).map(({ target }) => `${from.path} → ${target}`),
+    )
+
+const within =
+  (...layers: string[]) =>
+  ({ target, isPackage }: Import) =>
+    isPackage || (target.includes('/') && layers.includes(layerOf(target)))
+
+t.test('architecture: the layers are there', async t => {
+  const layers = new Set(modules.filter(({ path }) => path.includes('/')).map(({ path }) => layerOf(path)))
+  t.same([...layers].sort(), ['areas', 'control', 'core', 'http'])
+  t.ok(modules.length > 40, `${modules.length} modules`)
+})
+
+t.test('architecture, import rule: core imports only core, node:crypto and ibantools', async t => {
+  const packages = ['node:crypto', 'ibantools']
+  t.same(
+    broken('core', target => (target.isPackage ? packages.includes(target.target) : within('core')(target))),
+    [],
+  )
+})
+
+t.test('architecture, import rule: http imports core and http, so no area', async t => {
+  t.same(broken('http', within('core', 'http')), [])
+})
+
+t.test('architecture, import rule: areas import core, http and themselves', async t => {
+  t.same(broken('areas', within('core', 'http', 'areas')), [])
+})
+
+t.test('architecture, import rule: an area imports another area never', async t => {
+  const isOwn = (target: Import, from: Module) =>
+    layerOf(target.target) !== 'areas' || areaOf(target.target) === areaOf(from.path)
+  t.same(broken('areas', isOwn), [])
+})
+
+t.test(
+  'architecture, import rule: nobody but app.ts and the control plane itself imports the control plane',
+  async t => {
+    t.same(
+      modules
+        .filter(({ path, imports }) => {
+          const importsControl = imports.some(({ target, isPackage }) => !isPackage && layerOf(target) === 'control')
+          return importsControl && layerOf(path) !== 'control'
+        })
+        .map(({ path }) => path),
+      ['app'],
+    )
+  },
+)
+
+/** What would make the core depend on anything but its arguments, or its operations divisible. */
+function impurities({ path, source, imports }: Module): string[] {
+  const found: string[] = []
+  const isNamed = (node: ts.Node, name: string) => ts.isIdentifier(node) && node.text === name
+  const globals = [
+    'setTimeout',
+    'setInterval',
+    'setImmediate',
+    'queueMicrotask',
+    'performance',
+    'process',
+    'Promise',
+    'fetch',
+    'require',
+    'globalThis',
+  ]
+  walk(source, node => {
+    const note = (what: string) => {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))
+      found.push(`${path}:${line + 1} ${what}`)
+    }
+    if (ts.isPropertyAccessExpression(node)) {
+      if (isNamed(node.expression, 'Date') && node.name.text === 'now') note('Date.now')
+      if (isNamed(node.expression, 'Math') && node.name.text === 'random') note('Math.random')
+    } else if (ts.isNewExpression(node) && isNamed(node.expression, 'Date') && (node.arguments?.length ?? 0) === 0) {
+      note('new Date()')
+    } else if (ts.isCallExpression(node) && isNamed(node.expression, 'Date')) {
+      note('Date()')
+    } else if (ts.isAwaitExpression(node)) {
+      note('await')
+    } else if (node.kind === ts.SyntaxKind.AsyncKeyword) {
+      note('async')
+    } else if (ts.isForOfStatement(node) && node.awaitModifier !== undefined) {
+      note('for await')
+    } else if (ts.isIdentifier(node) && globals.includes(node.text)) {
+      const { parent } = node
+      const isMember = ts.isPropertyAccessExpression(parent) && parent.name === node
+      const isKey = (ts.isPropertyAssignment(parent) || ts.isPropertySignature(parent)) && parent.name === node
+      if (!isMember && !isKey) note(node.text)
+    }
+  })
+  for (const { target, isPackage } of imports) {
+    if (!isPackage) continue
+    const module = target.replace(/^node:/, '').split('/')[0] as string
+    if (
+      ['fs', 'timers', 'perf_hooks', 'process', 'child_process', 'os', 'net', 'http', 'worker_threads'].includes(module)
+    )
+      found.push(`${path} → ${target}`)
+    if (target.endsWith('crypto')) {
+      const random = /\b(randomBytes|randomUUID|randomInt|randomFill\w*|getRandomValues|webcrypto)\b/.exec(source.text)
+      if (random !== null) found.push(`${path} → ${random[0]}`)
+    }
+  }
+  return found
+}
+
+t.test(
+  'control plane, Time: nothing below src/http reads the real time, chance, files or settings, or waits',
+  async t => {
+    const below = modules.filter(({ path }) => path.startsWith('core/') || path.startsWith('areas/'))
+    t.ok(below.length > 30, `${below.length} modules`)
+    t.same(below.flatMap(impurities), [])
+  },
+)
+
+t.test('architecture: config.ts is the only reader of the environment; main.ts hands it on', async t => {
+  const readers = modules.filter(({ source }) => {
+    let reads = false
+    walk(source, node => {
+      const isAccess =
+        (ts.isPropertyAccessExpression(node) && node.name.text === 'env') ||
+        (ts.isElementAccessExpression(node) &&
+          ts.isStringLiteralLike(node.argumentExpression) &&
+          node.argumentExpression.text === 'env') ||
+        (ts.isBindingElement(node) && (node.propertyName ?? node.name).getText() === 'env')
+      const isImport = ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'env'
+      if (isAccess || isImport) reads = true
+    })
+    return reads
+  })
+  t.same(
+    readers.map(({ path }) => path),
+    ['main'],
+  )
+})
+
+t.test('the checks of this test see what they look for', async t => {
+  const imports = parse(
+    'areas/bills/store',
+    `import a from '../mandates/store.js'
+     import type { B } from '../../core/clock.js'
+     export * from 'fastify'
+     const c = () => import('../../http/region.js')
+     type D = typeof import('../../world.js')`,
+  ).imports
+  t.same(imports, [
+    { target: 'areas/mandates/store', isPackage: false },
+    { target: 'core/clock', isPackage: false },
+    { target: 'fastify', isPackage: true },
+    { target: 'http/region', isPackage: false },
+    { target: 'world', isPackage: false },
+  ])
+  t.same(
+    broken('areas', within('core', 'http', 'areas'), [
+      parse('areas/bills/store', `import a from '../mandates/store.js'; import b from '../../world.js'`),
+    ]),
+    ['areas/bills/store → world'],
+  )
+  for (const [text, what] of [
+    ['const f = Date.now', 'Date.now'],
+    ['new Date()', 'new Date()'],
+    ['new Date', 'new Date()'],
+    ['Date()', 'Date()'],
+    ['Math.random()', 'Math.random'],
+    ['setTimeout(f, 1)', 'setTimeout'],
+    ['setInterval(f, 1)', 'setInterval'],
+    ['setImmediate(f)', 'setImmediate'],
+    ['const f = async () => {}', 'async'],
+    ['await f()', 'await'],
+    ['process.env.HOME', 'process'],
+  ] as const) {
+    t.same(impurities(parse('core/x', text)), [`core/x:1 ${what}`], text)
+  }
+  t.same(impurities(parse('core/x', `import { readFileSync } from 'node:fs'`)), ['core/x → node:fs'])
+  t.same(impurities(parse('core/x', `import { randomUUID } from 'node:crypto'`)), ['core/x → randomUUID'])
+  t.same(impurities(parse('core/x', 'new Date(0); Date.parse(a); order.process(b); ({ process: c })')), [])
+})

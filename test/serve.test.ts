@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { ConfigError, readConfig } from '../src/config.js'
+import { serve } from '../src/serve.js'
+import { bill, collection, mandate } from './helper.js'
+
+/** What the start is refused with; it never gets as far as listening. */
+async function refusal(environment: Record<string, string>): Promise<Error> {
+  try {
+    await serve(readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...environment }))
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('the server has started')
+}
+
+const fixture = (records: object) => ({ 'story.json': JSON.stringify(records, null, 2) })
+
+t.test(
+  'control plane, SANDBOX_FIXTURES: a wrong folder: one line that names variable, value and what is wrong',
+  async t => {
+    const folder = t.testdir({
+      broken: { 'story.json': '{\n  "bills": [\n    {]\n' },
+      multiline: { 'story.json': '{\n"a"\n:\n?\n}' },
+      list: { 'story.json': '[]' },
+      schema: fixture({ bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', dueDate: '2026-02-30' })] }),
+      template: fixture({ mandates: [mandate({ createdAt: '{{yesterday}}' })] }),
+      amount: fixture({ bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', openAmount: '9999' })] }),
+      mandate: fixture({ mandates: [mandate()], collections: [collection({ mandateReference: 'MND-0002' })] }),
+      duplicate: fixture({ mandates: [mandate(), mandate()] }),
+    })
+    for (const [name, reason] of [
+      ['missing', /missing/],
+      ['broken', /story\.json/],
+      ['multiline', /story\.json/],
+      ['list', /story\.json/],
+      ['schema', /story\.json.*bills\.1\.dueDate.*2026-02-30/],
+      ['template', /story\.json.*\{\{yesterday\}\}/],
+      ['amount', /story\.json.*bills\.1\.openAmount/],
+      ['mandate', /story\.json.*collections\.0\.mandateReference/],
+      ['duplicate', /story\.json.*mandates\.1\.mandateReference/],
+    ] as const) {
+      const path = `${folder}/${name}`
+      const error = await refusal({ SANDBOX_FIXTURES: path })
+      t.ok(error instanceof ConfigError, `${name}: exit code 2`)
+      t.ok(error.message.startsWith(`SANDBOX_FIXTURES=${JSON.stringify(path)}`), error.message)
+      t.notMatch(error.message, '\n', `${name}: one line`)
+      t.match(error.message, reason, name)
+    }
+  },
+)
+
+t.test('control plane, SANDBOX_CLIENTS: a client with a fixture that is not there', async t => {
+  const folder = t.testdir({
+    'clients.json': JSON.stringify([
+      { clientId: 'fine', clientSecret: 'hush-hush' },
+      { clientId: 'acme', clientSecret: 'hush-hush', fixture: 'saga' },
+    ]),
+  })
+  const error = await refusal({ SANDBOX_CLIENTS: `${folder}/clients.json` })
+  t.ok(error instanceof ConfigError)
+  t.match(error.message, /SANDBOX_CLIENTS.*"acme".*"saga".*demo.*empty/)
+  t.notMatch(error.message, '\n')
+  t.notMatch(error.message, 'hush-hush')
+})
+
+t.test('control plane, PORT: a port that is taken is no wrong setting', async t => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const error = await refusal({ PORT: String(port) })
+  t.notOk(error instanceof ConfigError)
+  t.match(error, { code: 'EADDRINUSE', message: new RegExp(String(port)) })
+})
