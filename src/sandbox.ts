@@ -75,6 +75,7 @@ const DEFAULT_SCOPE = 'payments'
 interface Registration {
   readonly client: ClientEntry
   readonly secretDigest: Buffer
+  resets: number
   /** Made when it is first needed, since many clients may be listed that a run never uses. */
   live: Pick<Tenant, 'world' | 'tokens'> | undefined
 }
@@ -88,7 +89,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
 
   function registration(client: ClientEntry): Registration {
-    return { client, secretDigest: digest(client.clientSecret), live: undefined }
+    return { client, secretDigest: digest(client.clientSecret), resets: 0, live: undefined }
   }
 
   function find(clientId: string): Registration | undefined {
@@ -117,9 +118,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   const fixtureOf = ({ client }: Registration) => client.fixture ?? 'empty'
 
+  /** A token ends with a reset, and with a name that another secret has registered anew. */
+  const bindingOf = ({ secretDigest, resets }: Registration) => `${secretDigest.toString('base64url')}.${resets}`
+
   function start(known: Registration, realNow: number): Pick<Tenant, 'world' | 'tokens'> {
     const { clientId, scope = DEFAULT_SCOPE, allowedOrigins = [] } = known.client
-    const secretDigest = known.secretDigest.toString('base64url')
     const now = frozenAt ?? Math.floor(realNow / 1000) * 1000
     const world = createWorld({
       seed,
@@ -129,7 +132,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       publicUrl,
     })
     world.seed(fixtureRecords(fixtureOf(known), now))
-    return { world, tokens: createTokens({ engine: world, clientId, secretDigest, scope, lifetime: tokenLifetime }) }
+    return {
+      world,
+      tokens: createTokens({ engine: world, clientId, binding: bindingOf(known), scope, lifetime: tokenLifetime }),
+    }
   }
 
   function open(known: Registration, realNow: number): Tenant {
@@ -179,6 +185,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     tenants: realNow => [...configured.values(), ...registered.values()].map(known => open(known, realNow)),
     reset(clientId, realNow) {
       const known = mustFind(clientId)
+      known.resets++
       known.live = start(known, realNow)
       return open(known, realNow)
     },

@@ -198,7 +198,7 @@ export const errors = {
     }),
   expiredToken: () =>
     new SandboxError('EXPIRED_TOKEN', 'authorization', 'The access token has expired. Request a new one.', {
-      'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token", error_description="expired"',
+      'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token"',
     }),
   originNotAllowed: (origin: string) =>
     new SandboxError(

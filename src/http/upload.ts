@@ -45,6 +45,9 @@ export const acceptUpload = (accepts: (content: Buffer) => unknown, formats: str
       if (!request.isMultipart()) throw wrongMediaType(request)
 
       const uploads = await readFiles(request)
+      if (uploads === undefined) {
+        return errors.malformed(null, 'The body is not well-formed multipart/form-data, or has too many parts.')
+      }
       const [upload, another] = uploads
       if (upload === undefined) return errors.missing(PART)
       if (another !== undefined) return errors.malformed(PART, `${PART} must be given once.`)
@@ -58,8 +61,8 @@ export const acceptUpload = (accepts: (content: Buffer) => unknown, formats: str
   },
 })
 
-/** @throws PAYLOAD_TOO_LARGE, MALFORMED_REQUEST */
-async function readFiles(request: FastifyRequest): Promise<Upload[]> {
+/** The files called `file`; undefined where the body is malformed. @throws PAYLOAD_TOO_LARGE */
+async function readFiles(request: FastifyRequest): Promise<Upload[] | undefined> {
   const uploads: Upload[] = []
   let isTooLarge = false
   try {
@@ -76,7 +79,7 @@ async function readFiles(request: FastifyRequest): Promise<Upload[]> {
     }
   } catch (error) {
     request.log.debug({ err: error }, 'malformed upload')
-    throw errors.malformed(null, 'The body is not well-formed multipart/form-data, or has too many parts.')
+    return undefined
   }
   if (isTooLarge) throw errors.payloadTooLarge(PART, '10 MiB')
   return uploads

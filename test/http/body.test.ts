@@ -327,7 +327,7 @@ t.test('decisions §1: an unknown member nested very deep is ignored', async t =
   const client = await connect(build(t))
   const depth = 150_000
   const text = JSON.stringify(mandate({ extra: 'DEEP', other: 'LETTER' }))
-  const deep = text.replace('"DEEP"', '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)).replace('LETTER', '\\u0041')
+  const deep = text.replace('"DEEP"', `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`).replace('LETTER', '\\u0041')
   const answer = await client.post('/api/v1/mandates', deep)
   t.equal(answer.status, 201)
   t.match(answer.headers['sandbox-hint'], /extra/)

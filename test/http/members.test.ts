@@ -354,6 +354,10 @@ t.test(
     const seeded = await client.control('POST', '/seed', { records })
     t.same([seeded.status, seeded.body.code], [400, 'MISSING_FIELD'])
     t.match(seeded.body.field, /mandates.*1.*debtor\.iban$/)
+    const empty = { mandates: [mandate(), mandate({ mandateReference: '' })] }
+    const unnamed = await client.control('POST', '/seed', { records: empty })
+    t.same([unnamed.status, unnamed.body.code], [400, 'MISSING_FIELD'])
+    t.match(unnamed.body.field, /mandates.*1.*mandateReference$/)
     t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0, 'all or nothing')
   },
 )

@@ -202,6 +202,23 @@ t.test('RFC 9110 §7.8: an upgrade is passed over', async t => {
   await stillServes(t, port)
 })
 
+t.test('interface, Errors 1: a client that breaks the connection off disturbs nobody', async t => {
+  const app = build(t)
+  const port = await listen(app)
+  for (const half of [`GET ${LIVE} HTTP/1.1\r\n`, request('POST /api/v1/oauth/token', { 'content-length': '10' })]) {
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>
+    const connection = await open(port)
+    const [socket] = await accepted
+    const closed = once(socket, 'close')
+    // When the first is answered, the half behind it has arrived.
+    connection.send(request(`GET ${LIVE}`) + half)
+    t.equal((await connection.read())?.status, 200)
+    connection.reset()
+    await closed
+    await stillServes(t, port)
+  }
+})
+
 t.test('interface, Errors 1: a client that closes in the middle of its headers disturbs nobody', async t => {
   const app = build(t)
   const port = await listen(app)

@@ -104,6 +104,8 @@ export interface Connection {
   /** Closes this side's half. */
   end(): void
   destroy(): void
+  /** Breaks the connection off: RST instead of FIN. */
+  reset(): void
 }
 
 /** A bare connection, for what no HTTP client would send. */
@@ -127,6 +129,7 @@ export async function open(port: number): Promise<Connection> {
     send: bytes => void socket.write(bytes),
     end: () => void socket.end(),
     destroy: () => void socket.destroy(),
+    reset: () => void socket.resetAndDestroy(),
     async read(method = 'GET') {
       for (;;) {
         const taken = take(received, method)

@@ -28,7 +28,8 @@ const MobileNumber = Type.String({
   'x-expected': 'a number in E.164 form, such as +4915112345678',
 })
 
-const updates = {
+/** What an update may change, one of which it must. */
+export const updates = {
   accountHolderName: Type.Optional(documented(AccountHolderName)),
   emailAddress: Type.Optional(documented(EmailAddress)),
   mobileNumber: Type.Optional(documented(MobileNumber)),
@@ -37,10 +38,10 @@ const updates = {
 }
 
 /** PATCH /api/v1/counterparties/{counterpartyReference}. The reference may be repeated, not changed (documented). */
-export const CounterpartyUpdate = Type.Object(
-  { ...updates, counterpartyReference: Type.Optional(documented(Reference)) },
-  { anyOf: Object.keys(updates).map(name => ({ required: [name] })) },
-)
+export const CounterpartyUpdate = Type.Object({
+  ...updates,
+  counterpartyReference: Type.Optional(documented(Reference)),
+})
 export type CounterpartyUpdate = Static<typeof CounterpartyUpdate>
 
 export const Counterparty = Type.Object({

@@ -5,6 +5,7 @@ import type { Region } from '../../core/regions.js'
 import type { Entry } from '../../core/table.js'
 import { createTable } from '../../core/table.js'
 import type { Counterparty, CounterpartyUpdate, SeedCounterparty } from './schemas.js'
+import { updates } from './schemas.js'
 
 export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 
@@ -23,13 +24,13 @@ export function createCounterpartyStore(engine: Engine) {
     table.add({ ...table.placeAt(engine.clock.now()), region, record })
 
   return {
-    /**
-     * @throws COUNTERPARTY_NOT_FOUND, IMMUTABLE_FIELD
-     */
+    /** @throws IMMUTABLE_FIELD, MISSING_FIELD (nothing to change), COUNTERPARTY_NOT_FOUND */
     update(region: Region, counterpartyReference: string, update: CounterpartyUpdate): Counterparty {
       if ((update.counterpartyReference ?? counterpartyReference) !== counterpartyReference) {
         throw errors.immutableCounterpartyReference()
       }
+      const names = Object.keys(updates)
+      if (!names.some(name => name in update)) throw errors.missing(null, `Give at least one of ${names.join(', ')}.`)
       return Object.assign(table.get(region, counterpartyReference, errors.counterpartyNotFound).record, update)
     },
 

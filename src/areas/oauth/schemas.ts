@@ -2,11 +2,16 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { assumed, documented, ErrorBody } from '../../http/schemas.js'
 
-/** Interface, POST /api/v1/oauth/token. `grant_type` has a code of its own, so its one value is checked in the store. */
+const Parameter = Type.String({ minLength: 1 })
+
+/**
+ * Interface, POST /api/v1/oauth/token. The one value of `grant_type` is checked by the route, for it has a code of its
+ * own. No length is documented; a form is bounded by the size of a body.
+ */
 export const TokenRequest = Type.Object({
-  client_id: documented(Type.String({ maxLength: 256, 'x-expected': 'a string of at most 256 characters' })),
-  client_secret: documented(Type.String({ maxLength: 256, 'x-expected': 'a string of at most 256 characters' })),
-  grant_type: documented(Type.String({ 'x-expected': 'client_credentials' })),
+  client_id: documented(Parameter),
+  client_secret: documented(Parameter),
+  grant_type: documented(Parameter),
 })
 export type TokenRequest = Static<typeof TokenRequest>
 

@@ -20,8 +20,8 @@ export interface Tokens {
 export interface TokensOptions {
   readonly engine: Engine
   readonly clientId: string
-  /** A digest of the client's secret: who registers a dropped name anew, with another secret, gets other tokens. */
-  readonly secretDigest: string
+  /** Tokens of another binding are not known: what they were issued for is gone. */
+  readonly binding: string
   readonly scope: string
   /** Lifetime in seconds. */
   readonly lifetime: number
@@ -29,10 +29,10 @@ export interface TokensOptions {
 
 const base36 = (value: number) => value.toString(36)
 
-export function createTokens({ engine, clientId, secretDigest, scope, lifetime }: TokensOptions): Tokens {
+export function createTokens({ engine, clientId, binding, scope, lifetime }: TokensOptions): Tokens {
   const { clock, ids } = engine
   const owner = Buffer.from(clientId).toString('base64url')
-  const tag = (claims: string) => ids.sign('token', `${secretDigest}.${claims}`)
+  const tag = (claims: string) => ids.sign('token', `${binding}.${claims}`)
 
   return {
     issue() {
@@ -42,10 +42,8 @@ export function createTokens({ engine, clientId, secretDigest, scope, lifetime }
     verify(token) {
       const end = token.lastIndexOf('.')
       const claims = token.slice(0, end)
-      const [, number = '', expiry = ''] = claims.split('.')
+      const [, , expiry = ''] = claims.split('.')
       if (!isSame(token.slice(end + 1), tag(claims))) throw errors.invalidToken()
-      // A reset starts the numbers anew: what was issued before it is not known any more.
-      if (Number.parseInt(number, 36) > (ids.counters.token ?? 0)) throw errors.invalidToken()
       if (clock.now() >= Number.parseInt(expiry, 36) * 1000) throw errors.expiredToken()
     },
   }
