@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import fastify, { LogController } from 'fastify'
 import { accountRoutes } from './areas/accounts/routes.js'
 import { billRoutes } from './areas/bills/routes.js'
@@ -10,15 +10,15 @@ import { oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { serveRoutes } from './control/route.js'
 import { controlRoutes } from './control/routes.js'
-import { errors } from './core/errors.js'
 import { authenticate } from './http/authenticate.js'
-import { clientErrorHandler, errorOf, installErrorHandler, sendEnvelope } from './http/error-handler.js'
+import { installErrorHandler } from './http/error-handler.js'
 import { parseForm } from './http/forms.js'
 import { installFrontDoor } from './http/front-door.js'
 import { installHints } from './http/hints.js'
 import { installRegion } from './http/region.js'
 import { createRequestIds } from './http/request-id.js'
-import { hasEncodedSlash, installRouting } from './http/routing.js'
+import { defuseBadPath, installRouting } from './http/routing.js'
+import { clientErrorHandler } from './http/socket-errors.js'
 import { acceptUploads } from './http/upload.js'
 import { installValidation } from './http/validation.js'
 import { NAME, VERSION } from './package.js'
@@ -58,17 +58,12 @@ export function buildApp({ sandbox, logger, now = Date.now, requestTimeout = 60_
     return503OnClosing: false,
     requestTimeout,
     clientErrorHandler: clientErrorHandler(requestIds.next),
-    frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id)
-      sendEnvelope(
-        reply,
-        hasEncodedSlash(request.raw.url as string) ? errors.routeNotFound() : errorOf(error, request as FastifyRequest),
-      )
-    },
+    rewriteUrl: defuseBadPath,
     // Node answers these by itself otherwise, and not in the envelope.
     http: {
       requireHostHeader: false,
       maxHeaderSize: HEADER_LIMIT,
+      headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(requestTimeout, 1000),
     },
     routerOptions: {

@@ -115,8 +115,11 @@ const QUOTED = 80
 /** A client's own text as a message may repeat it: at most 80 characters, control characters escaped. */
 export function quote(value: unknown): string {
   if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : describe(value)
-  return JSON.stringify(value.length > QUOTED ? `${value.slice(0, QUOTED - 1)}…` : value)
+  return JSON.stringify(shorten(value))
 }
+
+/** A name as a message may repeat it. */
+export const shorten = (name: string): string => (name.length > QUOTED ? `${name.slice(0, QUOTED - 1)}…` : name)
 
 const describe = (value: unknown): string =>
   value !== null && typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value).slice(0, QUOTED)}`

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
-import { answerOnSocket } from './error-handler.js'
 import { pathOf } from './routing.js'
+import { answerOnSocket, rememberExchange } from './socket-errors.js'
 
 /** The one path that answers while the server closes: the process is alive still. */
 const LIVE = '/_sandbox/health/live'
@@ -22,9 +22,11 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
 
   app.addHook('onRequest', (request: FastifyRequest, reply, done) => {
     reply.header('x-request-id', request.id)
+    rememberExchange(request.raw, reply.raw)
     if (isClosing && pathOf(request.url) !== LIVE) {
       throw errors.unavailable('The server is closing.', { connection: 'close' })
     }
+    if (request.raw.httpVersionMajor < 1) throw errors.malformed(null, 'The request line lacks the version of HTTP.')
     // RFC 9112 §3.2.
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       throw errors.malformed('host', 'The header Host is required.')

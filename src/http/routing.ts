@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 
@@ -10,8 +11,31 @@ export function pathOf(target: string): string {
   return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '')
 }
 
-/** An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value. */
-export const hasEncodedSlash = (url: string): boolean => ENCODED_SLASH.test(pathOf(url))
+const badPaths = new WeakSet<IncomingMessage>()
+
+/** Whether the path of a request has percent-encoding that does not decode. It is refused when paths are (§1). */
+export const hasBadPath = (request: IncomingMessage): boolean => badPaths.has(request)
+
+/**
+ * For Fastify's `rewriteUrl`. A router stops at a path that it cannot decode, before anybody could ask for the token
+ * and the region; so its percent signs are escaped, and what it was is remembered.
+ */
+export function defuseBadPath(request: IncomingMessage): string {
+  const url = request.url as string
+  const path = pathOf(url)
+  if (!path.includes('%') || isDecodable(path)) return url
+  badPaths.add(request)
+  return path.replace(/%(?!2f)/gi, '%25')
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /**
  * Decides what path and method come to before anything else is looked at (decisions §1): 404, 405 with `Allow`, and
@@ -41,8 +65,9 @@ export function installRouting(app: FastifyInstance): void {
 
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
     const path = pathOf(request.raw.url as string)
-    // No route of ours ends with a slash, but routers take it for a parameter without a value.
-    if (hasEncodedSlash(path) || path.endsWith('/')) throw errors.routeNotFound()
+    // An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value. And no route of
+    // ours ends with a slash, which routers take for a parameter without a value.
+    if (ENCODED_SLASH.test(path) || path.endsWith('/')) throw errors.routeNotFound()
     if (!request.is404) {
       done()
       return

@@ -4,6 +4,7 @@ import type { SandboxError } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { wrongMediaType } from './error-handler.js'
 import { hintIgnored } from './hints.js'
+import { hasBody } from './validation.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,7 +42,7 @@ export const acceptUpload = (accepts: (content: Buffer) => unknown, formats: str
   config: {
     consumes: MULTIPART,
     async receive(request: FastifyRequest): Promise<SandboxError | undefined> {
-      if (request.body === undefined && !request.isMultipart()) return errors.missing(PART)
+      if (!hasBody(request)) return errors.missing(PART)
       if (!request.isMultipart()) throw wrongMediaType(request)
 
       const uploads = await readFiles(request)

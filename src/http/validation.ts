@@ -2,13 +2,14 @@ import { isUtf8 } from 'node:buffer'
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
-import { errors, quote, SandboxError } from '../core/errors.js'
+import { errors, quote, SandboxError, shorten } from '../core/errors.js'
 import { centsAtMost, isDecimal } from '../core/money.js'
 import type { ErrorObject } from './compiler.js'
 import { wrongMediaType } from './error-handler.js'
 import type { Fields } from './forms.js'
 import { isMalformed } from './forms.js'
 import { hintIgnored } from './hints.js'
+import { hasBadPath } from './routing.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -56,6 +57,12 @@ export function installValidation(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
+  // Without a body, what it would be does not matter (decisions §1), but Fastify would refuse the Content-Type.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!hasBody(request)) delete request.headers['content-type']
+    done()
+  })
+
   app.addHook('preValidation', (request: FastifyRequest, _reply: FastifyReply, done) => {
     const schemas = request.routeOptions.schema as RequestSchemas | undefined
     if (request.routeOptions.config.receive !== undefined || (compiler === undefined && needsCompiler(schemas))) {
@@ -81,16 +88,19 @@ const needsCompiler = (schemas: RequestSchemas | undefined) =>
 function validate(request: FastifyRequest, schemas: RequestSchemas = {}): void {
   const { params, querystring, body } = schemas
   if (body !== undefined) refuseWrongMediaType(request)
+  if (hasBadPath(request.raw)) throw errors.malformed(null, 'The path has bad percent-encoding.')
   if (params !== undefined) check(params, request.params, 'INVALID_FIELD')
   request.query = readQuery(request, querystring)
   if (body !== undefined) request.body = readBody(request, body)
 }
 
-const hasBody = (body: unknown): boolean =>
-  Buffer.isBuffer(body) ? body.length > 0 : body !== undefined && body !== null
+/** Whether a message has a body: RFC 9112 §6.3. */
+export const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 function refuseWrongMediaType(request: FastifyRequest) {
-  if (!hasBody(request.body)) return
+  // A body may be announced and still be empty: chunked, without a chunk.
+  if (!hasBody(request) || (Buffer.isBuffer(request.body) && request.body.length === 0)) return
   const { consumes = 'application/json' } = request.routeOptions.config
   const given = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (given !== consumes) throw wrongMediaType(request)
@@ -123,7 +133,7 @@ function readQuery(request: FastifyRequest, schema: TObject | undefined): Record
 
 function readParameter(name: string, value: string | string[], { type }: TSchema): unknown {
   if (type === 'array') return [...new Set([value].flat().flatMap(item => item.split(',')))]
-  if (typeof value !== 'string') throw errors.malformed(name, `${name} must be given once.`)
+  if (typeof value !== 'string') throw errors.malformed(name, `${shorten(name)} must be given once.`)
   if (value === '')
     throw new SandboxError('INVALID_QUERY_PARAMETER', name, `${name} must not be empty: leave it out instead.`)
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
@@ -135,10 +145,12 @@ function readParameter(name: string, value: string | string[], { type }: TSchema
 // ----------------------------------------------------------------------------------------------------------- body
 
 function readBody(request: FastifyRequest, schema: TObject): unknown {
-  const body = hasBody(request.body) ? parseBody(request.body) : {}
+  const body = isEmpty(request.body) ? {} : parseBody(request.body)
   check(schema, body, 'INVALID_FIELD')
   return prune(schema, body, name => hintIgnored(request, 'member', name), '')
 }
+
+const isEmpty = (body: unknown): boolean => !(Buffer.isBuffer(body) ? body.length > 0 : body)
 
 function parseBody(body: unknown): Record<string, unknown> {
   return Buffer.isBuffer(body) ? parseJson(body) : parsedForm(body as Fields)
@@ -147,7 +159,7 @@ function parseBody(body: unknown): Record<string, unknown> {
 function parsedForm(fields: Fields): Record<string, unknown> {
   if (isMalformed(fields)) throw errors.malformed(null, 'The form has bad percent-encoding.')
   for (const [name, value] of Object.entries(fields)) {
-    if (typeof value !== 'string') throw errors.malformed(name, `${name} must be given once.`)
+    if (typeof value !== 'string') throw errors.malformed(name, `${shorten(name)} must be given once.`)
   }
   return fields
 }
@@ -183,7 +195,7 @@ function refuseHostile(root: object): void {
       if (!name.isWellFormed())
         throw errors.invalid(null, 'The name of a member is not valid Unicode: it has a lone surrogate.')
       if (typeof member === 'string' && !member.isWellFormed()) {
-        throw errors.invalid(field, `${field} is not valid Unicode: it has a lone surrogate.`)
+        throw errors.invalid(field, `${shorten(field)} is not valid Unicode: it has a lone surrogate.`)
       }
       if (isObject(member)) pending.push([member, field])
     }

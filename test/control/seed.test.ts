@@ -495,7 +495,7 @@ t.test('control plane, POST /seed: any state of a payout link', async t => {
         payoutLinkId: `pl_${status}`,
         status,
         createdAt: '2026-11-01T08:00:00Z',
-        updatedAt: '2026-11-02T08:00:00Z',
+        updatedAt: MONDAY,
       }),
     ),
   })
@@ -505,7 +505,7 @@ t.test('control plane, POST /seed: any state of a payout link', async t => {
     t.match(body.record, {
       status,
       createdAt: '2026-11-01T08:00:00Z',
-      updatedAt: '2026-11-02T08:00:00Z',
+      updatedAt: MONDAY,
       expiresAt: '2026-11-08T08:00:00Z',
     })
   }

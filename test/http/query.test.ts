@@ -370,6 +370,16 @@ t.test(
   },
 )
 
+t.test('decisions §1: so are those of records in a list', async t => {
+  const client = await connect(build(t))
+  const records = { mandates: [mandate(), mandate({ mandateReference: 'MND-0002', colour: 'blue' })] }
+  const answer = await client.control('POST', '/seed', { records })
+  t.equal(answer.status, 200)
+  t.match(answer.headers[HINT], /mandates.*1.*colour/)
+  const { data } = (await client.get('/api/v1/mandates')).body
+  t.same([data.length, data.some((record: object) => 'colour' in record)], [2, false])
+})
+
 t.test('decisions §1: unknown members are hinted at by every operation that takes JSON', async t => {
   const client = await connect(build(t))
   const payoutLinkId = await stock(client)

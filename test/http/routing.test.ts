@@ -251,7 +251,7 @@ t.test('RFC 3986 §6.2.2.2: an encoded letter is that letter, in fixed text and 
 
 t.test('decisions §2: bad percent-encoding in the path is 400 with every method, never 500', async t => {
   const client = await connect(build(t))
-  for (const method of ['GET', 'DELETE', 'POST', 'PATCH', 'PUT', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'REPORT']) {
+  for (const method of ['GET', 'DELETE', 'POST', 'PATCH', 'PUT', 'HEAD', 'TRACE', 'PROPFIND', 'REPORT']) {
     for (const path of [
       '/api/v1/mandates/%zz',
       '/api/v1/mandates/%',

@@ -160,17 +160,6 @@ t.test('decisions §1: parts that the interface does not name are ignored and hi
   t.equal((await documents()).length, 1)
 })
 
-t.test('decisions §1: parts named as members of Object are parts like others', async t => {
-  const { post, documents } = await prepare(t)
-  for (const name of ['constructor', 'toString', '__proto__']) {
-    for (const fileName of [null, 'x.pdf']) {
-      const answer = await post(form({ name, fileName }, {}))
-      t.equal(answer.status, 201, `${name} ${fileName}`)
-    }
-  }
-  t.equal((await documents()).length, 6)
-})
-
 t.test('decisions §9: hostile file names are told as text, never longer than 255 characters', async t => {
   const { post, documents } = await prepare(t)
   for (const fileName of [

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { errors, type SandboxError } from '../core/errors.js'
+import { JSON_TYPE } from './error-handler.js'
+
+/** What Node's parser refuses before there is a request. */
+function parserError(code: string | undefined): SandboxError {
+  if (code === 'HPE_HEADER_OVERFLOW') return errors.headersTooLarge()
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return errors.requestTimeout()
+  return errors.malformed(null, 'The request is not valid HTTP/1.1.')
+}
+
+const REASONS: Record<number, string> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+/** Answers on the bare socket, and closes it: after a framing error nothing on it can be trusted. */
+export function answerOnSocket(socket: Socket, error: SandboxError, requestId: string): void {
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  const body = JSON.stringify(error.envelope)
+  socket.end(
+    [
+      `HTTP/1.1 ${error.status} ${REASONS[error.status]}`,
+      `content-type: ${JSON_TYPE}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+
+/** Remembers what is being answered on a connection, for the case that garbage comes behind it. */
+export function rememberExchange(request: IncomingMessage, response: ServerResponse): void {
+  latest.set(request.socket, { request, response })
+}
+
+/**
+ * For Fastify's `clientErrorHandler`. What came before on the connection, whole, is answered first
+ * (RFC 9112 §9.3.2): a client must learn what became of a request that was applied.
+ */
+export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
+  const refuse = () => answerOnSocket(socket, parserError(error.code), nextRequestId())
+  const before = latest.get(socket)
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else if (before?.request.complete && !before.response.writableFinished) before.response.once('close', refuse)
+  else refuse()
+}
