@@ -5,6 +5,7 @@ import pino from 'pino'
 import { buildApp } from './app.js'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
+import { SandboxError } from './core/errors.js'
 import type { Fixtures } from './fixtures.js'
 import { loadFixtures } from './fixtures.js'
 import { warmUp } from './http/validation.js'
@@ -80,13 +81,14 @@ async function validateFixtures({ fixtures: folder = '', frozenAt }: Config, san
     try {
       await checkFixture(sandbox, name, frozenAt ?? Date.now())
     } catch (error) {
-      throw wrongFixtures(folder, `${name}.json: ${(error as Error).message}`)
+      const at = error instanceof SandboxError ? `${error.field}: ` : ''
+      throw wrongFixtures(folder, `${name}.json: ${at}${(error as Error).message}`)
     }
   }
 }
 
 const wrongFixtures = (folder: string, reason: string) =>
-  new ConfigError(`SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${reason}.`)
+  new ConfigError(`SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${reason.replace(/\s+/g, ' ')}`)
 
 function closeOnSignal(app: FastifyInstance, logger: pino.Logger) {
   closeWithGrace({ delay: GRACE_MS + 500, logger }, async ({ err, signal }) => {

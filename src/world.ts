@@ -87,16 +87,26 @@ export function createWorld({ seed, clientId, clock, settings, publicUrl }: Worl
       accounts: accounts.size,
     }),
     seed(records) {
-      const stagedMandates = mandates.stage(records.mandates ?? [], 'records.mandates')
-      const staged = [
-        counterparties.stage(records.counterparties ?? [], 'records.counterparties'),
-        accounts.stage(records.accounts ?? [], 'records.accounts'),
-        stagedMandates,
-        collections.stage(records.collections ?? [], 'records.collections', stagedMandates.find),
-        payoutLinks.stage(records.payoutLinks ?? [], 'records.payoutLinks'),
-        bills.stage(records.bills ?? [], 'records.bills'),
-      ]
-      for (const { commit } of staged) commit()
+      const counters = { ...engine.ids.counters }
+      try {
+        for (const { commit } of stage(records)) commit()
+      } catch (error) {
+        engine.ids.rewind(counters)
+        throw error
+      }
     },
+  }
+
+  /** Checks all records, each kind against those that it refers to. Nothing is stored before all are found good. */
+  function stage(records: SeedRecords): { commit(): void }[] {
+    const stagedMandates = mandates.stage(records.mandates ?? [], 'records.mandates')
+    return [
+      counterparties.stage(records.counterparties ?? [], 'records.counterparties'),
+      accounts.stage(records.accounts ?? [], 'records.accounts'),
+      stagedMandates,
+      collections.stage(records.collections ?? [], 'records.collections', stagedMandates.find),
+      payoutLinks.stage(records.payoutLinks ?? [], 'records.payoutLinks'),
+      bills.stage(records.bills ?? [], 'records.bills'),
+    ]
   }
 }

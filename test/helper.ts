@@ -77,9 +77,11 @@ export async function call(
     },
     ...(body !== undefined && { payload: isRaw ? body : JSON.stringify(body) }),
   })
+  // Unlike HTTP, inject shows the content that an answer to HEAD leaves out.
+  const hasContent = response.payload !== '' && method !== 'HEAD'
   return {
     status: response.statusCode,
-    body: response.payload === '' ? null : response.json(),
+    body: hasContent ? response.json() : null,
     headers: response.headers,
   }
 }

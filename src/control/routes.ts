@@ -3,9 +3,10 @@ import { outcomes } from '../areas/direct-debit/outcomes.js'
 import { reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
 import type { CatalogueEntry } from '../core/errors.js'
-import { catalogue } from '../core/errors.js'
+import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time.js'
 import type { Tenant } from '../sandbox.js'
+import type { SeedRecords } from '../seed.js'
 import type { Counts } from '../world.js'
 import { advance } from './advance.js'
 import type { ControlRoute } from './route.js'
@@ -83,10 +84,12 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       body: schemas.SeedRequest,
       response: schemas.SeedResult,
       handle: ({ sandbox, tenant, body: { fixture, records } }) => {
+        if (fixture !== undefined && records !== undefined)
+          throw errors.malformed(null, 'Give one of fixture and records.')
         const { world } = tenant()
         const before = world.counts()
         if (fixture !== undefined) world.seed(sandbox.fixtureRecords(fixture, world.clock.now()))
-        else world.seed(records ?? {})
+        else world.seed(records as SeedRecords)
         const counts = world.counts()
         return { added: difference(counts, before), counts }
       },

@@ -30,7 +30,10 @@ export interface Clock {
   advanceTo(to: Instant): void
   /** When the next work is due; null: never. */
   nextDue(): Instant | null
-  /** Plans the next work of an item, in place of what was planned. A time that has passed means at once. */
+  /**
+   * Plans the next work of an item, in place of what was planned. A time that has passed means at once, one past the
+   * end of time never. The work of an item is the same function each time.
+   */
   schedule<T extends Schedulable>(item: T, at: Instant | null, work: DueWork<T>): void
 }
 
@@ -70,8 +73,11 @@ export function createClock(start: ClockStart): Clock {
     if (to > now) now = to
   }
 
-  function reanchor() {
-    anchor = { real: lastReal, virtual: now }
+  /** The running time to the millisecond; `now` is its whole seconds. */
+  const exactNow = () => (mode === 'frozen' ? now : anchor.virtual + (lastReal - anchor.real) * rate)
+
+  function reanchor(virtual: number) {
+    anchor = { real: lastReal, virtual: Math.max(virtual, now) }
   }
 
   return {
@@ -84,21 +90,23 @@ export function createClock(start: ClockStart): Clock {
     },
     sync(realNow) {
       if (realNow > lastReal) lastReal = realNow
-      const elapsed = mode === 'frozen' ? 0 : (lastReal - anchor.real) * rate
-      advanceTo(Math.min(Math.floor((anchor.virtual + elapsed) / 1000) * 1000, LAST_INSTANT))
+      advanceTo(Math.min(Math.floor(exactNow() / 1000) * 1000, LAST_INSTANT))
     },
     configure(change) {
+      // What has run of the present second is kept, or a pace that is set often would hold the clock back.
+      const exact = exactNow()
       mode = change.mode ?? mode
       rate = change.rate ?? rate
-      reanchor()
+      reanchor(exact)
     },
     advanceTo(to) {
+      const fraction = exactNow() - now
       advanceTo(to)
-      reanchor()
+      reanchor(now + fraction)
     },
     nextDue: () => agenda.peek()?.at ?? null,
     schedule(item, at, work) {
-      agenda.plan(item, at === null ? null : Math.max(at, now), work as DueWork)
+      agenda.plan(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)
     },
   }
 }

@@ -11,8 +11,10 @@ export interface Ids {
   count(purpose: string): number
   /** A tag that only this tenant of this seed makes for a text: 16 characters of base64url (96 bits). */
   sign(purpose: string, text: string): string
+  /** Takes back what was given since, as if it had never been asked for. */
+  rewind(counters: Readonly<Record<string, number>>): void
   /** How many identifiers or numbers each purpose has given: with the seed, the whole state. */
-  readonly counters: Record<string, number>
+  readonly counters: Readonly<Record<string, number>>
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Ids {
 export function createIds(seed: string, scope: string): Ids {
   const key = createHmac('sha256', seed).update(scope).digest()
   const digest = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
-  const counters: Record<string, number> = {}
+  let counters: Record<string, number> = {}
 
   function count(purpose: string) {
     const next = (counters[purpose] ?? 0) + 1
@@ -31,7 +33,12 @@ export function createIds(seed: string, scope: string): Ids {
   }
 
   return {
-    counters,
+    get counters() {
+      return counters
+    },
+    rewind(earlier) {
+      counters = { ...earlier }
+    },
     next: purpose => digest(`id\0${purpose}\0${count(purpose)}`).slice(0, 22),
     count,
     sign: (purpose, text) => digest(`sign\0${purpose}\0${text}`).slice(0, 16),

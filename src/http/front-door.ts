@@ -24,13 +24,19 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     reply.header('x-request-id', request.id)
     rememberExchange(request.raw, reply.raw)
     if (isClosing && pathOf(request.url) !== LIVE) {
-      throw errors.unavailable('The server is closing.', { connection: 'close' })
+      throw errors.unavailable('The server is closing.')
     }
     if (request.raw.httpVersionMajor < 1) throw errors.malformed(null, 'The request line lacks the version of HTTP.')
     // RFC 9112 §3.2.
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       throw errors.malformed('host', 'The header Host is required.')
     }
+    done()
+  })
+
+  // What was in flight when closing began is answered, and its connection ends with it.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (isClosing) reply.header('connection', 'close')
     done()
   })
 

@@ -1,12 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
+interface Hints {
+  readonly texts: string[]
+  /** How many there was no room for. */
+  omitted: number
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
-    hints: string[] | null
+    hints: Hints | null
   }
 }
 
-/** A header is no place for more: what comes after so many hints is left out. */
+/** A header is no place for more; how many are left out is told. */
 const MOST_HINTS = 8
 const LONGEST_NAME = 40
 
@@ -16,8 +22,9 @@ const LONGEST_NAME = 40
  * @param text printable ASCII without semicolons
  */
 export function hint(request: FastifyRequest, text: string): void {
-  request.hints ??= []
-  if (request.hints.length < MOST_HINTS) request.hints.push(text)
+  request.hints ??= { texts: [], omitted: 0 }
+  if (request.hints.texts.length < MOST_HINTS) request.hints.texts.push(text)
+  else request.hints.omitted++
 }
 
 /** Tells of a member or parameter that the interface does not name. */
@@ -34,7 +41,10 @@ export function hintLongReference(request: FastifyRequest, field: string, refere
 export function installHints(app: FastifyInstance): void {
   app.decorateRequest('hints', null)
   app.addHook('onSend', (request, reply, _payload, done) => {
-    if (request.hints !== null) reply.header('sandbox-hint', request.hints.join('; '))
+    if (request.hints !== null) {
+      const { texts, omitted } = request.hints
+      reply.header('sandbox-hint', (omitted === 0 ? texts : [...texts, `and ${omitted} more`]).join('; '))
+    }
     done()
   })
 }

@@ -221,8 +221,8 @@ function prune(schema: TSchema, value: unknown, ignored: (name: string) => void,
 
 const validators = new WeakMap<object, ReturnType<Compiler['compileValidator']>>()
 
-/** @throws MISSING_FIELD, or the code that the schema or the place of the value has for a broken constraint */
-function check(schema: TObject, value: unknown, code: ErrorCode): void {
+/** Holds a value against a schema, once `warmUp` is through. @throws MISSING_FIELD, or the code that the schema or the place of the value has for a broken constraint */
+export function check(schema: TObject, value: unknown, code: ErrorCode): void {
   let validator = validators.get(schema)
   if (validator === undefined) {
     validator = (compiler as Compiler).compileValidator(schema)

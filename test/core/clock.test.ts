@@ -265,20 +265,13 @@ t.test('control plane, Time: planned forth and back again, the work is done once
   t.same(done, [[10, '#1']])
 })
 
-t.test('control plane, Time: the work that is done is the one planned last, for the same moment, too', async t => {
+t.test('control plane, Time: an item that is planned again and again for one moment is worked on once', async t => {
   const clock = frozen()
-  const done: string[] = []
+  const { done, work } = journal(clock)
   const one = item(1)
-  clock.schedule(one, START + 10 * SECOND, () => done.push('first'))
-  clock.schedule(one, START + 10 * SECOND, () => done.push('second'))
-  clock.advanceTo(START + 10 * SECOND)
-  t.same(done, ['second'])
-
-  clock.schedule(one, START + 20 * SECOND, () => done.push('third'))
-  clock.schedule(one, START + 30 * SECOND, () => done.push('fourth'))
-  clock.schedule(one, START + 20 * SECOND, () => done.push('fifth'))
+  for (const seconds of [10, 10, 20, 30, 20]) clock.schedule(one, START + seconds * SECOND, work)
   clock.advanceTo(START + 40 * SECOND)
-  t.same(done, ['second', 'fifth'])
+  t.equal(done.length, 1)
 })
 
 t.test('control plane, Time: a plan can be taken back', async t => {
@@ -481,5 +474,5 @@ t.test('control plane, Shapes: work due after that moment is never done by a run
   clock.schedule(item(1), LAST_INSTANT + SECOND, () => done++)
   clock.sync(3_600_000)
   t.equal(done, 0)
-  t.equal(clock.nextDue(), LAST_INSTANT + SECOND)
+  t.equal(clock.nextDue(), null)
 })

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
 import { build, call, connect } from '../helper.js'
-import { exchange, listen, refused, request, stateOf, stillServes, stock } from './raw.js'
+import { exchange, listen, open, refused, request, stateOf, stillServes, stock } from './raw.js'
 
 /** interface, Endpoints; decisions §8, §10; control plane: the paths with the methods that work there. */
 const paths: [path: string, ...methods: string[]][] = [
@@ -317,4 +317,21 @@ t.test('interface, Errors 1: targets that are no normal path are refused in the 
     refused(t, answer as never, 404, 'ROUTE_NOT_FOUND', null, target)
   }
   await stillServes(t, port)
+})
+
+t.test('RFC 9110 §9.3.2: what answers HEAD has no content on the wire, be it a success or a refusal', async t => {
+  const port = await listen(build(t))
+  const connection = await open(port)
+  for (const [path, status] of [
+    ['/_sandbox/health/live', 200],
+    ['/nowhere', 404],
+    ['/api/v1/mandates', 401],
+    ['/api/v1/oauth/token', 405],
+  ] as const) {
+    // Content would be taken for the answer to the request behind it.
+    connection.send(request(`HEAD ${path}`) + request('GET /_sandbox/health/live'))
+    t.equal((await connection.read('HEAD'))?.status, status, path)
+    t.same((await connection.read())?.body, { status: 'ok' })
+  }
+  connection.destroy()
 })

@@ -86,10 +86,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
 
   function refuseUnusable(mandate: CollectedMandate) {
     if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandate.mandateReference, mandate.status)
-    const isUsed = (entry: StatefulEntry<Collection>) => entry.record.status !== 'CANCELLED'
-    if (mandate.type === 'ONE_OFF' && collectionsOf(mandate.mandateReference).some(isUsed)) {
-      throw errors.mandateAlreadyUsed(mandate.mandateReference)
-    }
+    refuseSecondUse(mandate, collectionsOf(mandate.mandateReference))
   }
 
   function refuseUntimely(collectionDate: CalendarDate) {
@@ -204,20 +201,28 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       path: string,
       findMandate: (reference: string) => CollectedMandate | undefined,
     ) {
-      const records = seeds.map((seed, index) =>
-        atPath(`${path}.${index}`, (): Collection => {
+      const staged: Collection[] = []
+      const stagedUnder = (mandateReference: string) =>
+        staged.filter(collection => collection.mandateReference === mandateReference).map(record => ({ record }))
+      for (const [index, seed] of seeds.entries()) {
+        const record = atPath(`${path}.${index}`, (): Collection => {
           const mandate = findMandate(seed.mandateReference)
           if (mandate === undefined) throw errors.mandateNotFound(seed.mandateReference)
           if (seed.reasonCode !== undefined) refuseUnknownReason(seed.reasonCode)
           const collection = build(seed, mandate)
           if (seed.reasonCode !== undefined) refuseNeedlessReason(seed.status)
+          if (seed.status !== 'CANCELLED') {
+            refuseSecondUse(mandate, collectionsOf(mandate.mandateReference))
+            refuseSecondUse(mandate, stagedUnder(mandate.mandateReference))
+          }
           const { status = 'PENDING', initiatedAt = collection.initiatedAt, updatedAt = initiatedAt, reasonCode } = seed
           return { ...collection, status, initiatedAt, updatedAt, ...(reasonCode !== undefined && { reasonCode }) }
-        }),
-      )
+        })
+        staged.push(record)
+      }
       return {
         commit: table.stage(
-          records.map(record => ({ region: 'EU', record })),
+          staged.map(record => ({ region: 'EU', record })),
           path,
         ),
       }
@@ -226,6 +231,13 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
     get size() {
       return table.size
     },
+  }
+}
+
+/** A ONE_OFF mandate carries one collection; only a cancelled one frees it (decisions §6). */
+function refuseSecondUse(mandate: CollectedMandate, collections: readonly { readonly record: Collection }[]) {
+  if (mandate.type === 'ONE_OFF' && collections.some(({ record }) => record.status !== 'CANCELLED')) {
+    throw errors.mandateAlreadyUsed(mandate.mandateReference)
   }
 }
 

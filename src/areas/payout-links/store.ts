@@ -113,6 +113,13 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
     return entry
   }
 
+  /** Ids name a link without its region, so none may stand in two. */
+  function refuseKnownId(payoutLinkId: string, staged: ReadonlySet<string>) {
+    if (staged.has(payoutLinkId) || table.find(payoutLinkId).length > 0) {
+      throw errors.duplicateReference('payoutLinkId', payoutLinkId)
+    }
+  }
+
   return {
     /**
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
@@ -170,8 +177,13 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
      * @throws as `create`, the field with the path of the record in front; DUPLICATE_REFERENCE
      */
     stage(seeds: readonly SeedPayoutLink[], path: string) {
+      const known = new Set<string>()
       const records = seeds.map((seed, index) =>
         atPath(`${path}.${index}`, (): Placed<StoredPayoutLink> => {
+          if (seed.payoutLinkId !== undefined) {
+            refuseKnownId(seed.payoutLinkId, known)
+            known.add(seed.payoutLinkId)
+          }
           const region = payoutMethods[seed.payoutMethod].region
           const createdAt = seed.createdAt === undefined ? clock.now() : (parseInstant(seed.createdAt) as Instant)
           const link = build(region, seed, createdAt)
