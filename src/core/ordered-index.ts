@@ -8,8 +8,8 @@ export interface Position {
 
 /** What a list call asks for. All conditions hold together. */
 export interface Query<E, Facet extends string> {
-  /** Per facet the wanted values, any of which will do. An empty list matches nothing. */
-  readonly facets?: Partial<Record<Facet, readonly string[] | undefined>>
+  /** Per facet the wanted value, or several, any of which will do. An empty list matches nothing. */
+  readonly facets?: Partial<Record<Facet, string | readonly string[] | undefined>>
   readonly createdFrom?: Instant | undefined
   readonly createdTo?: Instant | undefined
   /** Whatever no facet covers. */
@@ -84,8 +84,9 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
   /** The lists that together hold every match, and the conditions that remain to be checked on their entries. */
   function plan(query: Query<E, Facet>) {
     const wanted = facets.flatMap(facet => {
-      const values = query.facets?.[facet]
-      if (values === undefined) return []
+      const given = query.facets?.[facet]
+      if (given === undefined) return []
+      const values: readonly string[] = typeof given === 'string' ? [given] : given
       const lists = values.map(value => postingsOf(facet).get(value) ?? NOTHING)
       return [{ facet, values, lists, size: lists.reduce((sum, list) => sum + list.length, 0) }]
     })

@@ -25,7 +25,7 @@ export function createAccountStore(engine: Engine) {
   return {
     /** @throws INVALID_CURSOR */
     list: (region: Region, { currency, cursor, limit }: AccountQuery): List<Account> =>
-      table.list(region, { facets: { currency: currency === undefined ? undefined : [currency] }, cursor, limit }),
+      table.list(region, { facets: { currency }, cursor, limit }),
 
     /**
      * Checks seeded accounts. The region follows from the currency.

@@ -94,12 +94,7 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     list(region: Region, query: BillQuery): List<Bill> {
       const { status, type, cashflowType, counterpartyReference, cursor, limit } = query
       return table.list(region, {
-        facets: {
-          status,
-          type: type === undefined ? undefined : [type],
-          cashflowType: cashflowType === undefined ? undefined : [cashflowType],
-          counterpartyReference: counterpartyReference === undefined ? undefined : [counterpartyReference],
-        },
+        facets: { status, type, cashflowType, counterpartyReference },
         matches: dueWithin(query),
         cursor,
         limit,

@@ -2,10 +2,8 @@ import { addOpenDays, T2 } from '../../core/business-days.js'
 import type { Lifecycle } from '../../core/state-machine.js'
 import type { Step } from '../../core/stateful-table.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
-import { addDays, addMonths, instantOf, localDate } from '../../core/time.js'
+import { addDays, instantOf } from '../../core/time.js'
 import { findOutcome } from './outcomes.js'
-import type { Phase } from './reason-codes.js'
-import { codesOf } from './reason-codes.js'
 
 /** Documented: interface, Collection request status. */
 export const COLLECTION_STATUSES = [
@@ -41,7 +39,8 @@ export interface Timed {
   readonly debtorReference?: string
 }
 
-const wallClock = (date: CalendarDate, time: string): Instant => instantOf(date, time, T2.zone)
+/** A time of day on a date, in the time of the scheme. */
+export const wallClock = (date: CalendarDate, time: string): Instant => instantOf(date, time, T2.zone)
 const submissionOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -2), '16:00')
 const processingOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -1), '09:00')
 const settlementOf = (date: CalendarDate) => wallClock(date, '14:00')
@@ -92,35 +91,6 @@ const outcomeAt: Record<
     if (code === 'MD01') return wallClock(addDays(date, 60), '14:00')
     return wallClock(addOpenDays(T2, date, 2), '14:00')
   },
-}
-
-/** A group of reason codes that a move may carry, and until when. */
-export interface Window {
-  readonly phase: Phase
-  readonly codes: readonly string[]
-  readonly until: Instant | null
-}
-
-const END_OF_DAY = '23:59'
-const endOf = (date: CalendarDate): Instant => wallClock(date, END_OF_DAY) + 59_000
-
-/** Counted from noon, so that no change of summer time moves the date. */
-const monthsAfter = (date: CalendarDate, months: number): CalendarDate =>
-  localDate(addMonths(wallClock(date, '12:00'), months), T2.zone)
-
-/** Which reason codes a move may carry from a state, and until when (decisions §6). Empty: it takes none. */
-export function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
-  const open = (phase: Phase, until: Instant | null = null) => ({ phase, codes: codesOf(phase), until })
-  if (verb === 'reject') return [open(status === 'SUBMITTED' ? 'clearing' : 'bank')]
-  if (verb === 'fail') return [open(status === 'PENDING' ? 'submission' : 'settlement')]
-  if (verb === 'return') {
-    return [
-      open('return', endOf(addOpenDays(T2, collectionDate, 5))),
-      open('refund', endOf(addDays(collectionDate, 56))),
-      open('unauthorised-refund', endOf(monthsAfter(collectionDate, 13))),
-    ]
-  }
-  return []
 }
 
 /** The first and last collection date that are accepted now (decisions §6). */

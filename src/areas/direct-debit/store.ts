@@ -3,15 +3,14 @@ import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/money.js'
-import { legalMoves, next } from '../../core/state-machine.js'
-import type { Explained, LegalMove, StatefulEntry } from '../../core/stateful-table.js'
+import type { Explained, StatefulEntry } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
-import type { List } from '../../core/table.js'
+import type { List, Placed } from '../../core/table.js'
 import type { CalendarDate } from '../../core/time.js'
 import { formatInstant, localDate, localTime, parseInstant } from '../../core/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
-import { CUT_OFF, collectionDateBounds, collectionLifecycle, nextStep, windowsOf } from './lifecycle.js'
-import { findReasonCode } from './reason-codes.js'
+import { CUT_OFF, collectionDateBounds, collectionLifecycle, nextStep } from './lifecycle.js'
+import { legalMovesAt, reasonFor, refuseMisplacedReason, refuseUnknownReason } from './reasons.js'
 import type { Collection, CollectionQuery, NewCollection, SeedCollection } from './schemas.js'
 
 /** What a collection needs to know of its mandate. */
@@ -84,9 +83,12 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
     }
   }
 
-  function refuseUnusable(mandate: CollectedMandate) {
-    if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandate.mandateReference, mandate.status)
-    refuseSecondUse(mandate, collectionsOf(mandate.mandateReference))
+  /** A ONE_OFF mandate carries one collection; only a cancelled one frees it (decisions §6). */
+  function refuseSecondUse({ mandateReference, type }: CollectedMandate) {
+    const isLive = (entry: StatefulEntry<Collection>) => entry.record.status !== 'CANCELLED'
+    if (type === 'ONE_OFF' && collectionsOf(mandateReference).some(isLive)) {
+      throw errors.mandateAlreadyUsed(mandateReference)
+    }
   }
 
   function refuseUntimely(collectionDate: CalendarDate) {
@@ -95,43 +97,6 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
     const { earliest, latest } = collectionDateBounds(today, localTime(now, T2.zone) > CUT_OFF)
     if (onOrAfter(T2, collectionDate) < earliest) throw errors.collectionDateTooEarly(collectionDate, earliest)
     if (collectionDate > latest) throw errors.collectionDateTooLate(collectionDate, latest)
-  }
-
-  /** The reason code that a move carries: the given one if it is legal now, else the first legal one. */
-  function reasonFor(collection: Collection, verb: CollectionVerb, given: string | undefined): string | undefined {
-    next(collectionLifecycle, collection.status, verb, 'collection')
-    const windows = windowsOf(collection, verb)
-    if (windows.length === 0 && given === undefined) return undefined
-    const now = clock.now()
-    const open = windows.filter(({ until }) => until === null || now <= until)
-    const code = given ?? open[0]?.codes[0]
-    if (code !== undefined && open.some(({ codes }) => codes.includes(code))) return code
-
-    const closed = windows.find(({ codes }) => code === undefined || codes.includes(code))
-    const reason =
-      closed === undefined
-        ? `Codes that ${verb} carries from ${collection.status} now: ${open.flatMap(({ codes }) => codes).join(', ') || 'none'}.`
-        : `It was legal until ${formatInstant(closed.until as number)}.`
-    throw errors.illegalTransition(
-      'reasonCode',
-      `Cannot ${verb} a collection that is ${collection.status}${code === undefined ? '' : ` with ${code}`} now. ${reason}`,
-    )
-  }
-
-  function legal(collection: Collection): LegalMove[] {
-    const now = clock.now()
-    return legalMoves(collectionLifecycle, collection.status).flatMap<LegalMove>(({ verb, to }) => {
-      const windows = windowsOf(collection, verb)
-      if (windows.length === 0) return { verb, to }
-      return windows
-        .filter(({ until }) => until === null || now <= until)
-        .map(({ codes, until }) => ({
-          verb,
-          to,
-          reasonCodes: codes,
-          ...(until !== null && { until: formatInstant(until) }),
-        }))
-    })
   }
 
   return {
@@ -143,7 +108,8 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       refuseUntimely(input.collectionDate)
       const mandate = mandates.get(input.mandateReference)
       table.refuseDuplicate('EU', input.collectionReference)
-      refuseUnusable(mandate)
+      if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandate.mandateReference, mandate.status)
+      refuseSecondUse(mandate)
       return table.create('EU', build(input, mandate), 'api').record
     },
 
@@ -155,11 +121,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       const { status, mandateReference, debtorReference, initiatedFrom, initiatedTo, cursor, limit } = query
       return table.list('EU', {
         // SEPA is the only scheme, so that filter changes nothing.
-        facets: {
-          status,
-          mandateReference: mandateReference === undefined ? undefined : [mandateReference],
-          debtorReference: debtorReference === undefined ? undefined : [debtorReference],
-        },
+        facets: { status, mandateReference, debtorReference },
         createdFrom: initiatedFrom === undefined ? undefined : parseInstant(initiatedFrom),
         createdTo: initiatedTo === undefined ? undefined : parseInstant(initiatedTo),
         matches: amountWithin(query),
@@ -175,8 +137,8 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
     transition(collectionReference: string, verb: CollectionVerb, reasonCode?: string): void {
       if (reasonCode !== undefined) refuseUnknownReason(reasonCode)
       const entry = entryOf(collectionReference)
-      const reason = reasonFor(entry.record, verb, reasonCode)
-      table.move(entry, verb, 'control', reason === undefined ? {} : { reasonCode: reason })
+      const carried = reasonFor(entry.record, verb, reasonCode, clock.now())
+      table.move(entry, verb, 'control', carried === undefined ? {} : { reasonCode: carried })
     },
 
     /** A cancelled mandate takes its pending collections with it. */
@@ -188,7 +150,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
 
     explain(collectionReference: string): Explained<Collection> {
       const entry = entryOf(collectionReference)
-      return table.explain(entry, legal(entry.record))
+      return table.explain(entry, legalMovesAt(entry.record, clock.now()))
     },
 
     /**
@@ -201,56 +163,30 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       path: string,
       findMandate: (reference: string) => CollectedMandate | undefined,
     ) {
-      const staged: Collection[] = []
-      const stagedUnder = (mandateReference: string) =>
-        staged.filter(collection => collection.mandateReference === mandateReference).map(record => ({ record }))
-      for (const [index, seed] of seeds.entries()) {
-        const record = atPath(`${path}.${index}`, (): Collection => {
+      const spent = new Set<string>()
+      const records = seeds.map((seed, index) =>
+        atPath(`${path}.${index}`, (): Placed<Collection> => {
+          const { status = 'PENDING', reasonCode } = seed
           const mandate = findMandate(seed.mandateReference)
           if (mandate === undefined) throw errors.mandateNotFound(seed.mandateReference)
-          if (seed.reasonCode !== undefined) refuseUnknownReason(seed.reasonCode)
-          const collection = build(seed, mandate)
-          if (seed.reasonCode !== undefined) refuseNeedlessReason(seed.status)
-          if (seed.status !== 'CANCELLED') {
-            refuseSecondUse(mandate, collectionsOf(mandate.mandateReference))
-            refuseSecondUse(mandate, stagedUnder(mandate.mandateReference))
+          if (reasonCode !== undefined) refuseMisplacedReason(reasonCode, status)
+          if (mandate.type === 'ONE_OFF' && status !== 'CANCELLED') {
+            refuseSecondUse(mandate)
+            if (spent.has(mandate.mandateReference)) throw errors.mandateAlreadyUsed(mandate.mandateReference)
+            spent.add(mandate.mandateReference)
           }
-          const { status = 'PENDING', initiatedAt = collection.initiatedAt, updatedAt = initiatedAt, reasonCode } = seed
-          return { ...collection, status, initiatedAt, updatedAt, ...(reasonCode !== undefined && { reasonCode }) }
-        })
-        staged.push(record)
-      }
-      return {
-        commit: table.stage(
-          staged.map(record => ({ region: 'EU', record })),
-          path,
-        ),
-      }
+          const collection = build(seed, mandate)
+          const { initiatedAt = collection.initiatedAt, updatedAt = initiatedAt } = seed
+          const given = { status, initiatedAt, updatedAt, ...(reasonCode !== undefined && { reasonCode }) }
+          return { region: 'EU', record: { ...collection, ...given } }
+        }),
+      )
+      return { commit: table.stage(records, path) }
     },
 
     get size() {
       return table.size
     },
-  }
-}
-
-/** A ONE_OFF mandate carries one collection; only a cancelled one frees it (decisions §6). */
-function refuseSecondUse(mandate: CollectedMandate, collections: readonly { readonly record: Collection }[]) {
-  if (mandate.type === 'ONE_OFF' && collections.some(({ record }) => record.status !== 'CANCELLED')) {
-    throw errors.mandateAlreadyUsed(mandate.mandateReference)
-  }
-}
-
-function refuseUnknownReason(code: string) {
-  if (code === 'AC13') throw errors.invalid('reasonCode', 'AC13 belongs to the B2B scheme; mandates here are CORE.')
-  if (findReasonCode(code) === undefined)
-    throw errors.invalid('reasonCode', `${code} is not a reason code of SEPA Core.`)
-}
-
-/** Only what did not come through has a reason (decisions §6). */
-function refuseNeedlessReason(status: CollectionStatus = 'PENDING') {
-  if (status !== 'REJECTED' && status !== 'RETURNED' && status !== 'FAILED') {
-    throw errors.invalid('reasonCode', `A collection that is ${status} has no reasonCode.`)
   }
 }
 

@@ -80,7 +80,7 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
     /** @throws INVALID_CURSOR */
     list({ status, type, debtorReference, cursor, limit }: Static<typeof MandateQuery>): List<StoredMandate> {
       return table.list('EU', {
-        facets: { status, type: one(type), debtorReference: one(debtorReference) },
+        facets: { status, type, debtorReference },
         cursor,
         limit,
       })
@@ -142,5 +142,3 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
 function expiryOf(mandate: StoredMandate): Instant {
   return addMonths(parseInstant(mandate.lastPresentedAt ?? mandate.createdAt) as Instant, MONTHS_UNTIL_EXPIRY)
 }
-
-const one = (value: string | undefined) => (value === undefined ? undefined : [value])

@@ -1,0 +1,101 @@
+import { addOpenDays, T2 } from '../../core/business-days.js'
+import { errors } from '../../core/errors.js'
+import { legalMoves, next } from '../../core/state-machine.js'
+import type { LegalMove } from '../../core/stateful-table.js'
+import type { CalendarDate, Instant } from '../../core/time.js'
+import { addDays, addMonths, formatInstant, localDate } from '../../core/time.js'
+import type { CollectionStatus, CollectionVerb, Timed } from './lifecycle.js'
+import { collectionLifecycle, wallClock } from './lifecycle.js'
+import type { Phase } from './reason-codes.js'
+import { codesOf, findReasonCode } from './reason-codes.js'
+
+/** A group of reason codes that a move may carry, and until when. */
+interface Window {
+  readonly codes: readonly string[]
+  readonly until: Instant | null
+}
+
+const endOf = (date: CalendarDate): Instant => wallClock(date, '23:59') + 59_000
+
+/** Counted from noon, so that no change of summer time moves the date. */
+const monthsAfter = (date: CalendarDate, months: number): CalendarDate =>
+  localDate(addMonths(wallClock(date, '12:00'), months), T2.zone)
+
+/** Which reason codes a move may carry from a state, and until when (decisions §6). Empty: it takes none. */
+function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
+  const open = (phase: Phase, until: Instant | null = null) => ({ codes: codesOf(phase), until })
+  if (verb === 'reject') return [open(status === 'SUBMITTED' ? 'clearing' : 'bank')]
+  if (verb === 'fail') return [open(status === 'PENDING' ? 'submission' : 'settlement')]
+  if (verb === 'return') {
+    return [
+      open('return', endOf(addOpenDays(T2, collectionDate, 5))),
+      open('refund', endOf(addDays(collectionDate, 56))),
+      open('unauthorised-refund', endOf(monthsAfter(collectionDate, 13))),
+    ]
+  }
+  return []
+}
+
+/** The windows that are open at a moment. */
+const openAt = (windows: readonly Window[], now: Instant) =>
+  windows.filter(({ until }) => until === null || now <= until)
+
+/** The moves that are legal at a moment, with the reason codes that they may carry and until when. */
+export function legalMovesAt(collection: Timed, now: Instant): LegalMove[] {
+  return legalMoves(collectionLifecycle, collection.status).flatMap<LegalMove>(({ verb, to }) => {
+    const windows = windowsOf(collection, verb)
+    if (windows.length === 0) return { verb, to }
+    return openAt(windows, now).map(({ codes, until }) => ({
+      verb,
+      to,
+      reasonCodes: codes,
+      ...(until !== null && { until: formatInstant(until) }),
+    }))
+  })
+}
+
+/**
+ * The reason code that a move carries: the given one if it is legal at this moment, else the first that is.
+ * Undefined: the move takes none.
+ * @throws ILLEGAL_TRANSITION naming what would be legal, or until when it was
+ */
+export function reasonFor(
+  collection: Timed,
+  verb: CollectionVerb,
+  given: string | undefined,
+  now: Instant,
+): string | undefined {
+  const { status } = collection
+  next(collectionLifecycle, status, verb, 'collection')
+  const windows = windowsOf(collection, verb)
+  if (windows.length === 0 && given === undefined) return undefined
+
+  const open = openAt(windows, now)
+  const code = given ?? open[0]?.codes[0]
+  if (code !== undefined && open.some(({ codes }) => codes.includes(code))) return code
+
+  const closed = windows.find(({ codes }) => code === undefined || codes.includes(code))
+  const legal = open.flatMap(({ codes }) => codes).join(', ') || 'none'
+  const reason =
+    closed === undefined
+      ? `Codes that ${verb} carries from ${status} now: ${legal}.`
+      : `It was legal until ${formatInstant(closed.until as Instant)}.`
+  const what = code === undefined ? '' : ` with ${code}`
+  throw errors.illegalTransition('reasonCode', `Cannot ${verb} a collection that is ${status}${what} now. ${reason}`)
+}
+
+/** @throws INVALID_FIELD */
+export function refuseUnknownReason(code: string): void {
+  if (code === 'AC13') throw errors.invalid('reasonCode', 'AC13 belongs to the B2B scheme; mandates here are CORE.')
+  if (findReasonCode(code) === undefined) {
+    throw errors.invalid('reasonCode', `${code} is not a reason code of SEPA Core.`)
+  }
+}
+
+/** Only what did not come through has a reason (decisions §6). @throws INVALID_FIELD */
+export function refuseMisplacedReason(code: string, status: CollectionStatus): void {
+  refuseUnknownReason(code)
+  if (status !== 'REJECTED' && status !== 'RETURNED' && status !== 'FAILED') {
+    throw errors.invalid('reasonCode', `A collection that is ${status} has no reasonCode.`)
+  }
+}
