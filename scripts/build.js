@@ -31,6 +31,15 @@ const options = {
   logLevel: 'warning',
 }
 
+/** Where a package offers a choice, it is used under MIT. One that ships no text names its licence in its manifest. */
+function licenceText(folder) {
+  const files = readdirSync(folder).filter(entry => /^licen[cs]e/i.test(entry))
+  const file = files.find(entry => /mit/i.test(entry)) ?? files[0]
+  if (file !== undefined) return readFileSync(`${folder}/${file}`, 'utf8').trim()
+  const { author, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+  return `Copyright ${author?.name ?? author}, licensed under ${license} as its manifest says.`
+}
+
 /** The packages whose code is in the bundle, with their licences, which must go along. */
 function licences(metafile) {
   const packages = new Set()
@@ -42,9 +51,7 @@ function licences(metafile) {
     .sort()
     .map(folder => {
       const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
-      const file = readdirSync(folder).find(entry => /^licen[cs]e/i.test(entry))
-      const text = file ? readFileSync(`${folder}/${file}`, 'utf8').trim() : ''
-      return `${name} ${version} (${license})\n\n${text}\n`
+      return `${name} ${version} (${license})\n\n${licenceText(folder)}\n`
     })
     .join(`\n${'-'.repeat(80)}\n\n`)
 }

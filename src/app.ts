@@ -17,7 +17,7 @@ import { installFrontDoor } from './http/front-door.js'
 import { installHints } from './http/hints.js'
 import { installRegion } from './http/region.js'
 import { createRequestIds } from './http/request-id.js'
-import { defuseBadPath, installRouting } from './http/routing.js'
+import { installRouting, toRoutable } from './http/routing.js'
 import { clientErrorHandler } from './http/socket-errors.js'
 import { acceptUploads } from './http/upload.js'
 import { installValidation } from './http/validation.js'
@@ -58,7 +58,7 @@ export function buildApp({ sandbox, logger, now = Date.now, requestTimeout = 60_
     return503OnClosing: false,
     requestTimeout,
     clientErrorHandler: clientErrorHandler(requestIds.next),
-    rewriteUrl: defuseBadPath,
+    rewriteUrl: toRoutable,
     // Node answers these by itself otherwise, and not in the envelope.
     http: {
       requireHostHeader: false,
@@ -73,6 +73,8 @@ export function buildApp({ sandbox, logger, now = Date.now, requestTimeout = 60_
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  // Headers are bounded by their size; by number, Node would drop some and tell nobody.
+  app.server.maxHeadersCount = 0
   app.decorateRequest('world')
   installFrontDoor(app, requestIds.next)
   installRouting(app)

@@ -1,3 +1,4 @@
+import { quote } from './core/errors.js'
 import type { Instant } from './core/time.js'
 import { check, warmUp } from './http/validation.js'
 import type { Sandbox } from './sandbox.js'
@@ -11,6 +12,12 @@ import { createWorld } from './world.js'
 export async function checkFixture(sandbox: Sandbox, name: string, now: Instant): Promise<void> {
   const start = Math.floor(now / 1000) * 1000
   const records = sandbox.fixtureRecords(name, start)
+  const unknown = Object.keys(records).find(kind => !(kind in SeedRecords.properties))
+  if (unknown !== undefined) {
+    throw new Error(
+      `there is no kind of record ${quote(unknown)}. Known: ${Object.keys(SeedRecords.properties).join(', ')}.`,
+    )
+  }
   await warmUp()
   check(SeedRecords, records, 'INVALID_FIELD')
   createWorld({

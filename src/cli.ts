@@ -38,7 +38,8 @@ export async function run(
     const { code, message } = error as NodeJS.ErrnoException
     const isUsage = error instanceof ConfigError || code?.startsWith('ERR_PARSE_ARGS') === true
     process.stderr.write(`${NAME}: ${message}\n`)
-    process.exitCode = isUsage ? 2 : 1
+    // A health check knows healthy and unhealthy alone: Docker reserves 2.
+    process.exitCode = isUsage && args[0] !== 'health' ? 2 : 1
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { isOrigin } from './core/origins.js'
 import type { Instant } from './core/time.js'
 import { parseInstant } from './core/time.js'
 import type { ClientEntry } from './sandbox.js'
@@ -86,7 +87,7 @@ const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly s
 const isPublicUrl = (text: string) => /^https?:\/\/[^?#\s]+$/.test(text) && URL.canParse(text)
 
 const CLIENTS_FORM =
-  'a JSON file [{"clientId", "clientSecret", "scope"?, "fixture"?, "allowedOrigins"?}] of non-empty strings'
+  'a JSON file [{"clientId", "clientSecret", "scope"?, "fixture"?, "allowedOrigins"?}] of non-empty strings, no clientId twice'
 
 function readClients(path: string): readonly ClientEntry[] | typeof WRONG {
   let value: unknown
@@ -95,7 +96,9 @@ function readClients(path: string): readonly ClientEntry[] | typeof WRONG {
   } catch {
     return WRONG
   }
-  return Array.isArray(value) && value.every(isClientEntry) ? value : WRONG
+  if (!Array.isArray(value) || !value.every(isClientEntry)) return WRONG
+  const isDistinct = new Set(value.map(({ clientId }) => clientId)).size === value.length
+  return isDistinct ? value : WRONG
 }
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
@@ -112,7 +115,7 @@ function isClientEntry(value: unknown): value is ClientEntry {
   return (
     [clientId, clientSecret, scope, fixture].every(isText) &&
     Array.isArray(allowedOrigins) &&
-    allowedOrigins.every(origin => typeof origin === 'string' && URL.canParse(origin))
+    allowedOrigins.every(origin => typeof origin === 'string' && isOrigin(origin))
   )
 }
 

@@ -77,7 +77,7 @@ interface Registration {
   readonly secretDigest: Buffer
   resets: number
   /** Made when it is first needed, since many clients may be listed that a run never uses. */
-  live: Pick<Tenant, 'world' | 'tokens'> | undefined
+  live: Tenant | undefined
 }
 
 export function createSandbox(options: SandboxOptions): Sandbox {
@@ -86,13 +86,17 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
 
+  /** How often clients that were dropped had been reset or dropped. */
+  const retired = new Map<string, number>()
+
   for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
 
   function registration(client: ClientEntry): Registration {
     return { client, secretDigest: digest(client.clientSecret), resets: 0, live: undefined }
   }
 
-  function find(clientId: string): Registration | undefined {
+  /** Looks a client up, and counts that as its use. */
+  function touch(clientId: string): Registration | undefined {
     const known = configured.get(clientId)
     if (known !== undefined) return known
     const found = registered.get(clientId)
@@ -103,26 +107,32 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     return found
   }
 
+  /** Drops a client, and remembers for a good while that its tokens are gone. */
+  function retire(clientId: string) {
+    retired.set(clientId, (registered.get(clientId) as Registration).resets + 1)
+    registered.delete(clientId)
+    const [oldest] = retired.keys()
+    if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
+  }
+
   function register(client: ClientEntry): Registration {
     if (configured.size + registered.size >= maxTenants) {
       const [idle] = registered.keys()
       if (idle === undefined)
         throw errors.unavailable(`There is room for ${maxTenants} tenants, and none can be dropped.`)
-      registered.delete(idle)
+      retire(idle)
       dropped?.(idle)
     }
-    const fresh = registration(client)
+    const fresh = { ...registration(client), resets: retired.get(client.clientId) ?? 0 }
     registered.set(client.clientId, fresh)
     return fresh
   }
 
-  const fixtureOf = ({ client }: Registration) => client.fixture ?? 'empty'
-
-  /** A token ends with a reset, and with a name that another secret has registered anew. */
+  /** A token ends with a reset, with its client, and when another secret registers the name. */
   const bindingOf = ({ secretDigest, resets }: Registration) => `${secretDigest.toString('base64url')}.${resets}`
 
-  function start(known: Registration, realNow: number): Pick<Tenant, 'world' | 'tokens'> {
-    const { clientId, scope = DEFAULT_SCOPE, allowedOrigins = [] } = known.client
+  function start(known: Registration, realNow: number): Tenant {
+    const { clientId, fixture = 'empty', scope = DEFAULT_SCOPE, allowedOrigins = [] } = known.client
     const now = frozenAt ?? Math.floor(realNow / 1000) * 1000
     const world = createWorld({
       seed,
@@ -131,8 +141,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       settings: { mandateActivation: 'automatic', allowedOrigins },
       publicUrl,
     })
-    world.seed(fixtureRecords(fixtureOf(known), now))
+    world.seed(fixtureRecords(fixture, now))
     return {
+      clientId,
+      fixture,
       world,
       tokens: createTokens({ engine: world, clientId, binding: bindingOf(known), scope, lifetime: tokenLifetime }),
     }
@@ -141,7 +153,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   function open(known: Registration, realNow: number): Tenant {
     known.live ??= start(known, realNow)
     known.live.world.clock.sync(realNow)
-    return { clientId: known.client.clientId, fixture: fixtureOf(known), ...known.live }
+    return known.live
   }
 
   function fixtureRecords(name: string, now: Instant): SeedRecords {
@@ -151,7 +163,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 
   function mustFind(clientId: string): Registration {
-    const known = find(clientId)
+    const known = touch(clientId)
     if (known === undefined) throw errors.clientNotFound(clientId)
     return known
   }
@@ -161,7 +173,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     fixtures,
     fixtureRecords,
     authenticate(clientId, clientSecret, realNow) {
-      const known = find(clientId)
+      const known = touch(clientId)
       if (known !== undefined) {
         if (!timingSafeEqual(known.secretDigest, digest(clientSecret))) throw errors.invalidClient()
         return open(known, realNow)
@@ -175,10 +187,12 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       return open(register({ clientId, clientSecret }), realNow)
     },
     admit(token, realNow) {
-      const known = find(ownerOf(token) ?? '')
-      if (known?.live === undefined) throw errors.invalidToken()
-      const tenant = open(known, realNow)
-      tenant.tokens.verify(token)
+      const clientId = ownerOf(token) ?? ''
+      const tokens = (configured.get(clientId) ?? registered.get(clientId))?.live?.tokens
+      // A forged token must not count as use of the tenant, nor move its clock.
+      if (tokens === undefined || !tokens.isAuthentic(token)) throw errors.invalidToken()
+      const tenant = open(touch(clientId) as Registration, realNow)
+      if (tokens.isExpired(token)) throw errors.expiredToken()
       return tenant
     },
     tenant: (clientId, realNow) => open(mustFind(clientId), realNow),

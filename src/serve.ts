@@ -19,38 +19,49 @@ const GRACE_MS = 4000
 /** Serves until SIGTERM or SIGINT. @throws ConfigError, or the error of a port that cannot be listened on */
 export async function serve(config: Config): Promise<void> {
   const logger = await createLogger(config)
-  let publicUrl = config.publicUrl
   const sandbox = createSandbox({
     ...config,
     fixtures: readFixtures(config),
-    publicUrl: () => publicUrl as string,
+    publicUrl: () => config.publicUrl ?? urlOf(config.host, app),
     dropped: clientId =>
       logger.warn({ clientId }, 'dropped the tenant idle longest to make room: see SANDBOX_MAX_TENANTS'),
   })
   if (config.fixtures !== undefined) await validateFixtures(config, sandbox)
 
-  const app = buildApp({ sandbox, logger: logger as FastifyBaseLogger })
-  await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
-  const { port } = app.server.address() as AddressInfo
-  const url = `http://${urlHost(config.host)}:${port}`
-  publicUrl ??= url
-  logger.info({ url, clientId: DEMO_CLIENT.clientId, seed: config.seed }, 'payments-sandbox is ready')
-
+  const app: FastifyInstance = buildApp({ sandbox, logger: logger as FastifyBaseLogger })
   closeOnSignal(app, logger)
+  await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
+  logger.info(
+    { url: urlOf(config.host, app), clientId: DEMO_CLIENT.clientId, seed: config.seed },
+    'payments-sandbox is ready',
+  )
+
   // The first client is spared the wait; nothing at the start needs the validators.
   setImmediate(warmUp)
 }
 
-/** People see 0.0.0.0 in no address bar. */
-function urlHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
+/** Where the server is reached. People see 0.0.0.0 in no address bar. */
+function urlOf(host: string, app: FastifyInstance): string {
+  const { port } = app.server.address() as AddressInfo
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 async function createLogger({ logLevel }: Config) {
-  if (!process.stdout.isTTY) return pino({ level: logLevel })
+  if (!process.stdout.isTTY) return pino({ level: logLevel }, standardOutput())
   const { default: pretty } = await import('pino-pretty')
   return pino({ level: logLevel }, pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true }))
+}
+
+/** A log that cannot be written, be it that the disk is full, must not take the server with it. */
+function standardOutput() {
+  const output = pino.destination({ fd: 1, sync: true })
+  output.removeAllListeners('error')
+  output.on('error', () => {
+    const silence = () => true
+    Object.assign(output, { write: silence, flushSync: silence, end: silence, destroy: silence })
+  })
+  return output
 }
 
 function readFixtures({ fixtures: folder, clients }: Config): Fixtures {
@@ -91,9 +102,14 @@ const wrongFixtures = (folder: string, reason: string) =>
   new ConfigError(`SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${reason.replace(/\s+/g, ' ')}`)
 
 function closeOnSignal(app: FastifyInstance, logger: pino.Logger) {
-  closeWithGrace({ delay: GRACE_MS + 500, logger }, async ({ err, signal }) => {
+  closeWithGrace({ delay: GRACE_MS + 500, logger, skip: ['beforeExit'] }, async ({ err, signal }) => {
     if (err !== undefined) logger.fatal({ err }, 'unforeseen failure: closing')
     else logger.info({ signal }, 'closing')
+    // A second signal, as a terminal and npm send it, would end what is in flight; the grace period bounds it anyway.
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.removeAllListeners(name)
+      process.on(name, () => {})
+    }
     // A request that never ends must not keep the process.
     const impatience = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
     await app.close()

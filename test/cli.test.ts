@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer, connect as dial } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -163,7 +164,7 @@ t.test('control plane, Settings: a wrong value ends the start with one line and 
   t.same([code, stdout], [2, ''])
   t.match(stderr, oneLine)
   t.match(stderr, /PORT=.*80x.*0 to 65535/)
-  t.equal((await run(['health'], { PORT: '80x' })).code, 2, 'of `health`, too')
+  t.equal((await run(['health'], { PORT: '80x' })).code, 1, '`health` knows 0 and 1 alone')
 })
 
 t.test('control plane, SANDBOX_FIXTURES: a wrong folder ends the start with one line and exit code 2', async t => {
@@ -429,4 +430,56 @@ t.test('decisions §3, SANDBOX_MAX_TENANTS: whoever is dropped to make room, the
   t.equal((await issueToken(server, 'first')).status, 200)
   t.equal((await issueToken(server, 'second')).status, 200)
   t.match(await server.line('dropped'), { level: 40, clientId: 'first' })
+})
+
+/** A port that was free just now. */
+async function freePort(): Promise<number> {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  other.close()
+  await once(other, 'close')
+  return port
+}
+
+t.test(
+  'control plane, SIGTERM: a log that cannot be written, as on a full disk, holds nothing up',
+  { skip: !existsSync('/dev/full') && 'needs /dev/full' },
+  async t => {
+    const port = await freePort()
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [...process.execArgv, 'src/main.ts'], {
+      env: { ...environment, PORT: String(port), LOG_LEVEL: 'debug' },
+      stdio: ['ignore', full, 'ignore'],
+    })
+    closeSync(full)
+    t.teardown(() => child.kill('SIGKILL'))
+    const exited = once(child, 'close') as Promise<Exit>
+    while (!(await isReady('127.0.0.1', port))) if (child.exitCode !== null) return t.fail('it ended')
+    t.ok(await isReady('127.0.0.1', port), 'it answers, though each request is a line that fails')
+    child.kill('SIGTERM')
+    t.same(await exited, [0, null])
+  },
+)
+
+t.test('control plane, SIGTERM: a second signal does not cut off what is in flight', async t => {
+  const server = await start(t)
+  const { port } = new URL(server.url)
+  const body = 'grant_type=client_credentials&client_id=a&client_secret=b'
+  const socket = dial(Number(port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(
+    `POST /api/v1/oauth/token HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${body.length}\r\n` +
+      `content-type: application/x-www-form-urlencoded\r\n\r\n${body.slice(0, 5)}`,
+  )
+  // Answered on another connection, the first half has been read.
+  await isReady('127.0.0.1', Number(port))
+  server.child.kill('SIGTERM')
+  await server.line('closing')
+  server.child.kill('SIGINT')
+  server.child.kill('SIGTERM')
+  const answered = once(socket, 'data')
+  socket.write(body.slice(5))
+  t.match(String((await answered)[0]), /^HTTP\/1\.1 200 OK/)
+  t.same(await server.exited, [0, null])
 })

@@ -187,3 +187,16 @@ t.test('decisions §3, SANDBOX_CLIENTS: what is no such file is refused, without
     t.notMatch(message, 'hush-hush')
   }
 })
+
+t.test('decisions §3, SANDBOX_CLIENTS: a client stands in it once, and origins are origins', async t => {
+  const client = { clientId: 'acme', clientSecret: 'hush' }
+  const folder = t.testdir({
+    'twice.json': JSON.stringify([client, { ...client, clientSecret: 'other' }]),
+    'mail.json': JSON.stringify([{ ...client, allowedOrigins: ['mailto:x@shop.example'] }]),
+    'path.json': JSON.stringify([{ ...client, allowedOrigins: ['https://shop.example/path'] }]),
+    'slash.json': JSON.stringify([{ ...client, allowedOrigins: ['https://shop.example\\\\evil.example'] }]),
+  })
+  for (const name of ['twice', 'mail', 'path', 'slash']) {
+    t.throws(() => readConfig({ SANDBOX_CLIENTS: `${folder}/${name}.json` }), { message: /^SANDBOX_CLIENTS=/ }, name)
+  }
+})

@@ -46,8 +46,10 @@ const ENVELOPE = ['4xx.code', '4xx.field', '4xx.message', '5xx.code', '5xx.field
 /** Collection request summary; Collection list envelope. */
 const SUMMARY =
   'collectionReference scheme mandateReference status amount currency debtorName debtorReference collectionDate initiatedAt updatedAt'
+/** Of those, what a request can have: the others are the server's. */
+const REQUEST = 'collectionReference scheme mandateReference amount currency debtorName debtorReference collectionDate'
 /** Other named fields: Mandate; and its reference, as the summary and the endpoints name it. */
-const MANDATE = 'mandateReference mode type frequency creditor creditor.bankIdentifier currency scheme'
+const MANDATE = 'mandateReference mode type frequency creditor creditor.bankIdentifier currency'
 /** Other named fields: Bill. */
 const BILL = 'uniqueReferenceIdentifier type cashflowType counterpartyReference'
 /** Other named fields: Counterparty. */
@@ -80,7 +82,10 @@ const DOCUMENTED: Record<string, string[]> = {
     'headers.x-region params.payoutLinkId body.cancellationComment',
   ),
   // Other endpoints
-  'POST /api/v1/direct-debit': each('POST /api/v1/direct-debit', `headers.x-region ${inside('201', SUMMARY)}`),
+  'POST /api/v1/direct-debit': each(
+    'POST /api/v1/direct-debit',
+    `headers.x-region ${inside('body', REQUEST)} ${inside('201', SUMMARY)}`,
+  ),
   'GET /api/v1/direct-debit/{collectionReference}': each(
     'GET /api/v1/direct-debit/{collectionReference}',
     `headers.x-region params.collectionReference ${inside('200', SUMMARY)}`,
@@ -128,10 +133,7 @@ const DOCUMENTED: Record<string, string[]> = {
 
 /** Documented members of an operation whose path is not: (create payout link). And the header of GET /api/v1/accounts. */
 const DOCUMENTED_MEMBERS_ELSEWHERE = [
-  ...each(
-    'POST /api/v1/payout-links',
-    `headers.x-region ${inside('body', PAYOUT_LINK)} ${inside('201', `payoutLinkId ${PAYOUT_LINK}`)}`,
-  ),
+  ...each('POST /api/v1/payout-links', `headers.x-region ${inside('body', PAYOUT_LINK)} ${inside('201', PAYOUT_LINK)}`),
   'GET /api/v1/accounts headers.x-region',
 ]
 

@@ -48,6 +48,10 @@ t.test('the packed tarball installs and runs in an empty folder', { timeout: 120
   const health = spawnSync(process.execPath, [bin, 'health'], { env: { ...environment, PORT: new URL(url).port } })
   t.equal(health.status, 0, 'health finds it ready')
 
+  // Before any validator is loaded, an answer has no more than its schema names, like any later one.
+  const outcomes = (await (await fetch(`${url}/_sandbox/outcomes`)).json()) as { data: object[] }
+  t.same(Object.keys(outcomes.data[0] ?? {}).sort(), ['debtorReference', 'description', 'fidelity'])
+
   const token = await fetch(`${url}/api/v1/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({

@@ -30,6 +30,7 @@ t.test(
       amount: fixture({ bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', openAmount: '9999' })] }),
       mandate: fixture({ mandates: [mandate()], collections: [collection({ mandateReference: 'MND-0002' })] }),
       duplicate: fixture({ mandates: [mandate(), mandate()] }),
+      kind: fixture({ bils: [bill()] }),
     })
     for (const [name, reason] of [
       ['missing', /missing/],
@@ -40,6 +41,7 @@ t.test(
       ['template', /story\.json.*\{\{yesterday\}\}/],
       ['amount', /story\.json.*bills\.1\.openAmount/],
       ['mandate', /story\.json.*collections\.0\.mandateReference/],
+      ['kind', /story\.json.*"bils".*Known: .*bills/],
       ['duplicate', /story\.json.*mandates\.1\.mandateReference/],
     ] as const) {
       const path = `${folder}/${name}`

@@ -345,3 +345,35 @@ t.test('decisions §2: a fixture that does not exist is INVALID_FIELD', async t 
     refused(t, await acme.control('POST', '/seed', { fixture }), [400, 'INVALID_FIELD', 'fixture'], fixture)
   }
 })
+
+t.test('decisions §3: tokens of a dropped client stay dead, though it comes back with the same secret', async t => {
+  const app = build(t, { maxTenants: 2 })
+  const { body } = await requestToken(app, { client_id: 'first' })
+  const headers = { authorization: `Bearer ${body.access_token}` }
+  const list = () => call(app, 'GET', '/api/v1/mandates', { region: 'EU', headers })
+  t.equal((await list()).status, 200)
+  for (const client_id of ['second', 'third', 'first']) await requestToken(app, { client_id })
+  refused(t, await list(), [401, 'INVALID_TOKEN', 'authorization'])
+})
+
+t.test('decisions §3: a forged token does not count as use of a tenant', async t => {
+  const app = build(t, { maxTenants: 3 })
+  const { body } = await requestToken(app, { client_id: 'first' })
+  await requestToken(app, { client_id: 'second' })
+  const headers = { authorization: `Bearer ${body.access_token.slice(0, -1)}` }
+  refused(t, await call(app, 'GET', '/api/v1/mandates', { region: 'EU', headers }), [
+    401,
+    'INVALID_TOKEN',
+    'authorization',
+  ])
+  await requestToken(app, { client_id: 'third' })
+  t.notOk((await clientIds(app)).includes('first'), 'the one idle longest')
+})
+
+t.test('decisions §3: dropped clients are remembered within bounds', async t => {
+  const app = build(t, { maxTenants: 2 })
+  for (let number = 1; number <= 20; number++) {
+    t.equal((await requestToken(app, { client_id: `client-${number}` })).status, 200)
+  }
+  t.same((await clientIds(app)).sort(), ['client-20', 'sandbox-client'])
+})

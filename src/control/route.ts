@@ -1,4 +1,5 @@
 import type { Static, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failures } from '../http/schemas.js'
 import type { Sandbox, Tenant } from '../sandbox.js'
@@ -6,7 +7,9 @@ import type { Sandbox, Tenant } from '../sandbox.js'
 /** What a call of the control plane has to work with. */
 export interface Call<P, Q, B> {
   readonly sandbox: Sandbox
-  /** The tenant that it acts on. @throws CLIENT_NOT_FOUND */
+  /** The client id of the tenant that it acts on. */
+  readonly client: string
+  /** That tenant. @throws CLIENT_NOT_FOUND */
   tenant(): Tenant
   /** The real time, in milliseconds. */
   readonly realNow: number
@@ -25,6 +28,8 @@ export interface ControlRoute {
   readonly querystring?: TSchema
   readonly body?: TSchema
   readonly response: TSchema
+  /** Takes nothing and always answers the same: served from the first moment on. */
+  readonly isPlain?: boolean
   handle(call: Call<unknown, unknown, unknown>): unknown
 }
 
@@ -43,6 +48,7 @@ export function route<
   querystring?: Q
   body?: B
   response: TSchema
+  isPlain?: boolean
   handle(call: Call<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
 }): ControlRoute {
   return row as unknown as ControlRoute
@@ -56,18 +62,25 @@ export interface ControlOptions {
   now(): number
 }
 
+/** The body of a call that takes none: what it holds all the same is hinted at, like any other unknown member. */
+const NO_MEMBERS = Type.Object({})
+
 /** Serves a table of routes. All of the control plane is our invention, so all of it is labelled assumed. */
 export function serveRoutes(app: FastifyInstance, { sandbox, routes, defaultClient, now }: ControlOptions): void {
-  for (const { method, url, summary, handle, response, ...schemas } of routes) {
+  for (const { method, url, summary, handle, response, isPlain = false, ...schemas } of routes) {
+    const body = schemas.body ?? (method === 'POST' ? NO_MEMBERS : undefined)
     app.route({
       method,
       url,
+      config: { isPlain },
+      ...(isPlain && { serializerCompiler: () => JSON.stringify }),
       schema: {
         operationId: operationId(method, url),
         summary,
         tags: ['control plane'],
         'x-fidelity': 'assumed',
         ...schemas,
+        ...(body !== undefined && { body }),
         response: { 200: response, ...failures },
       },
       handler: (request: FastifyRequest) => {
@@ -76,6 +89,7 @@ export function serveRoutes(app: FastifyInstance, { sandbox, routes, defaultClie
         return handle({
           sandbox,
           realNow,
+          client,
           tenant: () => sandbox.tenant(client, realNow),
           params: request.params,
           query: request.query,

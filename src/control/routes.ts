@@ -33,6 +33,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       method: 'GET',
       url: '',
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
+      querystring,
       response: schemas.Overview,
       handle: ({ sandbox, realNow }) => {
         const tenants = sandbox.tenants(realNow)
@@ -50,6 +51,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/live',
+      isPlain: true,
       summary: 'Whether the process is alive',
       response: schemas.Health,
       handle: () => ({ status: 'ok' }),
@@ -57,6 +59,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/ready',
+      isPlain: true,
       summary: 'Whether it takes requests: 503 while closing',
       response: schemas.Health,
       handle: () => ({ status: 'ok' }),
@@ -65,6 +68,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       method: 'GET',
       url: '/clients',
       summary: 'All tenants: client id, fixture, record counts, time',
+      querystring,
       response: schemas.ClientList,
       handle: ({ sandbox, realNow }) => ({ data: sandbox.tenants(realNow).map(describe) }),
     }),
@@ -74,7 +78,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'Put the tenant back to its fixture: records, clock, ids, settings, events, tokens',
       querystring,
       response: schemas.ResetResult,
-      handle: ({ sandbox, tenant, realNow }) => describe(sandbox.reset(tenant().clientId, realNow)),
+      handle: ({ sandbox, client, realNow }) => describe(sandbox.reset(client, realNow)),
     }),
     route({
       method: 'POST',
@@ -239,6 +243,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       method: 'GET',
       url: '/outcomes',
       summary: 'The outcomes on demand: what a debtorReference of the form SIM-… does',
+      querystring,
       response: schemas.OutcomeTable,
       handle: () => ({ data: outcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })) }),
     }),
@@ -246,6 +251,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       method: 'GET',
       url: '/reason-codes',
       summary: 'The reason codes of collections, and in which phase each is legal',
+      querystring,
       response: schemas.ReasonCodeTable,
       handle: () => ({ data: reasonCodes.map(reasonCode => ({ ...reasonCode, fidelity: 'assumed' })) }),
     }),
@@ -253,6 +259,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       method: 'GET',
       url: '/errors',
       summary: 'The error catalogue',
+      querystring,
       response: schemas.ErrorTable,
       handle: () => ({
         data: Object.entries<CatalogueEntry>(catalogue).map(([code, { status, when, 'x-fidelity': fidelity }]) => ({

@@ -78,13 +78,17 @@ export interface ErrorEnvelope {
 export class SandboxError extends Error {
   readonly status: number
 
+  readonly field: string | null
+
   constructor(
     readonly code: ErrorCode,
-    readonly field: string | null,
+    field: string | null,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message)
+    // A client can name a field as it likes, also at great length.
+    this.field = field === null ? null : shorten(field)
     this.status = catalogue[code].status
   }
 
@@ -209,7 +213,8 @@ export const errors = {
       'origin',
       `${quote(origin)} is not on the tenant's list of allowed SDK origins.`,
     ),
-  routeNotFound: () => new SandboxError('ROUTE_NOT_FOUND', null, 'There is no such path.'),
+  routeNotFound: () =>
+    new SandboxError('ROUTE_NOT_FOUND', null, 'There is no such path. GET /_sandbox lists those of the control plane.'),
   mandateNotFound: notFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate'),
   collectionNotFound: notFound('COLLECTION_NOT_FOUND', 'collectionReference', 'collection'),
   payoutLinkNotFound: notFound('PAYOUT_LINK_NOT_FOUND', 'payoutLinkId', 'payout link'),

@@ -1,3 +1,5 @@
+import type { SortedList, Walk } from './sorted-list.js'
+import { createSortedList } from './sorted-list.js'
 import type { Instant } from './time.js'
 
 /** A place in a list: newest first by creation time, ties by later creation first (decisions §5). */
@@ -36,28 +38,9 @@ export interface OrderedIndex<E extends Position, Facet extends string> {
   withFacet(facet: Facet, value: string): readonly E[]
 }
 
-const isBefore = (a: Position, b: Position) =>
+/** Whether one place comes before another in time: the order of lists, backwards. */
+export const isBefore = (a: Position, b: Position): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.sequence < b.sequence)
-
-/** How many of the ascending entries stand before a place. */
-function countBefore(entries: readonly Position[], place: Position): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (isBefore(entries[middle] as Position, place)) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-function insert<E extends Position>(entries: E[], entry: E) {
-  const last = entries.at(-1)
-  if (last === undefined || isBefore(last, entry)) entries.push(entry)
-  else entries.splice(countBefore(entries, entry), 0, entry)
-}
-
-const NOTHING: readonly never[] = []
 
 /**
  * Entries in order of creation, and for each facet one such list per value, so that a list call walks the shortest
@@ -68,17 +51,20 @@ const NOTHING: readonly never[] = []
 export function createOrderedIndex<E extends Position, Facet extends string>(
   facetsOf: Readonly<Record<Facet, (entry: E) => string | undefined>>,
 ): OrderedIndex<E, Facet> {
-  const all: E[] = []
+  const all = createSortedList<E>()
   const facets = Object.keys(facetsOf) as Facet[]
-  const postings = new Map<Facet, Map<string, E[]>>(facets.map(facet => [facet, new Map()]))
+  const postings = new Map<Facet, Map<string, SortedList<E>>>(facets.map(facet => [facet, new Map()]))
 
-  const postingsOf = (facet: Facet) => postings.get(facet) as Map<string, E[]>
+  const listOf = (facet: Facet, value: string) => postings.get(facet)?.get(value)
 
   function post(entry: E, facet: Facet, value: string | undefined) {
     if (value === undefined) return
-    const list = postingsOf(facet).get(value)
-    if (list === undefined) postingsOf(facet).set(value, [entry])
-    else insert(list, entry)
+    let list = listOf(facet, value)
+    if (list === undefined) {
+      list = createSortedList<E>()
+      postings.get(facet)?.set(value, list)
+    }
+    list.insert(entry)
   }
 
   /** The lists that together hold every match, and the conditions that remain to be checked on their entries. */
@@ -86,16 +72,19 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
     const wanted = facets.flatMap(facet => {
       const given = query.facets?.[facet]
       if (given === undefined) return []
-      const values: readonly string[] = typeof given === 'string' ? [given] : given
-      const lists = values.map(value => postingsOf(facet).get(value) ?? NOTHING)
+      const values = new Set(typeof given === 'string' ? [given] : given)
+      const lists = [...values].flatMap(value => listOf(facet, value) ?? [])
       return [{ facet, values, lists, size: lists.reduce((sum, list) => sum + list.length, 0) }]
     })
     const [best, ...rest] = wanted.sort((a, b) => a.size - b.size)
-    const checks = rest.map(
-      ({ facet, values }) =>
-        (entry: E) =>
-          values.includes(facetsOf[facet](entry) as string),
-    )
+    const checks = rest
+      // A facet whose values hold every entry excludes none.
+      .filter(({ size }) => size < all.length)
+      .map(
+        ({ facet, values }) =>
+          (entry: E) =>
+            values.has(facetsOf[facet](entry) as string),
+      )
     if (query.matches !== undefined) checks.push(query.matches)
     return { lists: best?.lists ?? [all], checks }
   }
@@ -105,34 +94,29 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
       return all.length
     },
     add(entry) {
-      insert(all, entry)
+      all.insert(entry)
       for (const facet of facets) post(entry, facet, facetsOf[facet](entry))
     },
     moved(entry, facet, from, to) {
       if (from === to) return
-      if (from !== undefined) {
-        const list = postingsOf(facet).get(from) as E[]
-        list.splice(countBefore(list, entry), 1)
-      }
+      if (from !== undefined) listOf(facet, from)?.remove(entry)
       post(entry, facet, to)
     },
-    withFacet: (facet, value) => postingsOf(facet).get(value) ?? NOTHING,
+    withFacet: (facet, value) => [...(listOf(facet, value) ?? [])],
     page(query) {
       const { lists, checks } = plan(query)
-      const spans = lists.map(list => ({ list, ...span(list, query) })).filter(({ start, end }) => start < end)
       const isMatch = (entry: E) => checks.every(check => check(entry))
 
       let totalCount = 0
-      for (const { list, start, end } of spans) {
-        if (checks.length === 0) totalCount += end - start
-        else for (let at = start; at < end; at++) if (isMatch(list[at] as E)) totalCount++
+      const heads: Head<E>[] = []
+      for (const list of lists) {
+        const { start, end } = span(list, query)
+        if (start >= end) continue
+        totalCount += checks.length === 0 ? end - start : list.countMatches(start, end, isMatch)
+        const from = query.after === undefined ? end : Math.min(end, list.countBefore(query.after))
+        if (from > start) heads.push({ walk: list.walkBack(from), left: from - start })
       }
 
-      const heads = spans.map(({ list, start, end }) => ({
-        list,
-        start,
-        end: query.after === undefined ? end : Math.min(end, Math.max(start, countBefore(list, query.after))),
-      }))
       const entries: E[] = []
       for (let entry = takeNewest(heads); entry !== undefined; entry = takeNewest(heads)) {
         if (!isMatch(entry)) continue
@@ -144,22 +128,32 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
   }
 }
 
-/** The part of an ascending list that lies within the bounds on creation time. */
-function span(list: readonly Position[], { createdFrom, createdTo }: { createdFrom?: Instant; createdTo?: Instant }) {
+/** The ranks of a list that lie within the bounds on creation time. */
+function span<E extends Position>(list: SortedList<E>, { createdFrom, createdTo }: Query<E, string>) {
   return {
-    start: createdFrom === undefined ? 0 : countBefore(list, { createdAt: createdFrom, sequence: -Infinity }),
-    end: createdTo === undefined ? list.length : countBefore(list, { createdAt: createdTo, sequence: Infinity }),
+    start: createdFrom === undefined ? 0 : list.countBefore({ createdAt: createdFrom, sequence: -Infinity }),
+    end: createdTo === undefined ? list.length : list.countBefore({ createdAt: createdTo, sequence: Infinity }),
   }
 }
 
-/** Takes the newest entry from the ends of several ascending lists. */
-function takeNewest<E extends Position>(heads: { list: readonly E[]; start: number; end: number }[]): E | undefined {
-  let newest: { list: readonly E[]; start: number; end: number } | undefined
+/** A walk back through one list, and how many entries of it are left. */
+interface Head<E> {
+  readonly walk: Walk<E>
+  left: number
+}
+
+/** Takes the newest entry of several walks. */
+function takeNewest<E extends Position>(heads: readonly Head<E>[]): E | undefined {
+  let newest: Head<E> | undefined
+  let entry: E | undefined
   for (const head of heads) {
-    if (head.start >= head.end) continue
-    if (newest === undefined || isBefore(newest.list[newest.end - 1] as E, head.list[head.end - 1] as E)) newest = head
+    const candidate = head.left > 0 ? head.walk.peek() : undefined
+    if (candidate === undefined || (entry !== undefined && isBefore(candidate, entry))) continue
+    newest = head
+    entry = candidate
   }
   if (newest === undefined) return undefined
-  newest.end--
-  return newest.list[newest.end]
+  newest.walk.step()
+  newest.left--
+  return entry
 }

@@ -4,5 +4,9 @@ export type Region = (typeof REGIONS)[number]
 
 /** The one currency of each region (assumed, decisions §4). */
 export const CURRENCY_OF = { EU: 'EUR', IN: 'INR', US: 'USD', UK: 'GBP' } as const satisfies Record<Region, string>
+/** The region whose currency it is. */
+export const regionOf = (currency: Currency): Region =>
+  REGIONS.find(region => CURRENCY_OF[region] === currency) as Region
+
 export const CURRENCIES = ['EUR', 'INR', 'USD', 'GBP'] as const
 export type Currency = (typeof CURRENCIES)[number]

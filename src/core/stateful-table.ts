@@ -1,4 +1,4 @@
-import type { Schedulable } from './clock.js'
+import type { Schedulable } from './agenda.js'
 import type { Engine } from './engine.js'
 import type { Cause, Event, EventKind } from './events.js'
 import type { Region } from './regions.js'
@@ -145,16 +145,13 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
     replan,
     explain(entry, legal = legalMoves(kind.lifecycle, entry.record.status)) {
       const step = kind.plan(entry.record)
+      const isPlanned = step !== null && entry.dueAt !== null
       return {
         record: entry.record,
         timeline: entry.timeline,
-        next:
-          step === null
-            ? null
-            : {
-                at: formatInstant(Math.max(step.at, clock.now())),
-                to: kind.lifecycle[entry.record.status][step.verb] as S,
-              },
+        next: isPlanned
+          ? { at: formatInstant(entry.dueAt as Instant), to: kind.lifecycle[entry.record.status][step.verb] as S }
+          : null,
         legal,
       }
     },

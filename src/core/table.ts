@@ -86,37 +86,47 @@ export function createTable<R, E extends Entry<R>, Facet extends string>(
     ]),
   ) as Record<Facet, (entry: E) => string | undefined>
 
-  const shelves = Object.fromEntries(
-    REGIONS.map(region => [
-      region,
-      {
-        byReference: new Map<string, E>(),
-        index: createOrderedIndex<E, Facet>(facets),
+  interface RegionRecords {
+    readonly byReference: Map<string, E>
+    readonly index: OrderedIndex<E, Facet>
+    readonly cursors: ReturnType<typeof createCursors>
+  }
+  // Made when first used: most tenants live in one region.
+  const regions = new Map<Region, RegionRecords>()
+
+  function recordsOf(region: Region): RegionRecords {
+    let records = regions.get(region)
+    if (records === undefined) {
+      records = {
+        byReference: new Map(),
+        index: createOrderedIndex(facets),
         cursors: createCursors(engine.ids, `${kind.name}.${region}`),
-      },
-    ]),
-  ) as Record<
-    Region,
-    { byReference: Map<string, E>; index: OrderedIndex<E, Facet>; cursors: ReturnType<typeof createCursors> }
-  >
+      }
+      regions.set(region, records)
+    }
+    return records
+  }
+
+  const lookUp = (region: Region, reference: string) => regions.get(region)?.byReference.get(reference)
 
   return {
     get size() {
-      return REGIONS.reduce((sum, region) => sum + shelves[region].index.size, 0)
+      return [...regions.values()].reduce((sum, { index }) => sum + index.size, 0)
     },
-    has: (region, reference) => shelves[region].byReference.has(reference),
+    has: (region, reference) => lookUp(region, reference) !== undefined,
     get(region, reference, notFound) {
-      const entry = shelves[region].byReference.get(reference)
+      const entry = lookUp(region, reference)
       if (entry === undefined) throw notFound(reference)
       return entry
     },
-    find: reference => REGIONS.flatMap(region => shelves[region].byReference.get(reference) ?? []),
+    find: reference => REGIONS.flatMap(region => lookUp(region, reference) ?? []),
     refuseDuplicate(region, reference) {
-      if (shelves[region].byReference.has(reference)) throw errors.duplicateReference(kind.referenceField, reference)
+      if (lookUp(region, reference) !== undefined) throw errors.duplicateReference(kind.referenceField, reference)
     },
     add(entry) {
-      shelves[entry.region].byReference.set(kind.reference(entry.record), entry)
-      shelves[entry.region].index.add(entry)
+      const { byReference, index } = recordsOf(entry.region)
+      byReference.set(kind.reference(entry.record), entry)
+      index.add(entry)
       return entry
     },
     refuseDuplicates(records, path) {
@@ -124,15 +134,15 @@ export function createTable<R, E extends Entry<R>, Facet extends string>(
       for (const [index, { region, record }] of records.entries()) {
         const reference = kind.reference(record)
         const key = `${region} ${reference}`
-        if (seen.has(key) || shelves[region].byReference.has(reference)) {
+        if (seen.has(key) || lookUp(region, reference) !== undefined) {
           throw errors.duplicateReference(`${path}.${index}.${kind.referenceField}`, reference)
         }
         seen.add(key)
       }
     },
-    index: region => shelves[region].index,
+    index: region => recordsOf(region).index,
     list(region, { cursor, limit = DEFAULT_LIMIT, ...query }) {
-      const { index, cursors } = shelves[region]
+      const { index, cursors } = recordsOf(region)
       const page = index.page({ ...query, limit, after: cursor === undefined ? undefined : cursors.decode(cursor) })
       const last = page.entries.at(-1)
       return {

@@ -6,6 +6,7 @@ import { Ajv } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import { parseDuration } from '../core/duration.js'
 import { isBic, isCountryCode, isCreditorIdentifier, isIban, isSepaIban } from '../core/identifiers.js'
+import { isOrigin } from '../core/origins.js'
 import { isCalendarDate, parseInstant } from '../core/time.js'
 
 export type { ErrorObject, ValidateFunction }
@@ -31,12 +32,6 @@ const ajv = new Ajv({
     double: true,
   },
 })
-
-/** An origin as RFC 6454 §6.2 writes it, of a page: http or https. */
-function isOrigin(text: string): boolean {
-  if (!/^https?:\/\/[^/?#@\s]+$/i.test(text)) return false
-  return URL.canParse(text)
-}
 
 export const compileValidator = (schema: object): ValidateFunction => ajv.compile(schema)
 

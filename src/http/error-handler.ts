@@ -12,6 +12,9 @@ const translations = new Map<unknown, (request: FastifyRequest) => SandboxError>
     () => errors.malformed(null, 'The body is not as long as Content-Length says.'),
   ],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', wrongMediaType],
+  ['FST_REQ_FILE_TOO_LARGE', () => errors.payloadTooLarge('file', '10 MiB')],
+  // Told to nobody: the client has hung up.
+  ['ECONNRESET', () => errors.malformed(null, 'The connection ended in the middle of the body.')],
 ])
 
 /** The refusal of a Content-Type that an operation does not take. PATCH tells what it does (RFC 5789 §2.2). */

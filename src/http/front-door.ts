@@ -26,7 +26,10 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     if (isClosing && pathOf(request.url) !== LIVE) {
       throw errors.unavailable('The server is closing.')
     }
-    if (request.raw.httpVersionMajor < 1) throw errors.malformed(null, 'The request line lacks the version of HTTP.')
+    if (!/^1\.[01]$/.test(request.raw.httpVersion)) throw errors.malformed(null, 'The request is not HTTP/1.1.')
+    if (!/^chunked$/i.test(request.headers['transfer-encoding'] ?? 'chunked')) {
+      throw errors.malformed('transfer-encoding', 'Transfer-Encoding must be chunked, if anything.')
+    }
     // RFC 9112 §3.2.
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       throw errors.malformed('host', 'The header Host is required.')

@@ -4,11 +4,10 @@ import { errors } from '../core/errors.js'
 
 const ENCODED_SLASH = /%2f/i
 
-/** The path of a request target, which may be in absolute form (RFC 9112 §3.2.2). */
+/** The path of a request target in origin form. */
 export function pathOf(target: string): string {
   const end = target.indexOf('?')
-  const path = end < 0 ? target : target.slice(0, end)
-  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '')
+  return end < 0 ? target : target.slice(0, end)
 }
 
 const badPaths = new WeakSet<IncomingMessage>()
@@ -17,15 +16,22 @@ const badPaths = new WeakSet<IncomingMessage>()
 export const hasBadPath = (request: IncomingMessage): boolean => badPaths.has(request)
 
 /**
- * For Fastify's `rewriteUrl`. A router stops at a path that it cannot decode, before anybody could ask for the token
- * and the region; so its percent signs are escaped, and what it was is remembered.
+ * For Fastify's `rewriteUrl`: what the router can work with. A target in absolute form (RFC 9112 §3.2.2) is reduced to
+ * its path and query. A path that does not decode stops the router before anybody could ask for the token and the
+ * region; so its percent signs are escaped, and what it was is remembered.
  */
-export function defuseBadPath(request: IncomingMessage): string {
-  const url = request.url as string
-  const path = pathOf(url)
-  if (!path.includes('%') || isDecodable(path)) return url
+export function toRoutable(request: IncomingMessage): string {
+  const target = originForm(request.url as string)
+  const path = pathOf(target)
+  if (!path.includes('%') || isDecodable(path)) return target
   badPaths.add(request)
   return path.replace(/%(?!2f)/gi, '%25')
+}
+
+function originForm(target: string): string {
+  if (!/^https?:\/\//i.test(target)) return target
+  const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 function isDecodable(path: string): boolean {

@@ -18,6 +18,8 @@ const REASONS: Record<number, string> = {
 
 /** Answers on the bare socket, and closes it: after a framing error nothing on it can be trusted. */
 export function answerOnSocket(socket: Socket, error: SandboxError, requestId: string): void {
+  // Nobody else listens any more, and an error that nobody hears would end the process.
+  socket.on('error', () => socket.destroy())
   if (!socket.writable) {
     socket.destroy()
     return
@@ -50,7 +52,9 @@ export function rememberExchange(request: IncomingMessage, response: ServerRespo
 export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
   const refuse = () => answerOnSocket(socket, parserError(error.code), nextRequestId())
   const before = latest.get(socket)
-  if (error.code === 'ECONNRESET') socket.destroy()
+  const isAnswered = before !== undefined && !before.request.complete && before.response.headersSent
+  // To a request that has been answered before it was whole, a second answer would be taken for the next one's.
+  if (error.code === 'ECONNRESET' || isAnswered) socket.destroy()
   else if (before?.request.complete && !before.response.writableFinished) before.response.once('close', refuse)
   else refuse()
 }

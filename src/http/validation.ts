@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The Content-Type of the body, where it is not JSON. */
     consumes?: string
+    /** The route takes nothing and always answers the same: it is served before the validators are loaded. */
+    isPlain?: boolean
     /** Takes in a body that is not parsed as a whole. It refuses by 413 and 415; what it returns, later, by 400. */
     receive?(request: FastifyRequest): Promise<SandboxError | undefined>
   }
@@ -43,13 +45,10 @@ interface RequestSchemas {
 export function installValidation(app: FastifyInstance): void {
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(({ schema }) => {
+    // Compiled when first used; `preValidation` has loaded the compiler by then.
     let serialize: ((value: unknown) => string) | undefined
     return value => {
-      if (serialize === undefined) {
-        // Only the health checks are answered before the first validated request.
-        if (compiler === undefined) return JSON.stringify(value)
-        serialize = compiler.compileSerializer(schema as object)
-      }
+      serialize ??= (compiler as Compiler).compileSerializer(schema as object)
       return serialize(value)
     }
   })
@@ -65,7 +64,10 @@ export function installValidation(app: FastifyInstance): void {
 
   app.addHook('preValidation', (request: FastifyRequest, _reply: FastifyReply, done) => {
     const schemas = request.routeOptions.schema as RequestSchemas | undefined
-    if (request.routeOptions.config.receive !== undefined || (compiler === undefined && needsCompiler(schemas))) {
+    const { isPlain, receive } = request.routeOptions.config
+    if (isPlain) {
+      done()
+    } else if (receive !== undefined || compiler === undefined) {
       validateLate(request, schemas).then(() => done(), done)
     } else {
       validate(request, schemas)
@@ -80,9 +82,6 @@ async function validateLate(request: FastifyRequest, schemas: RequestSchemas | u
   validate(request, schemas)
   if (refusal !== undefined) throw refusal
 }
-
-const needsCompiler = (schemas: RequestSchemas | undefined) =>
-  schemas?.params !== undefined || schemas?.querystring !== undefined || schemas?.body !== undefined
 
 /** @throws the first refusal */
 function validate(request: FastifyRequest, schemas: RequestSchemas = {}): void {

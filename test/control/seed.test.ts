@@ -650,6 +650,41 @@ t.test('decisions §5: seeded records take their place in the lists by their tim
   )
 })
 
+t.test('control plane, POST /seed: a fixture or records, not both', async t => {
+  const client = await connect(build(t))
+  const answer = await client.control('POST', '/seed', { fixture: 'demo', records: {} })
+  t.same([answer.status, answer.body.code], [400, 'MALFORMED_REQUEST'])
+})
+
+t.test('decisions §7: a seeded collection that reached the scheme counts as presented', async t => {
+  const client = await connect(build(t))
+  await seed(client, {
+    mandates: [mandate({ createdAt: '2023-12-01T00:00:00Z' })],
+    collections: [
+      collection({ status: 'SETTLED', collectionDate: '2026-10-05', initiatedAt: '2026-09-25T00:00:00Z' }),
+      collection({ collectionReference: 'COL-0002', status: 'SETTLED', collectionDate: '2026-03-02' }),
+      collection({ collectionReference: 'COL-0003', status: 'CANCELLED', collectionDate: '2026-11-30' }),
+    ],
+  })
+  const { body } = await client.control('GET', '/mandates/MND-0001')
+  t.equal(body.record.lastPresentedAt, '2026-10-01T14:00:00Z', 'D-2 16:00 in Berlin')
+  t.same(body.next, { at: '2029-10-01T14:00:00Z', to: 'EXPIRED' })
+})
+
+t.test('control plane, POST /seed: an id that a link had in an earlier life is not given again', async t => {
+  const client = await connect(build(t))
+  const first = (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
+  await client.control('POST', '/reset')
+  const seeded = [payoutLink(), payoutLink({ payoutLinkId: first })]
+  await seed(client, { payoutLinks: seeded })
+  await client.advance({ by: 'PT1S' })
+  const next = (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
+  t.not(next, first)
+  const { data } = (await client.control('GET', '/clients')).body
+  t.equal(data.find(({ clientId }: { clientId: string }) => clientId === 'acme').counts.payoutLinks, 3)
+  t.equal((await client.control('GET', `/payout-links/${first}`)).body.record.payoutLinkId, first)
+})
+
 t.test('control plane, POST /seed: seeded records go on by themselves', async t => {
   const client = await connect(build(t))
   await seed(client, {
@@ -670,7 +705,6 @@ t.test('control plane, POST /seed: seeded records go on by themselves', async t 
     [
       ['2026-11-09T13:00:00Z', 'COL-0001', 'SETTLED'],
       ['2026-12-02T09:00:00Z', 'pl_00001', 'EXPIRED'],
-      ['2027-12-01T00:00:00Z', 'MND-0001', 'EXPIRED'],
       ['2029-01-15T00:00:00Z', 'MND-0002', 'EXPIRED'],
     ],
   )

@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Clock, DueWork, Schedulable } from '../../src/core/clock.js'
+import type { DueWork, Schedulable } from '../../src/core/agenda.js'
+import type { Clock } from '../../src/core/clock.js'
 import { createClock } from '../../src/core/clock.js'
 import { LAST_INSTANT } from '../../src/core/time.js'
 

@@ -399,3 +399,54 @@ t.test('interface, Errors 1: hostile connections by the dozen leave the state as
   t.same(await stateOf(client), before)
   await stillServes(t, port)
 })
+
+t.test('interface, Errors 1: a CONNECT that is broken off disturbs nobody', async t => {
+  const app = build(t)
+  const port = await listen(app)
+  for (const isAnswered of [false, true]) {
+    const asked = once(app.server, 'connect')
+    const connection = await open(port)
+    connection.send(request('CONNECT sandbox:443'))
+    const [, socket] = (await asked) as [unknown, Socket]
+    if (isAnswered) await connection.read()
+    const closed = new Promise(resolve => socket.on('close', resolve))
+    connection.reset()
+    await closed
+    await stillServes(t, port)
+  }
+})
+
+t.test('RFC 9112 §3.2.2: a target in absolute form is its path, whatever its authority', async t => {
+  const port = await listen(build(t))
+  for (const [target, status, code] of [
+    [`http://:99999${LIVE}`, 200, undefined],
+    [`http://[::${LIVE}`, 200, undefined],
+    [`HTTPS://%/${LIVE.slice(1)}`, 200, undefined],
+    ['http://', 404, 'ROUTE_NOT_FOUND'],
+    ['https://?x', 404, 'ROUTE_NOT_FOUND'],
+    ['http:///x', 404, 'ROUTE_NOT_FOUND'],
+  ] as const) {
+    const [answer] = await exchange(port, request(`GET ${target}`, { connection: 'close' }))
+    t.same([answer?.status, answer?.body.code], [status, code], target)
+    t.type(answer?.headers['x-request-id'], 'string')
+  }
+})
+
+t.test('decisions §1: another version than HTTP/1, and another coding than chunked, are malformed', async t => {
+  const port = await listen(build(t))
+  const [version] = await exchange(port, `GET ${LIVE} HTTP/2.0\r\nhost: sandbox\r\nconnection: close\r\n\r\n`)
+  refused(t, version as RawAnswer, 400, 'MALFORMED_REQUEST', null)
+  const headers = { 'transfer-encoding': 'gzip, chunked', connection: 'close' }
+  const [coding] = await exchange(port, `${request('POST /api/v1/mandates', headers)}0\r\n\r\n`)
+  refused(t, coding as RawAnswer, 400, 'MALFORMED_REQUEST', 'transfer-encoding')
+})
+
+t.test('RFC 9112 §9.3.2: a request that is refused before it is whole is answered once', async t => {
+  const port = await listen(build(t))
+  const connection = await open(port)
+  const headers = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' }
+  connection.send(request('POST /api/v1/mandates', headers))
+  t.equal((await connection.read())?.status, 401)
+  connection.send('no chunk\r\n')
+  t.equal(await connection.read(), undefined, 'the connection ends')
+})

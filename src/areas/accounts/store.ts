@@ -3,7 +3,7 @@ import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import { isIban } from '../../core/identifiers.js'
 import type { Region } from '../../core/regions.js'
-import { CURRENCY_OF, REGIONS } from '../../core/regions.js'
+import { regionOf } from '../../core/regions.js'
 import type { Entry, List } from '../../core/table.js'
 import { createTable } from '../../core/table.js'
 import type { Account, AccountQuery } from './schemas.js'
@@ -33,7 +33,7 @@ export function createAccountStore(engine: Engine) {
      */
     stage(accounts: readonly Account[], path: string) {
       const records = accounts.map((record, index) => {
-        const region = REGIONS.find(candidate => CURRENCY_OF[candidate] === record.currency) as Region
+        const region = regionOf(record.currency)
         atPath(`${path}.${index}`, () => refuseInvalid(region, record))
         return { region, record }
       })

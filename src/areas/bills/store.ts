@@ -1,8 +1,8 @@
 import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import { parseAmount } from '../../core/money.js'
-import type { Currency, Region } from '../../core/regions.js'
-import { CURRENCY_OF, REGIONS } from '../../core/regions.js'
+import type { Region } from '../../core/regions.js'
+import { CURRENCY_OF, regionOf } from '../../core/regions.js'
 import type { Explained, StatefulEntry } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
 import type { List, Placed } from '../../core/table.js'
@@ -178,8 +178,6 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     },
   }
 }
-
-const regionOf = (currency: Currency): Region => REGIONS.find(region => CURRENCY_OF[region] === currency) as Region
 
 /** The status that an open amount means. @throws INVALID_FIELD (openAmount above totalAmount) */
 function statusOf(openAmount: string, totalAmount: string): Exclude<BillStatus, 'CANCELLED'> {

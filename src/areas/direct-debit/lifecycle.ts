@@ -41,7 +41,8 @@ export interface Timed {
 
 /** A time of day on a date, in the time of the scheme. */
 export const wallClock = (date: CalendarDate, time: string): Instant => instantOf(date, time, T2.zone)
-const submissionOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -2), '16:00')
+/** When a collection is handed to the scheme. */
+export const submissionOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -2), '16:00')
 const processingOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -1), '09:00')
 const settlementOf = (date: CalendarDate) => wallClock(date, '14:00')
 

@@ -40,16 +40,19 @@ export const CollectionSummary = Type.Object(summary)
 export const Collection = Type.Object({ ...summary, reasonCode: Type.Optional(assumed(ReasonCode)) })
 export type Collection = Static<typeof Collection>
 
-/** POST /api/v1/direct-debit: the request is not documented; it takes the summary's members (decisions §6). */
+/**
+ * POST /api/v1/direct-debit. The interface shows no fields beyond those of the summary, which are documented with their
+ * constraints; which of them a request must have is decisions §6.
+ */
 export const NewCollection = Type.Object({
-  collectionReference: assumed(CollectionReference),
-  mandateReference: assumed(Reference),
-  amount: assumed(Amount),
-  currency: assumed(OneOf('EUR')),
-  collectionDate: assumed(CalendarDate),
-  scheme: Type.Optional(assumed(OneOf('SEPA'))),
-  debtorName: Type.Optional(assumed(Text(1, 140))),
-  debtorReference: Type.Optional(assumed(DebtorReference)),
+  collectionReference: summary.collectionReference,
+  mandateReference: summary.mandateReference,
+  amount: summary.amount,
+  currency: summary.currency,
+  collectionDate: summary.collectionDate,
+  scheme: Type.Optional(summary.scheme),
+  debtorName: Type.Optional(documented(Text(1, 140))),
+  debtorReference: summary.debtorReference,
 })
 export type NewCollection = Static<typeof NewCollection>
 

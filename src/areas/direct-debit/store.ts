@@ -6,10 +6,10 @@ import { centsAtLeast, centsAtMost, parseAmount } from '../../core/money.js'
 import type { Explained, StatefulEntry } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
 import type { List, Placed } from '../../core/table.js'
-import type { CalendarDate } from '../../core/time.js'
+import type { CalendarDate, Instant } from '../../core/time.js'
 import { formatInstant, localDate, localTime, parseInstant } from '../../core/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
-import { CUT_OFF, collectionDateBounds, collectionLifecycle, nextStep } from './lifecycle.js'
+import { CUT_OFF, collectionDateBounds, collectionLifecycle, nextStep, submissionOf } from './lifecycle.js'
 import { legalMovesAt, reasonFor, refuseMisplacedReason, refuseUnknownReason } from './reasons.js'
 import type { Collection, CollectionQuery, NewCollection, SeedCollection } from './schemas.js'
 
@@ -26,7 +26,8 @@ export interface CollectionStoreOptions {
   readonly mandates: {
     /** @throws MANDATE_NOT_FOUND */
     get(mandateReference: string): CollectedMandate
-    presented(mandateReference: string): void
+    /** A collection was presented to the scheme at a time that is not in the future. */
+    presented(mandateReference: string, at: Instant): void
   }
 }
 
@@ -56,7 +57,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       },
       plan: collection => nextStep(collection, mandates.get(collection.mandateReference).status === 'ACTIVE'),
       entered({ record }) {
-        if (record.status === 'SUBMITTED') mandates.presented(record.mandateReference)
+        if (record.status === 'SUBMITTED') mandates.presented(record.mandateReference, clock.now())
       },
     },
     engine,
@@ -181,7 +182,16 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
           return { region: 'EU', record: { ...collection, ...given } }
         }),
       )
-      return { commit: table.stage(records, path) }
+      const store = table.stage(records, path)
+      return {
+        commit() {
+          store()
+          for (const { record } of records) {
+            if (wasPresented(record))
+              mandates.presented(record.mandateReference, Math.min(submissionOf(record.collectionDate), clock.now()))
+          }
+        },
+      }
     },
 
     get size() {
@@ -189,6 +199,10 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
     },
   }
 }
+
+/** Whether a collection has reached the scheme, by the state that it is in. */
+const wasPresented = ({ status, reasonCode }: Collection) =>
+  status !== 'PENDING' && status !== 'CANCELLED' && !(status === 'FAILED' && reasonCode === 'MD01')
 
 function amountWithin({ amountMin, amountMax }: CollectionQuery) {
   if (amountMin === undefined && amountMax === undefined) return undefined

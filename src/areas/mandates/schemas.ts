@@ -56,7 +56,7 @@ const given = {
 /** What has a default: the only values that there are, or today. */
 const defaulted = {
   mode: documented(OneOf('CORE')),
-  scheme: documented(OneOf('SEPA')),
+  scheme: assumed(OneOf('SEPA')),
   currency: documented(OneOf('EUR')),
   signatureDate: assumed(CalendarDate),
 }

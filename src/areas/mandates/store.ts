@@ -102,10 +102,12 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
       table.move(entryOf(mandateReference), verb, 'control')
     },
 
-    /** A collection under the mandate has been presented to the scheme now: its 36 months begin anew. */
-    presented(mandateReference: string): void {
+    /** A collection under the mandate was presented to the scheme: its 36 months begin anew, unless it was earlier. */
+    presented(mandateReference: string, at: Instant): void {
       const entry = entryOf(mandateReference)
-      entry.record.lastPresentedAt = formatInstant(clock.now())
+      const presentedAt = formatInstant(at)
+      if (presentedAt <= (entry.record.lastPresentedAt ?? '')) return
+      entry.record.lastPresentedAt = presentedAt
       table.replan(entry)
     },
 

@@ -1,6 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Engine } from '../../core/engine.js'
-import { errors } from '../../core/errors.js'
 import type { AccessToken } from './schemas.js'
 
 /**
@@ -13,8 +12,10 @@ import type { AccessToken } from './schemas.js'
 export interface Tokens {
   /** Issues a token that lives on the tenant's clock (decisions §3). */
   issue(): AccessToken
-  /** @throws INVALID_TOKEN, EXPIRED_TOKEN */
-  verify(token: string): void
+  /** Whether it is one of these, expired or not. */
+  isAuthentic(token: string): boolean
+  /** Whether an authentic token's time is over. */
+  isExpired(token: string): boolean
 }
 
 export interface TokensOptions {
@@ -39,12 +40,13 @@ export function createTokens({ engine, clientId, binding, scope, lifetime }: Tok
       const claims = `${owner}.${base36(ids.count('token'))}.${base36(clock.now() / 1000 + lifetime)}`
       return { access_token: `${claims}.${tag(claims)}`, expires_in: lifetime, scope, token_type: 'Bearer' }
     },
-    verify(token) {
+    isAuthentic(token) {
       const end = token.lastIndexOf('.')
-      const claims = token.slice(0, end)
-      const [, , expiry = ''] = claims.split('.')
-      if (!isSame(token.slice(end + 1), tag(claims))) throw errors.invalidToken()
-      if (clock.now() >= Number.parseInt(expiry, 36) * 1000) throw errors.expiredToken()
+      return isSame(token.slice(end + 1), tag(token.slice(0, end)))
+    },
+    isExpired(token) {
+      const [, , expiry = ''] = token.split('.')
+      return clock.now() >= Number.parseInt(expiry, 36) * 1000
     },
   }
 }
@@ -56,7 +58,7 @@ export function ownerOf(token: string): string | undefined {
 }
 
 /** Compares in constant time, for equal lengths. */
-export function isSame(given: string, right: string): boolean {
+function isSame(given: string, right: string): boolean {
   const a = Buffer.from(given)
   const b = Buffer.from(right)
   return a.length === b.length && timingSafeEqual(a, b)

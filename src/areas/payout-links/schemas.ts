@@ -59,7 +59,7 @@ export const NewPayoutLink = Type.Object({
 export type NewPayoutLink = Static<typeof NewPayoutLink>
 
 export const PayoutLink = Type.Object({
-  payoutLinkId: documented(PayoutLinkId),
+  payoutLinkId: assumed(PayoutLinkId),
   ...given,
   uiMode: documented(UiMode),
   expiryPeriod: documented(ExpiryPeriod),

@@ -3,9 +3,9 @@ import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import { isIban, isRoutingNumber, isSortCode } from '../../core/identifiers.js'
 import { parseAmount } from '../../core/money.js'
+import { isOneOf } from '../../core/origins.js'
 import type { Region } from '../../core/regions.js'
 import { CURRENCY_OF } from '../../core/regions.js'
-import { legalMoves } from '../../core/state-machine.js'
 import type { Explained, Step } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
 import type { Placed } from '../../core/table.js'
@@ -101,23 +101,24 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
     }
   }
 
-  const identified = (payoutLinkId = `pl_${ids.next('payoutLink')}`) => ({
-    payoutLinkId,
-    url: `${publicUrl()}/payout/${payoutLinkId}`,
-  })
+  const identified = (payoutLinkId: string) => ({ payoutLinkId, url: `${publicUrl()}/payout/${payoutLinkId}` })
+
+  /** An id that no link has: seeding may have brought back those of an earlier life. */
+  function freshId(staged: ReadonlySet<string> = new Set()): string {
+    let payoutLinkId: string
+    do payoutLinkId = `pl_${ids.next('payoutLink')}`
+    while (isKnown(payoutLinkId, staged))
+    return payoutLinkId
+  }
+
+  const isKnown = (payoutLinkId: string, staged: ReadonlySet<string>) =>
+    staged.has(payoutLinkId) || table.find(payoutLinkId).length > 0
 
   /** A link by its id alone, as the control plane names it: ids are unique across regions. */
   function findEntry(payoutLinkId: string) {
     const [entry] = table.find(payoutLinkId)
     if (entry === undefined) throw errors.payoutLinkNotFound(payoutLinkId)
     return entry
-  }
-
-  /** Ids name a link without its region, so none may stand in two. */
-  function refuseKnownId(payoutLinkId: string, staged: ReadonlySet<string>) {
-    if (staged.has(payoutLinkId) || table.find(payoutLinkId).length > 0) {
-      throw errors.duplicateReference('payoutLinkId', payoutLinkId)
-    }
   }
 
   return {
@@ -127,10 +128,10 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
      */
     create(region: Region, input: NewPayoutLink): StoredPayoutLink {
       const link = build(region, input, clock.now())
-      if (link.uiMode === 'embedded' && !isAllowed(link.origin as string, allowedOrigins())) {
+      if (link.uiMode === 'embedded' && !isOneOf(link.origin as string, allowedOrigins())) {
         throw errors.originNotAllowed(link.origin as string)
       }
-      return table.create(region, { ...identified(), ...link }, 'api').record
+      return table.create(region, { ...identified(freshId()), ...link }, 'api').record
     },
 
     /**
@@ -168,8 +169,7 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
     },
 
     explain(payoutLinkId: string): Explained<StoredPayoutLink> {
-      const entry = findEntry(payoutLinkId)
-      return table.explain(entry, legalMoves(payoutLinkLifecycle, entry.record.status))
+      return table.explain(findEntry(payoutLinkId))
     },
 
     /**
@@ -178,12 +178,13 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
      */
     stage(seeds: readonly SeedPayoutLink[], path: string) {
       const known = new Set<string>()
+      const given = new Set(seeds.flatMap(({ payoutLinkId }) => payoutLinkId ?? []))
       const records = seeds.map((seed, index) =>
         atPath(`${path}.${index}`, (): Placed<StoredPayoutLink> => {
-          if (seed.payoutLinkId !== undefined) {
-            refuseKnownId(seed.payoutLinkId, known)
-            known.add(seed.payoutLinkId)
-          }
+          // Ids name a link without its region, so none may stand in two.
+          const { payoutLinkId = freshId(given) } = seed
+          if (isKnown(payoutLinkId, known)) throw errors.duplicateReference('payoutLinkId', payoutLinkId)
+          known.add(payoutLinkId)
           const region = payoutMethods[seed.payoutMethod].region
           const createdAt = seed.createdAt === undefined ? clock.now() : (parseInstant(seed.createdAt) as Instant)
           const link = build(region, seed, createdAt)
@@ -191,7 +192,7 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
           if (claim !== undefined) refuseUnpayable(claim, link, 'claim.')
           const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
           const record = {
-            ...identified(seed.payoutLinkId),
+            ...identified(payoutLinkId),
             ...link,
             status,
             updatedAt,
@@ -231,10 +232,6 @@ function nextStep({
       return null
   }
 }
-
-/** Browsers send origins in lower case and without the default port, so they are compared in that form. */
-const isAllowed = (origin: string, allowed: readonly string[]) =>
-  allowed.some(candidate => new URL(candidate).origin === new URL(origin).origin)
 
 /** Refuses a claim that lacks what the method pays to (decisions §8). `path` stands in front of the fields. */
 function refuseUnpayable(claim: Claim, { payoutMethod }: Pick<StoredPayoutLink, 'payoutMethod'>, path = '') {
