@@ -53,6 +53,12 @@ export interface WorldOptions {
   publicUrl(): string
 }
 
+const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
+
+/** A count for each kind of record. */
+export const countsBy = (count: (kind: keyof Counts) => number): Counts =>
+  Object.fromEntries(KINDS.map(kind => [kind, count(kind)])) as unknown as Counts
+
 export function createWorld({ seed, clientId, clock, settings, publicUrl }: WorldOptions): World {
   let sequence = 0
   const engine: Engine = {
@@ -78,14 +84,7 @@ export function createWorld({ seed, clientId, clock, settings, publicUrl }: Worl
     ...engine,
     ...stores,
     settings,
-    counts: () => ({
-      mandates: mandates.size,
-      collections: collections.size,
-      payoutLinks: payoutLinks.size,
-      bills: bills.size,
-      counterparties: counterparties.size,
-      accounts: accounts.size,
-    }),
+    counts: () => countsBy(kind => stores[kind].size),
     seed(records) {
       const counters = { ...engine.ids.counters }
       try {

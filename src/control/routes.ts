@@ -8,6 +8,7 @@ import { formatInstant } from '../core/time.js'
 import type { Tenant } from '../sandbox.js'
 import type { SeedRecords } from '../seed.js'
 import type { Counts } from '../world.js'
+import { countsBy } from '../world.js'
 import { advance } from './advance.js'
 import type { ControlRoute } from './route.js'
 import { route } from './route.js'
@@ -295,11 +296,6 @@ const clockOf = ({ world: { clock } }: Tenant) => ({
   mode: clock.mode,
   rate: clock.rate,
 })
-
-const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
-
-const countsBy = (count: (kind: keyof Counts) => number) =>
-  Object.fromEntries(KINDS.map(kind => [kind, count(kind)])) as unknown as Counts
 
 const sum = (all: readonly Counts[]) => countsBy(kind => all.reduce((total, counts) => total + counts[kind], 0))
 const difference = (after: Counts, before: Counts) => countsBy(kind => after[kind] - before[kind])

@@ -21,21 +21,3 @@ export function parseDuration(text: string): number | undefined {
     Number(weeks) * WEEK + Number(days) * DAY + Number(hours) * HOUR + Number(minutes) * MINUTE + Number(seconds)
   return total <= LONGEST ? total : undefined
 }
-
-/**
- * The canonical ISO 8601 duration of a whole number of `seconds`, 0 or more: days, hours (below 24), minutes and
- * seconds (below 60), those that are 0 left out. 604800 is `P7D`, 5400 is `PT1H30M`, 0 is `PT0S`.
- */
-export function formatDuration(seconds: number): string {
-  const date = part(Math.floor(seconds / DAY), 'D')
-  const time =
-    part(Math.floor((seconds % DAY) / HOUR), 'H') +
-    part(Math.floor((seconds % HOUR) / MINUTE), 'M') +
-    part(seconds % MINUTE, 'S')
-  if (time !== '') return `P${date}T${time}`
-  return date === '' ? 'PT0S' : `P${date}`
-}
-
-function part(count: number, unit: string): string {
-  return count === 0 ? '' : `${count}${unit}`
-}

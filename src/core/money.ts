@@ -14,12 +14,6 @@ export function parseAmount(text: string): Cents {
   return Number(units) * 100 + Number(hundredths.padEnd(2, '0'))
 }
 
-/** `cents` as the interface writes amounts, always with two decimals: 430 is `4.30`, 0 is `0.00`, -5 is `-0.05`. */
-export function formatAmount(cents: Cents): string {
-  const size = Math.abs(cents)
-  return `${cents < 0 ? '-' : ''}${Math.floor(size / 100)}.${String(size % 100).padStart(2, '0')}`
-}
-
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
 
 /**

@@ -64,9 +64,6 @@ export const Moment = Type.String({
   'x-expected': 'a moment in UTC in the form YYYY-MM-DDThh:mm:ssZ',
 })
 
-/** An IBAN: ISO 13616. */
-export const Iban = Type.String({ format: 'iban', 'x-expected': 'a valid IBAN in its electronic form' })
-
 export const AccountHolderName = Text(1, 140)
 export const Remarks = Text(1, 256)
 export const EmailAddress = Type.String({
@@ -119,13 +116,6 @@ export const labelled = <P extends TProperties>(label: typeof documented, proper
 export const failures = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** What a schema says of an operation as a whole. */
-export interface Operation {
-  readonly operationId: string
-  readonly summary: string
-  readonly tags: readonly string[]
-  readonly 'x-fidelity': Fidelity
-}
-
 declare module 'fastify' {
   interface FastifySchema {
     operationId?: string

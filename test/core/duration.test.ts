@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatDuration, parseDuration } from '../../src/core/duration.js'
+import { parseDuration } from '../../src/core/duration.js'
 
 t.test('weeks, days, hours, minutes and seconds are read', async t => {
   const cases: [string, number][] = [
@@ -97,7 +97,7 @@ t.test('nothing longer than 10 000 years is read', async t => {
   t.equal(parseDuration(`PT${'9'.repeat(400)}S`), undefined, 'more than a double holds')
 })
 
-t.test('a duration is written in its canonical form', async t => {
+t.test('canonical durations are so many seconds', async t => {
   const cases: [number, string][] = [
     [0, 'PT0S'],
     [1, 'PT1S'],
@@ -117,8 +117,5 @@ t.test('a duration is written in its canonical form', async t => {
     [2_592_000, 'P30D'],
     [315_569_520_000, 'P3652425D'],
   ]
-  for (const [seconds, text] of cases) {
-    t.equal(formatDuration(seconds), text)
-    t.equal(parseDuration(text), seconds, `${text} is read back`)
-  }
+  for (const [seconds, text] of cases) t.equal(parseDuration(text), seconds, text)
 })

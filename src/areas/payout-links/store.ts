@@ -1,7 +1,6 @@
 import { parseDuration } from '../../core/duration.js'
 import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
-import { isIban, isRoutingNumber, isSortCode } from '../../core/identifiers.js'
 import { parseAmount } from '../../core/money.js'
 import { isOneOf } from '../../core/origins.js'
 import type { Region } from '../../core/regions.js'
@@ -236,32 +235,24 @@ function nextStep({
 /** Refuses a claim that lacks what the method pays to (decisions §8). `path` stands in front of the fields. */
 function refuseUnpayable(claim: Claim, { payoutMethod }: Pick<StoredPayoutLink, 'payoutMethod'>, path = '') {
   const { accountIdentifier, branchIdentifier, accountType } = claim
-  const { account } = payoutMethods[payoutMethod]
-  if (account === 'iban') {
-    if (!isIban(accountIdentifier))
-      throw errors.invalid(`${path}accountIdentifier`, 'accountIdentifier must be a valid IBAN.')
-    return
+  const { isIdentifier, identifier, branch, hasType } = payoutMethods[payoutMethod].account
+  if (!isIdentifier(accountIdentifier)) {
+    throw errors.invalid(`${path}accountIdentifier`, `accountIdentifier must be ${identifier} for ${payoutMethod}.`)
   }
-  const branch = account === 'us' ? ('ROUTING' as const) : ('SORT' as const)
-  const accountPattern = account === 'us' ? /^\d{4,17}$/ : /^\d{8}$/
-  if (!accountPattern.test(accountIdentifier)) {
-    const right = account === 'us' ? '4 to 17 digits' : '8 digits'
-    throw errors.invalid(`${path}accountIdentifier`, `accountIdentifier must be ${right} for ${payoutMethod}.`)
+  if (branch !== undefined) {
+    const { type, isValue, value } = branch
+    if (branchIdentifier === undefined) {
+      const message = `branchIdentifier of type ${type} is required for ${payoutMethod}.`
+      throw errors.missing(`${path}branchIdentifier`, message)
+    }
+    if (branchIdentifier.type !== type) {
+      throw errors.invalid(`${path}branchIdentifier.type`, `branchIdentifier.type must be ${type} for ${payoutMethod}.`)
+    }
+    if (!isValue(branchIdentifier.value)) {
+      throw errors.invalid(`${path}branchIdentifier.value`, `branchIdentifier.value must be ${value}.`)
+    }
   }
-  if (branchIdentifier === undefined) {
-    throw errors.missing(
-      `${path}branchIdentifier`,
-      `branchIdentifier of type ${branch} is required for ${payoutMethod}.`,
-    )
-  }
-  if (branchIdentifier.type !== branch) {
-    throw errors.invalid(`${path}branchIdentifier.type`, `branchIdentifier.type must be ${branch} for ${payoutMethod}.`)
-  }
-  if (!(account === 'us' ? isRoutingNumber : isSortCode)(branchIdentifier.value)) {
-    const right = account === 'us' ? 'an ABA routing number with a correct check digit' : 'a sort code of 6 digits'
-    throw errors.invalid(`${path}branchIdentifier.value`, `branchIdentifier.value must be ${right}.`)
-  }
-  if (account === 'us' && accountType === undefined) {
-    throw errors.missing(`${path}accountType`, 'accountType CHECKING or SAVINGS is required for US-ACH.')
+  if (hasType && accountType === undefined) {
+    throw errors.missing(`${path}accountType`, `accountType CHECKING or SAVINGS is required for ${payoutMethod}.`)
   }
 }
