@@ -1,5 +1,6 @@
 import { quote } from './core/errors.js'
 import type { Instant } from './core/time.js'
+import { wholeSecond } from './core/time.js'
 import { check, warmUp } from './http/validation.js'
 import type { Sandbox } from './sandbox.js'
 import { SeedRecords } from './seed.js'
@@ -10,7 +11,7 @@ import { createWorld } from './world.js'
  * @throws SandboxError that names the record and what is wrong with it, or the error of a wrong relative date
  */
 export async function checkFixture(sandbox: Sandbox, name: string, now: Instant): Promise<void> {
-  const start = Math.floor(now / 1000) * 1000
+  const start = wholeSecond(now)
   const records = sandbox.fixtureRecords(name, start)
   const unknown = Object.keys(records).find(kind => !(kind in SeedRecords.properties))
   if (unknown !== undefined) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { quote } from './core/errors.js'
 import { isOrigin } from './core/origins.js'
 import type { Instant } from './core/time.js'
 import { parseInstant } from './core/time.js'
@@ -45,7 +46,7 @@ export function readConfig(environment: Environment): Config {
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = parse(text)
-    if (value === WRONG) throw new ConfigError(`${name}=${shorten(text)} is not allowed: give ${allowed}.`)
+    if (value === WRONG) throw new ConfigError(`${name}=${quote(text)} is not allowed: give ${allowed}.`)
     return value
   }
   const integer = (name: string, fallback: number, least: number, most: number) =>
@@ -118,5 +119,3 @@ function isClientEntry(value: unknown): value is ClientEntry {
     allowedOrigins.every(origin => typeof origin === 'string' && isOrigin(origin))
   )
 }
-
-const shorten = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)

@@ -3,6 +3,7 @@ import type { Tokens } from './areas/oauth/tokens.js'
 import { createTokens, ownerOf } from './areas/oauth/tokens.js'
 import { errors } from './core/errors.js'
 import type { Instant } from './core/time.js'
+import { wholeSecond } from './core/time.js'
 import type { Fixture, Fixtures } from './fixtures.js'
 import { resolveDates } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
@@ -133,7 +134,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 
   function start(known: Registration, realNow: number): Tenant {
     const { clientId, fixture = 'empty', scope = DEFAULT_SCOPE, allowedOrigins = [] } = known.client
-    const now = frozenAt ?? Math.floor(realNow / 1000) * 1000
+    const now = frozenAt ?? wholeSecond(realNow)
     const world = createWorld({
       seed,
       clientId,

@@ -1,7 +1,7 @@
 import type { DueWork, Schedulable } from './agenda.js'
 import { createAgenda } from './agenda.js'
 import type { Instant } from './time.js'
-import { LAST_INSTANT } from './time.js'
+import { LAST_INSTANT, wholeSecond } from './time.js'
 
 /** A tenant's own time. Nothing here reads the real time: the edge hands it in. */
 export interface Clock {
@@ -73,7 +73,7 @@ export function createClock(start: ClockStart): Clock {
     },
     sync(realNow) {
       if (realNow > lastReal) lastReal = realNow
-      advanceTo(Math.min(Math.floor(exactNow() / 1000) * 1000, LAST_INSTANT))
+      advanceTo(Math.min(wholeSecond(exactNow()), LAST_INSTANT))
     },
     configure(change) {
       // What has run of the present second is kept, or a pace that is set often would hold the clock back.

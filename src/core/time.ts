@@ -16,6 +16,9 @@ const LAST_DAY = Date.parse('9999-12-31T00:00:00Z')
 /** 9999-12-31T23:59:59Z: the last moment that RFC 3339 can write. */
 export const LAST_INSTANT: Instant = LAST_DAY + DAY - 1000
 
+/** The whole second that a time in milliseconds lies in. */
+export const wholeSecond = (milliseconds: number): Instant => Math.floor(milliseconds / 1000) * 1000
+
 /**
  * `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6). Four digits hold no year but 0001-9999: a moment beyond either end is written
  * as that end, so that what falls due after the end of the clock can still be shown.

@@ -13,6 +13,7 @@ declare module 'fastify' {
   }
 }
 
+/** An uploaded file. */
 export interface Upload {
   readonly fileName: string
   readonly content: Buffer

@@ -116,12 +116,13 @@ function readQuery(request: FastifyRequest, schema: TObject | undefined): Record
   if (isMalformed(given)) throw errors.malformed(null, 'The query string has bad percent-encoding.')
   const query: Record<string, unknown> = {}
   const texts: Record<string, string> = {}
+  const parameters = schema?.properties ?? {}
   for (const [name, value] of Object.entries(given)) {
-    const parameter = schema?.properties[name]
-    if (parameter === undefined || !Object.hasOwn((schema as TObject).properties, name)) {
+    if (!Object.hasOwn(parameters, name)) {
       hintIgnored(request, 'parameter', name)
       continue
     }
+    const parameter = parameters[name] as TSchema
     query[name] = readParameter(name, value, parameter)
     if (parameter.type === 'number') texts[name] = value as string
   }
@@ -220,7 +221,10 @@ function prune(schema: TSchema, value: unknown, ignored: (name: string) => void,
 
 const validators = new WeakMap<object, ReturnType<Compiler['compileValidator']>>()
 
-/** Holds a value against a schema, once `warmUp` is through. @throws MISSING_FIELD, or the code that the schema or the place of the value has for a broken constraint */
+/**
+ * Holds a value against a schema, once `warmUp` is through.
+ * @throws MISSING_FIELD, or the code that the schema or the place of the value has for a broken constraint
+ */
 export function check(schema: TObject, value: unknown, code: ErrorCode): void {
   let validator = validators.get(schema)
   if (validator === undefined) {

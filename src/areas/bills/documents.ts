@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DOCUMENT_TYPES } from './schemas.js'
 
-/** An uploaded file, as the HTTP edge hands it in. */
-export interface Upload {
-  readonly fileName: string
-  readonly content: Buffer
-}
-
 type DocumentType = (typeof DOCUMENT_TYPES)[number]
 
 /** The first bytes of each format: ISO 32000-1 §7.5.2, ITU-T T.81 Annex B, ISO/IEC 15948 §5.2. */

@@ -7,7 +7,7 @@ import type { Explained, StatefulEntry } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
 import type { List, Placed } from '../../core/table.js'
 import { formatInstant } from '../../core/time.js'
-import type { Upload } from './documents.js'
+import type { Upload } from '../../http/upload.js'
 import { documentTypeOf, sha256 } from './documents.js'
 import type { BillStatus, BillVerb } from './lifecycle.js'
 import { billLifecycle, verbTo } from './lifecycle.js'
@@ -71,10 +71,11 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     }
   }
 
-  function openEntry(region: Region, uniqueReferenceIdentifier: string): StatefulEntry<Bill> {
-    const entry = table.get(region, uniqueReferenceIdentifier, errors.billNotFound)
-    if (entry.record.status === 'CANCELLED') throw errors.billCancelled()
-    return entry
+  const entryOf = (region: Region, uniqueReferenceIdentifier: string) =>
+    table.get(region, uniqueReferenceIdentifier, errors.billNotFound)
+
+  function refuseCancelled({ record }: StatefulEntry<Bill>) {
+    if (record.status === 'CANCELLED') throw errors.billCancelled()
   }
 
   return {
@@ -87,8 +88,7 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     },
 
     /** @throws BILL_NOT_FOUND */
-    get: (region: Region, uniqueReferenceIdentifier: string): Bill =>
-      table.get(region, uniqueReferenceIdentifier, errors.billNotFound).record,
+    get: (region: Region, uniqueReferenceIdentifier: string): Bill => entryOf(region, uniqueReferenceIdentifier).record,
 
     /** @throws INVALID_CURSOR */
     list(region: Region, query: BillQuery): List<Bill> {
@@ -106,10 +106,10 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
      * @throws BILL_NOT_FOUND, BILL_CANCELLED, INCONSISTENT_BILL_UPDATE, INVALID_FIELD (openAmount above totalAmount)
      */
     update(region: Region, uniqueReferenceIdentifier: string, update: BillUpdate): Bill {
-      const { record } = table.get(region, uniqueReferenceIdentifier, errors.billNotFound)
-      const change = resolve(record, update)
-      const entry = openEntry(region, uniqueReferenceIdentifier)
-      const { status, ...facts } = change
+      const entry = entryOf(region, uniqueReferenceIdentifier)
+      const { record } = entry
+      const { status, ...facts } = resolve(record, update)
+      refuseCancelled(entry)
       if (status !== record.status) table.move(entry, verbTo[status], 'api', facts)
       else Object.assign(record, facts, { updatedAt: formatInstant(clock.now()) })
       return record
@@ -120,7 +120,9 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
      * @throws BILL_NOT_FOUND, BILL_CANCELLED
      */
     attach(region: Region, uniqueReferenceIdentifier: string, { fileName, content }: Upload): BillDocument {
-      const { record } = openEntry(region, uniqueReferenceIdentifier)
+      const entry = entryOf(region, uniqueReferenceIdentifier)
+      refuseCancelled(entry)
+      const { record } = entry
       const uploadedAt = formatInstant(clock.now())
       const document: BillDocument = {
         documentId: `doc_${ids.next('document')}`,
@@ -140,7 +142,7 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
      * @throws BILL_NOT_FOUND, MISSING_FIELD (region, where several have the reference)
      */
     explain(uniqueReferenceIdentifier: string, region?: Region): Explained<Bill> {
-      if (region !== undefined) return table.explain(table.get(region, uniqueReferenceIdentifier, errors.billNotFound))
+      if (region !== undefined) return table.explain(entryOf(region, uniqueReferenceIdentifier))
       const [entry, another] = table.find(uniqueReferenceIdentifier)
       if (entry === undefined) throw errors.billNotFound(uniqueReferenceIdentifier)
       if (another !== undefined) {
