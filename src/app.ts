@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import fastify, { LogController } from 'fastify'
 import { accountRoutes } from './areas/accounts/routes.js'
 import { billRoutes } from './areas/bills/routes.js'
@@ -10,43 +10,71 @@ import { oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { serveRoutes } from './control/route.js'
 import { controlRoutes } from './control/routes.js'
-import { authenticate } from './http/authenticate.js'
+import type { Ledger } from './gate.js'
+import { installGate } from './gate.js'
+import { requireAdminToken } from './http/admin.js'
+import { authenticate, bearerOf } from './http/authenticate.js'
+import { installDelivery } from './http/delivery.js'
+import { installDeprecationHeaders, refuseGone } from './http/deprecation.js'
 import { installErrorHandler } from './http/error-handler.js'
 import { parseForm } from './http/forms.js'
 import { installFrontDoor } from './http/front-door.js'
 import { installHints } from './http/hints.js'
+import type { Journal } from './http/journal.js'
+import { installJournal } from './http/journal.js'
+import { collectOperations } from './http/operations.js'
 import { installRegion } from './http/region.js'
 import { createRequestIds } from './http/request-id.js'
-import { installRouting, toRoutable } from './http/routing.js'
+import { installRouting, pathOf, toRoutable } from './http/routing.js'
 import { clientErrorHandler } from './http/socket-errors.js'
+import type { Timers } from './http/timers.js'
+import { createTimers } from './http/timers.js'
 import { acceptUploads } from './http/upload.js'
 import { installValidation } from './http/validation.js'
+import { createWaiting } from './http/waiting.js'
 import { NAME, VERSION } from './package.js'
-import { DEMO_CLIENT, type Sandbox } from './sandbox.js'
+import type { Recordings } from './recording.js'
+import type { Sandbox, Tenant } from './sandbox.js'
+import { DEMO_CLIENT } from './sandbox.js'
 import type { World } from './world.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The world of the tenant whose token the request carries. */
+    /** The tenant that the request has proved to be of; null: none yet. */
+    tenant: Tenant | null
+    /** The world of that tenant. */
     world: World
   }
 }
 
 export interface AppOptions {
   readonly sandbox: Sandbox
-  readonly logger?: FastifyBaseLogger
+  readonly journal: Journal
+  readonly recordings: Recordings
+  /** Where requests are written down that must outlast the process; undefined: nowhere. */
+  readonly ledger?: Ledger | undefined
+  readonly logger?: FastifyBaseLogger | undefined
+  /** What the control plane asks for; undefined: nothing. */
+  readonly adminToken?: string | undefined
+  readonly timers?: Timers | undefined
+  /** Whether answers go out whole and at once, whatever faults say: a replay looks at what they would have been. */
+  readonly isReplay?: boolean | undefined
   /** The real time in milliseconds: the one place where it comes in. */
   now?(): number
   /** How long a request may take to arrive, in milliseconds. */
-  requestTimeout?: number
+  readonly requestTimeout?: number | undefined
 }
 
 /** The size of a body (decisions §1) and of the request line with all headers, in bytes. */
 const BODY_LIMIT = 1024 * 1024
 const HEADER_LIMIT = 16 * 1024
 
+const CONTROL_PLANE = '/_sandbox'
+
 /** Builds the server with every prefix and plugin; it does not listen. */
-export function buildApp({ sandbox, logger, now = Date.now, requestTimeout = 60_000 }: AppOptions): FastifyInstance {
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { sandbox, journal, recordings, ledger, logger, adminToken } = options
+  const { timers = createTimers(), isReplay = false, now = Date.now, requestTimeout = 60_000 } = options
   const requestIds = createRequestIds()
   const app = fastify({
     ...(logger !== undefined && { loggerInstance: logger }),
@@ -75,27 +103,71 @@ export function buildApp({ sandbox, logger, now = Date.now, requestTimeout = 60_
 
   // Headers are bounded by their size; by number, Node would drop some and tell nobody.
   app.server.maxHeadersCount = 0
+  app.decorateRequest('tenant', null)
   app.decorateRequest('world')
-  installFrontDoor(app, requestIds.next)
+  const { isClosing } = installFrontDoor(app, requestIds.next)
   installRouting(app)
+  const operations = collectOperations(app)
   installErrorHandler(app)
   installHints(app)
   installValidation(app)
+  installDeprecationHeaders(app, ({ tenant }) => tenant?.world)
+  const gate = installGate(app, { recordings, ledger, now })
+  const waiting = createWaiting(timers)
+  installJournal(app, { journal, placeOf })
+  app.addHook('onSend', ({ tenant, recorded }, _reply, _payload, done) => {
+    const touched = tenant ?? recorded?.tenant
+    if (touched !== undefined) waiting.wake(touched.clientId)
+    done()
+  })
+  if (!isReplay) installDelivery(app, timers)
+
+  /** The request is this tenant's. */
+  function enter(request: FastifyRequest, tenant: Tenant) {
+    request.tenant = tenant
+    request.world = tenant.world
+  }
+
+  /** Whose log a request belongs to: also one that was refused. What names no client is in the demo client's. */
+  function placeOf(request: FastifyRequest) {
+    if (pathOf(request.originalUrl).startsWith(CONTROL_PLANE)) return undefined
+    const clientId = request.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
+    return { clientId, at: sandbox.tenant(clientId, now()).world.clock.now() }
+  }
+
+  function claimedClient(request: FastifyRequest): string | undefined {
+    const { client_id: clientId } = (request.body ?? {}) as { client_id?: unknown }
+    if (typeof clientId === 'string' && sandbox.has(clientId)) return clientId
+    const token = bearerOf(request)
+    return token === undefined ? undefined : sandbox.ownerOf(token)
+  }
 
   app.register(oauthRoutes, {
     prefix: '/api/v1/oauth',
-    issueToken: (clientId, clientSecret) => sandbox.authenticate(clientId, clientSecret, now()).tokens.issue(),
+    issueToken(request, clientId, clientSecret) {
+      const tenant = sandbox.authenticate(clientId, clientSecret, now())
+      enter(request, tenant)
+      refuseGone(request, tenant.world.deprecations)
+      gate.passApi(request, tenant)
+      return tenant.tokens.issue()
+    },
   })
   app.register(
     (api, _options, done) => {
-      api.addHook(
-        'onRequest',
-        authenticate((request, token) => {
-          request.world = sandbox.admit(token, now()).world
-        }),
-      )
+      const admit = (request: FastifyRequest, token: string) => enter(request, sandbox.admit(token, now()))
+      api.addHook('onRequest', authenticate(admit))
       installRegion(api)
+      api.addHook('onRequest', (request, _reply, next) => {
+        refuseGone(request, request.world.deprecations)
+        next()
+      })
       acceptUploads(api)
+      api.addHook('preHandler', (request, _reply, next) => {
+        // While the body came in, time has passed, and the tenant may have begun anew.
+        if (!sandbox.goesOn(request.tenant as Tenant, now())) admit(request, bearerOf(request) as string)
+        gate.passApi(request, request.tenant as Tenant)
+        next()
+      })
       api.register(collectionRoutes, { prefix: '/direct-debit' })
       api.register(mandateRoutes, { prefix: '/mandates' })
       api.register(payoutLinkRoutes, { prefix: '/payout-links' })
@@ -108,11 +180,16 @@ export function buildApp({ sandbox, logger, now = Date.now, requestTimeout = 60_
   )
   app.register(
     (control, _options, done) => {
-      const routes = controlRoutes({ name: NAME, version: VERSION, startedAt: now() })
-      serveRoutes(control, { sandbox, routes, defaultClient: DEMO_CLIENT.clientId, now })
+      if (adminToken !== undefined) requireAdminToken(control, adminToken)
+      serveRoutes(control, {
+        plane: { sandbox, journal, recordings, waiting, operations, now, isClosing },
+        gate,
+        routes: controlRoutes({ name: NAME, version: VERSION, startedAt: now() }),
+        defaultClient: DEMO_CLIENT.clientId,
+      })
       done()
     },
-    { prefix: '/_sandbox' },
+    { prefix: CONTROL_PLANE },
   )
   return app
 }

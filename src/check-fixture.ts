@@ -25,7 +25,7 @@ export async function checkFixture(sandbox: Sandbox, name: string, now: Instant)
     seed: sandbox.seed,
     clientId: name,
     clock: { now: start, mode: 'frozen', rate: 1, realNow: start },
-    settings: { mandateActivation: 'automatic', allowedOrigins: [] },
+    settings: { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: [] },
     publicUrl: () => '',
   }).seed(records)
 }

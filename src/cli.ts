@@ -6,23 +6,42 @@ import { NAME, VERSION } from './package.js'
 const HELP = `${NAME} ${VERSION}: a sandbox server for a payments and cash-management interface
 
 Usage: ${NAME} [start]     serve (default)
+       ${NAME} replay FILE [--until N]
+                               go through a recording once more: exit 1 at the first answer
+                               that differs; with --until, stop before request N and serve
        ${NAME} health      probe readiness on HOST and PORT; exit 0 or 1
        ${NAME} --help | --version
 
 Settings are environment variables; the README lists them all:
   HOST, PORT, LOG_LEVEL, SANDBOX_SEED, SANDBOX_CLOCK, SANDBOX_FIXTURES, SANDBOX_CLIENTS,
-  SANDBOX_OPEN_REGISTRATION, SANDBOX_MAX_TENANTS, SANDBOX_TOKEN_TTL, SANDBOX_PUBLIC_URL
+  SANDBOX_OPEN_REGISTRATION, SANDBOX_MAX_TENANTS, SANDBOX_TOKEN_TTL, SANDBOX_PUBLIC_URL,
+  SANDBOX_ADMIN_TOKEN, SANDBOX_JOURNAL_ENTRIES, SANDBOX_JOURNAL_BYTES, SANDBOX_RECORDING_BYTES, SANDBOX_DATA
 `
 
-const commands: Record<string, (config: Config) => Promise<void>> = {
-  async start(config) {
+/** A command, with its arguments and the one option that any of them has. */
+type Command = (config: Config, args: readonly string[], until: string | undefined) => Promise<void>
+
+const commands: Record<string, Command> = {
+  async start(config, args, until) {
+    refuseArguments('start', args, until)
     const { serve } = await import('./serve.js')
     await serve(config)
   },
-  async health({ host, port }) {
+  async replay(config, [file, ...rest], until) {
+    if (file === undefined || rest.length > 0) throw new ConfigError(`replay takes one file: see ${NAME} --help.`)
+    const { replayFile } = await import('./replay-file.js')
+    await replayFile(config, file, until)
+  },
+  async health({ host, port }, args, until) {
+    refuseArguments('health', args, until)
     const { isReady } = await import('./health.js')
     process.exitCode = (await isReady(host, port)) ? 0 : 1
   },
+}
+
+function refuseArguments(name: string, args: readonly string[], until: string | undefined) {
+  const given = [name, ...args, ...(until === undefined ? [] : ['--until'])]
+  if (given.length > 1) throw new ConfigError(`${JSON.stringify(given.join(' '))} has no meaning: see ${NAME} --help.`)
 }
 
 /**
@@ -47,7 +66,11 @@ async function dispatch(args: readonly string[], environment: Readonly<Record<st
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'v' },
+      until: { type: 'string' },
+    },
   })
   if (values.help) {
     process.stdout.write(HELP)
@@ -59,8 +82,8 @@ async function dispatch(args: readonly string[], environment: Readonly<Record<st
   }
   const [name = 'start', ...rest] = positionals
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined || rest.length > 0) {
+  if (command === undefined) {
     throw new ConfigError(`there is no command ${JSON.stringify(positionals.join(' '))}: see ${NAME} --help.`)
   }
-  await command(readConfig(environment))
+  await command(readConfig(environment), rest, values.until)
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { DEFAULT_BOUNDS } from './bounds.js'
 import { quote } from './core/errors.js'
 import { isOrigin } from './core/origins.js'
 import type { Instant } from './core/time.js'
@@ -13,6 +14,8 @@ export interface Config {
   readonly port: number
   readonly logLevel: LogLevel
   readonly seed: string
+  /** Whether somebody chose the seed; if not, it is random. */
+  readonly isSeedGiven: boolean
   /** An instant at which every tenant starts frozen; undefined: the real time. */
   readonly frozenAt: Instant | undefined
   /** A folder of fixtures beside the package's own; undefined: none. */
@@ -24,6 +27,16 @@ export interface Config {
   readonly tokenLifetime: number
   /** Without a trailing slash; undefined: where the server listens. */
   readonly publicUrl: string | undefined
+  /** What calls of the control plane must carry; undefined: nothing. */
+  readonly adminToken: string | undefined
+  /** The most requests in the log of one tenant. */
+  readonly journalEntries: number
+  /** The most bytes of all request logs together. */
+  readonly journalBytes: number
+  /** The most bytes of all recordings together; 0: nothing is recorded. */
+  readonly recordingBytes: number
+  /** The folder that keeps every tenant across restarts; undefined: they live in memory alone. */
+  readonly data: string | undefined
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -64,6 +77,7 @@ export function readConfig(environment: Environment): Config {
     seed: read('SANDBOX_SEED', randomBytes(8).toString('hex'), 'at most 256 printable ASCII characters', text =>
       /^[\x20-\x7e]{1,256}$/.test(text) ? text : WRONG,
     ),
+    isSeedGiven: Boolean(environment.SANDBOX_SEED),
     frozenAt: read<Instant | undefined>(
       'SANDBOX_CLOCK',
       undefined,
@@ -80,7 +94,21 @@ export function readConfig(environment: Environment): Config {
     publicUrl: read<string | undefined>('SANDBOX_PUBLIC_URL', undefined, 'an http or https URL without query', text =>
       isPublicUrl(text) ? text.replace(/\/+$/, '') : WRONG,
     ),
+    adminToken: readAdminToken(environment),
+    journalEntries: integer('SANDBOX_JOURNAL_ENTRIES', DEFAULT_BOUNDS.journalEntries, 0, 1_000_000),
+    journalBytes: integer('SANDBOX_JOURNAL_BYTES', DEFAULT_BOUNDS.journalBytes, 0, MOST_BYTES),
+    recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MOST_BYTES),
+    data: environment.SANDBOX_DATA || undefined,
   }
+}
+
+const MOST_BYTES = 8 * 1024 ** 3
+
+/** A secret, so that a wrong one is not repeated. @throws ConfigError */
+function readAdminToken({ SANDBOX_ADMIN_TOKEN: token }: Environment): string | undefined {
+  if (token === undefined || token === '') return undefined
+  if (/^[\x21-\x7e]{1,1000}$/.test(token)) return token
+  throw new ConfigError('SANDBOX_ADMIN_TOKEN is not allowed: give at most 1000 printable ASCII characters, no spaces.')
 }
 
 const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text)

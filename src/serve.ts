@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
-import { buildApp } from './app.js'
+import { assemble } from './assemble.js'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
 import { SandboxError } from './core/errors.js'
@@ -11,33 +11,60 @@ import { loadFixtures } from './fixtures.js'
 import { warmUp } from './http/validation.js'
 import { OWN_FIXTURES } from './package.js'
 import type { Sandbox } from './sandbox.js'
-import { createSandbox, DEMO_CLIENT } from './sandbox.js'
+import { DEMO_CLIENT } from './sandbox.js'
 
 /** What is in flight may take so long to finish; SIGTERM promises an end within 5 s (control plane, Settings). */
 const GRACE_MS = 4000
 
-/** Serves until SIGTERM or SIGINT. @throws ConfigError, or the error of a port that cannot be listened on */
-export async function serve(config: Config): Promise<void> {
+/**
+ * Serves until SIGTERM or SIGINT.
+ * @param prepare what is done to the tenants before the first request
+ * @throws ConfigError, or the error of a port that cannot be listened on
+ */
+export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void): Promise<void> {
   const logger = await createLogger(config)
-  const sandbox = createSandbox({
+  const fixtures = readFixtures(config)
+  const publicUrl = () => config.publicUrl ?? urlOf(config.host, app)
+  const storage = config.data === undefined ? undefined : await openStorage(config, config.data, logger, publicUrl)
+  const { journalEntries, journalBytes } = config
+  const { app, sandbox }: ReturnType<typeof assemble> = assemble({
     ...config,
-    fixtures: readFixtures(config),
-    publicUrl: () => config.publicUrl ?? urlOf(config.host, app),
+    ...(storage !== undefined && { seed: storage.seed, ledger: storage, watchers: [storage] }),
+    fixtures,
+    journal: { entries: journalEntries, bytes: journalBytes },
+    logger: logger as FastifyBaseLogger,
+    publicUrl,
     dropped: clientId =>
       logger.warn({ clientId }, 'dropped the tenant idle longest to make room: see SANDBOX_MAX_TENANTS'),
   })
   if (config.fixtures !== undefined) await validateFixtures(config, sandbox)
+  await storage?.restore(sandbox, fixtures)
+  prepare?.(sandbox)
 
-  const app: FastifyInstance = buildApp({ sandbox, logger: logger as FastifyBaseLogger })
-  closeOnSignal(app, logger)
+  closeOnSignal(app, logger, () => storage?.close())
   await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
   logger.info(
-    { url: urlOf(config.host, app), clientId: DEMO_CLIENT.clientId, seed: config.seed },
+    { url: urlOf(config.host, app), clientId: DEMO_CLIENT.clientId, seed: sandbox.seed },
     'payments-sandbox is ready',
   )
 
   // The first client is spared the wait; nothing at the start needs the validators.
   setImmediate(warmUp)
+}
+
+/** Loaded for those alone who keep their tenants. @throws ConfigError */
+async function openStorage({ seed, isSeedGiven }: Config, path: string, logger: pino.Logger, publicUrl: () => string) {
+  const [{ DataFolderError, openDataFolder }, { createStorage }] = await Promise.all([
+    import('./data-folder.js'),
+    import('./storage.js'),
+  ])
+  try {
+    const folder = openDataFolder(path, { seed, isSeedGiven, warn: message => logger.error(message) })
+    return { ...createStorage({ folder, logger, publicUrl, now: Date.now }), seed: folder.seed }
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error
+    throw new ConfigError(`SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${error.message}`)
+  }
 }
 
 /** Where the server is reached. People see 0.0.0.0 in no address bar. */
@@ -101,7 +128,7 @@ async function validateFixtures({ fixtures: folder = '', frozenAt }: Config, san
 const wrongFixtures = (folder: string, reason: string) =>
   new ConfigError(`SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${reason.replace(/\s+/g, ' ')}`)
 
-function closeOnSignal(app: FastifyInstance, logger: pino.Logger) {
+function closeOnSignal(app: FastifyInstance, logger: pino.Logger, release: () => void) {
   closeWithGrace({ delay: GRACE_MS + 500, logger, skip: ['beforeExit'] }, async ({ err, signal }) => {
     if (err !== undefined) logger.fatal({ err }, 'unforeseen failure: closing')
     else logger.info({ signal }, 'closing')
@@ -114,5 +141,6 @@ function closeOnSignal(app: FastifyInstance, logger: pino.Logger) {
     const impatience = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
     await app.close()
     clearTimeout(impatience)
+    release()
   })
 }

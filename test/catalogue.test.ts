@@ -2,7 +2,7 @@ import t from 'tap'
 import type { ErrorCode } from '../src/core/errors.js'
 import { catalogue } from '../src/core/errors.js'
 import type { Answer, Client } from './helper.js'
-import { bill, build, call, collection, connect, mandate, payoutLink, requestToken } from './helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from './helper.js'
 import { exchange, listen, request } from './http/raw.js'
 
 interface Scene {
@@ -63,6 +63,7 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
     await client.control('POST', '/clock/advance', { by: 'PT1H' })
     return client.get(MANDATES)
   },
+  ADMIN_TOKEN_REQUIRED: ({ t }) => call(build(t, { adminToken: 'admin' }), 'GET', '/_sandbox'),
   ORIGIN_NOT_ALLOWED: ({ client }) =>
     client.post(LINKS, payoutLink({ uiMode: 'embedded', origin: 'https://shop.example' })),
   ROUTE_NOT_FOUND: ({ client }) => client.get('/api/v1/mandate'),
@@ -72,6 +73,7 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
   BILL_NOT_FOUND: ({ client }) => client.get(`${BILLS}/INV-9999`),
   COUNTERPARTY_NOT_FOUND: ({ client }) => client.patch('/api/v1/counterparties/CPTY-9999', { remarks: 'x' }),
   CLIENT_NOT_FOUND: ({ client }) => call(client.app, 'GET', '/_sandbox/clock?client=nobody'),
+  FAULT_NOT_FOUND: ({ client }) => client.control('DELETE', '/faults/fault-9'),
   METHOD_NOT_ALLOWED: ({ client }) => client.send('PUT', MANDATES),
   async REQUEST_TIMEOUT({ t }) {
     const port = await listen(build(t, { requestTimeout: 20 }))
@@ -111,11 +113,20 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
     await client.post(COLLECTIONS, collection())
     return client.control('POST', '/direct-debit/COL-0001/settle', {})
   },
+  async OPERATION_SUNSET({ client }) {
+    const gone = { operation: 'GET /api/v1/mandates', deprecatedSince: MONDAY, sunset: MONDAY, goneAfterSunset: true }
+    await client.control('PUT', '/deprecations', { data: [gone] })
+    return client.get(MANDATES)
+  },
   PAYLOAD_TOO_LARGE: ({ client }) => client.post(MANDATES, 'x'.repeat(1024 * 1024 + 1)),
   UNSUPPORTED_MEDIA_TYPE: ({ client }) => client.post(MANDATES, '{}', { headers: { 'content-type': 'text/plain' } }),
   async HEADERS_TOO_LARGE({ t }) {
     const port = await listen(build(t))
     return (await exchange(port, request('GET /', { 'x-long': 'x'.repeat(20_000) })))[0]
+  },
+  async RATE_LIMITED({ client }) {
+    await client.control('POST', '/faults', { effect: { kind: 'error', status: 429 } })
+    return client.get(MANDATES)
   },
   async INTERNAL_ERROR({ t }) {
     const app = build(t)

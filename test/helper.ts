@@ -1,10 +1,9 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import { buildApp } from '../src/app.js'
+import type { AssembleOptions } from '../src/assemble.js'
+import { assemble } from '../src/assemble.js'
 import { parseInstant } from '../src/core/time.js'
 import { loadFixtures } from '../src/fixtures.js'
 import { OWN_FIXTURES } from '../src/package.js'
-import type { SandboxOptions } from '../src/sandbox.js'
-import { createSandbox } from '../src/sandbox.js'
 
 /** A Monday, 10:00 in Berlin, far from any closed day: where a test's clock stands unless it says otherwise. */
 export const MONDAY = '2026-11-02T09:00:00Z'
@@ -13,22 +12,16 @@ interface Teardown {
   teardown(close: () => Promise<void>): void
 }
 
-export interface BuildOptions extends Partial<Omit<SandboxOptions, 'frozenAt'>> {
+export interface BuildOptions extends Partial<Omit<AssembleOptions, 'frozenAt'>> {
   /** Where every tenant's clock starts, frozen; `real`: running, with `now`. */
   clock?: string
-  /** The real time in milliseconds. */
-  now?(): number
-  requestTimeout?: number
 }
 
 const fixtures = loadFixtures(OWN_FIXTURES)
 
 /** A fresh server that does not listen, with a frozen clock and a fixed seed. It closes with the test. */
-export function build(
-  t: Teardown,
-  { clock = MONDAY, now = () => 0, requestTimeout, ...options }: BuildOptions = {},
-): FastifyInstance {
-  const sandbox = createSandbox({
+export function build(t: Teardown, { clock = MONDAY, now = () => 0, ...options }: BuildOptions = {}): FastifyInstance {
+  const { app } = assemble({
     seed: 'test',
     frozenAt: clock === 'real' ? undefined : parseInstant(clock),
     fixtures,
@@ -37,9 +30,9 @@ export function build(
     maxTenants: 2000,
     tokenLifetime: 3600,
     publicUrl: () => 'http://127.0.0.1:8080',
+    now,
     ...options,
   })
-  const app = buildApp({ sandbox, now, ...(requestTimeout !== undefined && { requestTimeout }) })
   t.teardown(() => app.close())
   return app
 }

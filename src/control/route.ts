@@ -1,12 +1,31 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Operation } from '../core/operations.js'
+import type { Gate } from '../gate.js'
+import type { Journal } from '../http/journal.js'
 import { failures } from '../http/schemas.js'
+import type { Waiting } from '../http/waiting.js'
+import type { Recordings } from '../recording.js'
 import type { Sandbox, Tenant } from '../sandbox.js'
 
-/** What a call of the control plane has to work with. */
-export interface Call<P, Q, B> {
+/** What the control plane controls. */
+export interface Plane {
   readonly sandbox: Sandbox
+  readonly journal: Journal
+  readonly recordings: Recordings
+  readonly waiting: Waiting
+  /** The operations of the API, which faults and deprecations are for. */
+  readonly operations: readonly Operation[]
+  /** The real time in milliseconds. */
+  now(): number
+  isClosing(): boolean
+}
+
+/** What a call of the control plane has to work with. */
+export interface Call<P, Q, B> extends Plane {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
   /** The client id of the tenant that it acts on. */
   readonly client: string
   /** That tenant. @throws CLIENT_NOT_FOUND */
@@ -28,8 +47,17 @@ export interface ControlRoute {
   readonly querystring?: TSchema
   readonly body?: TSchema
   readonly response: TSchema
+  /** The status of success; 200 where it is left out. */
+  readonly status?: number
   /** Takes nothing and always answers the same: served from the first moment on. */
   readonly isPlain?: boolean
+  /**
+   * Whether it goes into the recording, as what changes a tenant must: all but GET does, where nothing is said. What
+   * begins another life of the tenant does not: its recording begins anew.
+   */
+  readonly isRecorded?: boolean
+  /** The largest body in bytes, where it is more than usual. */
+  readonly bodyLimit?: number
   handle(call: Call<unknown, unknown, unknown>): unknown
 }
 
@@ -48,53 +76,66 @@ export function route<
   querystring?: Q
   body?: B
   response: TSchema
+  status?: number
   isPlain?: boolean
+  isRecorded?: boolean
+  bodyLimit?: number
   handle(call: Call<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
 }): ControlRoute {
   return row as unknown as ControlRoute
 }
 
 export interface ControlOptions {
-  readonly sandbox: Sandbox
+  readonly plane: Plane
+  readonly gate: Gate
   readonly routes: readonly ControlRoute[]
   /** The tenant of calls that name none. */
   readonly defaultClient: string
-  now(): number
 }
 
 /** The body of a call that takes none: what it holds all the same is hinted at, like any other unknown member. */
 const NO_MEMBERS = Type.Object({})
 
 /** Serves a table of routes. All of the control plane is our invention, so all of it is labelled assumed. */
-export function serveRoutes(app: FastifyInstance, { sandbox, routes, defaultClient, now }: ControlOptions): void {
-  for (const { method, url, summary, handle, response, isPlain = false, ...schemas } of routes) {
-    const body = schemas.body ?? (method === 'POST' ? NO_MEMBERS : undefined)
+export function serveRoutes(app: FastifyInstance, { plane, gate, routes, defaultClient }: ControlOptions): void {
+  for (const row of routes) {
+    const {
+      method,
+      url,
+      summary,
+      handle,
+      response,
+      status = 200,
+      isPlain = false,
+      bodyLimit,
+      params,
+      querystring,
+    } = row
+    const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
     app.route({
       method,
       url,
       config: { isPlain },
       ...(isPlain && { serializerCompiler: () => JSON.stringify }),
+      ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
         operationId: operationId(method, url),
         summary,
         tags: ['control plane'],
         'x-fidelity': 'assumed',
-        ...schemas,
+        ...(params !== undefined && { params }),
+        ...(querystring !== undefined && { querystring }),
         ...(body !== undefined && { body }),
-        response: { 200: response, ...failures },
+        response: { [status]: response, ...failures },
       },
-      handler: (request: FastifyRequest) => {
-        const realNow = now()
+      handler: (request: FastifyRequest, reply: FastifyReply) => {
+        const realNow = plane.now()
         const { client = defaultClient } = request.query as { client?: string }
-        return handle({
-          sandbox,
-          realNow,
-          client,
-          tenant: () => sandbox.tenant(client, realNow),
-          params: request.params,
-          query: request.query,
-          body: request.body,
-        })
+        const tenant = () => plane.sandbox.tenant(client, realNow)
+        if (isRecorded) gate.passControl(request, tenant())
+        reply.code(status)
+        const { params, query, body } = request
+        return handle({ ...plane, request, reply, realNow, client, tenant, params, query, body })
       },
     })
   }

@@ -1,18 +1,25 @@
+import type { FastifyReply } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import { outcomes } from '../areas/direct-debit/outcomes.js'
 import { reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
 import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
+import type { Fault, FaultRequest, Faults } from '../core/faults.js'
 import { formatInstant } from '../core/time.js'
+import { JSON_TYPE } from '../http/error-handler.js'
+import type { Recording } from '../recording.js'
+import { RECORDING_FORMAT, RECORDING_VERSION } from '../recording.js'
 import type { Tenant } from '../sandbox.js'
 import type { SeedRecords } from '../seed.js'
 import type { Counts } from '../world.js'
 import { countsBy } from '../world.js'
 import { advance } from './advance.js'
+import { readEvents, streamEvents } from './events.js'
 import type { ControlRoute } from './route.js'
 import { route } from './route.js'
 import * as schemas from './schemas.js'
+import { verify } from './verify.js'
 
 const querystring = schemas.ClientQuery
 
@@ -76,7 +83,8 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/reset',
-      summary: 'Put the tenant back to its fixture: records, clock, ids, settings, events, tokens',
+      summary: 'Put the tenant back to its fixture: records, clock, ids, settings, faults, requests, events, tokens',
+      isRecorded: false,
       querystring,
       response: schemas.ResetResult,
       handle: ({ sandbox, client, realNow }) => describe(sandbox.reset(client, realNow)),
@@ -97,6 +105,62 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
         else world.seed(records as SeedRecords)
         const counts = world.counts()
         return { added: difference(counts, before), counts }
+      },
+    }),
+    route({
+      method: 'GET',
+      url: '/state',
+      summary: 'The whole tenant as one JSON document',
+      querystring,
+      response: schemas.State,
+      handle: ({ tenant, reply }) => document(reply, tenant().world.keep()),
+    }),
+    route({
+      method: 'PUT',
+      url: '/state',
+      summary: 'Put a state document in place of the tenant, all or nothing',
+      isRecorded: false,
+      bodyLimit: LARGEST_STATE,
+      querystring,
+      body: schemas.State,
+      response: schemas.ResetResult,
+      handle: ({ sandbox, client, realNow, body }) => describe(sandbox.replace(client, body, realNow)),
+    }),
+    route({
+      method: 'POST',
+      url: '/fork',
+      summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
+      isRecorded: false,
+      querystring,
+      body: schemas.ForkRequest,
+      status: 201,
+      response: schemas.ForkResult,
+      handle({ sandbox, client, realNow, body }) {
+        const { clientId } = sandbox.fork(client, body, realNow)
+        return { clientId }
+      },
+    }),
+    route({
+      method: 'GET',
+      url: '/recording',
+      summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
+      querystring,
+      response: schemas.Recording,
+      handle({ sandbox, recordings, tenant, client, reply }) {
+        const { clientId, secretDigest, ...identity } = sandbox.identityOf(client)
+        const name = encodeURIComponent(clientId)
+        reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
+        return document(reply, {
+          format: RECORDING_FORMAT,
+          version: RECORDING_VERSION,
+          recordedBy: about.version,
+          clientId,
+          seed: sandbox.seed,
+          publicUrl: sandbox.publicUrl(),
+          tokenLifetime: sandbox.tokenLifetime,
+          identity,
+          ...recordings.of(tenant()),
+        } satisfies Recording)
       },
     }),
     route({
@@ -272,17 +336,167 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       }),
     }),
     route({
+      method: 'GET',
+      url: '/events',
+      summary: 'Changes of state, in order; ?wait= waits for the next, Accept: text/event-stream streams',
+      querystring: schemas.EventQuery,
+      response: schemas.EventList,
+      handle({ client, query, request, reply, ...plane }) {
+        const isStream = /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
+        return isStream ? streamEvents(client, query, { request, reply }, plane) : readEvents(client, query, plane)
+      },
+    }),
+    route({
+      method: 'GET',
+      url: '/requests',
+      summary: 'What the app under test sent and got, secrets masked',
+      querystring: schemas.RequestQuery,
+      response: schemas.RequestList,
+      handle: ({ journal, tenant, client, query }) => {
+        tenant()
+        return journal.of(client, query)
+      },
+    }),
+    route({
+      method: 'DELETE',
+      url: '/requests',
+      summary: 'Empty the request log',
+      isRecorded: false,
+      querystring,
+      response: schemas.Cleared,
+      handle: ({ journal, tenant, client }) => {
+        tenant()
+        return { removed: journal.clear(client) }
+      },
+    }),
+    route({
+      method: 'POST',
+      url: '/requests/verify',
+      summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
+      isRecorded: false,
+      querystring,
+      body: schemas.Verification,
+      response: schemas.VerificationResult,
+      handle: ({ journal, tenant, client, body }) => {
+        tenant()
+        return verify(journal, client, body)
+      },
+    }),
+    route({
+      method: 'GET',
+      url: '/faults',
+      summary: 'All faults, also those that are spent, and how often each has fired',
+      querystring,
+      response: schemas.FaultList,
+      handle: ({ tenant, realNow }) => {
+        const { faults } = tenant().world
+        return { data: faults.list().map(fault => show(fault, faults, realNow)) }
+      },
+    }),
+    route({
+      method: 'POST',
+      url: '/faults',
+      summary: 'Arm a fault: error, delay, drop, reset, truncate, garbage, dribble, stale-token',
+      querystring,
+      body: schemas.FaultRequest,
+      status: 201,
+      response: schemas.Fault,
+      handle: ({ tenant, operations, realNow, body }) => {
+        const { faults } = tenant().world
+        return show(faults.arm(body as FaultRequest, operations, realNow), faults, realNow)
+      },
+    }),
+    route({
+      method: 'DELETE',
+      url: '/faults',
+      summary: 'Remove all faults',
+      querystring,
+      response: schemas.Cleared,
+      handle: ({ tenant }) => {
+        const { faults } = tenant().world
+        const removed = faults.list().length
+        faults.clear()
+        return { removed }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      url: '/faults/:id',
+      summary: 'Remove one fault',
+      params: schemas.FaultParams,
+      querystring,
+      response: schemas.Cleared,
+      handle: ({ tenant, params }) => {
+        tenant().world.faults.remove(params.id)
+        return { removed: 1 }
+      },
+    }),
+    route({
       method: 'PUT',
       url: '/settings',
-      summary: 'Whether new mandates are ACTIVE at once, and which origins may embed payout links',
+      summary: 'Whether new mandates are ACTIVE at once, how deprecations look, which origins may embed payout links',
       querystring,
       body: schemas.SettingsUpdate,
       response: schemas.Settings,
       handle: ({ tenant, body }) => Object.assign(tenant().world.settings, body),
     }),
+    route({
+      method: 'GET',
+      url: '/deprecations',
+      summary: 'The deprecated operations',
+      querystring,
+      response: schemas.DeprecationList,
+      handle: ({ tenant }) => ({ data: tenant().world.deprecations.list() }),
+    }),
+    route({
+      method: 'PUT',
+      url: '/deprecations',
+      summary: 'Deprecate operations, in place of those that are: since when, sunset, gone after it',
+      querystring,
+      body: schemas.DeprecationsUpdate,
+      response: schemas.DeprecationList,
+      handle: ({ tenant, operations, body }) => {
+        const { deprecations } = tenant().world
+        deprecations.replace(body.data, operations)
+        return { data: deprecations.list() }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      url: '/deprecations',
+      summary: 'Deprecate nothing',
+      querystring,
+      response: schemas.Cleared,
+      handle: ({ tenant }) => {
+        const { deprecations } = tenant().world
+        const removed = deprecations.list().length
+        deprecations.replace([], [])
+        return { removed }
+      },
+    }),
+    route({
+      method: 'POST',
+      url: '/tokens/expire',
+      summary: 'Every token of the tenant is expired from now on',
+      querystring,
+      response: schemas.TokensExpired,
+      handle: ({ tenant }) => {
+        const { clientId, tokens, world } = tenant()
+        tokens.expireAll()
+        return { clientId, now: formatInstant(world.clock.now()) }
+      },
+    }),
   ]
   return routes
 }
+
+/** A state document is larger than any request of the API, in bytes. */
+const LARGEST_STATE = 64 * 1024 * 1024
+
+/** Sends a document that people read, too; made here, so that its members stay in their order. */
+const document = (reply: FastifyReply, value: object) => reply.type(JSON_TYPE).send(JSON.stringify(value, null, 2))
+
+const show = (fault: Fault, faults: Faults, realNow: number) => ({ ...fault, state: faults.stateOf(fault, realNow) })
 
 const describe = ({ clientId, fixture, world }: Tenant) => ({
   clientId,

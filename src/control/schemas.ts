@@ -4,8 +4,21 @@ import { Bill, BillParams, BillRegionQuery } from '../areas/bills/schemas.js'
 import { Collection, CollectionParams, CollectionVerbBody } from '../areas/direct-debit/schemas.js'
 import { MandateParams, StoredMandate } from '../areas/mandates/schemas.js'
 import { Claim, Decline, PayoutLinkParams, StoredPayoutLink } from '../areas/payout-links/schemas.js'
-import { assumed, labelled, Moment, OneOf } from '../http/schemas.js'
+import { assumed, Duration, labelled, Moment, OneOf, Text } from '../http/schemas.js'
 import { SeedRecords } from '../seed.js'
+import {
+  ClockMode,
+  ClockRate,
+  ClockState,
+  change,
+  Deprecation,
+  DeprecationRequest,
+  Event,
+  Fault,
+  FaultRequest,
+  Settings,
+  State,
+} from '../state.js'
 
 /** Which tenant a call acts on. */
 const client = { client: Type.Optional(assumed(Type.String())) }
@@ -51,43 +64,21 @@ export const SeedRequest = Type.Unsafe<{ fixture?: string; records?: SeedRecords
 )
 export const SeedResult = labelled(assumed, { added: Counts, counts: Counts })
 
-const Mode = OneOf('running', 'frozen')
-const Rate = Type.Integer({ minimum: 1, maximum: 86_400, 'x-expected': 'an integer from 1 to 86400' })
-
-export const ClockState = labelled(assumed, { now: Moment, mode: Mode, rate: Rate })
 export const ClockUpdate = Type.Object(
-  { mode: Type.Optional(assumed(Mode)), rate: Type.Optional(assumed(Rate)) },
+  { mode: Type.Optional(assumed(ClockMode)), rate: Type.Optional(assumed(ClockRate)) },
   { anyOf: [{ required: ['mode'] }, { required: ['rate'] }] },
 )
 
 export const ClockAdvance = Type.Object(
   {
-    by: Type.Optional(
-      assumed(
-        Type.String({
-          format: 'duration',
-          maxLength: 32,
-          'x-expected': 'an ISO 8601 duration without years and months, such as P3D',
-        }),
-      ),
-    ),
+    by: Type.Optional(assumed(Duration)),
     to: Type.Optional(assumed(Moment)),
     toNextEvent: Type.Optional(assumed(Type.Literal(true, { 'x-expected': 'true' }))),
   },
   { anyOf: [{ required: ['by'] }, { required: ['to'] }, { required: ['toNextEvent'] }] },
 )
 
-const change = {
-  at: Moment,
-  kind: OneOf('mandate', 'collection', 'payoutLink', 'bill'),
-  reference: Type.String(),
-  from: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-  to: Type.String(),
-  reasonCode: Type.Optional(Type.String()),
-}
 export const ClockAdvanced = labelled(assumed, { now: Moment, transitions: Type.Array(labelled(assumed, change)) })
-
-const Event = labelled(assumed, { seq: Type.Integer(), ...change, cause: OneOf('api', 'time', 'control', 'outcome') })
 
 const explained = <R extends TProperties[string]>(record: R) =>
   labelled(assumed, {
@@ -111,6 +102,102 @@ export const ExplainedCollection = explained(Collection)
 export const ExplainedMandate = explained(StoredMandate)
 export const ExplainedPayoutLink = explained(StoredPayoutLink)
 export const ExplainedBill = explained(Bill)
+
+const count = (least: number, most: number) =>
+  Type.Integer({ minimum: least, maximum: most, 'x-expected': `an integer from ${least} to ${most}` })
+const After = Type.Optional(assumed(count(0, 9_007_199_254_740_991)))
+const Method = OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')
+
+export const EventQuery = Type.Object({
+  ...client,
+  after: After,
+  kind: Type.Optional(assumed(change.kind)),
+  reference: Type.Optional(assumed(Text(1, 128))),
+  wait: Type.Optional(assumed(count(0, 60))),
+})
+export const EventList = labelled(assumed, { data: Type.Array(Event), last: Type.Integer() })
+
+export const RequestQuery = Type.Object({
+  ...client,
+  after: After,
+  method: Type.Optional(assumed(Method)),
+  path: Type.Optional(assumed(Text(1, 500))),
+  status: Type.Optional(assumed(count(100, 599))),
+})
+/** What was sent and answered can be anything, so it is told as it is. */
+const LoggedRequest = labelled(assumed, {
+  seq: Type.Integer(),
+  at: Moment,
+  method: Type.String(),
+  path: Type.String(),
+  query: Type.Any(),
+  headers: Type.Any(),
+  body: Type.Any(),
+  status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+  responseHeaders: Type.Any(),
+  responseBody: Type.Any(),
+  durationMs: Type.Number(),
+  faults: Type.Array(Type.Any()),
+  hints: Type.Array(Type.String()),
+})
+export const RequestList = labelled(assumed, {
+  data: Type.Array(LoggedRequest),
+  last: Type.Integer(),
+  dropped: Type.Integer({ description: 'How many made room for later ones.' }),
+})
+
+const Anything = Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' })
+export const Verification = labelled(assumed, {
+  method: Type.Optional(Method),
+  path: Type.Optional(Text(1, 500)),
+  headers: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      maxProperties: 50,
+      additionalProperties: { type: 'string', 'x-expected': 'a string' },
+      'x-expected': 'an object of header fields and their values',
+    }),
+  ),
+  body: Type.Optional(Anything),
+  status: Type.Optional(count(100, 599)),
+  times: Type.Optional(count(0, 1_000_000)),
+  atLeast: Type.Optional(count(0, 1_000_000)),
+  atMost: Type.Optional(count(0, 1_000_000)),
+})
+export const VerificationResult = labelled(assumed, {
+  matched: Type.Boolean(),
+  count: Type.Integer(),
+  dropped: Type.Integer({ description: 'How many requests made room for later ones, and were not looked at.' }),
+  nearestMisses: Type.Optional(
+    Type.Array(
+      labelled(assumed, {
+        seq: Type.Integer(),
+        method: Type.String(),
+        path: Type.String(),
+        status: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+        differences: Type.Array(
+          labelled(assumed, { at: Type.String(), expected: Type.Any(), actual: Type.Optional(Type.Any()) }),
+        ),
+      }),
+    ),
+  ),
+})
+export const Cleared = labelled(assumed, { removed: Type.Integer() })
+
+export const FaultList = labelled(assumed, { data: Type.Array(Fault) })
+export const FaultParams = labelled(assumed, { id: Text(1, 64) })
+
+export const DeprecationList = labelled(assumed, { data: Type.Array(Deprecation) })
+export const DeprecationsUpdate = labelled(assumed, {
+  data: Type.Array(DeprecationRequest, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
+})
+
+export const ForkRequest = labelled(assumed, { clientId: Text(1, 64), clientSecret: Type.Optional(Text(1, 1000)) })
+export const ForkResult = labelled(assumed, { clientId: Type.String() })
+
+export const TokensExpired = labelled(assumed, { clientId: Type.String(), now: Moment })
+
+export const Recording = Type.Unsafe<object>({ type: 'object', description: 'A file for `payments-sandbox replay`.' })
 
 export const BillExplainQuery = Type.Object({ ...client, ...BillRegionQuery })
 
@@ -137,18 +224,19 @@ export const ErrorTable = labelled(assumed, {
   ),
 })
 
-const ActivationSetting = OneOf('automatic', 'manual')
-const Origins = Type.Array(
-  Type.String({ format: 'origin', maxLength: 300, 'x-expected': 'an origin: scheme, host and port' }),
-  {
-    maxItems: 100,
-    'x-expected': 'a list of at most 100 origins',
-  },
-)
-export const Settings = labelled(assumed, { mandateActivation: ActivationSetting, allowedOrigins: Origins })
-export const SettingsUpdate = labelled(assumed, {
-  mandateActivation: Type.Optional(ActivationSetting),
-  allowedOrigins: Type.Optional(Origins),
-})
+export const SettingsUpdate = Type.Partial(Settings)
 
-export { BillParams, Claim, CollectionParams, CollectionVerbBody, Decline, MandateParams, PayoutLinkParams }
+export {
+  BillParams,
+  Claim,
+  ClockState,
+  CollectionParams,
+  CollectionVerbBody,
+  Decline,
+  Fault,
+  FaultRequest,
+  MandateParams,
+  PayoutLinkParams,
+  Settings,
+  State,
+}

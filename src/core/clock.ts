@@ -15,12 +15,19 @@ export interface Clock {
    * @param realNow milliseconds since the epoch, as the edge reads them
    */
   sync(realNow: number): void
+  /**
+   * Stands at a moment that once was reached at a real time, for a replay: from there a running clock runs on. Does
+   * what becomes due on the way.
+   */
+  standAt(at: Instant, realNow: number): void
   /** Freezes, resumes or changes the pace, from now on. */
   configure(change: { mode?: 'running' | 'frozen' | undefined; rate?: number | undefined }): void
   /** Moves forward, doing all that is due on the way, each at its own due time and in order. */
   advanceTo(to: Instant): void
   /** When the next work is due; null: never. */
   nextDue(): Instant | null
+  /** The real time, in milliseconds, at which the clock gets there by itself; null: it never does. */
+  realTimeOf(at: Instant): number | null
   /**
    * Plans the next work of an item, in place of what was planned. A time that has passed means at once, one past the
    * end of time never. The work of an item is the same function each time.
@@ -75,6 +82,11 @@ export function createClock(start: ClockStart): Clock {
       if (realNow > lastReal) lastReal = realNow
       advanceTo(Math.min(wholeSecond(exactNow()), LAST_INSTANT))
     },
+    standAt(at, realNow) {
+      if (realNow > lastReal) lastReal = realNow
+      advanceTo(at)
+      reanchor(now)
+    },
     configure(change) {
       // What has run of the present second is kept, or a pace that is set often would hold the clock back.
       const exact = exactNow()
@@ -88,6 +100,7 @@ export function createClock(start: ClockStart): Clock {
       reanchor(now + fraction)
     },
     nextDue: () => agenda.peek()?.at ?? null,
+    realTimeOf: at => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),
     schedule(item, at, work) {
       agenda.plan(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)
     },

@@ -38,6 +38,7 @@ export const catalogue = {
   MISSING_TOKEN: entry(401, 'The request carries no bearer token.'),
   INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
   EXPIRED_TOKEN: entry(401, "The bearer token has expired on the tenant's clock."),
+  ADMIN_TOKEN_REQUIRED: entry(401, 'Control plane: an admin token is set, and the call does not carry it.'),
   ORIGIN_NOT_ALLOWED: entry(403, "The origin of an embedded link is not on the tenant's list of allowed SDK origins."),
   ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
   MANDATE_NOT_FOUND: entry(404, 'No such mandate of this tenant in this region.'),
@@ -46,6 +47,7 @@ export const catalogue = {
   BILL_NOT_FOUND: entry(404, 'No such bill of this tenant in this region.'),
   COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this tenant in this region.'),
   CLIENT_NOT_FOUND: entry(404, 'Control plane: no tenant has this client id.'),
+  FAULT_NOT_FOUND: entry(404, 'Control plane: the tenant has no fault of this id.'),
   METHOD_NOT_ALLOWED: entry(405, 'The path exists, with other methods: see `Allow`.'),
   REQUEST_TIMEOUT: entry(408, 'The request did not arrive in time.'),
   DUPLICATE_REFERENCE: entry(409, "The caller's reference is taken, whatever the body."),
@@ -55,14 +57,19 @@ export const catalogue = {
   PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled, expired, rejected or failed.'),
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
   ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state; the message names what is.'),
+  OPERATION_SUNSET: entry(410, 'The operation is past its sunset: only when asked for by a deprecation.'),
   PAYLOAD_TOO_LARGE: entry(413, 'The body is above 1 MiB (a document: above 10 MiB).'),
   UNSUPPORTED_MEDIA_TYPE: entry(
     415,
     'Wrong Content-Type, or a document that is not PDF, JPEG or PNG by its first bytes.',
   ),
   HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB.'),
+  RATE_LIMITED: entry(429, 'Only when asked for by a fault; with `Retry-After`.'),
   INTERNAL_ERROR: entry(500, 'Unforeseen; the message tells nothing of the inside.'),
-  SERVICE_UNAVAILABLE: entry(503, 'The server is closing, or has no room for another tenant.'),
+  SERVICE_UNAVAILABLE: entry(
+    503,
+    'The server is closing, has no room for another tenant, cannot write to its data folder, or a fault asks for it.',
+  ),
 } satisfies Record<string, CatalogueEntry>
 
 export type ErrorCode = keyof typeof catalogue
@@ -76,8 +83,6 @@ export interface ErrorEnvelope {
 
 /** A refusal that a client is told of, as the catalogue has it. `headers` go out with the answer. */
 export class SandboxError extends Error {
-  readonly status: number
-
   readonly field: string | null
 
   constructor(
@@ -85,11 +90,11 @@ export class SandboxError extends Error {
     field: string | null,
     message: string,
     readonly headers: Readonly<Record<string, string>> = {},
+    readonly status: number = catalogue[code].status,
   ) {
     super(message)
     // A client can name a field as it likes, also at great length.
     this.field = field === null ? null : shorten(field)
-    this.status = catalogue[code].status
   }
 
   get envelope(): ErrorEnvelope {
@@ -207,6 +212,13 @@ export const errors = {
     new SandboxError('EXPIRED_TOKEN', 'authorization', 'The access token has expired. Request a new one.', {
       'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token"',
     }),
+  adminTokenRequired: () =>
+    new SandboxError(
+      'ADMIN_TOKEN_REQUIRED',
+      'authorization',
+      'Send the header Authorization: Bearer <SANDBOX_ADMIN_TOKEN> to the control plane.',
+      { 'www-authenticate': 'Bearer realm="payments-sandbox control plane"' },
+    ),
   originNotAllowed: (origin: string) =>
     new SandboxError(
       'ORIGIN_NOT_ALLOWED',
@@ -226,6 +238,10 @@ export const errors = {
       'client',
       `There is no tenant ${quote(clientId)}. It comes into being with its first token.`,
     ),
+  faultNotFound: (id: string) =>
+    new SandboxError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this tenant.`),
+  operationSunset: (operation: string, sunset: string) =>
+    new SandboxError('OPERATION_SUNSET', null, `${operation} is gone since its sunset, ${sunset}.`),
   unknownFixture: (fixture: string, known: readonly string[]) =>
     new SandboxError('INVALID_FIELD', 'fixture', `There is no fixture ${quote(fixture)}. Known: ${known.join(', ')}.`),
   methodNotAllowed: (method: string, allow: string) =>

@@ -22,12 +22,15 @@ export interface EventLog {
   append(event: Omit<Event, 'seq'>): Event
   /** The `seq` of the latest event; 0 before the first. */
   last(): number
+  /** The event of a `seq`; undefined: there is none. */
+  at(seq: number): Event | undefined
   /** The events with a `seq` above the given one. */
   after(seq: number): readonly Event[]
 }
 
-export function createEventLog(): EventLog {
-  const events: Event[] = []
+/** @param earlier events of an earlier life, numbered from 1 */
+export function createEventLog(earlier: readonly Event[] = []): EventLog {
+  const events = [...earlier]
   return {
     append(event) {
       const numbered = { seq: events.length + 1, ...event }
@@ -35,6 +38,7 @@ export function createEventLog(): EventLog {
       return numbered
     },
     last: () => events.length,
+    at: seq => events[seq - 1],
     after: seq => events.slice(seq),
   }
 }

@@ -9,6 +9,8 @@ export interface Ids {
   next(purpose: string): string
   /** The next number for a purpose, from 1, where no identifier is needed. */
   count(purpose: string): number
+  /** The next number for a purpose that is spread evenly from 0 up to, not including, 1. */
+  fraction(purpose: string): number
   /** A tag that only this tenant of this seed makes for a text: 16 characters of base64url (96 bits). */
   sign(purpose: string, text: string): string
   /** Takes back what was given since, as if it had never been asked for. */
@@ -20,11 +22,12 @@ export interface Ids {
 /**
  * @param seed SANDBOX_SEED, any text
  * @param scope whose identifiers these are, such as a client id
+ * @param earlier the counters of an earlier life
  */
-export function createIds(seed: string, scope: string): Ids {
+export function createIds(seed: string, scope: string, earlier: Readonly<Record<string, number>> = {}): Ids {
   const key = createHmac('sha256', seed).update(scope).digest()
   const digest = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
-  let counters: Record<string, number> = {}
+  let counters: Record<string, number> = { ...earlier }
 
   function count(purpose: string) {
     const next = (counters[purpose] ?? 0) + 1
@@ -36,11 +39,17 @@ export function createIds(seed: string, scope: string): Ids {
     get counters() {
       return counters
     },
-    rewind(earlier) {
-      counters = { ...earlier }
+    rewind(to) {
+      counters = { ...to }
     },
     next: purpose => digest(`id\0${purpose}\0${count(purpose)}`).slice(0, 22),
     count,
+    fraction: purpose =>
+      createHmac('sha256', key)
+        .update(`fraction\0${purpose}\0${count(purpose)}`)
+        .digest()
+        .readUIntBE(0, 6) /
+      2 ** 48,
     sign: (purpose, text) => digest(`sign\0${purpose}\0${text}`).slice(0, 16),
   }
 }

@@ -1,10 +1,11 @@
 import type { Schedulable } from './agenda.js'
 import type { Engine } from './engine.js'
+import { errors, quote } from './errors.js'
 import type { Cause, Event, EventKind } from './events.js'
 import type { Region } from './regions.js'
 import type { Lifecycle, Move } from './state-machine.js'
 import { legalMoves, next } from './state-machine.js'
-import type { Entry, Placed, Table, TableKind } from './table.js'
+import type { Entry, Kept, Placed, Table, TableKind } from './table.js'
 import { createTable } from './table.js'
 import type { Instant } from './time.js'
 import { formatInstant, parseInstant } from './time.js'
@@ -26,6 +27,12 @@ export interface Step<V extends string> {
 
 export interface StatefulEntry<R> extends Entry<R>, Schedulable {
   readonly timeline: Event[]
+}
+
+/** A record with states, its place and its history, as a state document keeps it (control plane, GET /state). */
+export interface KeptStateful<R> extends Kept<R> {
+  /** The `seq` of each event of its timeline. */
+  readonly timeline: number[]
 }
 
 export interface StatefulKind<R, S extends string, V extends string, Facet extends string> extends TableKind<R, Facet> {
@@ -73,6 +80,14 @@ export interface StatefulTable<R, V extends string, Facet extends string>
   /** Plans the next step anew, after something that `plan` looks at has changed. */
   replan(entry: StatefulEntry<R>): void
   explain(entry: StatefulEntry<R>, legal?: readonly LegalMove[]): Explained<R>
+  /** All records with their places and histories. Plans are left out: they follow from the records. */
+  keep(): KeptStateful<R>[]
+  /**
+   * Takes kept records into an empty table, and plans their next steps.
+   * @param path where the list stands in the state document, for the errors
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD (a place, a region, or a timeline that names no event of this record)
+   */
+  restore(kept: readonly KeptStateful<R>[], path: string): void
 }
 
 const withReason = (reasonCode: string | undefined) => (reasonCode === undefined ? {} : { reasonCode })
@@ -129,6 +144,15 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
     return entry
   }
 
+  function timelineOf({ record, timeline }: KeptStateful<R>, path: string): Event[] {
+    const reference = kind.reference(record)
+    return timeline.map((seq, at) => {
+      const event = events.at(seq)
+      if (event?.kind === kind.event && event.reference === reference) return event
+      throw errors.invalid(`${path}.timeline.${at}`, `There is no event ${seq} of ${quote(reference)}.`)
+    })
+  }
+
   return {
     ...table,
     get size() {
@@ -153,6 +177,22 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
           ? { at: formatInstant(entry.dueAt as Instant), to: kind.lifecycle[entry.record.status][step.verb] as S }
           : null,
         legal,
+      }
+    },
+    keep: () =>
+      table.entries().map(({ region, sequence, record, timeline }) => ({
+        region,
+        sequence,
+        record,
+        timeline: timeline.map(({ seq }) => seq),
+      })),
+    restore(kept, path) {
+      table.refuseMisplaced(kept, path)
+      for (const [at, item] of kept.entries()) {
+        const { region, sequence, record } = item
+        const createdAt = parseInstant(kind.createdAt(record)) as Instant
+        const timeline = timelineOf(item, `${path}.${at}`)
+        replan(table.add({ createdAt, sequence, region, record, timeline, dueAt: null }))
       }
     },
   }

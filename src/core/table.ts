@@ -7,6 +7,7 @@ import { createOrderedIndex } from './ordered-index.js'
 import type { Region } from './regions.js'
 import { REGIONS } from './regions.js'
 import type { Instant } from './time.js'
+import { formatInstant, parseInstant } from './time.js'
 
 /** A stored record and where it stands: in which region, and in which place of its list. */
 export interface Entry<R> extends Position {
@@ -18,6 +19,18 @@ export interface Entry<R> extends Position {
 export interface Placed<R> {
   readonly region: Region
   readonly record: R
+}
+
+/** A record with its place, as a state document keeps it (control plane, GET /state). */
+export interface Kept<R> extends Placed<R> {
+  /** Position in the tenant's order of creation. */
+  readonly sequence: number
+}
+
+/** A record without states, as a state document keeps it. */
+export interface KeptPlain<R> extends Kept<R> {
+  /** YYYY-MM-DDThh:mm:ssZ; the record itself does not tell. */
+  readonly createdAt: string
 }
 
 /** The envelope of every list (service interface, Collection list envelope). */
@@ -44,6 +57,8 @@ export interface TableKind<R, Facet extends string> {
   /** The member of a record that holds its reference, for errors. */
   readonly referenceField: string
   reference(record: R): string
+  /** The region that a record belongs to, where it tells. */
+  region?(record: R): Region
   readonly facets: Readonly<Record<Facet, (record: R) => string | undefined>>
 }
 
@@ -73,6 +88,14 @@ export interface Table<R, E extends Entry<R>, Facet extends string> {
   list(region: Region, query: ListQuery<E, Facet>): List<R>
   /** The place of a record created now. */
   placeAt(createdAt: Instant): Position
+  /** All entries of all regions, in order of creation. */
+  entries(): E[]
+  /**
+   * Checks that kept records fit together: references and places differ, and each is in its region.
+   * @param path where the list stands in the state document, for the errors
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD
+   */
+  refuseMisplaced(kept: readonly Kept<R>[], path: string): void
 }
 
 export function createTable<R, E extends Entry<R>, Facet extends string>(
@@ -153,5 +176,35 @@ export function createTable<R, E extends Entry<R>, Facet extends string>(
       }
     },
     placeAt: createdAt => ({ createdAt, sequence: engine.nextSequence() }),
+    entries: () =>
+      [...regions.values()]
+        .flatMap(({ byReference }) => [...byReference.values()])
+        .sort((a, b) => a.sequence - b.sequence),
+    refuseMisplaced(kept, path) {
+      for (const [at, { region, sequence, record }] of kept.entries()) {
+        const right = kind.region?.(record) ?? region
+        if (region !== right) throw errors.invalid(`${path}.${at}.region`, `region must be ${right}, not ${region}.`)
+        if (at > 0 && sequence <= (kept[at - 1] as Kept<R>).sequence) {
+          throw errors.invalid(`${path}.${at}.sequence`, 'sequence must be above that of the record before.')
+        }
+      }
+      this.refuseDuplicates(kept, path)
+    },
   }
 }
+
+/** What a table without states gives to a state document, and takes back from it. */
+export const keeping = <R, Facet extends string>(table: Table<R, Entry<R>, Facet>) => ({
+  keep: (): KeptPlain<R>[] =>
+    table.entries().map(({ region, sequence, createdAt, record }) => ({
+      region,
+      sequence,
+      createdAt: formatInstant(createdAt),
+      record,
+    })),
+  /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
+  restore(kept: readonly KeptPlain<R>[], path: string): void {
+    table.refuseMisplaced(kept, path)
+    for (const { createdAt, ...place } of kept) table.add({ ...place, createdAt: parseInstant(createdAt) as Instant })
+  },
+})

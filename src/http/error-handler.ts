@@ -6,7 +6,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** What Fastify and its plugins refuse by themselves, in the words of our catalogue. */
 const translations = new Map<unknown, (request: FastifyRequest) => SandboxError>([
-  ['FST_ERR_CTP_BODY_TOO_LARGE', () => errors.payloadTooLarge(null, '1 MiB')],
+  [
+    'FST_ERR_CTP_BODY_TOO_LARGE',
+    ({ routeOptions }) => errors.payloadTooLarge(null, `${routeOptions.bodyLimit / 1024 / 1024} MiB`),
+  ],
   [
     'FST_ERR_CTP_INVALID_CONTENT_LENGTH',
     () => errors.malformed(null, 'The body is not as long as Content-Length says.'),

@@ -1,6 +1,3 @@
-import formbody from '@fastify/formbody'
-import type { FastifyInstance } from 'fastify'
-
 export const FORM = 'application/x-www-form-urlencoded'
 
 /** The fields of a query string or form by name; a repeated one holds all its values. */
@@ -43,9 +40,4 @@ function decode(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** Lets the routes of a plugin take forms. */
-export function acceptForms(app: FastifyInstance): void {
-  app.register(formbody, { parser: parseForm as (text: string) => Record<string, unknown> })
 }

@@ -10,9 +10,9 @@ const LIVE = '/_sandbox/health/live'
 
 /**
  * What every request passes first: it gets its `x-request-id`, must name a host, and is turned away while the server
- * closes. What Node would answer by itself, without the envelope, comes here, too.
+ * closes. Answers whether it does. What Node would answer by itself, without the envelope, comes here, too.
  */
-export function installFrontDoor(app: FastifyInstance, nextRequestId: () => string): void {
+export function installFrontDoor(app: FastifyInstance, nextRequestId: () => string): { isClosing(): boolean } {
   let isClosing = false
 
   app.addHook('preClose', done => {
@@ -57,4 +57,6 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     )
     done()
   })
+
+  return { isClosing: () => isClosing }
 }

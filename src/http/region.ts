@@ -12,9 +12,9 @@ interface RegionSchema {
   properties: { 'x-region': { enum: readonly Region[] } }
 }
 
-/** The regions that a route serves: the enum of the header in its schema. */
-const regionsOf = (request: FastifyRequest): readonly Region[] =>
-  (request.routeOptions.schema as { headers: RegionSchema }).headers.properties['x-region'].enum
+/** The regions that a route serves: the enum of the header in its schema. Undefined: it takes no region. */
+export const regionsOf = (schema: object | undefined): readonly Region[] | undefined =>
+  (schema as { headers?: RegionSchema } | undefined)?.headers?.properties['x-region'].enum
 
 /** Requires the routing header (interface, What the service does). */
 export function installRegion(app: FastifyInstance): void {
@@ -23,7 +23,7 @@ export function installRegion(app: FastifyInstance): void {
     const region = request.headers['x-region']
     if (typeof region !== 'string' || region === '')
       throw errors.missing('x-region', 'The header x-region is required.')
-    const served = regionsOf(request)
+    const served = regionsOf(request.routeOptions.schema) as readonly Region[]
     if (!served.includes(region as Region)) throw errors.invalidRegion(region, served)
     request.region = region as Region
     done()

@@ -64,6 +64,13 @@ export const Moment = Type.String({
   'x-expected': 'a moment in UTC in the form YYYY-MM-DDThh:mm:ssZ',
 })
 
+/** A length of time without years and months (ISO 8601). */
+export const Duration = Type.String({
+  format: 'duration',
+  maxLength: 32,
+  'x-expected': 'an ISO 8601 duration without years and months, such as P3D',
+})
+
 export const AccountHolderName = Text(1, 140)
 export const Remarks = Text(1, 256)
 export const EmailAddress = Type.String({

@@ -21,6 +21,8 @@ export interface Upload {
 
 /** The largest document: decisions §1. */
 const LARGEST = 10 * 1024 * 1024
+/** The document with all that comes along with it. */
+const LARGEST_BODY = LARGEST + 1024 * 1024
 const LONGEST_NAME = 255
 const PART = 'file'
 const MULTIPART = 'multipart/form-data'
@@ -45,7 +47,9 @@ export const acceptUpload = (accepts: (content: Buffer) => unknown, formats: str
       if (!hasBody(request)) return errors.missing(PART)
       if (!request.isMultipart()) throw wrongMediaType(request)
 
+      const collected = collect(request)
       const uploads = await readFiles(request)
+      request.bytes = collected()
       if (uploads === undefined) {
         return errors.malformed(null, 'The body is not well-formed multipart/form-data, or has too many parts.')
       }
@@ -61,6 +65,20 @@ export const acceptUpload = (accepts: (content: Buffer) => unknown, formats: str
     },
   },
 })
+
+/** Keeps the bytes of a body that is read piece by piece; to be asked when it has been. @throws PAYLOAD_TOO_LARGE */
+function collect(request: FastifyRequest): () => Buffer {
+  const chunks: Buffer[] = []
+  let length = 0
+  request.raw.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length <= LARGEST_BODY) chunks.push(chunk)
+  })
+  return () => {
+    if (length > LARGEST_BODY) throw errors.payloadTooLarge(PART, '11 MiB with all its parts')
+    return Buffer.concat(chunks)
+  }
+}
 
 /** The files called `file`; undefined where the body is malformed. @throws PAYLOAD_TOO_LARGE */
 async function readFiles(request: FastifyRequest): Promise<Upload[] | undefined> {

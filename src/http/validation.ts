@@ -7,11 +7,15 @@ import { centsAtMost, isDecimal } from '../core/money.js'
 import type { ErrorObject } from './compiler.js'
 import { wrongMediaType } from './error-handler.js'
 import type { Fields } from './forms.js'
-import { isMalformed } from './forms.js'
+import { FORM, isMalformed, parseForm } from './forms.js'
 import { hintIgnored } from './hints.js'
 import { hasBadPath } from './routing.js'
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it came; null: there was none, or it was refused before it was whole. */
+    bytes: Buffer | null
+  }
   interface FastifyContextConfig {
     /** The Content-Type of the body, where it is not JSON. */
     consumes?: string
@@ -54,7 +58,11 @@ export function installValidation(app: FastifyInstance): void {
   })
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.decorateRequest('bytes', null)
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
+    request.bytes = body
+    done(null)
+  })
 
   // Without a body, what it would be does not matter (decisions §1), but Fastify would refuse the Content-Type.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -99,7 +107,7 @@ export const hasBody = ({ headers }: FastifyRequest): boolean =>
 
 function refuseWrongMediaType(request: FastifyRequest) {
   // A body may be announced and still be empty: chunked, without a chunk.
-  if (!hasBody(request) || (Buffer.isBuffer(request.body) && request.body.length === 0)) return
+  if (!hasBody(request) || request.bytes?.length === 0) return
   const { consumes = 'application/json' } = request.routeOptions.config
   const given = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (given !== consumes) throw wrongMediaType(request)
@@ -145,16 +153,13 @@ function readParameter(name: string, value: string | string[], { type }: TSchema
 // ----------------------------------------------------------------------------------------------------------- body
 
 function readBody(request: FastifyRequest, schema: TObject): unknown {
-  const body = isEmpty(request.body) ? {} : parseBody(request.body)
+  const body = request.bytes === null || request.bytes.length === 0 ? {} : parseBody(request, request.bytes)
   check(schema, body, 'INVALID_FIELD')
   return prune(schema, body, name => hintIgnored(request, 'member', name), '')
 }
 
-const isEmpty = (body: unknown): boolean => !(Buffer.isBuffer(body) ? body.length > 0 : body)
-
-function parseBody(body: unknown): Record<string, unknown> {
-  return Buffer.isBuffer(body) ? parseJson(body) : parsedForm(body as Fields)
-}
+const parseBody = (request: FastifyRequest, bytes: Buffer): Record<string, unknown> =>
+  request.routeOptions.config.consumes === FORM ? parsedForm(parseForm(bytes.toString())) : parseJson(bytes)
 
 function parsedForm(fields: Fields): Record<string, unknown> {
   if (isMalformed(fields)) throw errors.malformed(null, 'The form has bad percent-encoding.')
@@ -207,7 +212,8 @@ const isObject = (value: unknown): value is object => value !== null && typeof v
 /** A copy with nothing but the members that the schema names: what it does not name is never stored. */
 function prune(schema: TSchema, value: unknown, ignored: (name: string) => void, path: string): unknown {
   if (Array.isArray(value)) return value.map((item, at) => prune(schema.items, item, ignored, `${path}${at}.`))
-  if (!isObject(value)) return value
+  // A schema without properties takes members of any name.
+  if (!isObject(value) || schema.properties === undefined) return value
   const copy: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
     if (Object.hasOwn(schema.properties, name))

@@ -1,10 +1,7 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { buildApp } from '../../src/app.js'
-import { parseInstant } from '../../src/core/time.js'
-import { createSandbox } from '../../src/sandbox.js'
 import type { Answer } from '../helper.js'
-import { build, call, connect, MONDAY, requestToken } from '../helper.js'
+import { build, call, connect, requestToken } from '../helper.js'
 
 const TOKEN = '/api/v1/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'
@@ -350,24 +347,9 @@ t.test('decisions §3: where no tenant can be dropped for another, the answer is
 
 t.test('decisions §3: secrets and tokens are never logged', async t => {
   const lines: string[] = []
-  const app = buildApp({
-    sandbox: createSandbox({
-      seed: 'test',
-      frozenAt: parseInstant(MONDAY),
-      fixtures: new Map([
-        ['empty', {}],
-        ['demo', {}],
-      ]),
-      clients: [],
-      openRegistration: true,
-      maxTenants: 10,
-      tokenLifetime: 3600,
-      publicUrl: () => 'http://127.0.0.1:8080',
-    }),
+  const app = build(t, {
     logger: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }),
-    now: () => 0,
   })
-  t.teardown(() => app.close())
   const { access_token } = (await requestToken(app, { client_secret: 'hush-hush' })).body
   await requestToken(app, { client_secret: 'wrong-secret' })
   await post(app, `${CREDENTIALS}&client_secret=twice-secret`)

@@ -22,6 +22,7 @@ const statuses = {
   MISSING_TOKEN: 401,
   INVALID_TOKEN: 401,
   EXPIRED_TOKEN: 401,
+  ADMIN_TOKEN_REQUIRED: 401,
   ORIGIN_NOT_ALLOWED: 403,
   ROUTE_NOT_FOUND: 404,
   MANDATE_NOT_FOUND: 404,
@@ -38,14 +39,16 @@ const statuses = {
   PAYOUT_LINK_NOT_CANCELLABLE: 409,
   BILL_CANCELLED: 409,
   ILLEGAL_TRANSITION: 409,
+  OPERATION_SUNSET: 410,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   HEADERS_TOO_LARGE: 431,
+  RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
 }
-/** Control plane, preamble: the one code that decisions §2 does not list. */
-const controlPlane = { CLIENT_NOT_FOUND: 404 }
+/** Codes of the control plane that decisions §2 does not list. */
+const controlPlane = { CLIENT_NOT_FOUND: 404, FAULT_NOT_FOUND: 404 }
 
 t.test('decisions §2: every code of the table is in the catalogue, with its status', async t => {
   const entries: Record<string, { status: number } | undefined> = catalogue

@@ -4,9 +4,8 @@ import { Writable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { Test } from 'tap'
-import { buildApp } from '../../src/app.js'
+import { assemble } from '../../src/assemble.js'
 import { parseInstant } from '../../src/core/time.js'
-import { createSandbox } from '../../src/sandbox.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, call, collection, MONDAY, mandate, payoutLink } from '../helper.js'
 
@@ -65,7 +64,10 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
       done()
     },
   })
-  const sandbox = createSandbox({
+  const logger = pino({ level: 'trace' }, stream) as FastifyBaseLogger
+  const { app } = assemble({
+    logger,
+    now: () => 0,
     seed: 'test',
     frozenAt: parseInstant(MONDAY),
     fixtures: new Map([
@@ -77,9 +79,8 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
     maxTenants: 2000,
     tokenLifetime: 3600,
     publicUrl: () => 'http://127.0.0.1:8080',
+    ...options,
   })
-  const logger = pino({ level: 'trace' }, stream) as FastifyBaseLogger
-  const app = buildApp({ sandbox, logger, now: () => 0, ...options })
   t.teardown(() => app.close())
   return { app, log: () => log }
 }

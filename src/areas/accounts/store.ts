@@ -5,7 +5,7 @@ import { isIban } from '../../core/identifiers.js'
 import type { Region } from '../../core/regions.js'
 import { regionOf } from '../../core/regions.js'
 import type { Entry, List } from '../../core/table.js'
-import { createTable } from '../../core/table.js'
+import { createTable, keeping } from '../../core/table.js'
 import type { Account, AccountQuery } from './schemas.js'
 
 export type AccountStore = ReturnType<typeof createAccountStore>
@@ -17,6 +17,7 @@ export function createAccountStore(engine: Engine) {
       name: 'accounts',
       referenceField: 'accountReference',
       reference: account => account.accountReference,
+      region: account => regionOf(account.currency),
       facets: { currency: account => account.currency },
     },
     engine,
@@ -44,6 +45,8 @@ export function createAccountStore(engine: Engine) {
         },
       }
     },
+
+    ...keeping(table),
 
     get size() {
       return table.size

@@ -35,6 +35,7 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
       lifecycle: billLifecycle,
       referenceField: 'uniqueReferenceIdentifier',
       reference: bill => bill.uniqueReferenceIdentifier,
+      region: bill => regionOf(bill.currency),
       createdAt: bill => bill.createdAt,
       facets: {
         type: bill => bill.type,
@@ -174,6 +175,9 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
         },
       }
     },
+
+    keep: table.keep,
+    restore: table.restore,
 
     get size() {
       return table.size

@@ -3,7 +3,7 @@ import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Region } from '../../core/regions.js'
 import type { Entry } from '../../core/table.js'
-import { createTable } from '../../core/table.js'
+import { createTable, keeping } from '../../core/table.js'
 import type { Counterparty, CounterpartyUpdate, SeedCounterparty } from './schemas.js'
 import { updates } from './schemas.js'
 
@@ -55,6 +55,8 @@ export function createCounterpartyStore(engine: Engine) {
         },
       }
     },
+
+    ...keeping(table),
 
     get size() {
       return table.size

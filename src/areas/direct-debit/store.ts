@@ -3,7 +3,7 @@ import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/money.js'
-import type { Explained, StatefulEntry } from '../../core/stateful-table.js'
+import type { Explained, KeptStateful, StatefulEntry } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
 import type { List, Placed } from '../../core/table.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
@@ -50,6 +50,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       lifecycle: collectionLifecycle,
       referenceField: 'collectionReference',
       reference: collection => collection.collectionReference,
+      region: () => 'EU',
       createdAt: collection => collection.initiatedAt,
       facets: {
         mandateReference: collection => collection.mandateReference,
@@ -192,6 +193,14 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
           }
         },
       }
+    },
+
+    keep: table.keep,
+    /** Takes what `keep` gave into an empty store, after the mandates. @throws as the table, MANDATE_NOT_FOUND */
+    restore(kept: readonly KeptStateful<Collection>[], path: string): void {
+      for (const [at, { record }] of kept.entries())
+        atPath(`${path}.${at}`, () => mandates.get(record.mandateReference))
+      table.restore(kept, path)
     },
 
     get size() {

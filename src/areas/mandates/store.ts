@@ -33,6 +33,7 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
       lifecycle: mandateLifecycle,
       referenceField: 'mandateReference',
       reference: mandate => mandate.mandateReference,
+      region: () => 'EU',
       createdAt: mandate => mandate.createdAt,
       facets: { type: mandate => mandate.type, debtorReference: mandate => mandate.debtor.reference },
       plan: mandate => (mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null),
@@ -134,6 +135,9 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
         ),
       }
     },
+
+    keep: table.keep,
+    restore: table.restore,
 
     get size() {
       return table.size

@@ -3,19 +3,17 @@ import type { FastifyRequest } from 'fastify'
 import type { SandboxError } from '../../core/errors.js'
 import { errors } from '../../core/errors.js'
 import { errorOf, sendEnvelope } from '../../http/error-handler.js'
-import { acceptForms, FORM } from '../../http/forms.js'
+import { FORM } from '../../http/forms.js'
 import { toOAuthError } from './errors.js'
 import { AccessToken, TokenError, TokenRequest } from './schemas.js'
 
 export interface OAuthOptions {
-  /** @throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant) */
-  issueToken(clientId: string, clientSecret: string): AccessToken
+  /** @throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant), and what the tenant was told to refuse */
+  issueToken(request: FastifyRequest, clientId: string, clientSecret: string): AccessToken
 }
 
 /** POST /api/v1/oauth/token: documented in full but for statuses and errors (interface, Endpoints; decisions §3). */
 export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { issueToken }, done) => {
-  acceptForms(app)
-
   app.setErrorHandler((error, request, reply) => {
     const refusal = withoutBasic(errorOf(error, request), request)
     return sendEnvelope(reply, refusal, toOAuthError(refusal))
@@ -37,7 +35,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
     (request, reply) => {
       const { client_id, client_secret, grant_type } = request.body
       if (grant_type !== 'client_credentials') throw errors.unsupportedGrantType(grant_type)
-      const token = issueToken(client_id, client_secret)
+      const token = issueToken(request, client_id, client_secret)
       reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
       return token
     },

@@ -16,24 +16,28 @@ export interface Tokens {
   isAuthentic(token: string): boolean
   /** Whether an authentic token's time is over. */
   isExpired(token: string): boolean
+  /** Ends all that have been issued (control plane, POST /tokens/expire). */
+  expireAll(): void
 }
 
 export interface TokensOptions {
   readonly engine: Engine
   readonly clientId: string
   /** Tokens of another binding are not known: what they were issued for is gone. */
-  readonly binding: string
+  binding(): string
   readonly scope: string
   /** Lifetime in seconds. */
   readonly lifetime: number
+  /** Which of them are expired whatever the clock says: those with a number up to this one. */
+  readonly issued: { expiredUpTo: number }
 }
 
 const base36 = (value: number) => value.toString(36)
 
-export function createTokens({ engine, clientId, binding, scope, lifetime }: TokensOptions): Tokens {
+export function createTokens({ engine, clientId, binding, scope, lifetime, issued }: TokensOptions): Tokens {
   const { clock, ids } = engine
   const owner = Buffer.from(clientId).toString('base64url')
-  const tag = (claims: string) => ids.sign('token', `${binding}.${claims}`)
+  const tag = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
 
   return {
     issue() {
@@ -45,8 +49,11 @@ export function createTokens({ engine, clientId, binding, scope, lifetime }: Tok
       return isSame(token.slice(end + 1), tag(token.slice(0, end)))
     },
     isExpired(token) {
-      const [, , expiry = ''] = token.split('.')
-      return clock.now() >= Number.parseInt(expiry, 36) * 1000
+      const [, number = '', expiry = ''] = token.split('.')
+      return Number.parseInt(number, 36) <= issued.expiredUpTo || clock.now() >= Number.parseInt(expiry, 36) * 1000
+    },
+    expireAll() {
+      issued.expiredUpTo = ids.counters.token ?? 0
     },
   }
 }

@@ -5,6 +5,7 @@ import {
   Amount,
   assumed,
   branchIdentifier,
+  Duration,
   documented,
   Moment,
   OneOf,
@@ -28,8 +29,7 @@ export const CancellationComment = Text(1, 256)
 
 /** Documented for embedded links, pt10m to pt12h; the range of hosted links is assumed (decisions §8). */
 const ExpiryPeriod = Type.String({
-  format: 'duration',
-  maxLength: 32,
+  ...Duration,
   'x-expected': 'an ISO 8601 duration without years and months, such as PT30M',
 })
 

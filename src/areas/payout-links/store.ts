@@ -5,7 +5,7 @@ import { parseAmount } from '../../core/money.js'
 import { isOneOf } from '../../core/origins.js'
 import type { Region } from '../../core/regions.js'
 import { CURRENCY_OF } from '../../core/regions.js'
-import type { Explained, Step } from '../../core/stateful-table.js'
+import type { Explained, KeptStateful, Step } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
 import type { Placed } from '../../core/table.js'
 import type { Instant } from '../../core/time.js'
@@ -45,6 +45,7 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
       lifecycle: payoutLinkLifecycle,
       referenceField: 'payoutLinkId',
       reference: link => link.payoutLinkId,
+      region: link => payoutMethods[link.payoutMethod].region,
       createdAt: link => link.createdAt,
       facets: {},
       plan: nextStep,
@@ -204,6 +205,18 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
         }),
       )
       return { commit: table.stage(records, path) }
+    },
+
+    keep: table.keep,
+    /** Takes what `keep` gave into an empty store. @throws as the table; DUPLICATE_REFERENCE across regions */
+    restore(kept: readonly KeptStateful<StoredPayoutLink>[], path: string): void {
+      const known = new Set<string>()
+      for (const [at, { record }] of kept.entries()) {
+        const { payoutLinkId } = record
+        if (known.has(payoutLinkId)) throw errors.duplicateReference(`${path}.${at}.record.payoutLinkId`, payoutLinkId)
+        known.add(payoutLinkId)
+      }
+      table.restore(kept, path)
     },
 
     get size() {

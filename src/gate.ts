@@ -1,0 +1,105 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errors } from './core/errors.js'
+import type { Met } from './core/faults.js'
+import { askedError } from './http/asked-errors.js'
+import { FORM } from './http/forms.js'
+import { maskForm, maskTokens } from './http/masking.js'
+import { pathOf } from './http/routing.js'
+import type { RecordedRequest, Recordings } from './recording.js'
+import { answerLine } from './recording.js'
+import type { Tenant } from './sandbox.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The faults that it has met; null: none. */
+    met: Met | null
+    /** The tenant that it was recorded for, and how; null: it changes nothing. */
+    recorded: { readonly tenant: Tenant; readonly request: RecordedRequest } | null
+  }
+}
+
+/** Where a request is written down before it is applied. @throws SERVICE_UNAVAILABLE: it must not be applied then */
+export interface Ledger {
+  append(tenant: Tenant, request: RecordedRequest): void
+}
+
+export interface GateOptions {
+  readonly recordings: Recordings
+  /** What must outlast the process; undefined: nothing. */
+  readonly ledger: Ledger | undefined
+  now(): number
+}
+
+/**
+ * The one point at which a request meets the state of its tenant, after it has been found good. What happens here and in
+ * the handler behind it happens in one go, so that the order of the recording is the order in which things came about:
+ * it is written down, then the faults that are armed for it fire, then it is applied.
+ */
+export interface Gate {
+  /** Lets a request of the API pass. @throws what a fault asks for, SERVICE_UNAVAILABLE (it cannot be written down) */
+  passApi(request: FastifyRequest, tenant: Tenant): void
+  /** Lets a call of the control plane pass that changes the tenant. @throws SERVICE_UNAVAILABLE */
+  passControl(request: FastifyRequest, tenant: Tenant): void
+}
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+export function installGate(app: FastifyInstance, { recordings, ledger, now }: GateOptions): Gate {
+  app.decorateRequest('met', null)
+  app.decorateRequest('recorded', null)
+
+  function record(request: FastifyRequest, tenant: Tenant) {
+    const recorded = toRecorded(request, tenant, now())
+    ledger?.append(tenant, recorded)
+    recordings.add(tenant, recorded)
+    request.recorded = { tenant, request: recorded }
+  }
+
+  // Whatever comes of it, delivered or not, is what a replay must come to, too.
+  app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
+    if (request.recorded !== null) {
+      const { tenant, request: recorded } = request.recorded
+      const body = typeof payload === 'string' ? maskTokens(payload) : ''
+      recordings.answered(tenant, recorded, answerLine(reply.statusCode, body))
+    }
+    done()
+  })
+
+  return {
+    passApi(request, tenant) {
+      const { faults } = tenant.world
+      const { method } = request
+      const faulted = { method, path: pathOf(request.url), region: request.headers['x-region'] as string | undefined }
+      const isConcerned = faults.concern(faulted, now())
+      if (isConcerned || !READS.has(method)) record(request, tenant)
+      if (!isConcerned) return
+      request.met = faults.meet(faulted, now())
+      refuse(request.met)
+    },
+    passControl: record,
+  }
+}
+
+/** Refuses what a fault keeps from being applied. */
+function refuse({ effect }: Met): void {
+  if (effect === null) return
+  if (effect.kind === 'error') throw askedError(effect)
+  if (effect.kind === 'stale-token') throw errors.expiredToken()
+  if ('when' in effect && effect.when === 'before')
+    throw errors.unavailable('Cut off by a fault before it was applied.')
+}
+
+function toRecorded(request: FastifyRequest, tenant: Tenant, realNow: number): RecordedRequest {
+  const { method, url, bytes, headers } = request
+  const consumes = request.routeOptions.config.consumes
+  return {
+    at: tenant.world.clock.now(),
+    receivedAt: realNow,
+    method,
+    url,
+    region: headers['x-region'] as string | undefined,
+    contentType: headers['content-type'],
+    body: consumes === FORM && bytes !== null ? Buffer.from(maskForm(bytes.toString())) : bytes,
+    answer: null,
+  }
+}

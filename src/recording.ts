@@ -1,0 +1,211 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { deflateSync, inflateSync } from 'node:zlib'
+import type { Instant } from './core/time.js'
+import { formatInstant } from './core/time.js'
+import type { Identity, Tenant, Watcher } from './sandbox.js'
+import type { State } from './state.js'
+
+/** A request that a tenant was changed by, or could have been: what a replay needs of it. Secrets are masked. */
+export interface RecordedRequest {
+  /** The tenant's time at which it was applied. */
+  readonly at: Instant
+  /** The real time of that, in milliseconds. */
+  readonly receivedAt: number
+  readonly method: string
+  /** Path and query. */
+  readonly url: string
+  readonly region: string | undefined
+  readonly contentType: string | undefined
+  readonly body: Buffer | null
+  /** What came of it, whether or not it was delivered; null: nothing yet. */
+  answer: AnswerLine | null
+}
+
+/** A recorded request in its file. */
+export interface RequestLine {
+  /** YYYY-MM-DDThh:mm:ssZ, of the tenant. */
+  readonly at: string
+  /** The real time, RFC 3339 with milliseconds. */
+  readonly receivedAt: string
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** UTF-8 text. */
+  readonly body?: string
+  /** What is no text. */
+  readonly bodyBase64?: string
+}
+
+/** An answer in its file; a long body is known by its digest alone. */
+export interface AnswerLine {
+  readonly status: number
+  readonly body?: string
+  readonly sha256?: string
+}
+
+export const RECORDING_FORMAT = 'payments-sandbox/recording'
+export const RECORDING_VERSION = 1
+
+/** The file of `GET /_sandbox/recording`: all that a replay needs. */
+export interface Recording {
+  readonly format: typeof RECORDING_FORMAT
+  readonly version: typeof RECORDING_VERSION
+  /** The release that recorded it. */
+  readonly recordedBy: string
+  readonly clientId: string
+  readonly seed: string
+  readonly publicUrl: string
+  readonly tokenLifetime: number
+  readonly identity: Omit<Identity, 'clientId' | 'secretDigest'>
+  /** How many requests came before `start`, and are gone. */
+  readonly dropped: number
+  /** The state that the first request met. */
+  readonly start: State
+  readonly requests: readonly (RequestLine & { readonly n: number; readonly answer: AnswerLine | null })[]
+}
+
+export const toLine = ({ at, receivedAt, method, url, region, contentType, body }: RecordedRequest): RequestLine => ({
+  at: formatInstant(at),
+  receivedAt: new Date(receivedAt).toISOString(),
+  method,
+  url,
+  headers: {
+    ...(region !== undefined && { 'x-region': region }),
+    ...(contentType !== undefined && { 'content-type': contentType }),
+  },
+  ...(body !== null && (isUtf8(body) ? { body: body.toString() } : { bodyBase64: body.toString('base64') })),
+})
+
+/** Answers up to this length are kept as they are. */
+const LONGEST_ANSWER = 16 * 1024
+
+export const answerLine = (status: number, body: string): AnswerLine =>
+  body.length <= LONGEST_ANSWER ? { status, body } : { status, sha256: createHash('sha256').update(body).digest('hex') }
+
+/** A stretch of a recording: the state that it begins with, and the requests since. */
+interface Segment {
+  readonly start: () => State
+  readonly requests: RecordedRequest[]
+  bytes: number
+}
+
+interface Reel {
+  readonly tenant: Tenant
+  readonly segments: Segment[]
+  bytes: number
+  dropped: number
+}
+
+/** The ordered requests of every tenant since its life began, bounded by bytes for all tenants together. */
+export interface Recordings extends Watcher {
+  add(tenant: Tenant, request: RecordedRequest): void
+  /** Counts what came of a request. */
+  answered(tenant: Tenant, request: RecordedRequest, answer: AnswerLine): void
+  /** What a tenant has been through, as far back as it is kept. */
+  of(tenant: Tenant): Pick<Recording, 'dropped' | 'start' | 'requests'>
+}
+
+/** What a request takes beside its texts, roughly. */
+const OVERHEAD = 512
+/** What a record with its history takes in a state document, roughly, before it is compressed. */
+const RECORD_BYTES = 1024
+const SEGMENTS = 8
+
+/**
+ * When a tenant's stretch is long, the next one begins with a snapshot of its state; when there is no room, the oldest
+ * stretch of the tenant that has most is dropped.
+ * @param mostBytes of all tenants together; 0: nothing is recorded
+ */
+export function createRecordings(mostBytes: number): Recordings {
+  const reels = new Map<string, Reel>()
+  let bytes = 0
+
+  function count(reel: Reel, segment: Segment, change: number) {
+    segment.bytes += change
+    reel.bytes += change
+    bytes += change
+  }
+
+  /** Begins a stretch with the tenant's state as it is now. */
+  function snapshot(reel: Reel) {
+    const { world } = reel.tenant
+    const size = Object.values(world.counts()).reduce((sum, kind) => sum + kind, world.events.last()) * RECORD_BYTES
+    // So large a state would take the room of all that it is to explain: nothing is recorded until the next life.
+    if (size > mostBytes / 2) return
+    const state = deflateSync(JSON.stringify(world.keep()), { level: 1 })
+    const segment: Segment = { start: () => JSON.parse(inflateSync(state).toString()), requests: [], bytes: 0 }
+    reel.segments.push(segment)
+    count(reel, segment, state.length)
+  }
+
+  function dropOldest(reel: Reel) {
+    const [oldest] = reel.segments.splice(0, 1)
+    if (oldest === undefined) return
+    reel.bytes -= oldest.bytes
+    bytes -= oldest.bytes
+    reel.dropped += oldest.requests.length
+  }
+
+  function makeRoom() {
+    while (bytes > mostBytes) {
+      let largest: Reel | undefined
+      for (const reel of reels.values()) if (reel.bytes > (largest?.bytes ?? 0)) largest = reel
+      dropOldest(largest as Reel)
+    }
+  }
+
+  function forget(clientId: string) {
+    bytes -= reels.get(clientId)?.bytes ?? 0
+    reels.delete(clientId)
+  }
+
+  return {
+    began(tenant, { how, state }) {
+      forget(tenant.clientId)
+      if (mostBytes === 0) return
+      const reel: Reel = { tenant, segments: [], bytes: 0, dropped: 0 }
+      reels.set(tenant.clientId, reel)
+      // A fixture can be read again when it is asked for.
+      if (how === 'fixture' || how === 'reset') reel.segments.push({ start: state, requests: [], bytes: 0 })
+      else snapshot(reel)
+      makeRoom()
+    },
+    ended: forget,
+    add(tenant, request) {
+      const reel = reels.get(tenant.clientId)
+      if (reel === undefined) return
+      if ((reel.segments.at(-1)?.bytes ?? Infinity) > mostBytes / SEGMENTS) snapshot(reel)
+      const segment = reel.segments.at(-1)
+      if (segment === undefined) {
+        reel.dropped++
+        return
+      }
+      segment.requests.push(request)
+      count(reel, segment, OVERHEAD + request.url.length + (request.body?.length ?? 0))
+      makeRoom()
+    },
+    answered(tenant, request, answer) {
+      request.answer = answer
+      const reel = reels.get(tenant.clientId)
+      const segment = reel?.segments.at(-1)
+      if (reel === undefined || segment?.requests.at(-1) !== request) return
+      count(reel, segment, answer.body?.length ?? 64)
+      makeRoom()
+    },
+    of(tenant) {
+      const reel = reels.get(tenant.clientId)
+      const segments = reel?.segments ?? []
+      const requests = segments.flatMap(segment => segment.requests)
+      return {
+        dropped: reel?.dropped ?? 0,
+        start: segments[0]?.start() ?? tenant.world.keep(),
+        requests: requests.map((request, at) => ({
+          n: at + 1,
+          ...toLine(request),
+          answer: request.answer,
+        })),
+      }
+    },
+  }
+}

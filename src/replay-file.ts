@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { Config } from './config.js'
+import { ConfigError } from './config.js'
+import { quote, type SandboxError } from './core/errors.js'
+import { loadFixtures } from './fixtures.js'
+import { assumed, labelled, Moment, OneOf } from './http/schemas.js'
+import { check, warmUp } from './http/validation.js'
+import { OWN_FIXTURES } from './package.js'
+import type { AnswerLine } from './recording.js'
+import { RECORDING_FORMAT, RECORDING_VERSION } from './recording.js'
+import { startReplay } from './replay.js'
+import { State } from './state.js'
+
+const Answer = Type.Object({
+  status: Type.Integer(),
+  body: Type.Optional(Type.String()),
+  sha256: Type.Optional(Type.String()),
+})
+
+/** The file of `GET /_sandbox/recording`, as far as a replay needs it. */
+const RecordingFile = labelled(assumed, {
+  format: Type.Literal(RECORDING_FORMAT, { 'x-expected': RECORDING_FORMAT }),
+  version: Type.Literal(RECORDING_VERSION, { 'x-expected': String(RECORDING_VERSION) }),
+  clientId: Type.String({ minLength: 1 }),
+  seed: Type.String(),
+  publicUrl: Type.String(),
+  tokenLifetime: Type.Integer({ minimum: 1 }),
+  identity: Type.Object({
+    resets: Type.Integer({ minimum: 0 }),
+    fixture: Type.String(),
+    scope: Type.String(),
+    allowedOrigins: Type.Array(Type.String()),
+  }),
+  start: State,
+  requests: Type.Array(
+    Type.Object({
+      at: Moment,
+      receivedAt: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' }),
+      method: OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'),
+      url: Type.String({ pattern: '^/' }),
+      headers: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+      body: Type.Optional(Type.String()),
+      bodyBase64: Type.Optional(Type.String()),
+      answer: Type.Unsafe<AnswerLine | null>({ ...Answer, type: ['object', 'null'] }),
+    }),
+  ),
+})
+type RecordingFile = Static<typeof RecordingFile>
+
+/**
+ * `payments-sandbox replay FILE [--until N]`: goes through a recording once more, and tells the first answer that is
+ * another than it was (exit code 1). With `until`, it stops before that request and serves the tenant, its clock
+ * frozen; the first token request sets its secret.
+ * @throws ConfigError
+ */
+export async function replayFile(config: Config, file: string, until: string | undefined): Promise<void> {
+  const recording = await readRecording(file)
+  const { clientId, requests, start, seed, publicUrl, tokenLifetime } = recording
+  const stop = until === undefined ? requests.length : readUntil(until, requests.length)
+  const identity = { clientId, ...recording.identity }
+  const fixtures = loadFixtures(OWN_FIXTURES, ...(config.fixtures === undefined ? [] : [config.fixtures]))
+
+  const replay = await startReplay({ seed, publicUrl, tokenLifetime, identity, start, fixtures })
+  try {
+    for (const [at, { answer, ...request }] of requests.slice(0, stop).entries()) {
+      const replayed = await replay.apply(request)
+      if (answer === null || isDeepStrictEqual(replayed, answer)) continue
+      tell(`request ${at + 1} of ${requests.length} is answered otherwise: ${describe(request)}`)
+      tell(`  recorded ${show(answer)}`)
+      tell(`  replayed ${show(replayed)}`)
+      process.exitCode = 1
+      return
+    }
+  } finally {
+    await replay.close()
+  }
+  if (until === undefined) {
+    tell(`${clientId}: ${requests.length} requests, every answer is the same`)
+    return
+  }
+
+  const next = requests[stop]
+  tell(`${clientId}: stopped before request ${stop + 1} of ${requests.length}${next ? `: ${describe(next)}` : ''}`)
+  const state = replay.state()
+  const frozen = { ...state, clock: { ...state.clock, mode: 'frozen' as const } }
+  const { serve } = await import('./serve.js')
+  await serve({ ...config, seed, tokenLifetime }, sandbox =>
+    sandbox.adopt({ ...identity, secretDigest: null }, frozen, Date.now()),
+  )
+}
+
+const tell = (text: string) => process.stdout.write(`${text}\n`)
+
+function describe({
+  method,
+  url,
+  at,
+  headers,
+  body,
+}: RecordingFile['requests'][number] | Omit<RecordingFile['requests'][number], 'answer'>): string {
+  const region = headers['x-region'] === undefined ? '' : ` in ${headers['x-region']}`
+  return `${method} ${url}${region} at ${at}${body === undefined || body === '' ? '' : ` with ${body}`}`
+}
+
+const show = ({ status, body, sha256 }: AnswerLine) => `${status} ${body ?? `with a body of SHA-256 ${sha256}`}`
+
+async function readRecording(file: string): Promise<RecordingFile> {
+  let recording: unknown
+  try {
+    recording = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read as a recording: ${(error as Error).message}`)
+  }
+  await warmUp()
+  try {
+    check(RecordingFile, recording, 'INVALID_FIELD')
+  } catch (error) {
+    const { field, message } = error as SandboxError
+    throw new ConfigError(`${file} is no recording that this release can replay: ${field ?? 'the file'}: ${message}`)
+  }
+  return recording as RecordingFile
+}
+
+function readUntil(text: string, count: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (number >= 1 && number <= count + 1) return number - 1
+  throw new ConfigError(`--until ${quote(text)} is not allowed: give the number of a request, from 1 to ${count + 1}.`)
+}

@@ -1,0 +1,72 @@
+import { assemble } from './assemble.js'
+import type { Fixtures } from './fixtures.js'
+import { maskTokens } from './http/masking.js'
+import type { AnswerLine, RequestLine } from './recording.js'
+import { answerLine } from './recording.js'
+import type { Identity } from './sandbox.js'
+import type { State } from './state.js'
+
+/** What a replay begins with. */
+export interface ReplayStart {
+  readonly seed: string
+  readonly publicUrl: string
+  /** In seconds. */
+  readonly tokenLifetime: number
+  readonly identity: Omit<Identity, 'secretDigest'>
+  /** The state that the first request met. */
+  readonly start: State
+  /** For requests that seed one. */
+  readonly fixtures: Fixtures
+}
+
+/** A tenant that lives through recorded requests once more, in a server of its own. */
+export interface Replay {
+  /** Applies the next request at the tenant's time at which it was applied. Answers what came of it. */
+  apply(request: RequestLine): Promise<AnswerLine>
+  /** The state that the requests so far have led to. */
+  state(): State
+  close(): Promise<void>
+}
+
+export async function startReplay({ identity, start, publicUrl, ...options }: ReplayStart): Promise<Replay> {
+  const { clientId } = identity
+  let realNow = 0
+  const { app, sandbox } = assemble({
+    ...options,
+    clients: [{ ...identity, clientSecret: '-' }],
+    openRegistration: true,
+    maxTenants: 2,
+    publicUrl: () => publicUrl,
+    isTrusting: true,
+    isReplay: true,
+    journal: { entries: 0 },
+    recordingBytes: 0,
+    now: () => realNow,
+  })
+  await app.ready()
+  let isStarted = false
+
+  /** The clock of the recording, not the real one, says when a request comes. */
+  function standAt(at: string, receivedAt: string) {
+    realNow = Date.parse(receivedAt)
+    if (!isStarted) sandbox.adopt({ ...identity, secretDigest: null }, start, realNow)
+    isStarted = true
+    sandbox.tenant(clientId, realNow).world.clock.standAt(Date.parse(at), realNow)
+  }
+
+  return {
+    async apply({ at, receivedAt, method, url, headers, body, bodyBase64 }) {
+      standAt(at, receivedAt)
+      const payload = body ?? (bodyBase64 === undefined ? undefined : Buffer.from(bodyBase64, 'base64'))
+      const response = await app.inject({
+        method: method as 'POST',
+        url,
+        headers: { ...headers, authorization: `Bearer ${clientId}` },
+        ...(payload !== undefined && { payload }),
+      })
+      return answerLine(response.statusCode, method === 'HEAD' ? '' : maskTokens(response.payload))
+    },
+    state: () => (isStarted ? sandbox.tenant(clientId, realNow).world.keep() : start),
+    close: () => app.close(),
+  }
+}

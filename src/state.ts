@@ -1,0 +1,208 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { Account } from './areas/accounts/schemas.js'
+import { Bill } from './areas/bills/schemas.js'
+import { Counterparty } from './areas/counterparties/schemas.js'
+import { Collection } from './areas/direct-debit/schemas.js'
+import { StoredMandate } from './areas/mandates/schemas.js'
+import { StoredPayoutLink } from './areas/payout-links/schemas.js'
+import type { Delay } from './core/faults.js'
+import { EFFECT_KINDS } from './core/faults.js'
+import { REGIONS } from './core/regions.js'
+import { assumed, Duration, labelled, Moment, OneOf, Text } from './http/schemas.js'
+
+/**
+ * The state document of a tenant (control plane, GET /state), and the shapes of its parts that other calls show, too.
+ * Nothing of it is documented: all of it is our invention.
+ */
+
+const Count = Type.Integer({ minimum: 0, 'x-expected': 'an integer of at least 0' })
+const Place = Type.Integer({ minimum: 1, 'x-expected': 'an integer of at least 1' })
+
+// ---------------------------------------------------------------------------------------------------------- clock
+
+export const ClockMode = OneOf('running', 'frozen')
+export const ClockRate = Type.Integer({ minimum: 1, maximum: 86_400, 'x-expected': 'an integer from 1 to 86400' })
+export const ClockState = labelled(assumed, { now: Moment, mode: ClockMode, rate: ClockRate })
+
+// ------------------------------------------------------------------------------------------------------- settings
+
+const Origins = Type.Array(
+  Type.String({ format: 'origin', maxLength: 300, 'x-expected': 'an origin: scheme, host and port' }),
+  { maxItems: 100, 'x-expected': 'a list of at most 100 origins' },
+)
+export const Settings = labelled(assumed, {
+  mandateActivation: OneOf('automatic', 'manual'),
+  deprecationStyle: OneOf('seed', 'rfc'),
+  allowedOrigins: Origins,
+})
+export type Settings = Static<typeof Settings>
+
+// --------------------------------------------------------------------------------------------------- deprecations
+
+const deprecation = {
+  operation: Text(1, 200),
+  deprecatedSince: Moment,
+  sunset: Type.Optional(Moment),
+  goneAfterSunset: Type.Boolean({ 'x-expected': 'true or false' }),
+}
+export const Deprecation = labelled(assumed, deprecation)
+export const DeprecationRequest = labelled(assumed, {
+  ...deprecation,
+  deprecatedSince: Type.Optional(Moment),
+  goneAfterSunset: Type.Optional(deprecation.goneAfterSunset),
+})
+
+// --------------------------------------------------------------------------------------------------------- faults
+
+/** The longest time that an answer is held back. */
+const Milliseconds = Type.Integer({ minimum: 0, maximum: 300_000, 'x-expected': 'milliseconds from 0 to 300000' })
+
+const distribution = {
+  distribution: Type.Optional(OneOf('uniform', 'lognormal')),
+  min: Type.Optional(Milliseconds),
+  max: Type.Optional(Milliseconds),
+  median: Type.Optional(Milliseconds),
+  sigma: Type.Optional(Type.Number({ minimum: 0, maximum: 10, 'x-expected': 'a number from 0 to 10' })),
+}
+
+const ExtraHeaders = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$" },
+  additionalProperties: {
+    type: 'string',
+    pattern: '^[\\x20-\\x7e]{0,1024}$',
+    'x-expected': 'at most 1024 printable ASCII characters',
+  },
+  'x-expected': 'at most 20 header fields',
+})
+
+const effect = labelled(assumed, {
+  kind: OneOf(...EFFECT_KINDS),
+  status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' })),
+  code: Type.Optional(
+    Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,63}$', 'x-expected': 'up to 64 of A-Z, 0-9 and _, the first a letter' }),
+  ),
+  message: Type.Optional(Text(1, 500)),
+  retryAfter: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 86_400, 'x-expected': 'seconds, an integer from 0 to 86400' }),
+  ),
+  headers: Type.Optional(ExtraHeaders),
+  ms: Type.Optional(
+    Type.Unsafe<Delay>({
+      ...labelled(assumed, distribution),
+      type: ['integer', 'object'],
+      minimum: 0,
+      maximum: 300_000,
+      'x-expected': 'milliseconds from 0 to 300000, or for a delay a distribution of them',
+    }),
+  ),
+  ...distribution,
+  when: Type.Optional(OneOf('before', 'after')),
+})
+
+const faultRequest = {
+  match: Type.Optional(
+    labelled(assumed, {
+      method: Type.Optional(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE')),
+      path: Type.Optional(Text(1, 500)),
+      region: Type.Optional(OneOf(...REGIONS)),
+    }),
+  ),
+  times: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 1,
+      maximum: 1_000_000,
+      'x-expected': 'an integer from 1 to 1000000, or null for no end',
+    }),
+  ),
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-expected': 'an integer from 0 to 1000000' })),
+  probability: Type.Optional(
+    Type.Number({ exclusiveMinimum: 0, maximum: 1, 'x-expected': 'a number above 0 and at most 1' }),
+  ),
+  ttl: Type.Optional(Duration),
+  effect,
+}
+export const FaultRequest = labelled(assumed, faultRequest)
+
+/** A fault as the state document keeps it. */
+const keptFault = {
+  id: Text(1, 64),
+  match: faultRequest.match as TSchema,
+  times: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, 'x-expected': 'an integer, or null' }),
+  skip: Count,
+  probability: Type.Number({ exclusiveMinimum: 0, maximum: 1, 'x-expected': 'a number above 0 and at most 1' }),
+  ttl: Type.Optional(Duration),
+  effect,
+  armedAt: Moment,
+  expiresAt: Type.Optional(Type.Integer({ description: 'Real time, in milliseconds since 1970.' })),
+  seen: Count,
+  fired: Count,
+}
+export const KeptFault = labelled(assumed, keptFault)
+
+/** A fault as the control plane shows it. */
+export const Fault = labelled(assumed, {
+  ...keptFault,
+  // Told as it was given: serialising by schema would leave members out or add them.
+  match: Type.Any(),
+  effect: Type.Any(),
+  state: OneOf('armed', 'spent', 'expired'),
+})
+
+// --------------------------------------------------------------------------------------------------------- events
+
+export const change = {
+  at: Moment,
+  kind: OneOf('mandate', 'collection', 'payoutLink', 'bill'),
+  reference: Type.String(),
+  from: Type.Unsafe<string | null>({ type: ['string', 'null'], 'x-expected': 'a state, or null' }),
+  to: Type.String(),
+  reasonCode: Type.Optional(Type.String()),
+}
+export const Event = labelled(assumed, { seq: Place, ...change, cause: OneOf('api', 'time', 'control', 'outcome') })
+
+// ------------------------------------------------------------------------------------------------------- document
+
+const place = { region: OneOf(...REGIONS), sequence: Place }
+const plain = <R extends TSchema>(record: R) => Type.Array(labelled(assumed, { ...place, createdAt: Moment, record }))
+const stateful = <R extends TSchema>(record: R) =>
+  Type.Array(labelled(assumed, { ...place, timeline: Type.Array(Place), record }))
+
+export const STATE_FORMAT = 'payments-sandbox/state'
+export const STATE_VERSION = 1
+
+export const State = labelled(assumed, {
+  format: Type.Literal(STATE_FORMAT, { 'x-expected': STATE_FORMAT }),
+  version: Type.Literal(STATE_VERSION, { 'x-expected': String(STATE_VERSION) }),
+  clock: ClockState,
+  settings: Settings,
+  deprecations: Type.Array(Deprecation),
+  faults: Type.Array(KeptFault),
+  ids: labelled(assumed, {
+    scope: Text(1, 1_048_576),
+    counters: Type.Unsafe<Record<string, number>>({
+      type: 'object',
+      additionalProperties: { type: 'integer', minimum: 0, 'x-expected': 'an integer of at least 0' },
+    }),
+  }),
+  tokens: labelled(assumed, { expiredUpTo: Count }),
+  sequence: Count,
+  mandates: stateful(StoredMandate),
+  collections: stateful(Collection),
+  payoutLinks: stateful(StoredPayoutLink),
+  bills: stateful(Bill),
+  counterparties: plain(Counterparty),
+  accounts: plain(Account),
+  events: Type.Array(Event),
+})
+export type State = Static<typeof State>
+
+/** A copy that shares nothing but immutable text with the original. */
+export function copyOf<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(copyOf) as T
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)])) as T
+}
