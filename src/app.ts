@@ -132,7 +132,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   function placeOf(request: FastifyRequest) {
     if (pathOf(request.originalUrl).startsWith(CONTROL_PLANE)) return undefined
     const clientId = request.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
-    return { clientId, at: sandbox.tenant(clientId, now()).world.clock.now() }
+    return { clientId, at: sandbox.timeOf(clientId, now()) }
   }
 
   function claimedClient(request: FastifyRequest): string | undefined {

@@ -39,7 +39,7 @@ export interface Gate {
   /** Lets a request of the API pass. @throws what a fault asks for, SERVICE_UNAVAILABLE (it cannot be written down) */
   passApi(request: FastifyRequest, tenant: Tenant): void
   /** Lets a call of the control plane pass that changes the tenant. @throws SERVICE_UNAVAILABLE */
-  passControl(request: FastifyRequest, tenant: Tenant): void
+  passControl(request: FastifyRequest, tenant: Tenant, realNow: number): void
 }
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
@@ -48,8 +48,8 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
   app.decorateRequest('met', null)
   app.decorateRequest('recorded', null)
 
-  function record(request: FastifyRequest, tenant: Tenant) {
-    const recorded = toRecorded(request, tenant, now())
+  function record(request: FastifyRequest, tenant: Tenant, realNow: number) {
+    const recorded = toRecorded(request, tenant, realNow)
     ledger?.append(tenant, recorded)
     recordings.add(tenant, recorded)
     request.recorded = { tenant, request: recorded }
@@ -70,10 +70,12 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       const { faults } = tenant.world
       const { method } = request
       const faulted = { method, path: pathOf(request.url), region: request.headers['x-region'] as string | undefined }
-      const isConcerned = faults.concern(faulted, now())
-      if (isConcerned || !READS.has(method)) record(request, tenant)
+      // One reading of the time for all that depends on it, or a replay could come to something else.
+      const realNow = now()
+      const isConcerned = faults.concern(faulted, realNow)
+      if (isConcerned || !READS.has(method)) record(request, tenant, realNow)
       if (!isConcerned) return
-      request.met = faults.meet(faulted, now())
+      request.met = faults.meet(faulted, realNow)
       refuse(request.met)
     },
     passControl: record,

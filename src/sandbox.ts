@@ -98,6 +98,8 @@ export interface Sandbox {
   /** Whether this life of the tenant goes on, its clock brought to the real time. */
   goesOn(tenant: Tenant, realNow: number): boolean
   has(clientId: string): boolean
+  /** The time of a tenant, or that at which it would start. To ask is no use of it, and nothing happens by it. */
+  timeOf(clientId: string, realNow: number): Instant
   /** @throws CLIENT_NOT_FOUND */
   tenant(clientId: string, realNow: number): Tenant
   tenants(realNow: number): Tenant[]
@@ -307,6 +309,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       tenant.world.clock.sync(realNow)
       return true
     },
+    timeOf: (clientId, realNow) =>
+      peek(clientId)?.live?.world.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: clientId => peek(clientId) !== undefined,
     tenant: (clientId, realNow) => open(mustFind(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(known => open(known, realNow)),

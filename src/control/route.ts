@@ -132,7 +132,7 @@ export function serveRoutes(app: FastifyInstance, { plane, gate, routes, default
         const realNow = plane.now()
         const { client = defaultClient } = request.query as { client?: string }
         const tenant = () => plane.sandbox.tenant(client, realNow)
-        if (isRecorded) gate.passControl(request, tenant())
+        if (isRecorded) gate.passControl(request, tenant(), realNow)
         reply.code(status)
         const { params, query, body } = request
         return handle({ ...plane, request, reply, realNow, client, tenant, params, query, body })

@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import { outcomes } from '../areas/direct-debit/outcomes.js'
-import { reasonCodes } from '../areas/direct-debit/reason-codes.js'
+import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
+import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
 import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
@@ -315,10 +316,10 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/reason-codes',
-      summary: 'The reason codes of collections, and in which phase each is legal',
+      summary: 'The reason codes of collections: in which phases each is legal, until when, and who raises it',
       querystring,
       response: schemas.ReasonCodeTable,
-      handle: () => ({ data: reasonCodes.map(reasonCode => ({ ...reasonCode, fidelity: 'assumed' })) }),
+      handle: () => ({ data: reasonCodes.map(describeReasonCode) }),
     }),
     route({
       method: 'GET',
@@ -342,7 +343,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring: schemas.EventQuery,
       response: schemas.EventList,
       handle({ client, query, request, reply, ...plane }) {
-        const isStream = /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
+        const isStream = request.method === 'GET' && /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
         return isStream ? streamEvents(client, query, { request, reply }, plane) : readEvents(client, query, plane)
       },
     }),
@@ -497,6 +498,17 @@ const LARGEST_STATE = 64 * 1024 * 1024
 const document = (reply: FastifyReply, value: object) => reply.type(JSON_TYPE).send(JSON.stringify(value, null, 2))
 
 const show = (fault: Fault, faults: Faults, realNow: number) => ({ ...fault, state: faults.stateOf(fault, realNow) })
+
+const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
+  code,
+  name,
+  phases: legal,
+  windows: legal.map(phase => {
+    const { limit, ...rules } = phases[phase]
+    return { phase, ...rules, until: limit === undefined ? null : describeLimit(limit) }
+  }),
+  fidelity: 'assumed',
+})
 
 const describe = ({ clientId, fixture, world }: Tenant) => ({
   clientId,

@@ -214,6 +214,18 @@ export const ReasonCodeTable = labelled(assumed, {
       code: Type.String(),
       name: Type.String(),
       phases: Type.Array(Type.String()),
+      windows: Type.Array(
+        labelled(assumed, {
+          phase: Type.String(),
+          from: Type.String(),
+          verb: Type.String(),
+          raisedBy: Type.String(),
+          until: Type.Unsafe<string | null>({
+            type: ['string', 'null'],
+            description: 'Counted from the collection date D; null: as long as the collection is in that state.',
+          }),
+        }),
+      ),
       fidelity: Fidelity,
     }),
   ),

@@ -26,6 +26,8 @@ export interface Clock {
   advanceTo(to: Instant): void
   /** When the next work is due; null: never. */
   nextDue(): Instant | null
+  /** What it shows at a real time, in milliseconds. Nothing is done that becomes due. */
+  timeAt(realNow: number): Instant
   /** The real time, in milliseconds, at which the clock gets there by itself; null: it never does. */
   realTimeOf(at: Instant): number | null
   /**
@@ -63,8 +65,12 @@ export function createClock(start: ClockStart): Clock {
     if (to > now) now = to
   }
 
+  const exactAt = (real: number) => (mode === 'frozen' ? now : anchor.virtual + (real - anchor.real) * rate)
+
   /** The running time to the millisecond; `now` is its whole seconds. */
-  const exactNow = () => (mode === 'frozen' ? now : anchor.virtual + (lastReal - anchor.real) * rate)
+  const exactNow = () => exactAt(lastReal)
+
+  const timeAt = (realNow: number) => Math.min(wholeSecond(exactAt(Math.max(realNow, lastReal))), LAST_INSTANT)
 
   function reanchor(virtual: number) {
     anchor = { real: lastReal, virtual: Math.max(virtual, now) }
@@ -80,7 +86,7 @@ export function createClock(start: ClockStart): Clock {
     },
     sync(realNow) {
       if (realNow > lastReal) lastReal = realNow
-      advanceTo(Math.min(wholeSecond(exactNow()), LAST_INSTANT))
+      advanceTo(timeAt(lastReal))
     },
     standAt(at, realNow) {
       if (realNow > lastReal) lastReal = realNow
@@ -100,6 +106,7 @@ export function createClock(start: ClockStart): Clock {
       reanchor(now + fraction)
     },
     nextDue: () => agenda.peek()?.at ?? null,
+    timeAt,
     realTimeOf: at => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),
     schedule(item, at, work) {
       agenda.plan(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)

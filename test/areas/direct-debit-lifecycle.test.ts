@@ -735,6 +735,29 @@ t.test('control plane: the table of reason codes is served at /_sandbox/reason-c
   )
 })
 
+t.test('decisions §6: the table of reason codes tells when each is legal, until when, and who raises it', async t => {
+  const { body } = await (await connect(build(t))).control('GET', '/reason-codes')
+  const rows = new Map<string, { name: string; windows: object[] }>(
+    body.data.map((row: { code: string }) => [row.code, row]),
+  )
+  const reject = { verb: 'reject', until: null }
+  const given = { verb: 'return', from: 'SETTLED' }
+  t.match(rows.get('AC01'), {
+    name: 'IncorrectAccountNumber',
+    windows: [{ ...reject, phase: 'clearing', from: 'SUBMITTED', raisedBy: 'clearing' }],
+  })
+  t.match(rows.get('AM04')?.windows, [
+    { ...reject, phase: 'bank', from: 'PROCESSING', raisedBy: 'debtor bank' },
+    { ...given, phase: 'return', raisedBy: 'debtor bank', until: 'D+5 open days' },
+  ])
+  t.match(rows.get('MD06')?.windows, [{ ...given, phase: 'refund', raisedBy: 'debtor', until: 'D+56 days' }])
+  t.match(rows.get('MD01')?.windows, [
+    { verb: 'fail', from: 'PENDING', phase: 'submission', until: null },
+    { ...reject, phase: 'bank', from: 'PROCESSING' },
+    { ...given, phase: 'unauthorised-refund', raisedBy: 'debtor', until: 'D+13 months' },
+  ])
+})
+
 // --------------------------------------------------------------------------------------------------------- explain
 
 t.test('control plane, Shapes: an explained collection tells its past, its next step and the legal moves', async t => {

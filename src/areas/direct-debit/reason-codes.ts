@@ -1,10 +1,41 @@
+import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+
 /**
  * Why a collection did not come through, as ISO 20022 external status and return reason codes
  * (ISO 20022 External Code Sets; which code is legal when: decisions §6, after the SEPA Core rulebook).
  */
 
-/** The moment at which a reason arises. Each phase belongs to one move of the lifecycle. */
+/** The moment at which a reason arises. */
 export type Phase = 'submission' | 'clearing' | 'bank' | 'settlement' | 'return' | 'refund' | 'unauthorised-refund'
+
+/** How long after the collection date D a reason may still arise. */
+export type Limit = { readonly openDays: number } | { readonly days: number } | { readonly months: number }
+
+/** The rules of a phase: each belongs to one move of the lifecycle. */
+export interface PhaseRules {
+  readonly from: CollectionStatus
+  readonly verb: CollectionVerb
+  readonly raisedBy: string
+  /** Left out: as long as the collection is in that state. */
+  readonly limit?: Limit
+}
+
+/** The rulebook, phase by phase, in the order in which they pass (decisions §6). */
+export const phases: Readonly<Record<Phase, PhaseRules>> = {
+  submission: { from: 'PENDING', verb: 'fail', raisedBy: 'creditor bank' },
+  clearing: { from: 'SUBMITTED', verb: 'reject', raisedBy: 'clearing' },
+  bank: { from: 'PROCESSING', verb: 'reject', raisedBy: 'debtor bank' },
+  settlement: { from: 'PROCESSING', verb: 'fail', raisedBy: 'interbank settlement' },
+  return: { from: 'SETTLED', verb: 'return', raisedBy: 'debtor bank', limit: { openDays: 5 } },
+  refund: { from: 'SETTLED', verb: 'return', raisedBy: 'debtor', limit: { days: 56 } },
+  'unauthorised-refund': { from: 'SETTLED', verb: 'return', raisedBy: 'debtor', limit: { months: 13 } },
+}
+
+/** A limit as the table of reason codes prints it. */
+export function describeLimit(limit: Limit): string {
+  if ('openDays' in limit) return `D+${limit.openDays} open days`
+  return 'days' in limit ? `D+${limit.days} days` : `D+${limit.months} months`
+}
 
 export interface ReasonCode {
   readonly code: string

@@ -6,8 +6,8 @@ import type { CalendarDate, Instant } from '../../core/time.js'
 import { addDays, addMonths, formatInstant, localDate } from '../../core/time.js'
 import type { CollectionStatus, CollectionVerb, Timed } from './lifecycle.js'
 import { collectionLifecycle, wallClock } from './lifecycle.js'
-import type { Phase } from './reason-codes.js'
-import { codesOf, findReasonCode } from './reason-codes.js'
+import type { Limit, Phase, PhaseRules } from './reason-codes.js'
+import { codesOf, findReasonCode, phases } from './reason-codes.js'
 
 /** A group of reason codes that a move may carry, and until when. */
 interface Window {
@@ -21,19 +21,20 @@ const endOf = (date: CalendarDate): Instant => wallClock(date, '23:59') + 59_000
 const monthsAfter = (date: CalendarDate, months: number): CalendarDate =>
   localDate(addMonths(wallClock(date, '12:00'), months), T2.zone)
 
+/** The last day of a limit, counted from the collection date. */
+function lastDay(date: CalendarDate, limit: Limit): CalendarDate {
+  if ('openDays' in limit) return addOpenDays(T2, date, limit.openDays)
+  return 'days' in limit ? addDays(date, limit.days) : monthsAfter(date, limit.months)
+}
+
 /** Which reason codes a move may carry from a state, and until when (decisions §6). Empty: it takes none. */
 function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
-  const open = (phase: Phase, until: Instant | null = null) => ({ codes: codesOf(phase), until })
-  if (verb === 'reject') return [open(status === 'SUBMITTED' ? 'clearing' : 'bank')]
-  if (verb === 'fail') return [open(status === 'PENDING' ? 'submission' : 'settlement')]
-  if (verb === 'return') {
-    return [
-      open('return', endOf(addOpenDays(T2, collectionDate, 5))),
-      open('refund', endOf(addDays(collectionDate, 56))),
-      open('unauthorised-refund', endOf(monthsAfter(collectionDate, 13))),
-    ]
-  }
-  return []
+  return (Object.entries(phases) as [Phase, PhaseRules][])
+    .filter(([, rules]) => rules.from === status && rules.verb === verb)
+    .map(([phase, { limit }]) => ({
+      codes: codesOf(phase),
+      until: limit === undefined ? null : endOf(lastDay(collectionDate, limit)),
+    }))
 }
 
 /** The windows that are open at a moment. */

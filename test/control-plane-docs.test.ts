@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { build, call } from './helper.js'
+import { skip, stepsOf, walk } from './walk.js'
+
+const PAGE = 'docs/control-plane.md'
+const text = readFileSync(new URL(`../${PAGE}`, import.meta.url), 'utf8')
+
+// Several servers are started as processes of their own.
+t.setTimeout(120_000)
+
+t.test('every command of docs/control-plane.md works, and gives the answer that it shows', { skip }, t => walk(t, PAGE))
+
+t.test('each task of docs/control-plane.md has commands, and shows what comes of them', async t => {
+  const tasks = text
+    .split(/^## /m)
+    .slice(1)
+    .filter(task => !/^(Before you begin|Reference)/.test(task))
+  t.ok(tasks.length >= 12, `${tasks.length} tasks`)
+  for (const task of tasks) {
+    const [title = ''] = task.split('\n')
+    t.match(task, '```bash', title)
+    t.match(task, '```json', title)
+  }
+  t.ok(stepsOf(PAGE).length > tasks.length)
+})
+
+t.test('the reference of docs/control-plane.md names every route of the control plane', async t => {
+  const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { method: string; path: string }[] }
+  const verbs = /(?<=\})\/(submit|process|settle|fail|reject|return|cancel|activate|expire|claim|decline|pay)$/
+  for (const { method, path } of routes) {
+    const shown = path.replace(/:(\w+)/g, '{$1}').replace(verbs, '/{verb}')
+    t.match(text, `\`${method} ${shown}\``)
+  }
+})
