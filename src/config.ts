@@ -97,12 +97,14 @@ export function readConfig(environment: Environment): Config {
     adminToken: readAdminToken(environment),
     journalEntries: integer('SANDBOX_JOURNAL_ENTRIES', DEFAULT_BOUNDS.journalEntries, 0, 1_000_000),
     journalBytes: integer('SANDBOX_JOURNAL_BYTES', DEFAULT_BOUNDS.journalBytes, 0, MOST_BYTES),
-    recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MOST_BYTES),
+    recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MOST_RECORDED),
     data: environment.SANDBOX_DATA || undefined,
   }
 }
 
 const MOST_BYTES = 8 * 1024 ** 3
+/** What is recorded must go into one text, to be downloaded. */
+const MOST_RECORDED = 256 * 1024 ** 2
 
 /** A secret, so that a wrong one is not repeated. @throws ConfigError */
 function readAdminToken({ SANDBOX_ADMIN_TOKEN: token }: Environment): string | undefined {
@@ -132,6 +134,9 @@ function readClients(path: string): readonly ClientEntry[] | typeof WRONG {
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
+/** It must go into a URL, and into one line. */
+const isClientId = (value: unknown) => typeof value === 'string' && /^\S.*$/.test(value) && value.isWellFormed()
+
 function isClientEntry(value: unknown): value is ClientEntry {
   if (value === null || typeof value !== 'object') return false
   const {
@@ -142,7 +147,8 @@ function isClientEntry(value: unknown): value is ClientEntry {
     allowedOrigins = [],
   } = value as Record<string, unknown>
   return (
-    [clientId, clientSecret, scope, fixture].every(isText) &&
+    isClientId(clientId) &&
+    [clientSecret, scope, fixture].every(isText) &&
     Array.isArray(allowedOrigins) &&
     allowedOrigins.every(origin => typeof origin === 'string' && isOrigin(origin))
   )

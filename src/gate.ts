@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from './core/errors.js'
 import type { Met } from './core/faults.js'
 import { askedError } from './http/asked-errors.js'
+import { refuseGone } from './http/deprecation.js'
 import { FORM } from './http/forms.js'
-import { maskForm, maskTokens } from './http/masking.js'
+import { MASK, maskForm, maskTarget, maskTokens } from './http/masking.js'
+import { regionsOf } from './http/region.js'
 import { pathOf } from './http/routing.js'
 import type { RecordedRequest, Recordings } from './recording.js'
 import { answerLine } from './recording.js'
@@ -36,7 +38,10 @@ export interface GateOptions {
  * it is written down, then the faults that are armed for it fire, then it is applied.
  */
 export interface Gate {
-  /** Lets a request of the API pass. @throws what a fault asks for, SERVICE_UNAVAILABLE (it cannot be written down) */
+  /**
+   * Lets a request of the API pass.
+   * @throws OPERATION_SUNSET, SERVICE_UNAVAILABLE (it cannot be written down), what a fault asks for
+   */
   passApi(request: FastifyRequest, tenant: Tenant): void
   /** Lets a call of the control plane pass that changes the tenant. @throws SERVICE_UNAVAILABLE */
   passControl(request: FastifyRequest, tenant: Tenant, realNow: number): void
@@ -48,8 +53,8 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
   app.decorateRequest('met', null)
   app.decorateRequest('recorded', null)
 
-  function record(request: FastifyRequest, tenant: Tenant, realNow: number) {
-    const recorded = toRecorded(request, tenant, realNow)
+  function record(request: FastifyRequest, tenant: Tenant, realNow: number, body = request.bytes) {
+    const recorded = toRecorded(request, tenant, realNow, body)
     ledger?.append(tenant, recorded)
     recordings.add(tenant, recorded)
     request.recorded = { tenant, request: recorded }
@@ -59,7 +64,8 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
   app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
     if (request.recorded !== null) {
       const { tenant, request: recorded } = request.recorded
-      const body = typeof payload === 'string' ? maskTokens(payload) : ''
+      const hasContent = typeof payload === 'string' && request.method !== 'HEAD' && reply.statusCode !== 204
+      const body = hasContent ? maskTokens(payload) : ''
       recordings.answered(tenant, recorded, answerLine(reply.statusCode, body))
     }
     done()
@@ -67,41 +73,61 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
 
   return {
     passApi(request, tenant) {
-      const { faults } = tenant.world
+      const { faults, deprecations } = tenant.world
       const { method } = request
-      const faulted = { method, path: pathOf(request.url), region: request.headers['x-region'] as string | undefined }
+      // While the body came in, the operation may have gone: a replay has it there at once.
+      refuseGone(request, deprecations)
+      const faulted = {
+        method,
+        path: pathOf(request.url),
+        region: regionsOf(request.routeOptions.schema) && request.region,
+      }
       // One reading of the time for all that depends on it, or a replay could come to something else.
       const realNow = now()
       const isConcerned = faults.concern(faulted, realNow)
-      if (isConcerned || !READS.has(method)) record(request, tenant, realNow)
+      if (isConcerned || !READS.has(method)) record(request, tenant, realNow, maskBody(request))
       if (!isConcerned) return
       request.met = faults.meet(faulted, realNow)
-      refuse(request.met)
+      refuse(request.met, faulted.region !== undefined)
     },
-    passControl: record,
+    passControl: (request, tenant, realNow) => record(request, tenant, realNow),
   }
 }
 
 /** Refuses what a fault keeps from being applied. */
-function refuse({ effect }: Met): void {
+function refuse({ effect }: Met, takesToken: boolean): void {
   if (effect === null) return
-  if (effect.kind === 'error') throw askedError(effect)
+  if (effect.kind === 'error') throw askedError(effect, takesToken)
   if (effect.kind === 'stale-token') throw errors.expiredToken()
   if ('when' in effect && effect.when === 'before')
     throw errors.unavailable('Cut off by a fault before it was applied.')
 }
 
-function toRecorded(request: FastifyRequest, tenant: Tenant, realNow: number): RecordedRequest {
-  const { method, url, bytes, headers } = request
-  const consumes = request.routeOptions.config.consumes
+function toRecorded(
+  { method, url, headers }: FastifyRequest,
+  { world }: Tenant,
+  realNow: number,
+  body: Buffer | null,
+): RecordedRequest {
   return {
-    at: tenant.world.clock.now(),
+    at: world.clock.now(),
     receivedAt: realNow,
     method,
-    url,
+    url: maskTarget(url),
     region: headers['x-region'] as string | undefined,
     contentType: headers['content-type'],
-    body: consumes === FORM && bytes !== null ? Buffer.from(maskForm(bytes.toString())) : bytes,
+    body,
     answer: null,
   }
+}
+
+const SECRET_MEMBER = /"(client_?secret|client_assertion|access_token|password)"\s*:\s*"(?:[^"\\]|\\.)*"/gi
+
+/** The body of a request of the API without its secrets. Its JSON knows no such member, so nothing is lost by that. */
+function maskBody({ bytes, routeOptions }: FastifyRequest): Buffer | null {
+  const { consumes } = routeOptions.config
+  if (bytes === null || (consumes !== undefined && consumes !== FORM)) return bytes
+  const text = bytes.toString()
+  const masked = consumes === FORM ? maskForm(text) : text.replace(SECRET_MEMBER, `"$1":"${MASK}"`)
+  return masked === text ? bytes : Buffer.from(masked)
 }

@@ -35,6 +35,8 @@ export interface RequestLine {
   readonly body?: string
   /** What is no text. */
   readonly bodyBase64?: string
+  /** Where payout links point from here on, if that has changed. */
+  readonly publicUrl?: string
 }
 
 /** An answer in its file; a long body is known by its digest alone. */
@@ -74,8 +76,11 @@ export const toLine = ({ at, receivedAt, method, url, region, contentType, body 
     ...(region !== undefined && { 'x-region': region }),
     ...(contentType !== undefined && { 'content-type': contentType }),
   },
-  ...(body !== null && (isUtf8(body) ? { body: body.toString() } : { bodyBase64: body.toString('base64') })),
+  ...(body !== null && (isText(body) ? { body: body.toString() } : { bodyBase64: body.toString('base64') })),
 })
+
+/** A file full of zeros is UTF-8, too, but six times as long in JSON. */
+const isText = (bytes: Buffer) => isUtf8(bytes) && !bytes.includes(0)
 
 /** Answers up to this length are kept as they are. */
 const LONGEST_ANSWER = 16 * 1024
@@ -182,7 +187,7 @@ export function createRecordings(mostBytes: number): Recordings {
         return
       }
       segment.requests.push(request)
-      count(reel, segment, OVERHEAD + request.url.length + (request.body?.length ?? 0))
+      count(reel, segment, OVERHEAD + Buffer.byteLength(request.url) + (request.body?.length ?? 0))
       makeRoom()
     },
     answered(tenant, request, answer) {
@@ -190,7 +195,7 @@ export function createRecordings(mostBytes: number): Recordings {
       const reel = reels.get(tenant.clientId)
       const segment = reel?.segments.at(-1)
       if (reel === undefined || segment?.requests.at(-1) !== request) return
-      count(reel, segment, answer.body?.length ?? 64)
+      count(reel, segment, Buffer.byteLength(answer.body ?? ''))
       makeRoom()
     },
     of(tenant) {

@@ -9,7 +9,7 @@ import { loadFixtures } from './fixtures.js'
 import { assumed, labelled, Moment, OneOf } from './http/schemas.js'
 import { check, warmUp } from './http/validation.js'
 import { OWN_FIXTURES } from './package.js'
-import type { AnswerLine } from './recording.js'
+import type { AnswerLine, RequestLine } from './recording.js'
 import { RECORDING_FORMAT, RECORDING_VERSION } from './recording.js'
 import { startReplay } from './replay.js'
 import { State } from './state.js'
@@ -20,10 +20,14 @@ const Answer = Type.Object({
   sha256: Type.Optional(Type.String()),
 })
 
-/** The file of `GET /_sandbox/recording`, as far as a replay needs it. */
-const RecordingFile = labelled(assumed, {
+/** What tells a recording from another file, or from one of another release. */
+const RecordingHead = labelled(assumed, {
   format: Type.Literal(RECORDING_FORMAT, { 'x-expected': RECORDING_FORMAT }),
   version: Type.Literal(RECORDING_VERSION, { 'x-expected': String(RECORDING_VERSION) }),
+})
+
+/** The file of `GET /_sandbox/recording`, as far as a replay needs it. */
+const RecordingFile = labelled(assumed, {
   clientId: Type.String({ minLength: 1 }),
   seed: Type.String(),
   publicUrl: Type.String(),
@@ -63,7 +67,9 @@ export async function replayFile(config: Config, file: string, until: string | u
   const identity = { clientId, ...recording.identity }
   const fixtures = loadFixtures(OWN_FIXTURES, ...(config.fixtures === undefined ? [] : [config.fixtures]))
 
-  const replay = await startReplay({ seed, publicUrl, tokenLifetime, identity, start, fixtures })
+  const replay = await orWrongFile(file, () =>
+    startReplay({ seed, publicUrl, tokenLifetime, identity, start, fixtures }),
+  )
   try {
     for (const [at, { answer, ...request }] of requests.slice(0, stop).entries()) {
       const replayed = await replay.apply(request)
@@ -84,23 +90,36 @@ export async function replayFile(config: Config, file: string, until: string | u
 
   const next = requests[stop]
   tell(`${clientId}: stopped before request ${stop + 1} of ${requests.length}${next ? `: ${describe(next)}` : ''}`)
-  const state = replay.state()
-  const frozen = { ...state, clock: { ...state.clock, mode: 'frozen' as const } }
   const { serve } = await import('./serve.js')
-  await serve({ ...config, seed, tokenLifetime }, sandbox =>
-    sandbox.adopt({ ...identity, secretDigest: null }, frozen, Date.now()),
-  )
+  const served: Config = {
+    ...config,
+    seed,
+    tokenLifetime,
+    publicUrl: config.publicUrl ?? publicUrl,
+    // This tenant must not get into the way of those that are kept.
+    data: undefined,
+    maxTenants: Math.max(config.maxTenants, config.clients.length + 2),
+  }
+  await serve(served, sandbox => {
+    sandbox.adopt({ ...identity, secretDigest: null }, stoppedAt(replay.state(), next), Date.now())
+  })
+}
+
+/** A state in which no time passes: neither that of the clock nor, for faults, the real one. */
+function stoppedAt(state: State, next: RequestLine | undefined): State {
+  const realNow = next === undefined ? Date.now() : Date.parse(next.receivedAt)
+  return {
+    ...state,
+    clock: { ...state.clock, mode: 'frozen' },
+    faults: state.faults.map(({ expiresAt, ...fault }) =>
+      expiresAt === undefined || expiresAt > realNow ? fault : { ...fault, expiresAt },
+    ),
+  }
 }
 
 const tell = (text: string) => process.stdout.write(`${text}\n`)
 
-function describe({
-  method,
-  url,
-  at,
-  headers,
-  body,
-}: RecordingFile['requests'][number] | Omit<RecordingFile['requests'][number], 'answer'>): string {
+function describe({ method, url, at, headers, body }: RequestLine): string {
   const region = headers['x-region'] === undefined ? '' : ` in ${headers['x-region']}`
   return `${method} ${url}${region} at ${at}${body === undefined || body === '' ? '' : ` with ${body}`}`
 }
@@ -108,20 +127,24 @@ function describe({
 const show = ({ status, body, sha256 }: AnswerLine) => `${status} ${body ?? `with a body of SHA-256 ${sha256}`}`
 
 async function readRecording(file: string): Promise<RecordingFile> {
-  let recording: unknown
-  try {
-    recording = JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw new ConfigError(`${file} cannot be read as a recording: ${(error as Error).message}`)
-  }
   await warmUp()
-  try {
+  return orWrongFile(file, () => {
+    const recording: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    check(RecordingHead, recording, 'INVALID_FIELD')
     check(RecordingFile, recording, 'INVALID_FIELD')
+    return recording as RecordingFile
+  })
+}
+
+/** @throws ConfigError in one line that names the file and what is wrong with it */
+async function orWrongFile<T>(file: string, step: () => T | Promise<T>): Promise<T> {
+  try {
+    return await step()
   } catch (error) {
     const { field, message } = error as SandboxError
-    throw new ConfigError(`${file} is no recording that this release can replay: ${field ?? 'the file'}: ${message}`)
+    const at = field ? `${field}: ` : ''
+    throw new ConfigError(`${file} cannot be replayed: ${at}${message}`.replaceAll(/\s+/g, ' '))
   }
-  return recording as RecordingFile
 }
 
 function readUntil(text: string, count: number): number {

@@ -28,45 +28,47 @@ export interface Replay {
   close(): Promise<void>
 }
 
+/** @throws what `Sandbox.adopt` does: the parts of the state do not fit together */
 export async function startReplay({ identity, start, publicUrl, ...options }: ReplayStart): Promise<Replay> {
   const { clientId } = identity
   let realNow = 0
+  let url = publicUrl
   const { app, sandbox } = assemble({
     ...options,
     clients: [{ ...identity, clientSecret: '-' }],
     openRegistration: true,
     maxTenants: 2,
-    publicUrl: () => publicUrl,
+    publicUrl: () => url,
     isTrusting: true,
     isReplay: true,
     journal: { entries: 0 },
     recordingBytes: 0,
     now: () => realNow,
   })
+  sandbox.adopt({ ...identity, secretDigest: null }, start, realNow)
   await app.ready()
-  let isStarted = false
 
   /** The clock of the recording, not the real one, says when a request comes. */
   function standAt(at: string, receivedAt: string) {
+    const { clock } = sandbox.tenant(clientId, realNow).world
     realNow = Date.parse(receivedAt)
-    if (!isStarted) sandbox.adopt({ ...identity, secretDigest: null }, start, realNow)
-    isStarted = true
-    sandbox.tenant(clientId, realNow).world.clock.standAt(Date.parse(at), realNow)
+    clock.standAt(Date.parse(at), realNow)
   }
 
   return {
-    async apply({ at, receivedAt, method, url, headers, body, bodyBase64 }) {
+    async apply({ at, receivedAt, method, url: target, headers, body, bodyBase64, publicUrl = url }) {
       standAt(at, receivedAt)
+      url = publicUrl
       const payload = body ?? (bodyBase64 === undefined ? undefined : Buffer.from(bodyBase64, 'base64'))
       const response = await app.inject({
         method: method as 'POST',
-        url,
+        url: target,
         headers: { ...headers, authorization: `Bearer ${clientId}` },
         ...(payload !== undefined && { payload }),
       })
       return answerLine(response.statusCode, method === 'HEAD' ? '' : maskTokens(response.payload))
     },
-    state: () => (isStarted ? sandbox.tenant(clientId, realNow).world.keep() : start),
+    state: () => sandbox.tenant(clientId, realNow).world.keep(),
     close: () => app.close(),
   }
 }

@@ -119,6 +119,8 @@ export interface Sandbox {
   fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Tenant
   /** Takes in a tenant that was kept. A client that is listed keeps the secret of the list. */
   adopt(identity: Identity, state: State, realNow: number): Tenant
+  /** Has somebody told, once, of each tenant that has begun another life or is gone. */
+  tell(somebody: (clientId: string) => void): void
 }
 
 export const DEMO_CLIENT: ClientEntry = { clientId: 'sandbox-client', clientSecret: 'sandbox-secret', fixture: 'demo' }
@@ -146,6 +148,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
 
+  const told = new Set<(clientId: string) => void>()
   /** How often clients that were dropped had been reset or dropped. */
   const retired = new Map<string, number>()
 
@@ -179,11 +182,21 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     const [oldest] = retired.keys()
     if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
     for (const watcher of watchers) watcher.ended(clientId)
+    for (const somebody of told) somebody(clientId)
   }
 
-  /** Registers a client once its first life has begun: one that cannot begin takes nobody's place. */
-  function register(fresh: Registration, begin: () => void) {
-    const [idle] = registered.keys()
+  /** The client idle longest among those that can be dropped. */
+  function idlest(except: string | undefined): string | undefined {
+    for (const clientId of registered.keys()) if (clientId !== except) return clientId
+    return undefined
+  }
+
+  /**
+   * Registers a client once its first life has begun: one that cannot begin takes nobody's place.
+   * @param origin what it is a fork of, which is not the one to make room for it
+   */
+  function register(fresh: Registration, begin: () => void, origin?: Registration) {
+    const idle = idlest(origin?.clientId)
     const isFull = configured.size + registered.size >= maxTenants
     if (isFull && idle === undefined)
       throw errors.unavailable(`There is room for ${maxTenants} tenants, and none can be dropped.`)
@@ -223,7 +236,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     })
     const tenant = { clientId, fixture, world, tokens }
     for (const watcher of watchers) watcher.began(tenant, { how, identity: identity(known), state })
+    const isAnother = known.live !== undefined
     known.live = tenant
+    if (isAnother) for (const somebody of told) somebody(clientId)
     return tenant
   }
 
@@ -332,18 +347,21 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       return open(known, realNow)
     },
     fork(clientId, to, realNow) {
-      const origin = mustFind(clientId)
-      const { world } = open(origin, realNow)
       if (!REGISTRABLE.test(to.clientId)) {
         throw errors.invalid('clientId', 'clientId must be 1 to 64 letters, digits, dots, underscores or hyphens.')
       }
+      const origin = mustFind(clientId)
+      const { world } = open(origin, realNow)
       if (peek(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
       const { fixture, scope, allowedOrigins, secretDigest } = origin
       const fresh = registration({ clientId: to.clientId, fixture, scope, allowedOrigins })
       fresh.secretDigest = to.clientSecret === undefined ? secretDigest : digest(to.clientSecret)
       const { events, ...rest } = world.keep()
+      // What has run of the present second is copied, too.
+      const since = world.clock.realTimeOf(world.clock.now()) ?? realNow
       // Events never change, so both may have the same.
-      register(fresh, () => begin(fresh, 'fork', restored({ ...copyOf(rest), events }, realNow)))
+      const start = () => begin(fresh, 'fork', restored({ ...copyOf(rest), events }, since))
+      register(fresh, start, origin)
       return open(fresh, realNow)
     },
     adopt({ clientId, secretDigest, resets, ...rest }, state, realNow) {
@@ -358,6 +376,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       else start()
       return known.live as Tenant
     },
+    tell: somebody => void told.add(somebody),
   }
 }
 

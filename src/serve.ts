@@ -24,7 +24,12 @@ const GRACE_MS = 4000
 export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void): Promise<void> {
   const logger = await createLogger(config)
   const fixtures = readFixtures(config)
-  const publicUrl = () => config.publicUrl ?? urlOf(config.host, app)
+  let url: string | undefined
+  // Once closing, the server has no address any more.
+  const publicUrl = () => {
+    url ??= config.publicUrl ?? urlOf(config.host, app)
+    return url
+  }
   const storage = config.data === undefined ? undefined : await openStorage(config, config.data, logger, publicUrl)
   const { journalEntries, journalBytes } = config
   const { app, sandbox }: ReturnType<typeof assemble> = assemble({
@@ -37,33 +42,48 @@ export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void
     dropped: clientId =>
       logger.warn({ clientId }, 'dropped the tenant idle longest to make room: see SANDBOX_MAX_TENANTS'),
   })
-  if (config.fixtures !== undefined) await validateFixtures(config, sandbox)
-  await storage?.restore(sandbox, fixtures)
-  prepare?.(sandbox)
+  try {
+    if (config.fixtures !== undefined) await validateFixtures(config, sandbox)
+    await storage?.restore(sandbox, fixtures)
+    prepare?.(sandbox)
 
-  closeOnSignal(app, logger, () => storage?.close())
-  await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
+    closeOnSignal(app, logger, () => storage?.close())
+    await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
+  } catch (error) {
+    storage?.close()
+    throw error
+  }
   logger.info(
     { url: urlOf(config.host, app), clientId: DEMO_CLIENT.clientId, seed: sandbox.seed },
     'payments-sandbox is ready',
   )
+  publicUrl()
 
   // The first client is spared the wait; nothing at the start needs the validators.
   setImmediate(warmUp)
 }
 
-/** Loaded for those alone who keep their tenants. @throws ConfigError */
+/** Loaded for those alone who keep their tenants. @throws ConfigError, also when restoring */
 async function openStorage({ seed, isSeedGiven }: Config, path: string, logger: pino.Logger, publicUrl: () => string) {
   const [{ DataFolderError, openDataFolder }, { createStorage }] = await Promise.all([
     import('./data-folder.js'),
     import('./storage.js'),
   ])
+  const refusal = (error: unknown) =>
+    error instanceof DataFolderError
+      ? new ConfigError(`SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${error.message}`)
+      : error
   try {
     const folder = openDataFolder(path, { seed, isSeedGiven, warn: message => logger.error(message) })
-    return { ...createStorage({ folder, logger, publicUrl, now: Date.now }), seed: folder.seed }
+    const storage = createStorage({ folder, logger, publicUrl, now: Date.now })
+    return {
+      ...storage,
+      seed: folder.seed,
+      restore: (sandbox: Sandbox, fixtures: Fixtures) =>
+        storage.restore(sandbox, fixtures).catch(error => Promise.reject(refusal(error))),
+    }
   } catch (error) {
-    if (!(error instanceof DataFolderError)) throw error
-    throw new ConfigError(`SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${error.message}`)
+    throw refusal(error)
   }
 }
 

@@ -75,7 +75,7 @@ const ExtraHeaders = Type.Unsafe<Record<string, string>>({
     pattern: '^[\\x20-\\x7e]{0,1024}$',
     'x-expected': 'at most 1024 printable ASCII characters',
   },
-  'x-expected': 'at most 20 header fields',
+  'x-expected': 'at most 20 header fields of valid names',
 })
 
 const effect = labelled(assumed, {
@@ -102,14 +102,14 @@ const effect = labelled(assumed, {
   when: Type.Optional(OneOf('before', 'after')),
 })
 
+const match = labelled(assumed, {
+  method: Type.Optional(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE')),
+  path: Type.Optional(Text(1, 500)),
+  region: Type.Optional(OneOf(...REGIONS)),
+})
+
 const faultRequest = {
-  match: Type.Optional(
-    labelled(assumed, {
-      method: Type.Optional(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE')),
-      path: Type.Optional(Text(1, 500)),
-      region: Type.Optional(OneOf(...REGIONS)),
-    }),
-  ),
+  match: Type.Optional(match),
   times: Type.Optional(
     Type.Unsafe<number | null>({
       type: ['integer', 'null'],
@@ -130,7 +130,7 @@ export const FaultRequest = labelled(assumed, faultRequest)
 /** A fault as the state document keeps it. */
 const keptFault = {
   id: Text(1, 64),
-  match: faultRequest.match as TSchema,
+  match,
   times: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, 'x-expected': 'an integer, or null' }),
   skip: Count,
   probability: Type.Number({ exclusiveMinimum: 0, maximum: 1, 'x-expected': 'a number above 0 and at most 1' }),
@@ -179,8 +179,9 @@ export const State = labelled(assumed, {
   version: Type.Literal(STATE_VERSION, { 'x-expected': String(STATE_VERSION) }),
   clock: ClockState,
   settings: Settings,
-  deprecations: Type.Array(Deprecation),
-  faults: Type.Array(KeptFault),
+  deprecations: Type.Array(Deprecation, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
+  // No more than can be armed.
+  faults: Type.Array(KeptFault, { maxItems: 1000, 'x-expected': 'a list of at most 1000 faults' }),
   ids: labelled(assumed, {
     scope: Text(1, 1_048_576),
     counters: Type.Unsafe<Record<string, number>>({

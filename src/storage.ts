@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
-import { errors } from './core/errors.js'
-import type { DataFolder, TenantFile } from './data-folder.js'
+import { errors, quote } from './core/errors.js'
+import type { DataFolder, KeptTenant, TenantFile } from './data-folder.js'
+import { DataFolderError } from './data-folder.js'
 import type { Fixtures } from './fixtures.js'
 import type { Ledger } from './gate.js'
 import type { RequestLine } from './recording.js'
@@ -21,8 +23,12 @@ interface Snapshot {
 
 /** Keeps every tenant in the data folder: a snapshot, and each request since, on the disk before it is applied. */
 export interface Storage extends Watcher, Ledger {
-  /** Brings back all that is kept, as it was when the process ended. */
+  /**
+   * Brings back all that is kept, as it was when the process ended.
+   * @throws DataFolderError if something cannot be read, or not be understood
+   */
   restore(sandbox: Sandbox, fixtures: Fixtures): Promise<void>
+  /** Releases the folder, in a state from which the next start is quick. */
   close(): void
 }
 
@@ -33,16 +39,34 @@ export interface StorageOptions {
   publicUrl(): string
 }
 
-export function createStorage({ folder, logger, now, publicUrl }: StorageOptions): Storage {
-  const files = new Map<string, TenantFile>()
-  const identities = new Map<string, Identity>()
-  /** Those of an earlier process, which may have been served elsewhere: their first request gets a snapshot before it. */
-  const restored = new Set<string>()
+/** How a tenant stands in the folder. */
+interface Kept {
+  readonly tenant: Tenant
+  readonly identity: Identity
+  readonly file: TenantFile
+  /** Where payout links point, as the folder has it. */
+  publicUrl: string
+  /** Whether the snapshot is not the whole of it. */
+  isBehind: boolean
+  /** Whether a new snapshot must come before the next request. */
+  isStale: boolean
+}
 
-  const snapshotOf = (identity: Identity, state: State): Snapshot => ({
+/** What the folder has of a tenant. */
+type Stored = Pick<Kept, 'identity' | 'file' | 'publicUrl' | 'isBehind'>
+
+/** The process is to end within seconds: so long, in milliseconds, it may take to write snapshots. */
+const CLOSING_MS = 300
+
+export function createStorage({ folder, logger, now, publicUrl }: StorageOptions): Storage {
+  const kept = new Map<string, Kept>()
+  /** What of them is in the folder, until they are. */
+  const found = new Map<string, Stored>()
+
+  const snapshotOf = (identity: Identity, state: State, url: string, realNow: number): Snapshot => ({
     identity,
-    savedAt: new Date(now()).toISOString(),
-    publicUrl: publicUrl(),
+    savedAt: new Date(realNow).toISOString(),
+    publicUrl: url,
     state,
   })
 
@@ -57,63 +81,108 @@ export function createStorage({ folder, logger, now, publicUrl }: StorageOptions
   }
 
   /** A failure leaves the old snapshot and all requests since: nothing is lost by it but room. */
-  function compact({ clientId, world }: Tenant, file: TenantFile) {
+  function compact(one: Kept, realNow: number) {
+    const { tenant, identity, file, publicUrl } = one
     try {
-      file.compact(snapshotOf(identities.get(clientId) as Identity, world.keep()))
+      file.compact(snapshotOf(identity, tenant.world.keep(), publicUrl, realNow))
+      Object.assign(one, { isBehind: false, isStale: false })
     } catch (error) {
+      const { clientId } = tenant
       logger.error({ err: error, clientId }, 'a new snapshot cannot be written: the old one and the log go on')
     }
   }
 
+  function begin(clientId: string, identity: Identity, state: State): Stored {
+    const url = publicUrl()
+    const file = write(clientId, () => folder.begin(clientId, snapshotOf(identity, state, url, now())))
+    return { identity, file, publicUrl: url, isBehind: false }
+  }
+
+  /** The state that the requests since a snapshot have led to. */
+  async function replay(
+    { identity, publicUrl, state }: Snapshot,
+    requests: readonly RequestLine[],
+    { seed, tokenLifetime }: Sandbox,
+    fixtures: Fixtures,
+  ): Promise<State> {
+    if (requests.length === 0) return state
+    const replay = await startReplay({ seed, tokenLifetime, publicUrl, identity, start: state, fixtures })
+    for (const request of requests) await replay.apply(request)
+    await replay.close()
+    return replay.state()
+  }
+
   async function restoreOne(
-    { identity, savedAt, publicUrl, state }: Snapshot,
-    entries: readonly RequestLine[],
+    { clientId, snapshot: given, entries, file }: KeptTenant,
     sandbox: Sandbox,
     fixtures: Fixtures,
   ) {
-    const { seed, tokenLifetime } = sandbox
-    if (entries.length === 0) {
-      sandbox.adopt(identity, state, Date.parse(savedAt))
-      return
+    const snapshot = given as Snapshot
+    const requests = entries as readonly RequestLine[]
+    const urls = requests.map(request => request.publicUrl).filter(url => url !== undefined)
+    found.set(clientId, {
+      identity: snapshot.identity,
+      file,
+      publicUrl: urls.at(-1) ?? snapshot.publicUrl,
+      isBehind: requests.length > 0,
+    })
+    try {
+      const state = await replay(snapshot, requests, sandbox, fixtures)
+      sandbox.adopt(snapshot.identity, state, lastUseOf({ snapshot, entries }))
+    } catch (error) {
+      throw new DataFolderError(`its tenant ${quote(clientId)} cannot be restored: ${(error as Error).message}`)
     }
-    const replay = await startReplay({ seed, tokenLifetime, publicUrl, identity, start: state, fixtures })
-    for (const entry of entries) await replay.apply(entry)
-    sandbox.adopt(identity, replay.state(), Date.parse((entries.at(-1) as RequestLine).receivedAt))
-    await replay.close()
   }
 
   return {
-    began({ clientId }, { how, identity, state }) {
-      identities.set(clientId, identity)
-      if (how !== 'kept') {
-        files.set(
-          clientId,
-          write(clientId, () => folder.begin(clientId, snapshotOf(identity, state()))),
-        )
-      }
+    began(tenant, { how, identity, state }) {
+      const { clientId } = tenant
+      const stored = (how === 'kept' && found.get(clientId)) || begin(clientId, identity, state())
+      found.delete(clientId)
+      // A client that is listed may have another secret now.
+      const isStale = !isDeepStrictEqual(identity, stored.identity)
+      kept.set(clientId, { ...stored, tenant, identity, isStale })
     },
     ended(clientId) {
       try {
-        files.get(clientId)?.remove()
+        kept.get(clientId)?.file.remove()
       } catch (error) {
         logger.error({ err: error, clientId }, 'the files of a dropped tenant cannot be removed')
       }
-      files.delete(clientId)
-      identities.delete(clientId)
+      kept.delete(clientId)
     },
-    append(tenant, request) {
-      const file = files.get(tenant.clientId) as TenantFile
-      if (file.isLong || restored.delete(tenant.clientId)) compact(tenant, file)
-      write(tenant.clientId, () => file.append(toLine(request)))
+    append({ clientId }, request) {
+      const one = kept.get(clientId) as Kept
+      if (one.file.isLong || one.isStale) compact(one, request.receivedAt)
+      const url = publicUrl()
+      const line = { ...toLine(request), ...(url !== one.publicUrl && { publicUrl: url }) }
+      // If it fails, the file may be in a state in which it takes nothing more.
+      one.isStale = true
+      write(clientId, () => one.file.append(line))
+      Object.assign(one, { publicUrl: url, isBehind: true, isStale: false })
     },
     async restore(sandbox, fixtures) {
-      for (const { clientId, snapshot, entries, file } of folder.load()) {
-        files.set(clientId, file)
-        restored.add(clientId)
-        await restoreOne(snapshot as Snapshot, entries as readonly RequestLine[], sandbox, fixtures)
-      }
-      if (files.size > 0) logger.info({ tenants: files.size }, 'restored what the data folder keeps')
+      // In the order of their last use, which is that in which they make room for others.
+      const tenants = folder.load().sort((a, b) => lastUseOf(a) - lastUseOf(b))
+      for (const tenant of tenants) await restoreOne(tenant, sandbox, fixtures)
+      if (tenants.length > 0) logger.info({ tenants: tenants.length }, 'restored what the data folder keeps')
     },
-    close: () => folder.close(),
+    close() {
+      const deadline = now() + CLOSING_MS
+      for (const one of kept.values()) {
+        const realNow = now()
+        if (realNow > deadline) break
+        if (!one.isBehind && !one.isStale) continue
+        one.tenant.world.clock.sync(realNow)
+        compact(one, realNow)
+      }
+      folder.close()
+    },
   }
+}
+
+/** The real time that the last state of a tenant stands for, in milliseconds. */
+function lastUseOf({ snapshot, entries }: Pick<KeptTenant, 'snapshot' | 'entries'>): number {
+  const last = entries.at(-1) as RequestLine | undefined
+  return Date.parse(last?.receivedAt ?? (snapshot as Snapshot).savedAt)
 }

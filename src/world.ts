@@ -189,8 +189,13 @@ export function restoreWorld({ realNow, ...options }: RestoreOptions, state: Sta
 function refuseDisorder({ sequence, events, ...state }: State) {
   const misnumbered = events.findIndex(({ seq }, at) => seq !== at + 1)
   if (misnumbered >= 0) throw errors.invalid(`events.${misnumbered}.seq`, `seq must be ${misnumbered + 1} here.`)
+  const taken = new Set<number>()
   for (const kind of KINDS) {
-    const last = state[kind].at(-1)?.sequence ?? 0
-    if (last > sequence) throw errors.invalid('sequence', `sequence must be at least ${last}, as ${kind} have it.`)
+    for (const [at, { sequence: place }] of state[kind].entries()) {
+      const field = `${kind}.${at}.sequence`
+      if (place > sequence) throw errors.invalid(field, `sequence must be at most that of the state, ${sequence}.`)
+      if (taken.has(place)) throw errors.invalid(field, `sequence ${place} is that of another record already.`)
+      taken.add(place)
+    }
   }
 }

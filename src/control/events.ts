@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { errors } from '../core/errors.js'
 import type { Event } from '../core/events.js'
 import type { Waiting } from '../http/waiting.js'
 import type { Sandbox } from '../sandbox.js'
@@ -20,8 +21,8 @@ type Query = Static<typeof EventQuery>
 const MOST = 1000
 /** Silence on a stream is broken so often, for proxies and for whoever watches. */
 const HEARTBEAT_MS = 15_000
-/** A reader that lags so many bytes behind is cut off; it can resume where it was. */
-const MOST_UNREAD = 1024 * 1024
+/** A reader that takes nothing for so long is cut off; it can resume where it was. */
+const PATIENCE_MS = 60_000
 
 const isFor = ({ kind, reference }: Query, event: Event) =>
   (kind ?? event.kind) === event.kind && (reference ?? event.reference) === event.reference
@@ -40,22 +41,29 @@ function untilNextDue({ clock }: World, realNow: number): number {
   return real === null ? Infinity : Math.max(0, Math.ceil(real - realNow))
 }
 
-/** The events after a number, at once; with `wait`, as soon as there is one, or when that many seconds are over. */
+/**
+ * The events after a number, at once; with `wait`, as soon as there is one, or when that many seconds are over. When
+ * the tenant begins anew meanwhile, the answer comes, too: with what the new life has begun with.
+ * @throws CLIENT_NOT_FOUND, also when the tenant goes meanwhile
+ */
 export function readEvents(client: string, query: Query, { sandbox, waiting, now, isClosing }: EventsOptions) {
   const { after = 0, wait = 0 } = query
   const { world } = sandbox.tenant(client, now())
   const deadline = now() + wait * 1000
-  const answer = ({ data, last }: ReturnType<typeof pageOf>) => ({ data, last })
+  sandbox.tell(waiting.wake)
 
-  return new Promise(resolve => {
+  return new Promise((resolve, reject) => {
     waiting.follow(client, {
       look() {
+        if (!sandbox.has(client)) {
+          reject(errors.clientNotFound(client))
+          return null
+        }
         const realNow = now()
-        const current = sandbox.has(client) ? sandbox.tenant(client, realNow).world : world
-        const page = pageOf(current, query, current === world ? after : 0)
-        const isOver = realNow >= deadline || isClosing() || current !== world
-        if (page.data.length > 0 || isOver) {
-          resolve(answer(page))
+        const current = sandbox.tenant(client, realNow).world
+        const { data, last } = pageOf(current, query, current === world ? after : 0)
+        if (data.length > 0 || realNow >= deadline || isClosing() || current !== world) {
+          resolve({ data, last })
           return null
         }
         return Math.min(deadline - realNow, untilNextDue(current, realNow))
@@ -76,25 +84,38 @@ export function streamEvents(
 ): void {
   let { world } = sandbox.tenant(client, now())
   let after = resumeAt(request, query, world)
+  sandbox.tell(waiting.wake)
   const { raw } = reply
+  const { socket } = request.raw
   reply.hijack()
+  if (socket.destroyed) return
+  // A reader that hangs up while something is on its way is no failure.
+  raw.on('error', () => {})
   raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
+    // Or a server that closes would wait for whoever has read the stream to its end.
+    connection: 'close',
   })
-  raw.write(': the events of this tenant\n\n')
   let lastSent = now()
-
-  function send(text: string) {
+  const send = (text: string) => {
     lastSent = now()
     raw.write(text)
   }
+  send(': the events of this tenant\n\n')
 
-  const leave = waiting.follow(client, {
+  const following = waiting.follow(client, {
     look() {
       const realNow = now()
-      if (isClosing() || !sandbox.has(client) || raw.writableLength > MOST_UNREAD) {
+      const isOver = isClosing() || !sandbox.has(client)
+      if (raw.writableNeedDrain) {
+        const patience = lastSent + PATIENCE_MS - realNow
+        if (!isOver && patience > 0) return patience
+        raw.destroy()
+        return null
+      }
+      if (isOver) {
         raw.end()
         return null
       }
@@ -104,7 +125,8 @@ export function streamEvents(
         after = 0
         send('event: reset\nid: 0\ndata: {}\n\n')
       }
-      for (let isWhole = false; !isWhole; ) {
+      // A page at a time: a slow reader gets the next one when it has taken this one.
+      for (let isWhole = false; !isWhole && !raw.writableNeedDrain; ) {
         const page = pageOf(world, query, after)
         for (const event of page.data) {
           send(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`)
@@ -113,14 +135,16 @@ export function streamEvents(
         isWhole = page.isWhole
       }
       if (realNow - lastSent >= HEARTBEAT_MS) send(': still here\n\n')
-      return Math.min(HEARTBEAT_MS, untilNextDue(world, realNow))
+      return Math.min(lastSent + HEARTBEAT_MS - realNow, untilNextDue(world, realNow))
     },
   })
-  raw.on('close', leave)
+  raw.on('drain', following.look)
+  socket.once('close', following.leave)
 }
 
-/** Where a client that was cut off goes on. A number from before a reset means nothing any more. */
+/** Where a client that was cut off goes on. What is no number of this life was one of an earlier life. */
 function resumeAt({ headers }: FastifyRequest, { after = 0 }: Query, { events }: World): number {
-  const seen = Number(headers['last-event-id'] ?? after)
-  return Number.isInteger(seen) && seen >= 0 && seen <= events.last() ? seen : headers['last-event-id'] ? 0 : after
+  const seen = headers['last-event-id']
+  if (seen === undefined || seen === '') return after
+  return /^\d{1,15}$/.test(String(seen)) && Number(seen) <= events.last() ? Number(seen) : 0
 }

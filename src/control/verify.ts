@@ -3,6 +3,7 @@ import type { Static } from '@sinclair/typebox'
 import { errors } from '../core/errors.js'
 import { createGlob } from '../core/glob.js'
 import type { Journal, LoggedRequest } from '../http/journal.js'
+import { maskJson } from '../http/masking.js'
 import type { Verification, VerificationResult } from './schemas.js'
 
 type Expected = Static<typeof Verification>
@@ -56,9 +57,10 @@ function differencesOf(request: LoggedRequest, expected: Expected): Difference[]
   if (status !== undefined && status !== request.status) {
     differences.push({ at: 'status', expected: status, actual: request.status })
   }
-  for (const [name, value] of Object.entries(headers)) {
-    const actual = request.headers[name.toLowerCase()]
-    if (actual !== value) differences.push(difference(`headers.${name.toLowerCase()}`, value, actual))
+  for (const [given, value] of Object.entries(headers)) {
+    const name = given.toLowerCase()
+    const actual = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined
+    if (actual !== value) differences.push(difference(`headers.${name}`, value, actual))
   }
   if (body !== undefined) compare('body', body, request.body, differences)
   return differences
@@ -80,7 +82,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const difference = (at: string, expected: unknown, actual: unknown): Difference => ({
   at,
-  expected,
+  // As what was logged is, or it might be nested too deeply to be answered.
+  expected: maskJson(expected),
   ...(actual !== undefined && { actual }),
 })
 

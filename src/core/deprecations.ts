@@ -31,12 +31,15 @@ export interface Deprecations {
   refuseGone(operation: string): void
 }
 
-/** @param earlier the deprecations of an earlier life */
+/**
+ * @param earlier the deprecations of an earlier life
+ * @throws INVALID_FIELD, MISSING_FIELD: one of those could not be
+ */
 export function createDeprecations(
   { clock }: Pick<Engine, 'clock'>,
   earlier: readonly Deprecation[] = [],
 ): Deprecations {
-  let byOperation = new Map(earlier.map(deprecation => [deprecation.operation, deprecation]))
+  let byOperation = collect(earlier, 'deprecations')
 
   const isPast = (moment: string) => clock.now() >= instantOf(moment)
 
@@ -46,33 +49,15 @@ export function createDeprecations(
       return byOperation.size > 0
     },
     replace(requests, operations) {
-      const replaced = new Map<string, Deprecation>()
-      for (const [at, request] of requests.entries()) {
-        const { operation, deprecatedSince = formatInstant(clock.now()), sunset, goneAfterSunset = false } = request
-        const path = `data.${at}`
+      const now = formatInstant(clock.now())
+      const complete = requests.map(({ operation, deprecatedSince = now, sunset, goneAfterSunset = false }, at) => {
         if (!operations.some(known => known.operation === operation)) {
           const known = operations.map(known => known.operation).join(', ')
-          throw errors.invalid(`${path}.operation`, `There is no operation ${quote(operation)}. Known: ${known}.`)
+          throw errors.invalid(`data.${at}.operation`, `There is no operation ${quote(operation)}. Known: ${known}.`)
         }
-        if (replaced.has(operation)) throw errors.invalid(`${path}.operation`, `${operation} is given twice.`)
-        if (sunset === undefined && goneAfterSunset) {
-          throw errors.missing(`${path}.sunset`, 'sunset is required with goneAfterSunset.')
-        }
-        // RFC 9745 §4.
-        if (sunset !== undefined && sunset < deprecatedSince) {
-          throw errors.invalid(
-            `${path}.sunset`,
-            `sunset must not be before deprecatedSince, which is ${deprecatedSince}.`,
-          )
-        }
-        replaced.set(operation, {
-          operation,
-          deprecatedSince,
-          ...(sunset !== undefined && { sunset }),
-          goneAfterSunset,
-        })
-      }
-      byOperation = replaced
+        return { operation, deprecatedSince, ...(sunset !== undefined && { sunset }), goneAfterSunset }
+      })
+      byOperation = collect(complete, 'data')
     },
     headersOf(operation, style) {
       const deprecation = byOperation.get(operation)
@@ -94,6 +79,25 @@ export function createDeprecations(
       if (goneAfterSunset && isPast(sunset as string)) throw errors.operationSunset(operation, sunset as string)
     },
   }
+}
+
+/** @throws INVALID_FIELD, MISSING_FIELD: they contradict themselves, or each other */
+function collect(deprecations: readonly Deprecation[], path: string): Map<string, Deprecation> {
+  const byOperation = new Map<string, Deprecation>()
+  for (const [at, deprecation] of deprecations.entries()) {
+    const { operation, deprecatedSince, sunset, goneAfterSunset } = deprecation
+    const field = `${path}.${at}`
+    if (byOperation.has(operation)) throw errors.invalid(`${field}.operation`, `${quote(operation)} is given twice.`)
+    if (sunset === undefined && goneAfterSunset) {
+      throw errors.missing(`${field}.sunset`, 'sunset is required with goneAfterSunset.')
+    }
+    // RFC 9745 §4. Both are of one form, so that they compare as text.
+    if (sunset !== undefined && sunset < deprecatedSince) {
+      throw errors.invalid(`${field}.sunset`, `sunset must not be before deprecatedSince, which is ${deprecatedSince}.`)
+    }
+    byOperation.set(operation, deprecation)
+  }
+  return byOperation
 }
 
 const instantOf = (moment: string) => parseInstant(moment) as number

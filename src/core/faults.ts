@@ -1,6 +1,6 @@
 import { parseDuration } from './duration.js'
 import type { Engine } from './engine.js'
-import { errors } from './errors.js'
+import { atPath, errors } from './errors.js'
 import { canMeet, createGlob } from './glob.js'
 import type { Operation } from './operations.js'
 import type { Region } from './regions.js'
@@ -76,7 +76,9 @@ export type FaultState = 'armed' | 'spent' | 'expired'
 /** What a request is to a fault. */
 export interface Faulted {
   readonly method: string
+  /** As it came, with percent-encoding that decodes. */
   readonly path: string
+  /** Undefined: its operation takes none, as the one that issues tokens, which takes no token either. */
   readonly region: string | undefined
 }
 
@@ -108,32 +110,49 @@ export interface Faults {
 /** Far more than a test needs; each is looked at on every request. */
 const MOST_FAULTS = 1000
 
-/** @param earlier the faults of an earlier life */
+/**
+ * @param earlier the faults of an earlier life
+ * @throws MISSING_FIELD, INVALID_FIELD, DUPLICATE_REFERENCE: one of those could not work
+ */
 export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earlier: readonly Fault[] = []): Faults {
-  let faults: Fault[] = earlier.map(fault => ({ ...fault }))
-  const globs = new Map<string, (path: string) => boolean>()
+  let faults: Fault[] = earlier.map((fault, at) => {
+    atPath(`faults.${at}`, () => {
+      refuseWrongEffect(fault.effect)
+      if (earlier.findIndex(({ id }) => id === fault.id) < at) throw errors.duplicateReference('id', fault.id)
+    })
+    return { ...fault }
+  })
+  const globs = new WeakMap<Fault, (path: string) => boolean>()
 
   function stateOf({ times, fired, expiresAt }: Fault, realNow: number): FaultState {
     if (times !== null && fired >= times) return 'spent'
     return expiresAt !== undefined && realNow >= expiresAt ? 'expired' : 'armed'
   }
 
-  function matchesPath(pattern: string, path: string): boolean {
-    let glob = globs.get(pattern)
+  /** However a path is encoded, it leads to the same operation. */
+  function matchesPath(fault: Fault, path: string): boolean {
+    let glob = globs.get(fault)
     if (glob === undefined) {
-      glob = createGlob(pattern)
-      globs.set(pattern, glob)
+      glob = createGlob(fault.match.path ?? '*')
+      globs.set(fault, glob)
     }
-    return glob(path)
+    return glob(path.includes('%') ? decodeURIComponent(path) : path)
   }
 
-  const isFor = ({ match }: Fault, { method, path, region }: Faulted) =>
-    (match.method ?? method) === method &&
-    (match.region ?? region) === region &&
-    (match.path === undefined || matchesPath(match.path, path))
+  const isFor = (fault: Fault, { method, path, region }: Faulted) =>
+    (fault.match.method ?? method) === method &&
+    (fault.match.region ?? region) === region &&
+    (fault.effect.kind !== 'stale-token' || region !== undefined) &&
+    matchesPath(fault, path)
 
   const isConcerned = (fault: Fault, request: Faulted, realNow: number) =>
     stateOf(fault, realNow) === 'armed' && isFor(fault, request)
+
+  /** A state that was put back can hold any ids. */
+  function nextId(): string {
+    const id = `fault-${ids.count('fault id')}`
+    return faults.some(fault => fault.id === id) ? nextId() : id
+  }
 
   /** Counts a request that a fault is for. */
   function fires(fault: Fault): boolean {
@@ -160,12 +179,12 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
       if (faults.length >= MOST_FAULTS) {
         throw errors.invalid(null, `There are ${MOST_FAULTS} faults: remove some with DELETE /_sandbox/faults.`)
       }
-      refuseIncomplete(effect)
+      refuseWrongEffect(effect)
       refuseUnreachable(match, effect, operations)
       const lifetime = ttl === undefined ? undefined : (parseDuration(ttl) as number)
       if (lifetime === 0) throw errors.invalid('ttl', 'With a ttl of no time, the fault could never fire.')
       const fault: Fault = {
-        id: `fault-${ids.count('fault id')}`,
+        id: nextId(),
         match,
         times,
         skip,
@@ -225,7 +244,7 @@ const MEMBERS: Readonly<Record<EffectKind, { readonly must: readonly string[]; r
 export const EFFECT_KINDS = Object.keys(MEMBERS) as EffectKind[]
 
 /** The types of the members are checked before. @throws MISSING_FIELD, INVALID_FIELD */
-function refuseIncomplete(effect: Effect): void {
+function refuseWrongEffect(effect: Effect): void {
   const { must, may = [] } = MEMBERS[effect.kind]
   for (const name of must) {
     if (!(name in effect)) throw errors.missing(`effect.${name}`, `effect.${name} is required with ${effect.kind}.`)
@@ -235,9 +254,37 @@ function refuseIncomplete(effect: Effect): void {
     const kinds = EFFECT_KINDS.filter(kind => [MEMBERS[kind].must, MEMBERS[kind].may ?? []].flat().includes(excess))
     throw errors.invalid(`effect.${excess}`, `effect.${excess} goes with ${kinds.join(', ')}, not with ${effect.kind}.`)
   }
+  if (effect.kind === 'error') refuseWrongHeaders(effect)
   if (effect.kind === 'delay') refuseWrongDelay(effect)
   if (effect.kind === 'dribble' && typeof effect.ms !== 'number') {
     throw errors.invalid('effect.ms', 'effect.ms of dribble must be an integer.')
+  }
+}
+
+/** What frames an answer, and what every answer has of the server's own: another one would break it, or be lost. */
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'proxy-connection',
+  'sandbox-hint',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+])
+
+function refuseWrongHeaders({ retryAfter, headers = {} }: Extract<Effect, { kind: 'error' }>): void {
+  const seen = new Set(retryAfter === undefined ? [] : ['retry-after'])
+  for (const given of Object.keys(headers)) {
+    const name = given.toLowerCase()
+    const field = `effect.headers.${given}`
+    if (RESERVED_HEADERS.has(name)) throw errors.invalid(field, `${name} is the server's own: a fault cannot set it.`)
+    if (seen.has(name)) throw errors.invalid(field, `${name} is given twice.`)
+    seen.add(name)
   }
 }
 
@@ -262,26 +309,26 @@ function refuseWrongDelay(effect: object): void {
   if (delay.max < least) throw errors.invalid(`${path}.max`, 'max must not be below min.')
 }
 
-/** @throws INVALID_FIELD, naming the part of `match` that no operation meets */
-function refuseUnreachable(match: FaultMatch, effect: Effect, operations: readonly Operation[]): void {
-  const { method, path, region } = match
-  const byMethod = (operation: Operation) =>
+/** @throws INVALID_FIELD, naming the part that no operation meets, together with those before it */
+function refuseUnreachable({ path, method, region }: FaultMatch, { kind }: Effect, all: readonly Operation[]): void {
+  const hasPath = (operation: Operation) => path === undefined || canMeet(path, operation.path, operation.parameter)
+  const hasMethod = (operation: Operation) =>
     method === undefined || method === operation.method || (method === 'HEAD' && operation.method === 'GET')
-  const byPath = (operation: Operation) => path === undefined || canMeet(path, operation.path)
-  const byRegion = ({ regions }: Operation) => region === undefined || regions?.includes(region) === true
+  const hasRegion = ({ regions }: Operation) => region === undefined || regions?.includes(region) === true
   // Where tokens are issued, none is asked for.
-  const byEffect = ({ regions }: Operation) => effect.kind !== 'stale-token' || regions !== undefined
+  const hasToken = ({ regions }: Operation) => kind !== 'stale-token' || regions !== undefined
 
-  const tests = { method: byMethod, path: byPath, region: byRegion }
-  let left = operations.filter(byEffect)
-  for (const name of ['path', 'method', 'region'] as const) {
-    const next = left.filter(tests[name])
+  const tests = { 'match.path': hasPath, 'match.method': hasMethod, 'match.region': hasRegion, 'effect.kind': hasToken }
+  let left = all
+  for (const [part, test] of Object.entries(tests)) {
+    const next = left.filter(test)
     if (next.length === 0) {
-      const known = left.map(({ operation }) => operation).join(', ')
       const served = [...new Set(left.flatMap(({ regions }) => regions ?? []))].join(', ') || 'none'
-      const right = name === 'region' ? `Regions there: ${served}.` : `Operations there: ${known}.`
-      throw errors.invalid(`match.${name}`, `The fault could never fire: no operation has this ${name}. ${right}`)
+      const right = part === 'match.region' ? `Regions there: ${served}.` : `Operations: ${namesOf(left)}.`
+      throw errors.invalid(part, `The fault could never fire: no valid request has this ${part}. ${right}`)
     }
     left = next
   }
 }
+
+const namesOf = (operations: readonly Operation[]) => operations.map(({ operation }) => operation).join(', ')

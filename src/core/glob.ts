@@ -20,41 +20,49 @@ export function createGlob(pattern: string): (text: string) => boolean {
   }
 }
 
-/** One step of a pattern: a character, any one but a slash, or a run of any characters, or of any but slashes. */
-type Step = string | symbol
-const ANY = Symbol('any run of characters')
-const SEGMENT = Symbol('any run of characters but slashes')
-const ONE = Symbol('any character but a slash')
+/** What the value of a parameter in a path template can be: so many of such characters. */
+export interface PathParameter {
+  readonly least: number
+  readonly most: number
+  allows(character: string): boolean
+}
 
-const isRun = (step: Step | undefined) => step === ANY || step === SEGMENT
-/** Whether a character, or one that is free, can be part of a run or stand where another step is. */
-const fits = (place: Step, single: Step) =>
-  place === ANY ||
-  (typeof place === 'string' && typeof single === 'string' ? place === single : place !== '/' && single !== '/')
+/** One character that a path of a template has, or may have. */
+interface Step {
+  readonly isOptional: boolean
+  allows(character: string): boolean
+}
+
+const literal = (own: string): Step => ({ isOptional: false, allows: character => character === own })
+
+const stepsOf = ({ least, most, allows }: PathParameter): Step[] =>
+  Array.from({ length: most }, (_, at) => ({ isOptional: at >= least, allows }))
 
 /**
  * Whether some path is of a template, such as `/bills/{uniqueReferenceIdentifier}`, and matches a pattern, too.
- * A parameter of the template stands for one character or more that are no slashes.
+ * @param parameter what stands for the template's parameter, if it has any
  */
-export function canMeet(pattern: string, template: string): boolean {
-  const left = [...pattern].map<Step>(character => (character === '*' ? ANY : character))
-  const right = template.split(/(\{[^}]+\})/).flatMap<Step>(part => (part.startsWith('{') ? [ONE, SEGMENT] : [...part]))
-  const dead = new Set<number>()
+export function canMeet(pattern: string, template: string, parameter?: PathParameter): boolean {
+  const steps = template
+    .split(/(\{[^}]+\})/)
+    .flatMap(part => (parameter !== undefined && part.startsWith('{') ? stepsOf(parameter) : [...part].map(literal)))
 
-  /** Whether the rest of the pattern and the rest of the template have a text in common. */
-  function meet(i: number, j: number): boolean {
-    const a = left[i]
-    const b = right[j]
-    if (a === undefined && b === undefined) return true
-    const key = i * (right.length + 1) + j
-    if (dead.has(key)) return false
-    const areBoth = a !== undefined && b !== undefined && fits(isRun(b) ? b : a, isRun(b) ? a : b)
-    const found =
-      (isRun(a) && meet(i + 1, j)) ||
-      (isRun(b) && meet(i, j + 1)) ||
-      (areBoth && !(isRun(a) && isRun(b)) && meet(isRun(a) ? i : i + 1, isRun(b) ? j : j + 1))
-    if (!found) dead.add(key)
-    return found
+  // The places in the template that some text can have led to which the pattern, as far as it has been read, matches.
+  let places = withOptional(new Set([0]))
+  for (const character of pattern) {
+    if (character === '*') {
+      const first = Math.min(...places)
+      places = new Set(Array.from({ length: steps.length - first + 1 }, (_, at) => first + at))
+    } else {
+      places = withOptional(new Set([...places].filter(at => steps[at]?.allows(character)).map(at => at + 1)))
+    }
+    if (places.size === 0) return false
   }
-  return meet(0, 0)
+  return places.has(steps.length)
+
+  /** With the places behind what may be left out. A set is walked in order, and what is added on the way, too. */
+  function withOptional(reached: Set<number>): Set<number> {
+    for (const at of reached) if (steps[at]?.isOptional) reached.add(at + 1)
+    return reached
+  }
 }

@@ -1,3 +1,4 @@
+import type { PathParameter } from './glob.js'
 import type { Region } from './regions.js'
 
 /** An operation of the API, as faults and deprecations name it. */
@@ -7,6 +8,8 @@ export interface Operation {
   readonly method: string
   /** The path with its parameters in braces. */
   readonly path: string
+  /** What its parameter can be; undefined: it has none. */
+  readonly parameter?: PathParameter | undefined
   /** The regions that it serves; undefined: it takes none. */
   readonly regions: readonly Region[] | undefined
 }

@@ -104,11 +104,12 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
   >
   const table = createTable<R, StatefulEntry<R>, Facet | 'status'>({ ...kind, facets }, engine)
 
-  function happened(
-    entry: StatefulEntry<R>,
-    change: { at: string; from: S | null; to: S; cause: Cause; reasonCode?: string },
-  ) {
-    entry.timeline.push(events.append({ kind: kind.event, reference: kind.reference(entry.record), ...change }))
+  /** The change from one state, or from none, to that in which the record is now. */
+  function happened(entry: StatefulEntry<R>, from: S | null, cause: Cause) {
+    const { record } = entry
+    const { updatedAt: at, status: to, reasonCode } = record
+    const reference = kind.reference(record)
+    entry.timeline.push(events.append({ at, kind: kind.event, reference, from, to, ...withReason(reasonCode), cause }))
   }
 
   function move(entry: StatefulEntry<R>, verb: V, cause: Cause, facts?: Partial<R>) {
@@ -118,9 +119,8 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
     Object.assign(record, facts)
     record.status = to
     record.updatedAt = formatInstant(clock.now())
-    const { reasonCode } = record
     table.index(entry.region).moved(entry, 'status', from, to)
-    happened(entry, { at: record.updatedAt, from, to, cause, ...withReason(reasonCode) })
+    happened(entry, from, cause)
     replan(entry)
     kind.entered?.(entry, cause)
   }
@@ -138,8 +138,7 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
   function create(region: Region, record: R, cause: Cause) {
     const createdAt = parseInstant(kind.createdAt(record)) as Instant
     const entry = table.add({ ...table.placeAt(createdAt), region, record, timeline: [], dueAt: null })
-    const reasonCode = record.reasonCode
-    happened(entry, { at: record.updatedAt, from: null, to: record.status, cause, ...withReason(reasonCode) })
+    happened(entry, null, cause)
     replan(entry)
     return entry
   }
@@ -148,8 +147,9 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
     const reference = kind.reference(record)
     return timeline.map((seq, at) => {
       const event = events.at(seq)
-      if (event?.kind === kind.event && event.reference === reference) return event
-      throw errors.invalid(`${path}.timeline.${at}`, `There is no event ${seq} of ${quote(reference)}.`)
+      const isNext = at === 0 || seq > (timeline[at - 1] as number)
+      if (isNext && event?.kind === kind.event && event.reference === reference) return event
+      throw errors.invalid(`${path}.timeline.${at}`, `There is no further event ${seq} of ${quote(reference)}.`)
     })
   }
 

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Met } from '../core/faults.js'
 import type { Timers } from './timers.js'
@@ -5,12 +6,18 @@ import type { Timers } from './timers.js'
 /** A dribbled body comes in so many pieces at most. */
 const PIECES = 10
 
+/** Delivers an answer otherwise than Fastify would. */
+type Way = (reply: FastifyReply, socket: Socket, body: string) => void
+
 /**
  * Delivers answers as the faults want it that their requests have met: late, in part, or not at all. To be installed
  * after all that looks at answers.
  */
 export function installDelivery(app: FastifyInstance, timers: Timers): void {
+  let isClosing = false
+
   app.addHook('preClose', done => {
+    isClosing = true
     timers.flush()
     done()
   })
@@ -21,66 +28,94 @@ export function installDelivery(app: FastifyInstance, timers: Timers): void {
       return
     }
     const { delay, effect } = request.met
-    const answer = () => deliver(reply, effect, typeof payload === 'string' ? payload : '', timers, done)
+    const way = wayOf(effect, timers, () => isClosing)
+    const answer = () => {
+      // What goes out because the server closes ends its connection, which would keep the server from closing.
+      if (isClosing) reply.header('connection', 'close')
+      // The client may have hung up while it waited.
+      if (way === undefined || request.raw.socket.destroyed) done()
+      else inTurn(reply, socket => way(reply, socket, payload as string))
+    }
     if (delay === 0) answer()
     else timers.later(delay, answer)
   })
 }
 
-function deliver(reply: FastifyReply, effect: Met['effect'], body: string, timers: Timers, asUsual: () => void) {
-  const { raw } = reply
-  const socket = raw.socket
-  // The client may have hung up while it waited.
-  if (socket === null) {
-    asUsual()
-    return
-  }
+/** Does some work when all earlier answers on the connection have left: requests may have come in one go. */
+function inTurn({ raw }: FastifyReply, work: (socket: Socket) => void) {
+  // Node is not done with giving it the connection when it tells of that.
+  if (raw.socket === null) raw.once('socket', socket => process.nextTick(work, socket))
+  else work(raw.socket)
+}
+
+function wayOf(effect: Met['effect'], timers: Timers, isClosing: () => boolean): Way | undefined {
   switch (effect?.kind) {
     case 'drop':
-      reply.hijack()
-      socket.end(() => socket.destroy())
-      break
+      return drop
     case 'reset':
-      reply.hijack()
-      socket.resetAndDestroy()
-      break
+      return reset
     case 'garbage':
-      reply.hijack()
-      socket.end('\u0015\u0003\u0001 this is not HTTP\r\n\r\n', () => socket.destroy())
-      break
-    case 'truncate': {
-      const bytes = begin(reply, body)
-      raw.write(bytes.subarray(0, bytes.length >> 1), () => socket.end(() => socket.destroy()))
-      break
-    }
+      return garbage
+    case 'truncate':
+      return truncate
     case 'dribble':
-      dribble(reply, begin(reply, body), effect.ms, timers)
-      break
+      return dribble(effect.ms, timers, isClosing)
     default:
-      asUsual()
+      return undefined
   }
 }
+
+const drop: Way = (reply, socket) => {
+  reply.hijack()
+  socket.end(() => socket.destroy())
+}
+
+const reset: Way = (reply, socket) => {
+  reply.hijack()
+  // The connection of an injected request is none.
+  if (socket.resetAndDestroy === undefined) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+const garbage: Way = (reply, socket) => {
+  reply.hijack()
+  socket.end('\u0015\u0003\u0001 this is not HTTP\r\n\r\n', () => socket.destroy())
+}
+
+const truncate: Way = (reply, socket, body) => {
+  const bytes = begin(reply, body)
+  reply.raw.write(bytes.subarray(0, bytes.length >> 1), () => socket.end(() => socket.destroy()))
+}
+
+const dribble =
+  (ms: number, timers: Timers, isClosing: () => boolean): Way =>
+  (reply, socket, body) => {
+    const { raw } = reply
+    const bytes = begin(reply, body)
+    const size = Math.max(1, Math.ceil(bytes.length / PIECES))
+    const next = (start: number) => {
+      if (raw.destroyed) return
+      const end = start + size
+      if (end < bytes.length) {
+        raw.write(bytes.subarray(start, end))
+        timers.later(ms, () => next(end))
+      } else {
+        // The head has promised to keep the connection, perhaps, before the server began to close.
+        raw.end(bytes.subarray(start), () => isClosing() && socket.end())
+      }
+    }
+    next(0)
+  }
 
 /** Sends the head of an answer as it would have been; answers the body that is to follow. */
 function begin(reply: FastifyReply, body: string): Buffer {
-  const bytes = Buffer.from(reply.request.method === 'HEAD' ? '' : body)
+  const bytes = Buffer.from(body)
+  const isEmpty = reply.statusCode === 204
+  // What Fastify does last of all.
+  if (isEmpty) reply.removeHeader('content-type')
+  else reply.header('content-length', bytes.length)
   reply.hijack()
-  const length = reply.statusCode === 204 ? {} : { 'content-length': Buffer.byteLength(body) }
-  reply.raw.writeHead(reply.statusCode, { ...(reply.getHeaders() as Record<string, string>), ...length })
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)
   reply.raw.flushHeaders()
-  return bytes
-}
-
-function dribble({ raw }: FastifyReply, bytes: Buffer, ms: number, timers: Timers) {
-  const size = Math.max(1, Math.ceil(bytes.length / PIECES))
-  const next = (start: number) => {
-    if (raw.destroyed) return
-    if (start >= bytes.length) {
-      raw.end()
-      return
-    }
-    raw.write(bytes.subarray(start, start + size))
-    timers.later(ms, () => next(start + size))
-  }
-  next(0)
+  return isEmpty || reply.request.method === 'HEAD' ? Buffer.alloc(0) : bytes
 }

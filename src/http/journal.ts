@@ -1,21 +1,36 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Fault, Met } from '../core/faults.js'
 import { createGlob } from '../core/glob.js'
 import type { Instant } from '../core/time.js'
 import { formatInstant } from '../core/time.js'
-import { type Fields, FORM } from './forms.js'
-import { maskFields, maskHeader, maskTokens } from './masking.js'
+import type { Fields } from './forms.js'
+import { FORM } from './forms.js'
+import {
+  isSuspicious,
+  maskCredentials,
+  maskFields,
+  maskHeader,
+  maskJson,
+  maskJsonCredentials,
+  maskText,
+  parseJson,
+} from './masking.js'
 import { pathOf } from './routing.js'
+import { hasBody } from './validation.js'
 
 /** A request of the app under test and what it got, as it is kept. */
 export interface Exchange {
   /** The tenant's time when it was answered. */
   readonly at: Instant
   readonly method: string
+  /** Path and query. */
   readonly target: string
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[]
-  readonly bytes: Buffer | null
+  readonly body: SentBody | null
+  /** Whether the operation takes credentials: of its body, nothing is shown but what surely is no secret. */
+  readonly takesCredentials: boolean
   /** Null: the connection was cut off without an answer. */
   readonly status: number | null
   readonly responseHeaders: Readonly<Record<string, unknown>>
@@ -23,6 +38,12 @@ export interface Exchange {
   readonly durationMs: number
   readonly faults: readonly Fault[]
   readonly hints: readonly string[]
+}
+
+/** A body that was sent: what can be shown, or a note of what else it was. */
+export interface SentBody {
+  readonly kind: 'json' | 'form' | 'note'
+  readonly text: string
 }
 
 /** A request as the control plane shows it (control plane, Shapes); secrets and tokens are masked. */
@@ -35,7 +56,7 @@ export interface LoggedRequest {
   /** A text where it could not be read as parameters. */
   readonly query: Fields | string
   readonly headers: Readonly<Record<string, string>>
-  /** JSON and forms as their value, other text as it is, else a note of what it was; null: there was none. */
+  /** JSON and forms as their value, what is malformed as it came, else a note of what it was; null: there was none. */
   readonly body: unknown
   readonly status: number | null
   readonly responseHeaders: Readonly<Record<string, string>>
@@ -84,8 +105,9 @@ interface Log {
   dropped: number
 }
 
-/** What an entry takes beside its texts, roughly. */
-const OVERHEAD = 1024
+/** What an entry takes beside its texts, and each text beside its characters, roughly. */
+const OVERHEAD = 512
+const TEXT_OVERHEAD = 32
 
 export function createJournal({ entries: mostEntries, bytes: mostBytes }: JournalOptions): Journal {
   const logs = new Map<string, Log>()
@@ -119,6 +141,11 @@ export function createJournal({ entries: mostEntries, bytes: mostBytes }: Journa
     add(clientId, exchange) {
       const log = logOf(clientId)
       const entry = { seq: ++log.last, exchange, bytes: sizeOf(exchange), log }
+      // What has no room at all must not push out all that has.
+      if (entry.bytes > mostBytes) {
+        log.dropped++
+        return
+      }
       log.entries.add(entry)
       all.add(entry)
       bytes += entry.bytes
@@ -152,69 +179,83 @@ export function createJournal({ entries: mostEntries, bytes: mostBytes }: Journa
   }
 }
 
-function sizeOf({ target, rawHeaders, bytes, responseBody }: Exchange): number {
-  const headers = rawHeaders.reduce((sum, text) => sum + text.length, 0)
-  return OVERHEAD + target.length + headers + (bytes?.length ?? 0) + (responseBody?.length ?? 0)
+function sizeOf({ target, rawHeaders, body, responseHeaders, responseBody, faults, hints }: Exchange): number {
+  const texts = [target, ...rawHeaders, body?.text, ...Object.values(responseHeaders), responseBody, ...hints]
+  const bytes = texts.reduce<number>((sum, text) => sum + TEXT_OVERHEAD + Buffer.byteLength(String(text ?? '')), 0)
+  return OVERHEAD + bytes + faults.length * TEXT_OVERHEAD
 }
 
 function show(seq: number, exchange: Exchange): LoggedRequest {
-  const { at, method, target, rawHeaders, bytes, status, responseHeaders, responseBody, durationMs } = exchange
+  const { at, method, target, rawHeaders, body, status, responseHeaders, responseBody, durationMs } = exchange
   const path = pathOf(target)
-  const headers = fold(rawHeaders)
   return {
     seq,
     at: formatInstant(at),
     method,
-    path,
-    query: maskFields(target.slice(path.length + 1)) ?? 'not readable as parameters',
-    headers: masked(headers),
-    body: bytes === null || bytes.length === 0 ? null : showBody(bytes, headers['content-type'] ?? ''),
+    path: maskText(path),
+    query: maskFields(target.slice(path.length + 1)) ?? '(not readable as parameters)',
+    headers: masked(fold(rawHeaders)),
+    body: body === null ? null : showBody(body, exchange.takesCredentials),
     status,
     responseHeaders: masked(
-      Object.fromEntries(Object.entries(responseHeaders).map(([name, value]) => [name, String(value)])),
+      new Map(Object.entries(responseHeaders).map(([name, value]) => [name, showHints(exchange, String(value))])),
     ),
-    responseBody: responseBody === null || responseBody === '' ? null : parsed(maskTokens(responseBody)),
+    responseBody: responseBody === null || responseBody === '' ? null : showAnswer(responseBody),
     durationMs,
     faults: exchange.faults.map(({ id, effect }) => ({ id, ...effect })),
-    hints: exchange.hints,
+    hints: exchange.hints.map(hint => showHints(exchange, hint)),
   }
 }
 
+/** A hint names a field that is not known: it may be the rest of a secret that was not encoded. */
+const showHints = ({ takesCredentials }: Exchange, text: string) =>
+  takesCredentials ? text.replace(/unknown member \S* ignored/g, 'unknown member *** ignored') : maskText(text)
+
 /** Header fields by their name in lower case; repeated ones joined (RFC 9110 §5.3). */
-function fold(rawHeaders: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+function fold(rawHeaders: readonly string[]): Map<string, string> {
+  const headers = new Map<string, string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase()
     const value = rawHeaders[at + 1] as string
-    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value
+    const earlier = headers.get(name)
+    headers.set(name, earlier === undefined ? value : `${earlier}, ${value}`)
   }
   return headers
 }
 
-const masked = (headers: Record<string, string>) =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, maskHeader(name, value)]))
+const masked = (headers: Map<string, string>) =>
+  Object.fromEntries([...headers].map(([name, value]) => [maskText(name), maskHeader(name, value)]))
 
-function showBody(bytes: Buffer, contentType: string): unknown {
-  const type = contentType.split(';', 1)[0]?.trim().toLowerCase()
-  if (type === 'application/json') return maskedJson(bytes.toString())
-  if (type === FORM) return maskFields(bytes.toString()) ?? note(bytes, type)
-  return note(bytes, type || 'no Content-Type')
+function showBody({ kind, text }: SentBody, takesCredentials: boolean): unknown {
+  if (kind === 'note') return text
+  const hidden = `(${Buffer.byteLength(text)} bytes of malformed ${kind === 'json' ? 'JSON' : 'form'})`
+  if (kind === 'form') return (takesCredentials ? maskCredentials(text) : maskFields(text)) ?? hidden
+  const value = parseJson(text)
+  if (value !== undefined) return takesCredentials ? maskJsonCredentials(value) : maskJson(value)
+  return takesCredentials || isSuspicious(text) ? hidden : maskText(text)
 }
 
-/** For what may hold a secret where nobody would look for it, or is no text. */
-const note = (bytes: Buffer, type: string | undefined) => `(${bytes.length} bytes of ${type})`
+function showAnswer(text: string): unknown {
+  const value = parseJson(text)
+  return value === undefined ? maskText(text) : maskJson(value)
+}
 
-const SECRET = /"(client_?secret|client_assertion|access_token|password)"\s*:\s*"(?:[^"\\]|\\.)*"?/gi
-
-const maskedJson = (text: string) => parsed(text.replace(SECRET, '"$1":"***"'))
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
+/** For what may hold a secret where nobody would look for it, or is no text, only a note is kept. */
+function sentBody(request: FastifyRequest): SentBody | null {
+  const { bytes, headers } = request
+  if (bytes === null) return hasBody(request) ? { kind: 'note', text: '(not read)' } : null
+  if (bytes.length === 0) return null
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  const kind = type === 'application/json' ? 'json' : type === FORM ? 'form' : 'note'
+  if (kind !== 'note' && isUtf8(bytes)) return { kind, text: bytes.toString() }
+  return {
+    kind: 'note',
+    text: `(${bytes.length} bytes of ${type || 'no Content-Type'}${kind === 'note' ? '' : ', not UTF-8'})`,
   }
 }
+
+/** Path and query of a request target, also of one in absolute form (RFC 9112 §3.2.2). */
+const originForm = (target: string) => target.replace(/^https?:\/\/[^/?]*/i, '')
 
 /** Effects of faults that leave the client without an answer. */
 const isCutOff = ({ effect }: Met) => effect?.kind === 'drop' || effect?.kind === 'reset' || effect?.kind === 'garbage'
@@ -227,24 +268,33 @@ export interface JournalHooks {
 
 /** Logs every request with its answer. To be installed after all that changes answers, before their delivery. */
 export function installJournal(app: FastifyInstance, { journal, placeOf }: JournalHooks): void {
-  app.addHook('onSend', (request, reply, payload, done) => {
+  function log(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     const place = placeOf(request)
-    if (place !== undefined) {
-      const { method, originalUrl: target, raw, bytes, met, hints } = request
-      const isLost = met !== null && isCutOff(met)
-      journal.add(place.clientId, {
-        at: place.at,
-        method,
-        target,
-        rawHeaders: raw.rawHeaders,
-        bytes,
-        status: isLost ? null : reply.statusCode,
-        responseHeaders: isLost ? {} : reply.getHeaders(),
-        responseBody: typeof payload === 'string' && !isLost && method !== 'HEAD' ? payload : null,
-        durationMs: Math.round((reply.elapsedTime + (met?.delay ?? 0)) * 10) / 10,
-        faults: met?.fired ?? [],
-        hints: hints?.texts ?? [],
-      })
+    if (place === undefined) return
+    const { method, originalUrl, raw, met, hints, routeOptions } = request
+    const isLost = met !== null && isCutOff(met)
+    journal.add(place.clientId, {
+      at: place.at,
+      method,
+      target: originForm(originalUrl),
+      rawHeaders: raw.rawHeaders,
+      body: sentBody(request),
+      takesCredentials: routeOptions.config?.consumes === FORM,
+      status: isLost ? null : reply.statusCode,
+      responseHeaders: isLost ? {} : reply.getHeaders(),
+      responseBody: typeof payload === 'string' && !isLost && method !== 'HEAD' ? payload : null,
+      durationMs: Math.round((reply.elapsedTime + (met?.delay ?? 0)) * 10) / 10,
+      faults: met?.fired ?? [],
+      hints: hints?.texts ?? [],
+    })
+  }
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    try {
+      log(request, reply, payload)
+    } catch (error) {
+      // What cannot be logged is answered all the same.
+      request.log.error({ err: error }, 'a request cannot be logged')
     }
     done()
   })

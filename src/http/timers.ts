@@ -24,9 +24,9 @@ export function createTimers(): Timers {
     },
     flush() {
       isFlushed = true
-      const all = [...waiting]
-      waiting.clear()
-      for (const [timer, work] of all) {
+      // What is done may call off what would be next, or ask for more.
+      for (const [timer, work] of [...waiting]) {
+        if (!waiting.delete(timer)) continue
         clearTimeout(timer)
         work()
       }

@@ -6,10 +6,18 @@ export interface Follower {
   look(): number | null
 }
 
+/** A wait that goes on until it is over or called off. */
+export interface Following {
+  /** Has the follower look now. */
+  look(): void
+  /** Calls it off. */
+  leave(): void
+}
+
 /** Those who wait, by tenant. They look whenever a request has come to their tenant, and when they have said. */
 export interface Waiting {
-  /** Looks at once, and from then on until it is over or called off. */
-  follow(clientId: string, follower: Follower): () => void
+  /** Has a follower look at once, and from then on. */
+  follow(clientId: string, follower: Follower): Following
   /** Something may have happened to a tenant. */
   wake(clientId: string): void
 }
@@ -18,33 +26,36 @@ export interface Waiting {
 const LONGEST_MS = 60_000
 
 export function createWaiting(timers: Timers): Waiting {
-  const waiting = new Map<string, Set<() => void>>()
+  const waiting = new Map<string, Set<Following>>()
 
   return {
     follow(clientId, follower) {
-      const looks = waiting.get(clientId) ?? new Set()
-      waiting.set(clientId, looks)
+      const all = waiting.get(clientId) ?? new Set()
+      waiting.set(clientId, all)
+      let isOver = false
       let cancel = () => {}
 
-      function leave() {
-        cancel()
-        looks.delete(look)
-        if (looks.size === 0 && waiting.get(clientId) === looks) waiting.delete(clientId)
+      const following: Following = {
+        look() {
+          if (isOver) return
+          cancel()
+          const again = follower.look()
+          if (again === null) following.leave()
+          else cancel = timers.later(Math.min(again, LONGEST_MS), following.look)
+        },
+        leave() {
+          isOver = true
+          cancel()
+          all.delete(following)
+          if (all.size === 0 && waiting.get(clientId) === all) waiting.delete(clientId)
+        },
       }
-
-      function look() {
-        cancel()
-        const again = follower.look()
-        if (again === null) leave()
-        else cancel = timers.later(Math.min(again, LONGEST_MS), look)
-      }
-
-      looks.add(look)
-      look()
-      return leave
+      all.add(following)
+      following.look()
+      return following
     },
     wake(clientId) {
-      for (const look of [...(waiting.get(clientId) ?? [])]) look()
+      for (const following of [...(waiting.get(clientId) ?? [])]) following.look()
     },
   }
 }

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { Answer, Client } from '../helper.js'
-import { build, collection, connect, mandate, payoutLink } from '../helper.js'
+import { build, call, collection, connect, mandate, payoutLink } from '../helper.js'
 
 function refused(t: Test, answer: Answer, status: number, code: string, field: string | null) {
   t.same([answer.status, answer.body.code, answer.body.field], [status, code, field], answer.body.message)
@@ -99,4 +99,85 @@ t.test('control plane, PUT /settings: wrong values are refused, and none of the 
 
   t.equal((await client.post('/api/v1/mandates', mandate())).body.status, 'ACTIVE')
   t.equal((await embed(client, 'https://shop.example')).status, 403)
+})
+
+t.test('control plane, PUT /settings: answers all of them, as they are from the start', async t => {
+  const client = await connect(build(t))
+  const start = { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: [] }
+  for (const nothing of [{}, undefined]) {
+    const answer = await set(client, nothing)
+    t.same([answer.status, answer.body], [200, start])
+  }
+  t.same((await set(client, { deprecationStyle: 'rfc' })).body, { ...start, deprecationStyle: 'rfc' })
+  t.same((await set(client, { deprecationStyle: 'rfc' })).body, { ...start, deprecationStyle: 'rfc' })
+})
+
+t.test('control plane, PUT /settings: a client has the origins of its entry from the start', async t => {
+  const allowedOrigins = ['https://shop.example']
+  const app = build(t, { clients: [{ clientId: 'acme', clientSecret: 'secret', allowedOrigins }] })
+  const client = await connect(app)
+  t.same((await set(client, {})).body.allowedOrigins, allowedOrigins)
+  await set(client, { allowedOrigins: [] })
+  await client.control('POST', '/reset')
+  t.same((await set(client, {})).body.allowedOrigins, allowedOrigins)
+})
+
+t.test(
+  'control plane, PUT /settings: a wrong deprecationStyle is refused, and none of the others is taken',
+  async t => {
+    const client = await connect(build(t))
+    await set(client, { deprecationStyle: 'rfc' })
+    for (const deprecationStyle of ['RFC', 'Seed', '', 'rfc9745', true, null, 9745, ['rfc']]) {
+      const answer = await set(client, { mandateActivation: 'manual', deprecationStyle })
+      refused(t, answer, 400, 'INVALID_FIELD', 'deprecationStyle')
+    }
+    t.match((await set(client, {})).body, { mandateActivation: 'automatic', deprecationStyle: 'rfc' })
+  },
+)
+
+t.test('control plane, PUT /settings: up to 100 origins of up to 300 characters', async t => {
+  const client = await connect(build(t))
+  const origins = (count: number) => Array.from({ length: count }, (_, at) => `https://shop-${at}.example`)
+  t.equal((await set(client, { allowedOrigins: origins(100) })).body.allowedOrigins.length, 100)
+  refused(t, await set(client, { allowedOrigins: origins(101) }), 400, 'INVALID_FIELD', 'allowedOrigins')
+  refused(t, await set(client, { allowedOrigins: null }), 400, 'INVALID_FIELD', 'allowedOrigins')
+  const long = `https://${'a.'.repeat(150)}example`
+  refused(t, await set(client, { allowedOrigins: [long] }), 400, 'INVALID_FIELD', 'allowedOrigins.0')
+  t.equal((await set(client, {})).body.allowedOrigins.length, 100)
+})
+
+t.test('control plane, PUT /settings: members of no meaning are left out, and hinted at', async t => {
+  const client = await connect(build(t))
+  const answer = await set(client, { mandateActivation: 'manual', theme: 'dark' })
+  t.same(Object.keys(answer.body).sort(), ['allowedOrigins', 'deprecationStyle', 'mandateActivation'])
+  t.match(answer.headers['sandbox-hint'], 'theme')
+  t.notOk('theme' in (await client.control('GET', '/state')).body.settings)
+})
+
+t.test('control plane, PUT /settings: an unknown tenant, a body that is none', async t => {
+  const client = await connect(build(t))
+  const unknown = await call(client.app, 'PUT', '/_sandbox/settings?client=nobody', { body: {} })
+  refused(t, unknown, 404, 'CLIENT_NOT_FOUND', 'client')
+  refused(t, await set(client, []), 400, 'INVALID_FIELD', null)
+  refused(t, await set(client, 'null'), 400, 'INVALID_FIELD', null)
+})
+
+t.test('control plane, fork, state, reset: settings go along, come back, and go', async t => {
+  const app = build(t)
+  const client = await connect(app, 'origin')
+  const all = { mandateActivation: 'manual', deprecationStyle: 'rfc', allowedOrigins: ['https://shop.example'] }
+  await set(client, all)
+  await client.control('POST', '/fork', { clientId: 'copy' })
+  const copy = await connect(app, 'copy')
+  t.same((await set(copy, {})).body, all)
+  await set(copy, { allowedOrigins: [] })
+  t.same((await set(client, {})).body, all, 'the origin keeps its own')
+
+  const { body: state } = await client.control('GET', '/state')
+  t.same(state.settings, all)
+  await client.control('POST', '/reset')
+  const start = { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: [] }
+  t.same((await set(client, {})).body, start)
+  t.equal((await client.control('PUT', '/state', state)).status, 200)
+  t.same((await set(client, {})).body, all)
 })

@@ -15,10 +15,10 @@ const oauthErrors: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The envelope as stock OAuth clients understand it. The description has only the characters that RFC 6749 allows. */
-export function toOAuthError({ code, envelope, message }: SandboxError): OAuthError {
+export function toOAuthError({ code, status, envelope, message }: SandboxError): OAuthError {
   return {
     ...envelope,
-    error: oauthErrors[code] ?? 'invalid_request',
+    error: oauthErrors[code] ?? (status < 500 ? 'invalid_request' : 'server_error'),
     error_description: message.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?'),
   }
 }

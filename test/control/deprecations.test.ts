@@ -1,0 +1,391 @@
+import t, { type Test } from 'tap'
+import type { Answer, Client } from '../helper.js'
+import { build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { refused } from '../http/raw.js'
+
+const MANDATES = '/api/v1/mandates'
+const LIST = `GET ${MANDATES}`
+const ITEM = `GET ${MANDATES}/{mandateReference}`
+const CREATE = `POST ${MANDATES}`
+const CANCEL = 'PATCH /api/v1/payout-links/{payoutLinkId}/cancel'
+const TOKEN = 'POST /api/v1/oauth/token'
+
+const SINCE = '2026-07-01T00:00:00Z'
+/** A month after MONDAY. */
+const SUNSET = '2026-12-02T09:00:00Z'
+
+const put = (client: Client, ...data: object[]) => client.control('PUT', '/deprecations', { data })
+
+/** Deprecates operations that can be. */
+async function deprecate(t: Test, client: Client, ...data: object[]) {
+  const answer = await put(client, ...data)
+  if (answer.status !== 200) t.fail(`${answer.body.field}: ${answer.body.message}`)
+}
+
+const told = ({ headers: { deprecation, sunset } }: Answer) => [deprecation, sunset]
+const NOTHING = [undefined, undefined]
+
+t.test('decisions §11: absent by default', async t => {
+  const client = await connect(build(t))
+  t.same((await client.control('GET', '/deprecations')).body, { data: [] })
+  for (const answer of [
+    await client.get(MANDATES),
+    await client.get(`${MANDATES}/MND-NONE`),
+    await client.post(MANDATES, {}),
+    await client.send('HEAD', MANDATES),
+    await requestToken(client.app),
+    await client.get('/api/v1/nowhere'),
+    await client.control('GET', '/deprecations'),
+  ]) {
+    t.same(told(answer), NOTHING)
+  }
+})
+
+t.test('control plane, PUT, GET and DELETE /deprecations: answer what there is', async t => {
+  const client = await connect(build(t))
+  const all = [
+    { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true },
+    { operation: ITEM, deprecatedSince: MONDAY, goneAfterSunset: false },
+  ]
+  const answer = await put(client, all[0] as object, { operation: ITEM })
+  t.same([answer.status, answer.body], [200, { data: all }])
+  t.same((await client.control('GET', '/deprecations')).body, { data: all })
+
+  t.same((await put(client, { operation: CREATE })).body.data.length, 1, 'these are in place of all')
+  t.same(told(await client.get(MANDATES)), NOTHING)
+  t.same((await client.control('DELETE', '/deprecations')).body, { removed: 1 })
+  t.same((await client.control('DELETE', '/deprecations')).body, { removed: 0 })
+  t.same(told(await client.post(MANDATES, mandate())), NOTHING)
+  t.same((await put(client)).body, { data: [] })
+})
+
+t.test(
+  'interface, Versioning 5; decisions §11: Deprecation true and Sunset on all answers of the operation',
+  async t => {
+    const client = await connect(build(t))
+    await client.post(MANDATES, mandate())
+    await deprecate(
+      t,
+      client,
+      { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET },
+      { operation: ITEM, deprecatedSince: SINCE },
+      { operation: CREATE, deprecatedSince: SINCE, sunset: SUNSET },
+      { operation: CANCEL, deprecatedSince: SINCE, sunset: SUNSET },
+    )
+    const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+    const cancel = `/api/v1/payout-links/${payoutLinkId}/cancel`
+    await client.control('POST', '/faults', {
+      match: { path: '/api/v1/mandates/MND-FAULT' },
+      effect: { kind: 'error', status: 500 },
+    })
+    const both = ['true', SUNSET]
+    const cases: [answer: Answer, status: number, headers: unknown[], what: string][] = [
+      [await client.get(MANDATES), 200, both, 'a list'],
+      [await client.send('HEAD', MANDATES), 200, both, 'HEAD'],
+      [await client.get(`${MANDATES}?limit=0`), 400, both, 'a wrong query'],
+      [await client.get(MANDATES, { region: null }), 400, both, 'no region'],
+      [await client.get(MANDATES, { region: 'US' }), 400, both, 'a wrong region'],
+      [await client.get(`${MANDATES}/MND-0001`), 200, ['true', undefined], 'without a sunset'],
+      [await client.get(`${MANDATES}/MND-NONE`), 404, ['true', undefined], 'a missing record'],
+      [await client.get(`${MANDATES}/x`), 400, ['true', undefined], 'a wrong path value'],
+      [await client.get(`${MANDATES}/MND-FAULT`), 500, ['true', undefined], 'a fault'],
+      [await client.post(MANDATES, mandate()), 409, both, 'a conflict'],
+      [await client.post(MANDATES, '{'), 400, both, 'a malformed body'],
+      [
+        await client.post(MANDATES, 'x', { headers: { 'content-type': 'text/plain' } }),
+        415,
+        both,
+        'a wrong media type',
+      ],
+      [await client.post(MANDATES, mandate({ mandateReference: 'MND-0002' })), 201, both, 'a creation'],
+      [await client.patch(cancel, { cancellationComment: 'no' }), 204, both, 'no content'],
+    ]
+    for (const [answer, status, headers, what] of cases)
+      t.same([answer.status, ...told(answer)], [status, ...headers], what)
+  },
+)
+
+t.test('decisions §11: not on answers of other operations, of no operation, or before the tenant is known', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.post(MANDATES, mandate())
+  await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET })
+  const other = await connect(app, 'other')
+  for (const [answer, what] of [
+    [await client.post(MANDATES, {}), 'another method of the same path'],
+    [await client.get(`${MANDATES}/MND-0001`), 'a longer path'],
+    [await client.get('/api/v1/bills'), 'another path'],
+    [await client.send('OPTIONS', MANDATES), 'OPTIONS'],
+    [await client.send('PUT', MANDATES), '405'],
+    [await client.get(`${MANDATES}/`), '404'],
+    [await requestToken(app), 'the token endpoint'],
+    [await client.control('GET', '/deprecations'), 'the control plane'],
+    [await call(app, 'GET', MANDATES, { region: 'EU' }), 'without a token'],
+    [await client.get(MANDATES, { headers: { authorization: 'Bearer x' } }), 'with an unknown token'],
+    [await other.get(MANDATES), 'another tenant'],
+  ] as const) {
+    t.same(told(answer), NOTHING, what)
+  }
+  t.same(told(await client.get(MANDATES)), ['true', SUNSET])
+})
+
+t.test(
+  'RFC 9745, RFC 8594; decisions §11: style rfc sends a date and an IMF-fixdate, from the next answer on',
+  async t => {
+    const client = await connect(build(t))
+    await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET }, { operation: ITEM })
+    t.equal((await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })).status, 200)
+    for (const answer of [
+      await client.get(MANDATES),
+      await client.send('HEAD', MANDATES),
+      await client.get(`${MANDATES}?limit=0`),
+    ]) {
+      t.same(told(answer), ['@1782864000', 'Wed, 02 Dec 2026 09:00:00 GMT'])
+    }
+    t.same(told(await client.get(`${MANDATES}/MND-NONE`)), ['@1793610000', undefined])
+    await client.control('PUT', '/settings', { deprecationStyle: 'seed' })
+    t.same(told(await client.get(MANDATES)), ['true', SUNSET])
+  },
+)
+
+t.test(
+  "decisions §11: one that lies ahead: true comes with its day on the tenant's clock, the date at once",
+  async t => {
+    const client = await connect(build(t))
+    await deprecate(t, client, { operation: LIST, deprecatedSince: '2026-11-03T00:00:00Z', sunset: SUNSET })
+    t.same(told(await client.get(MANDATES)), [undefined, SUNSET])
+    await client.advance({ to: '2026-11-02T23:59:59Z' })
+    t.same(told(await client.get(MANDATES)), [undefined, SUNSET])
+    await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })
+    t.equal((await client.get(MANDATES)).headers.deprecation, '@1793664000')
+    await client.control('PUT', '/settings', { deprecationStyle: 'seed' })
+    await client.advance({ by: 'PT1S' })
+    t.same(told(await client.get(MANDATES)), ['true', SUNSET])
+  },
+)
+
+t.test("decisions §11: from its sunset on, on the tenant's clock, an operation is gone if it was told so", async t => {
+  const client = await connect(build(t))
+  await client.post(MANDATES, mandate())
+  await deprecate(
+    t,
+    client,
+    { operation: LIST, sunset: SUNSET, goneAfterSunset: true },
+    { operation: CREATE, sunset: SUNSET, goneAfterSunset: true },
+    { operation: ITEM, sunset: SUNSET },
+    { operation: CANCEL, sunset: SUNSET, goneAfterSunset: false },
+  )
+  await client.advance({ to: '2026-12-02T08:59:59Z' })
+  t.equal((await client.get(MANDATES)).status, 200)
+  await client.advance({ by: 'PT1S' })
+
+  const gone = await client.get(MANDATES)
+  refused(t, gone, 410, 'OPERATION_SUNSET', null)
+  t.match(gone.body.message, LIST)
+  t.same(told(gone), ['true', SUNSET], 'which the headers tell, too')
+  const head = await client.send('HEAD', MANDATES)
+  t.same([head.status, head.body], [410, null])
+  refused(t, await client.post(MANDATES, mandate({ mandateReference: 'MND-0002' })), 410, 'OPERATION_SUNSET', null)
+  t.equal((await client.get(`${MANDATES}/MND-0002`)).status, 404, 'nothing was applied')
+  t.equal((await client.get(`${MANDATES}/MND-0001`)).status, 200, 'what was not told so goes on')
+  t.equal((await client.delete(`${MANDATES}/MND-0001`)).status, 200, 'and so does what is not deprecated')
+
+  await client.control('DELETE', '/deprecations')
+  t.equal((await client.get(MANDATES)).status, 200)
+})
+
+t.test('decisions §11: on a running clock, it is gone as soon as the time has come', async t => {
+  let now = Date.parse(MONDAY)
+  const client = await connect(build(t, { clock: 'real', now: () => now }))
+  await deprecate(t, client, { operation: LIST, sunset: '2026-11-02T09:10:00Z', goneAfterSunset: true })
+  now += 599_999
+  t.equal((await client.get(MANDATES)).status, 200)
+  now += 1
+  t.equal((await client.get(MANDATES)).status, 410)
+})
+
+t.test(
+  'decisions §1, §11: who may not ask at all is told that first; what is asked for is looked at no more',
+  async t => {
+    const client = await connect(build(t))
+    const past = { deprecatedSince: SINCE, sunset: SINCE, goneAfterSunset: true }
+    await deprecate(t, client, { operation: LIST, ...past }, { operation: CREATE, ...past })
+    await client.control('POST', '/faults', { effect: { kind: 'error', status: 500 } })
+    t.equal((await client.get(MANDATES, { headers: { authorization: '' } })).status, 401)
+    t.equal((await client.get(MANDATES, { region: 'XX' })).status, 400)
+    t.equal((await client.get(`${MANDATES}?limit=0`)).status, 410)
+    t.equal((await client.post(MANDATES, '{')).status, 410)
+    t.equal((await client.post(MANDATES, mandate())).status, 410)
+    const [fault] = (await client.control('GET', '/faults')).body.data
+    t.equal(fault.seen, 0, 'no fault is met')
+  },
+)
+
+t.test('decisions §3, §11: the token endpoint can be deprecated, and gone, with the members of OAuth', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const other = await connect(app, 'other')
+  await deprecate(t, client, { operation: TOKEN, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true })
+  t.same(told(await requestToken(app)), ['true', SUNSET])
+  t.same(told(await requestToken(app, { client_id: 'other' })), NOTHING)
+  await client.control('POST', '/clock/advance', { to: SUNSET })
+  const answer = await requestToken(app)
+  t.equal(answer.status, 410)
+  t.match(answer.body, {
+    code: 'OPERATION_SUNSET',
+    field: null,
+    message: String,
+    error: 'invalid_request',
+    error_description: String,
+  })
+  t.same(told(answer), ['true', SUNSET])
+  const stranger = await requestToken(app, { client_secret: 'wrong' })
+  t.same([stranger.status, ...told(stranger)], [401, ...NOTHING], 'whose tenant it is, has to be proved first')
+  t.equal((await requestToken(app, { client_id: 'other' })).status, 200)
+  t.equal((await other.get(MANDATES)).status, 200)
+})
+
+t.test('control plane, PUT /deprecations: every operation of the API can be deprecated', async t => {
+  const client = await connect(build(t))
+  const operations = [
+    TOKEN,
+    'GET /api/v1/direct-debit',
+    'POST /api/v1/direct-debit',
+    'GET /api/v1/direct-debit/{collectionReference}',
+    LIST,
+    CREATE,
+    ITEM,
+    'DELETE /api/v1/mandates/{mandateReference}',
+    'POST /api/v1/payout-links',
+    CANCEL,
+    'GET /api/v1/bills',
+    'POST /api/v1/bills',
+    'GET /api/v1/bills/{uniqueReferenceIdentifier}',
+    'PATCH /api/v1/bills/{uniqueReferenceIdentifier}',
+    'POST /api/v1/bills/{uniqueReferenceIdentifier}/document',
+    'PATCH /api/v1/counterparties/{counterpartyReference}',
+    'GET /api/v1/accounts',
+  ]
+  const answer = await put(client, ...operations.map(operation => ({ operation })))
+  t.same([answer.status, answer.body.data?.length], [200, operations.length], answer.body.message)
+  for (const [method, url] of [
+    ['GET', '/api/v1/direct-debit'],
+    ['POST', '/api/v1/direct-debit'],
+    ['GET', '/api/v1/direct-debit/COL-0001'],
+    ['DELETE', '/api/v1/mandates/MND-0001'],
+    ['POST', '/api/v1/payout-links'],
+    ['GET', '/api/v1/bills'],
+    ['POST', '/api/v1/bills'],
+    ['GET', '/api/v1/bills/INV-1'],
+    ['PATCH', '/api/v1/bills/INV-1'],
+    ['POST', '/api/v1/bills/INV-1/document'],
+    ['PATCH', '/api/v1/counterparties/CPTY-0001'],
+    ['GET', '/api/v1/accounts'],
+  ]) {
+    t.same(told(await client.send(method as string, url as string)), ['true', undefined], `${method} ${url}`)
+  }
+})
+
+t.test('control plane, PUT /deprecations: what is wrong is refused, and all stays as it was', async t => {
+  const client = await connect(build(t))
+  await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true })
+  const before = (await client.control('GET', '/deprecations')).body
+  const wrong: [body: unknown, code: string, field: string | null][] = [
+    [{}, 'MISSING_FIELD', 'data'],
+    [[], 'INVALID_FIELD', null],
+    ['{', 'MALFORMED_REQUEST', null],
+    [{ data: null }, 'INVALID_FIELD', 'data'],
+    [{ data: {} }, 'INVALID_FIELD', 'data'],
+    [{ data: [null] }, 'INVALID_FIELD', 'data.0'],
+    [{ data: [LIST] }, 'INVALID_FIELD', 'data.0'],
+    [{ data: [{}] }, 'MISSING_FIELD', 'data.0.operation'],
+    [{ data: Array.from({ length: 101 }, () => ({ operation: LIST })) }, 'INVALID_FIELD', 'data'],
+  ]
+  const wrongMembers: [entry: object, code: string, member: string][] = [
+    [{ operation: '' }, 'MISSING_FIELD', 'operation'],
+    [{ operation: 1 }, 'INVALID_FIELD', 'operation'],
+    [{ operation: 'x'.repeat(201) }, 'INVALID_FIELD', 'operation'],
+    [{ operation: 'getMandates' }, 'INVALID_FIELD', 'operation'],
+    [{ operation: MANDATES }, 'INVALID_FIELD', 'operation'],
+    [{ operation: `get ${MANDATES}` }, 'INVALID_FIELD', 'operation'],
+    [{ operation: `HEAD ${MANDATES}` }, 'INVALID_FIELD', 'operation'],
+    [{ operation: `GET  ${MANDATES}` }, 'INVALID_FIELD', 'operation'],
+    [{ operation: `GET ${MANDATES}/:mandateReference` }, 'INVALID_FIELD', 'operation'],
+    [{ operation: `GET ${MANDATES}/MND-0001` }, 'INVALID_FIELD', 'operation'],
+    [{ operation: `GET ${MANDATES}*` }, 'INVALID_FIELD', 'operation'],
+    [{ operation: 'GET /_sandbox/clock' }, 'INVALID_FIELD', 'operation'],
+    [{ operation: CREATE }, 'INVALID_FIELD', 'operation'],
+    [{ operation: LIST, deprecatedSince: '2026-11-02' }, 'INVALID_FIELD', 'deprecatedSince'],
+    [{ operation: LIST, deprecatedSince: true }, 'INVALID_FIELD', 'deprecatedSince'],
+    [{ operation: LIST, deprecatedSince: null }, 'INVALID_FIELD', 'deprecatedSince'],
+    [{ operation: LIST, sunset: '2026-12-02T09:00:00+01:00' }, 'INVALID_FIELD', 'sunset'],
+    [{ operation: LIST, sunset: 'Wed, 02 Dec 2026 09:00:00 GMT' }, 'INVALID_FIELD', 'sunset'],
+    [{ operation: LIST, sunset: '2026-02-30T00:00:00Z' }, 'INVALID_FIELD', 'sunset'],
+    [{ operation: LIST, sunset: '' }, 'INVALID_FIELD', 'sunset'],
+    [{ operation: LIST, sunset: '2026-11-02T08:59:59Z' }, 'INVALID_FIELD', 'sunset'],
+    [{ operation: LIST, deprecatedSince: SUNSET, sunset: SINCE }, 'INVALID_FIELD', 'sunset'],
+    [{ operation: LIST, goneAfterSunset: true }, 'MISSING_FIELD', 'sunset'],
+    [{ operation: LIST, sunset: SUNSET, goneAfterSunset: 'true' }, 'INVALID_FIELD', 'goneAfterSunset'],
+    [{ operation: LIST, sunset: SUNSET, goneAfterSunset: null }, 'INVALID_FIELD', 'goneAfterSunset'],
+  ]
+  for (const [entry, code, member] of wrongMembers) {
+    wrong.push([{ data: [{ operation: CREATE }, entry] }, code, `data.1.${member}`])
+  }
+  for (const [body, code, field] of wrong) {
+    const answer = await client.control('PUT', '/deprecations', body)
+    refused(t, answer, 400, code, field, JSON.stringify(body).slice(0, 100))
+  }
+  t.same((await client.control('GET', '/deprecations')).body, before)
+})
+
+t.test('control plane, PUT /deprecations: an unknown operation is told which there are', async t => {
+  const client = await connect(build(t))
+  const { message } = (await put(client, { operation: 'GET /api/v1/nowhere' })).body
+  for (const operation of [LIST, CANCEL, TOKEN]) t.match(message, operation)
+})
+
+t.test('control plane, PUT /deprecations: members of no meaning are left out, and hinted at', async t => {
+  const client = await connect(build(t))
+  const answer = await put(client, { operation: LIST, link: 'https://example.com' })
+  t.same([answer.status, 'link' in answer.body.data[0]], [200, false])
+  t.match(answer.headers['sandbox-hint'], 'data.0.link')
+})
+
+t.test('control plane: a tenant that does not exist has no deprecations', async t => {
+  const app = build(t)
+  for (const [method, body] of [['GET'], ['PUT', { data: [] }], ['DELETE']] as const) {
+    const answer = await call(app, method, '/_sandbox/deprecations?client=nobody', body === undefined ? {} : { body })
+    refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client', method)
+  }
+})
+
+t.test('control plane, fork, state, reset: deprecations go along, come back, and go', async t => {
+  const app = build(t)
+  const client = await connect(app, 'origin')
+  await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET })
+  await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })
+  const rfc = ['@1782864000', 'Wed, 02 Dec 2026 09:00:00 GMT']
+  await client.control('POST', '/fork', { clientId: 'copy' })
+  const copy = await connect(app, 'copy')
+  t.same(told(await copy.get(MANDATES)), rfc)
+  await copy.control('DELETE', '/deprecations')
+  t.same(told(await client.get(MANDATES)), rfc, 'the origin keeps its own')
+
+  const { body: state } = await client.control('GET', '/state')
+  t.same(state.deprecations, (await client.control('GET', '/deprecations')).body.data)
+  await client.control('POST', '/reset')
+  const fresh = await connect(app, 'origin')
+  t.same(told(await fresh.get(MANDATES)), NOTHING)
+  t.equal((await client.control('PUT', '/state', state)).status, 200)
+  t.same(told(await fresh.get(MANDATES)), rfc)
+
+  const [deprecation] = state.deprecations
+  for (const [wrong, code, field] of [
+    [[deprecation, deprecation], 'INVALID_FIELD', 'deprecations.1.operation'],
+    [[{ ...deprecation, sunset: '2026-01-01T00:00:00Z' }], 'INVALID_FIELD', 'deprecations.0.sunset'],
+    [[{ operation: LIST, deprecatedSince: SINCE, goneAfterSunset: true }], 'MISSING_FIELD', 'deprecations.0.sunset'],
+  ] as const) {
+    refused(t, await client.control('PUT', '/state', { ...state, deprecations: wrong }), 400, code, field)
+  }
+  t.same(told(await fresh.get(MANDATES)), rfc, 'and a refusal changes nothing')
+})
