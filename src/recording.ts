@@ -144,9 +144,9 @@ export function createRecordings(mostBytes: number): Recordings {
     count(reel, segment, state.length)
   }
 
+  /** Of a reel that has any bytes. */
   function dropOldest(reel: Reel) {
-    const [oldest] = reel.segments.splice(0, 1)
-    if (oldest === undefined) return
+    const oldest = reel.segments.shift() as Segment
     reel.bytes -= oldest.bytes
     bytes -= oldest.bytes
     reel.dropped += oldest.requests.length

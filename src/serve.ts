@@ -65,25 +65,25 @@ export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void
 
 /** Loaded for those alone who keep their tenants. @throws ConfigError, also when restoring */
 async function openStorage({ seed, isSeedGiven }: Config, path: string, logger: pino.Logger, publicUrl: () => string) {
-  const [{ DataFolderError, openDataFolder }, { createStorage }] = await Promise.all([
+  const [{ openDataFolder }, { createStorage }] = await Promise.all([
     import('./data-folder.js'),
     import('./storage.js'),
   ])
-  const refusal = (error: unknown) =>
-    error instanceof DataFolderError
-      ? new ConfigError(`SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${error.message}`)
-      : error
-  try {
-    const folder = openDataFolder(path, { seed, isSeedGiven, warn: message => logger.error(message) })
-    const storage = createStorage({ folder, logger, publicUrl, now: Date.now })
-    return {
-      ...storage,
-      seed: folder.seed,
-      restore: (sandbox: Sandbox, fixtures: Fixtures) =>
-        storage.restore(sandbox, fixtures).catch(error => Promise.reject(refusal(error))),
+  async function orConfigError<T>(step: () => T | Promise<T>): Promise<T> {
+    try {
+      return await step()
+    } catch (error) {
+      throw new ConfigError(`SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${(error as Error).message}`)
     }
-  } catch (error) {
-    throw refusal(error)
+  }
+
+  const warn = (message: string) => logger.error(message)
+  const folder = await orConfigError(() => openDataFolder(path, { seed, isSeedGiven, warn }))
+  const storage = createStorage({ folder, logger, publicUrl, now: Date.now })
+  return {
+    ...storage,
+    seed: folder.seed,
+    restore: (...all: Parameters<typeof storage.restore>) => orConfigError(() => storage.restore(...all)),
   }
 }
 

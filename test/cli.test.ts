@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer, connect as dial } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { isReady } from '../src/health.js'
 
 // Every server here is a process of its own.
-t.setTimeout(240_000)
+t.setTimeout(300_000)
 
 /** The environment without settings of ours; what the test runner added stays, so that coverage is collected. */
 const environment = Object.fromEntries(
@@ -59,7 +59,8 @@ class Server {
   constructor(readonly child: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream }) {
     createInterface(child.stdout).on('line', text => {
       this.output += `${text}\n`
-      this.lines.push(JSON.parse(text))
+      // What a command says for itself is no line of the log.
+      if (text.startsWith('{')) this.lines.push(JSON.parse(text))
       for (const look of this.#waiting) look()
     })
     child.stderr.on('data', data => {
@@ -149,6 +150,8 @@ t.test('control plane, Settings: wrong usage ends with one line and exit code 2'
     [['toString'], 'toString'],
     [['start', 'now'], 'start now'],
     [['--port=1'], '--port'],
+    [['replay'], 'one file'],
+    [['start', '--until', '2'], '--until'],
   ]
   const results = await Promise.all(cases.map(([args]) => run(args)))
   for (const [at, { code, stdout, stderr }] of results.entries()) {
@@ -482,4 +485,214 @@ t.test('control plane, SIGTERM: a second signal does not cut off what is in flig
   socket.write(body.slice(5))
   t.match(String((await answered)[0]), /^HTTP\/1\.1 200 OK/)
   t.same(await server.exited, [0, null])
+})
+
+// ------------------------------------------------------------------------------------------------------------ replay
+
+t.test('issue 3, replay: a run is taken home, gone through, and stepped into', async t => {
+  const server = await start(t, { SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
+  const { access_token: token } = (await issueToken(server, 'acme')).body
+  const post = (path: string, body: object) => send(server, 'POST', path, token, body)
+  const mandate = {
+    mandateReference: 'MND-0001',
+    type: 'RECURRING',
+    creditor: { name: 'Acme GmbH', bankIdentifier: { type: 'CREDITOR_IDENTIFIER', value: 'DE98ZZZ09999999999' } },
+    debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000' },
+  }
+  const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+  const fault = { match: { method: 'DELETE' }, ttl: 'PT1S', effect: { kind: 'error', status: 418 } }
+  await post('/api/v1/mandates', mandate)
+  await post('/_sandbox/clock/advance?client=acme', { by: 'PT30M' })
+  const created = await post('/api/v1/payout-links', link)
+  await post('/_sandbox/faults?client=acme', fault)
+  const refused = await send(server, 'DELETE', '/api/v1/mandates/MND-0001', token)
+  t.equal(refused.status, 418)
+  const recording = (await send(server, 'GET', '/_sandbox/recording?client=acme')).body
+  await server.stop()
+  t.equal(recording.requests.length, 6)
+
+  const tampered = structuredClone(recording)
+  tampered.requests[1].answer.status = 200
+  const folder = t.testdir({
+    'run.json': JSON.stringify(recording),
+    'tampered.json': JSON.stringify(tampered),
+    'other.json': '{}',
+  })
+  const replay = (name: string, ...args: string[]) => run(['replay', `${folder}/${name}`, ...args])
+  const [same, differs, wrong, outside] = await Promise.all([
+    replay('run.json'),
+    replay('tampered.json'),
+    replay('other.json'),
+    replay('run.json', '--until', '8'),
+  ])
+  t.same(same, { code: 0, stdout: 'acme: 6 requests, every answer is the same\n', stderr: '' })
+  t.match(differs, {
+    code: 1,
+    stdout: /^request 2 of 6 .*POST \/api\/v1\/mandates.*\n {2}recorded 200 .*\n {2}replayed 201 .*\n$/,
+  })
+  for (const { code, stdout, stderr } of [wrong, outside]) {
+    t.same([code, stdout], [2, ''])
+    t.match(stderr, oneLine)
+  }
+
+  // A fault's time is over by now; where the recording stands it is not.
+  const cases: [
+    until: number,
+    said: RegExp,
+    now: string,
+    next: (on: Server, token: string) => Promise<unknown>,
+    expected: unknown,
+  ][] = [
+    [
+      1,
+      /request 1 of 6: POST \/api\/v1\/oauth\/token/,
+      '2026-11-02T09:00:00Z',
+      on => send(on, 'GET', '/_sandbox/mandates/MND-0001?client=acme'),
+      { status: 404 },
+    ],
+    [
+      4,
+      /request 4 of 6: POST \/api\/v1\/payout-links/,
+      '2026-11-02T09:30:00Z',
+      (on, own) => send(on, 'POST', '/api/v1/payout-links', own, link),
+      created,
+    ],
+    [
+      6,
+      /request 6 of 6: DELETE/,
+      '2026-11-02T09:30:00Z',
+      (on, own) => send(on, 'DELETE', '/api/v1/mandates/MND-0001', own),
+      refused,
+    ],
+    [
+      7,
+      /request 7 of 6\n/,
+      '2026-11-02T09:30:00Z',
+      on => send(on, 'GET', '/_sandbox/faults?client=acme'),
+      { body: { data: [{ fired: 1 }] } },
+    ],
+  ]
+  await Promise.all(
+    cases.map(async ([until, said, now, next, expected]) => {
+      const stopped = await start(
+        t,
+        { SANDBOX_DATA: `${folder}/data`, SANDBOX_MAX_TENANTS: '1', SANDBOX_OPEN_REGISTRATION: 'false' },
+        { args: ['replay', `${folder}/run.json`, '--until', `${until}`] },
+      )
+      t.match(stopped.output, said)
+      t.same((await send(stopped, 'GET', '/_sandbox/clock?client=acme')).body, { now, mode: 'frozen', rate: 1 })
+      const own = (await issueToken(stopped, 'acme', 'my own')).body.access_token
+      t.match(await issueToken(stopped, 'acme', 'another'), { status: 401, body: { code: 'INVALID_CLIENT' } })
+      t.match(await next(stopped, own), expected as object)
+      t.same(await stopped.stop('SIGTERM'), [0, null])
+    }),
+  )
+  t.notOk(existsSync(`${folder}/data`))
+})
+
+// -------------------------------------------------------------------------------------------------------------- data
+
+t.test('issue 3, SANDBOX_DATA: tenants outlast SIGTERM and SIGKILL, and links are where the server is', async t => {
+  const data = `${t.testdir()}/data`
+  const settings = { SANDBOX_DATA: data, SANDBOX_CLOCK: '2026-11-02T09:00:00Z' }
+  const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+  const first = await start(t, { ...settings, SANDBOX_SEED: 'kept' })
+  const { access_token: token } = (await issueToken(first, 'acme')).body
+  const before = (await send(first, 'POST', '/api/v1/payout-links', token, link)).body
+  const state = async (server: Server) => (await fetch(`${server.url}/_sandbox/state?client=acme`)).text()
+  const kept = await state(first)
+  t.same(await first.stop('SIGTERM'), [0, null])
+  t.same(readdirSync(data).sort(), ['sandbox.json', 'tenants'], 'and the folder is free')
+
+  const second = await start(t, settings)
+  t.match(await second.line('restored'), { tenants: 1 })
+  t.match(await second.line('ready'), { seed: 'kept' })
+  t.equal(await state(second), kept)
+  const after = (await send(second, 'POST', '/api/v1/payout-links', token, link)).body
+  t.ok(before.url.startsWith(`${first.url}/`) && after.url.startsWith(`${second.url}/`), `${before.url}, ${after.url}`)
+  const grown = await state(second)
+
+  const taken = await run([], { PORT: '0', ...settings })
+  t.same([taken.code, taken.stdout], [2, ''], 'a folder that is in use')
+  t.match(taken.stderr, new RegExp(`^payments-sandbox: SANDBOX_DATA=.*in use by process ${second.child.pid}`))
+  t.match(taken.stderr, oneLine)
+  t.same(await second.stop('SIGKILL'), [null, 'SIGKILL'])
+
+  const otherSeed = await run([], { PORT: '0', ...settings, SANDBOX_SEED: 'another' })
+  t.same([otherSeed.code, otherSeed.stdout], [2, ''])
+  t.match(otherSeed.stderr, /SANDBOX_DATA=.*SANDBOX_SEED/)
+  t.match(otherSeed.stderr, oneLine)
+
+  const third = await start(t, settings)
+  t.equal(await state(third), grown)
+  t.equal((await send(third, 'GET', '/api/v1/bills', token)).status, 200)
+})
+
+t.test('control plane, SIGTERM: a payout link in flight is created and kept, with its address', async t => {
+  const data = `${t.testdir()}/data`
+  const server = await start(t, { SANDBOX_DATA: data })
+  const { access_token: token } = (await issueToken(server, 'acme')).body
+  const body = '{"amount":"25","currency":"EUR","payoutMethod":"SEPA-CT"}'
+  const socket = dial(server.port, '127.0.0.1')
+  socket.write(
+    `POST /api/v1/payout-links HTTP/1.1\r\nhost: x\r\nx-region: EU\r\nauthorization: Bearer ${token}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`,
+  )
+  await once(socket, 'data')
+  let answer = ''
+  socket.on('data', data => {
+    answer += data
+  })
+  server.child.kill('SIGTERM')
+  await server.line('closing')
+  socket.write(body)
+  await once(socket, 'close')
+  t.match(answer, /^HTTP\/1\.1 201 /)
+  t.ok(answer.includes(`"url":"${server.url}/`), answer)
+  t.same(await server.exited, [0, null])
+  const next = await start(t, { SANDBOX_DATA: data })
+  t.match((await send(next, 'GET', '/_sandbox/state?client=acme')).body, {
+    payoutLinks: [{ record: { amount: '25' } }],
+  })
+})
+
+t.test('issue 3, SANDBOX_DATA: a folder that cannot be used ends the start with one line, exit code 2', async t => {
+  const folder = t.testdir({ file: 'text', foreign: { 'sandbox.json': '{}' } })
+  const corrupt = await start(t, { SANDBOX_DATA: `${folder}/corrupt` })
+  await issueToken(corrupt, 'acme')
+  await issueToken(corrupt, 'beta')
+  await corrupt.stop('SIGKILL')
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+
+  const results = await Promise.all([
+    run([], { PORT: '0', SANDBOX_DATA: `${folder}/file` }),
+    run([], { PORT: '0', SANDBOX_DATA: `${folder}/foreign` }),
+    run([], { PORT: '0', SANDBOX_DATA: `${folder}/corrupt`, SANDBOX_MAX_TENANTS: '1' }),
+    run([], { PORT: String(port), SANDBOX_DATA: `${folder}/new`, LOG_LEVEL: 'silent' }),
+  ])
+  for (const [at, code] of [2, 2, 2, 1].entries()) {
+    const { code: actual, stderr } = results[at] as (typeof results)[number]
+    t.equal(actual, code)
+    t.match(stderr, oneLine)
+  }
+  t.match(results[0]?.stderr, /SANDBOX_DATA=.*file/)
+  t.match(results[1]?.stderr, /SANDBOX_DATA=.*sandbox\.json/)
+  t.match(results[2]?.stderr, /SANDBOX_DATA=.*tenant "(acme|beta)".*room for 1/)
+  t.notOk(existsSync(`${folder}/new/lock`), 'and it is free again')
+  t.notOk(existsSync(`${folder}/corrupt/lock`))
+
+  // Of a corrupt tenant the log tells; the others are served.
+  const tenants = `${folder}/corrupt/tenants`
+  for (const name of readdirSync(tenants)) {
+    const path = `${tenants}/${name}/1.snapshot`
+    const text = readFileSync(path, 'utf8')
+    if (text.includes('"acme"')) writeFileSync(path, text.replace('automatic', 'manual'))
+  }
+  const server = await start(t, { SANDBOX_DATA: `${folder}/corrupt` })
+  t.match(await server.line('set aside'), { level: 50, msg: /snapshot.*corrupt-1/ })
+  const { data } = (await send(server, 'GET', '/_sandbox/clients')).body
+  t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), ['beta', 'sandbox-client'])
 })

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { ConfigError, readConfig } from '../src/config.js'
 
+const MIB = 1024 * 1024
+
 t.test('control plane, Settings: the defaults', async t => {
   const { seed, ...rest } = readConfig({})
   t.match(rest, {
@@ -14,6 +16,12 @@ t.test('control plane, Settings: the defaults', async t => {
     maxTenants: 2000,
     tokenLifetime: 3600,
     publicUrl: undefined,
+    adminToken: undefined,
+    journalEntries: 1000,
+    journalBytes: 16 * MIB,
+    recordingBytes: 32 * MIB,
+    data: undefined,
+    isSeedGiven: false,
   })
   t.match(seed, /^.{8,}$/)
 })
@@ -35,6 +43,11 @@ t.test('control plane, Settings: a variable that is empty counts as not set', as
     'SANDBOX_MAX_TENANTS',
     'SANDBOX_TOKEN_TTL',
     'SANDBOX_PUBLIC_URL',
+    'SANDBOX_ADMIN_TOKEN',
+    'SANDBOX_JOURNAL_ENTRIES',
+    'SANDBOX_JOURNAL_BYTES',
+    'SANDBOX_RECORDING_BYTES',
+    'SANDBOX_DATA',
   ]
   const { seed: _, ...empty } = readConfig(Object.fromEntries(names.map(name => [name, ''])))
   const { seed: __, ...unset } = readConfig({})
@@ -70,6 +83,16 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   ['SANDBOX_PUBLIC_URL', 'https://pay.example', 'publicUrl', 'https://pay.example'],
   ['SANDBOX_PUBLIC_URL', 'http://localhost:8080/', 'publicUrl', 'http://localhost:8080'],
   ['SANDBOX_PUBLIC_URL', 'https://pay.example/sandbox//', 'publicUrl', 'https://pay.example/sandbox'],
+  ['SANDBOX_ADMIN_TOKEN', 'a-token.of~any+kind/==', 'adminToken', 'a-token.of~any+kind/=='],
+  ['SANDBOX_ADMIN_TOKEN', 'x'.repeat(1000), 'adminToken', 'x'.repeat(1000)],
+  ['SANDBOX_JOURNAL_ENTRIES', '0', 'journalEntries', 0],
+  ['SANDBOX_JOURNAL_ENTRIES', '1000000', 'journalEntries', 1_000_000],
+  ['SANDBOX_JOURNAL_BYTES', '0', 'journalBytes', 0],
+  ['SANDBOX_JOURNAL_BYTES', '8589934592', 'journalBytes', 8192 * MIB],
+  ['SANDBOX_RECORDING_BYTES', '0', 'recordingBytes', 0],
+  ['SANDBOX_RECORDING_BYTES', '268435456', 'recordingBytes', 256 * MIB],
+  ['SANDBOX_DATA', './my data', 'data', './my data'],
+  ['SANDBOX_SEED', '0', 'isSeedGiven', true],
 ]
 
 t.test('control plane, Settings: right values', async t => {
@@ -105,6 +128,9 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
     ],
     /http.*https.*URL/,
   ],
+  ['SANDBOX_JOURNAL_ENTRIES', ['-1', '1000001', '1.5', '1e3', 'all', ' 1'], /integer from 0 to 1000000\b/],
+  ['SANDBOX_JOURNAL_BYTES', ['-1', '8589934593', '16MiB', '16 777 216', '0x10'], /integer from 0 to 8589934592\b/],
+  ['SANDBOX_RECORDING_BYTES', ['-1', '268435457', '32MiB', '1.5', 'none'], /integer from 0 to 268435456\b/],
 ]
 
 t.test('control plane, Settings: a wrong value: one line that names variable, value and what is allowed', async t => {
@@ -123,6 +149,21 @@ t.test('control plane, Settings: a wrong value: one line that names variable, va
       t.ok(message.includes(JSON.stringify(value).slice(1, 70)), message)
       t.match(message, allowed)
     }
+  }
+})
+
+t.test('control plane, SANDBOX_ADMIN_TOKEN: a wrong one is a secret, too: the line does not repeat it', async t => {
+  for (const value of ['hush hush', ' hush', 'hush\n', 'hüsh', 'hush\u0000', 'hush'.repeat(251)]) {
+    let error: unknown
+    try {
+      readConfig({ SANDBOX_ADMIN_TOKEN: value })
+    } catch (thrown) {
+      error = thrown
+    }
+    t.ok(error instanceof ConfigError, JSON.stringify(value))
+    const { message } = error as ConfigError
+    t.match(message, /^SANDBOX_ADMIN_TOKEN is not allowed: .*1000 printable ASCII/)
+    t.notMatch(message, /\n|hush|hüsh/)
   }
 })
 
@@ -157,6 +198,10 @@ const wrongClients: Record<string, unknown> = {
   'no clientId': [good, { clientSecret: 's1' }],
   'no clientSecret': [good, { clientId: 'two' }],
   'an empty clientId': [{ ...good, clientId: '' }],
+  'a clientId that begins with a space': [{ ...good, clientId: ' one' }],
+  'a clientId of two lines': [{ ...good, clientId: 'one\ntwo' }],
+  'a clientId that is no Unicode': [{ ...good, clientId: 'one\ud800' }],
+  'a clientId that is a number': [{ ...good, clientId: 1 }],
   'an empty clientSecret': [{ ...good, clientSecret: '' }],
   'a numeric clientSecret': [{ ...good, clientSecret: 1 }],
   'a scope that is a list': [{ ...good, scope: ['payments'] }],

@@ -75,7 +75,7 @@ const within =
 
 t.test('architecture: the layers are there', async t => {
   const layers = new Set(modules.filter(({ path }) => path.includes('/')).map(({ path }) => layerOf(path)))
-  t.same([...layers].sort(), ['areas', 'control', 'core', 'http'])
+  t.same([...layers].sort(), ['areas', 'control', 'core', 'http', 'library'])
   t.ok(modules.length > 40, `${modules.length} modules`)
 })
 

@@ -56,6 +56,8 @@ export interface ControlRoute {
    * begins another life of the tenant does not: its recording begins anew.
    */
   readonly isRecorded?: boolean
+  /** Whether a member that is not known is refused: where a typo would leave a test green for the wrong reason. */
+  readonly isStrict?: boolean
   /** The largest body in bytes, where it is more than usual. */
   readonly bodyLimit?: number
   handle(call: Call<unknown, unknown, unknown>): unknown
@@ -79,6 +81,7 @@ export function route<
   status?: number
   isPlain?: boolean
   isRecorded?: boolean
+  isStrict?: boolean
   bodyLimit?: number
   handle(call: Call<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
 }): ControlRoute {
@@ -111,11 +114,11 @@ export function serveRoutes(app: FastifyInstance, { plane, gate, routes, default
       params,
       querystring,
     } = row
-    const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
+    const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined, isStrict = false } = row
     app.route({
       method,
       url,
-      config: { isPlain },
+      config: { isPlain, isStrict },
       ...(isPlain && { serializerCompiler: () => JSON.stringify }),
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {

@@ -376,6 +376,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
       isRecorded: false,
       querystring,
+      isStrict: true,
       body: schemas.Verification,
       response: schemas.VerificationResult,
       handle: ({ journal, tenant, client, body }) => {
@@ -399,6 +400,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       url: '/faults',
       summary: 'Arm a fault: error, delay, drop, reset, truncate, garbage, dribble, stale-token',
       querystring,
+      isStrict: true,
       body: schemas.FaultRequest,
       status: 201,
       response: schemas.Fault,

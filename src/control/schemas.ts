@@ -150,6 +150,18 @@ const Anything = Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' })
 export const Verification = labelled(assumed, {
   method: Type.Optional(Method),
   path: Type.Optional(Text(1, 500)),
+  query: Type.Optional(
+    Type.Unsafe<Record<string, string | string[]>>({
+      type: 'object',
+      maxProperties: 50,
+      additionalProperties: {
+        type: ['string', 'array'],
+        items: { type: 'string', 'x-expected': 'a string' },
+        'x-expected': 'a string, or a list of strings where it is repeated',
+      },
+      'x-expected': 'an object of query parameters and their values',
+    }),
+  ),
   headers: Type.Optional(
     Type.Unsafe<Record<string, string>>({
       type: 'object',

@@ -46,7 +46,7 @@ function boundsOf({ times, atLeast, atMost }: Expected) {
 }
 
 function differencesOf(request: LoggedRequest, expected: Expected): Difference[] {
-  const { method, path, headers = {}, body, status } = expected
+  const { method, path, query, headers = {}, body, status } = expected
   const differences: Difference[] = []
   if (method !== undefined && method !== request.method) {
     differences.push({ at: 'method', expected: method, actual: request.method })
@@ -62,6 +62,7 @@ function differencesOf(request: LoggedRequest, expected: Expected): Difference[]
     const actual = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined
     if (actual !== value) differences.push(difference(`headers.${name}`, value, actual))
   }
+  if (query !== undefined) compare('query', query, request.query, differences)
   if (body !== undefined) compare('body', body, request.body, differences)
   return differences
 }

@@ -14,9 +14,16 @@ const LIVE = '/_sandbox/health/live'
  */
 export function installFrontDoor(app: FastifyInstance, nextRequestId: () => string): { isClosing(): boolean } {
   let isClosing = false
+  const sockets = new Set<Socket>()
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
 
   app.addHook('preClose', done => {
     isClosing = true
+    // Some clients connect ahead of their next request. Node counts no such connection as idle, and would wait for it.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
     done()
   })
 

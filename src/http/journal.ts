@@ -245,7 +245,7 @@ function sentBody(request: FastifyRequest): SentBody | null {
   const { bytes, headers } = request
   if (bytes === null) return hasBody(request) ? { kind: 'note', text: '(not read)' } : null
   if (bytes.length === 0) return null
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
+  const type = (headers['content-type'] ?? '').replace(/;.*/, '').trim().toLowerCase()
   const kind = type === 'application/json' ? 'json' : type === FORM ? 'form' : 'note'
   if (kind !== 'note' && isUtf8(bytes)) return { kind, text: bytes.toString() }
   return {

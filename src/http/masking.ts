@@ -37,13 +37,14 @@ export function maskFields(text: string): Fields | null {
 }
 
 /**
- * The fields of a form with credentials as they may be shown; null: they cannot be told apart. A name without a value
- * may be the rest of a secret that was not encoded.
+ * The fields of a form with credentials as they may be shown; null: they cannot be told apart. What stands where a name
+ * should may be the rest of a secret that was not encoded, or a body of another kind.
  */
 export function maskCredentials(text: string): Fields | null {
   return showFields(text, (name, value) => {
     if (HARMLESS.has(name)) return [name, maskText(value)]
-    return [value === '' && !isSecret(name) ? MASK : maskText(name), masked(value) as string]
+    const isName = name === 'client_secret' || (value !== '' && /^[a-z][\w-]{0,39}$/i.test(name))
+    return [isName ? maskText(name) : MASK, masked(value) as string]
   })
 }
 
@@ -143,7 +144,7 @@ export function maskBody(body: Buffer, consumes: string | undefined, contentType
   // Nobody has read what is no JSON.
   if (value === undefined) return Buffer.alloc(0)
   const text = JSON.stringify(maskJson(value))
-  return text === JSON.stringify(value) ? body : Buffer.from(text)
+  return text.includes(MASK) ? Buffer.from(text) : body
 }
 
 /** A form with its secrets masked, in the order in which they came; empty where that cannot be told. */

@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The Content-Type of the body, where it is not JSON. */
     consumes?: string
+    /** A member that the schema does not name is refused, rather than passed over: it can only be a mistake. */
+    isStrict?: boolean
     /** The route takes nothing and always answers the same: it is served before the validators are loaded. */
     isPlain?: boolean
     /** Takes in a body that is not parsed as a whole. It refuses by 413 and 415; what it returns, later, by 400. */
@@ -155,7 +157,8 @@ function readParameter(name: string, value: string | string[], { type }: TSchema
 function readBody(request: FastifyRequest, schema: TObject): unknown {
   const body = request.bytes === null || request.bytes.length === 0 ? {} : parseBody(request, request.bytes)
   check(schema, body, 'INVALID_FIELD')
-  return prune(schema, body, name => hintIgnored(request, 'member', name), '')
+  const { isStrict } = request.routeOptions.config
+  return prune(schema, body, isStrict ? refuseUnknown : name => hintIgnored(request, 'member', name), '')
 }
 
 const parseBody = (request: FastifyRequest, bytes: Buffer): Record<string, unknown> =>
@@ -209,16 +212,27 @@ function refuseHostile(root: object): void {
 
 const isObject = (value: unknown): value is object => value !== null && typeof value === 'object'
 
+function refuseUnknown(name: string, known: readonly string[]) {
+  throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
+}
+
 /** A copy with nothing but the members that the schema names: what it does not name is never stored. */
-function prune(schema: TSchema, value: unknown, ignored: (name: string) => void, path: string): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => prune(schema.items, item, ignored, `${path}${at}.`))
+function prune(
+  schema: TSchema,
+  value: unknown,
+  ignored: (name: string, known: readonly string[]) => void,
+  path: string,
+): unknown {
+  if (Array.isArray(value) && schema.items !== undefined) {
+    return value.map((item, at) => prune(schema.items, item, ignored, `${path}${at}.`))
+  }
   // A schema without properties takes members of any name.
   if (!isObject(value) || schema.properties === undefined) return value
   const copy: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
     if (Object.hasOwn(schema.properties, name))
       copy[name] = prune(schema.properties[name], member, ignored, `${path}${name}.`)
-    else ignored(`${path}${name}`)
+    else ignored(`${path}${name}`, Object.keys(schema.properties))
   }
   return copy
 }

@@ -35,7 +35,6 @@ export function createClient(options: ClientOptions): Sandbox {
   const connection = createConnection({ url, adminToken })
   const { events, forget } = createEvents(connection, clientId)
   const forks = new Set<Sandbox>()
-  let closing: Promise<void> | undefined
 
   /** Calls the control plane for this client. */
   const control = <T>(method: Request['method'], path: string, { body, query }: Pick<Request, 'body' | 'query'> = {}) =>
@@ -170,13 +169,8 @@ export function createClient(options: ClientOptions): Sandbox {
       return fork
     },
     recording: () => control('GET', '/recording'),
-    close() {
-      closing ??= close()
-      return closing
-    },
-    [Symbol.asyncDispose]() {
-      return this.close()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -64,6 +64,7 @@ export async function startServer(options: SandboxOptions, { clientId, clientSec
     publicUrl: () => url,
   })
   await checkFixtures(config, sandbox)
+
   await app.listen({ host: '127.0.0.1', port: config.port })
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   return {
@@ -79,7 +80,14 @@ export async function startServer(options: SandboxOptions, { clientId, clientSec
 const wrong = (option: string, value: unknown, right: string) =>
   new TypeError(`createSandbox: ${option}=${JSON.stringify(value)} is not allowed: ${right}`)
 
+const OPTIONS: ReadonlySet<string> = new Set([
+  ...Object.keys(VARIABLES),
+  ...['clientId', 'clientSecret', 'fixture', 'settings', 'bounds'],
+])
+
 function readOptions({ bounds, ...options }: SandboxOptions): Config {
+  const unknown = [...Object.keys(options), ...Object.keys(bounds ?? {})].find(name => !OPTIONS.has(name))
+  if (unknown !== undefined) throw new TypeError(`createSandbox: there is no option ${JSON.stringify(unknown)}.`)
   const given: Record<string, unknown> = { ...options, ...bounds, seed: options.seed || SEED, port: options.port ?? 0 }
   const environment = Object.entries(VARIABLES).map(([option, variable]) => [variable, given[option]?.toString()])
   try {

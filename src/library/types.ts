@@ -349,6 +349,8 @@ export interface Expectation {
   readonly method?: Method
   /** `*` stands for any run of characters. */
   readonly path?: string
+  /** Parameters that are named must be equal; a list stands for one that is repeated. */
+  readonly query?: Readonly<Record<string, string | readonly string[]>>
   /** By name, in any case. */
   readonly headers?: Readonly<Record<string, string>>
   /** Members that are named must be equal, arrays as a whole. */

@@ -914,11 +914,18 @@ t.test('control plane, POST /faults: headers of an error: wrong names and values
   }
 })
 
-t.test('control plane, POST /faults: members of no meaning are left out, and hinted at', async t => {
-  const client = await connect(build(t))
-  const answer = await arm(client, { colour: 'red', match: { host: 'x' }, effect: { ...error(500), why: 'so' } })
-  t.equal(answer.status, 201)
-  t.match(answer.body, { match: {}, effect: { kind: 'error', status: 500 } })
-  t.notOk('colour' in answer.body)
-  for (const name of ['colour', 'match.host', 'effect.why']) t.match(answer.headers['sandbox-hint'], name)
-})
+t.test(
+  'control plane, Faults: a member that is not known is refused, or a typo would hit what it should not',
+  async t => {
+    const client = await connect(build(t))
+    const effect = { kind: 'drop', when: 'after' }
+    for (const [fault, field] of [
+      [{ match: { pth: '/api/v1/bills' }, effect }, 'match.pth'],
+      [{ tims: 3, effect }, 'tims'],
+      [{ effect: { ...effect, wen: 'before' } }, 'effect.wen'],
+    ] as const) {
+      refused(t, await client.control('POST', '/faults', fault), 400, 'INVALID_FIELD', field)
+    }
+    t.same((await client.control('GET', '/faults')).body.data, [])
+  },
+)

@@ -219,7 +219,9 @@ t.test('control plane, GET /clients: never a secret; nor does any other call sho
   for (const secret of ['listed-hush-1', 'acme-hush-2', 'sandbox-secret', access_token]) t.notMatch(all, secret)
 })
 
-const tenantCalls = ROUTES.filter(route => !/^GET \/_sandbox(\/health\/.*|\/clients)?$/.test(route))
+/** Those that are about the process, or are tables of the product. */
+const NO_TENANT = /^GET \/_sandbox(\/(health\/.*|clients|outcomes|reason-codes|errors))?$/
+const tenantCalls = ROUTES.filter(route => !NO_TENANT.test(route))
 
 /** A body that the call accepts, so that it gets as far as its tenant. */
 const bodies: Record<string, object> = {
@@ -228,19 +230,30 @@ const bodies: Record<string, object> = {
   'POST /_sandbox/clock/advance': { by: 'P1D' },
   'POST /_sandbox/payout-links/:/claim': { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' },
   'PUT /_sandbox/settings': { mandateActivation: 'manual' },
+  'POST /_sandbox/fork': { clientId: 'copy' },
+  'POST /_sandbox/faults': { effect: { kind: 'garbage' } },
+  'PUT /_sandbox/deprecations': { data: [] },
 }
 
 t.test('control plane: an unknown client is 404 CLIENT_NOT_FOUND on every call that acts on one', async t => {
   const app = build(t, { fixtures })
-  t.equal(tenantCalls.length, 27)
+  t.equal(tenantCalls.length, 43)
+  const state = (await call(app, 'GET', '/_sandbox/state')).body
   for (const route of tenantCalls) {
     const [method = '', path = ''] = route.split(' ')
     const url = `${path.replace(':', 'ref-00001')}?client=nobody`
-    const answer = await call(app, method, url, { body: bodies[route] })
+    const body = route === 'PUT /_sandbox/state' ? state : bodies[route]
+    const answer = await call(app, method, url, { body })
     refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client')
     t.match(answer.body.message, '"nobody"', route)
   }
   t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data.length, 1, 'and none comes into being by that')
+})
+
+t.test('control plane: what is about no tenant does not mind which client is named', async t => {
+  const app = build(t, { fixtures })
+  for (const path of ['', '/clients', '/outcomes', '/reason-codes', '/errors', '/health/live'])
+    t.equal((await call(app, 'GET', `/_sandbox${path}?client=nobody`)).status, 200, path)
 })
 
 t.test('control plane: the client is given once and not empty', async t => {

@@ -477,3 +477,98 @@ t.test('control plane, Shapes: work due after that moment is never done by a run
   t.equal(done, 0)
   t.equal(clock.nextDue(), null)
 })
+
+t.test('control plane, Time: a running clock knows when it gets somewhere by itself', async t => {
+  const clock = running(60)
+  t.equal(clock.realTimeOf(START), 0)
+  t.equal(clock.realTimeOf(START + 60 * SECOND), 1000)
+  t.equal(clock.realTimeOf(START + SECOND), 1000 / 60)
+  clock.sync(500)
+  t.equal(clock.realTimeOf(START + 60 * SECOND), 1000, 'wherever it is now')
+  t.equal(clock.realTimeOf(START), 0, 'and when it was there')
+  clock.configure({ rate: 600 })
+  t.equal(clock.realTimeOf(START + 60 * SECOND), 550, 'at its pace')
+  clock.configure({ mode: 'frozen' })
+  t.equal(clock.realTimeOf(START + 60 * SECOND), null, 'a frozen one never gets there')
+  clock.sync(10_000)
+  clock.configure({ mode: 'running' })
+  t.equal(clock.realTimeOf(START + 60 * SECOND), 10_050)
+  clock.advanceTo(START + 90 * SECOND)
+  t.equal(clock.realTimeOf(START + 690 * SECOND), 11_000)
+})
+
+t.test('control plane, Time: whoever comes at that time finds the work done, and not a moment earlier', async t => {
+  for (const rate of [1, 3, 7, 60, 86_399, 86_400]) {
+    for (const seconds of [1, 59, 3601, 86_400, 999_999]) {
+      const clock = running(rate)
+      clock.sync(1234)
+      clock.configure({ rate })
+      const { done, work } = journal(clock)
+      const at = clock.now() + seconds * SECOND
+      clock.schedule(item(1), at, work)
+      const real = clock.realTimeOf(at) as number
+      clock.sync(Math.ceil(real) - 1)
+      t.equal(done.length, 0, `rate ${rate}, ${seconds} s: not yet`)
+      clock.sync(Math.ceil(real))
+      t.same(done, [[(at - START) / SECOND, '#1']], `rate ${rate}, ${seconds} s`)
+    }
+  }
+})
+
+t.test(
+  'control plane, recording: a clock that is stood at a moment does what is due on the way, and runs on',
+  async t => {
+    const clock = running(60)
+    const { done, work } = journal(clock)
+    clock.schedule(item(1), START + 30 * SECOND, work)
+    clock.schedule(item(2), START + 100 * SECOND, work)
+    clock.standAt(START + 90 * SECOND, 5000)
+    t.equal(clock.now(), START + 90 * SECOND)
+    t.same(done, [[30, '#1']])
+    t.equal(clock.realTimeOf(START + 150 * SECOND), 6000)
+    clock.sync(5167)
+    t.same(done, [
+      [30, '#1'],
+      [100, '#2'],
+    ])
+  },
+)
+
+t.test('control plane, recording: a frozen clock that is stood at a moment stays there', async t => {
+  const clock = frozen()
+  clock.standAt(START + 90 * SECOND, 5000)
+  clock.sync(60_000)
+  t.equal(clock.now(), START + 90 * SECOND)
+  clock.configure({ mode: 'running' })
+  clock.sync(61_000)
+  t.equal(clock.now(), START + 91 * SECOND, 'and runs from the real time when it is told to')
+})
+
+t.test('control plane, recording: no clock is stood at a moment that has passed', async t => {
+  const clock = running()
+  clock.sync(10_000)
+  clock.standAt(START, 12_000)
+  t.equal(clock.now(), START + 10 * SECOND)
+  clock.sync(13_000)
+  t.equal(clock.now(), START + 11 * SECOND)
+  clock.standAt(START + 20 * SECOND, 11_000)
+  clock.sync(13_000)
+  t.equal(clock.now(), START + 20 * SECOND, 'nor does a real time that goes back take it along')
+  clock.sync(14_000)
+  t.equal(clock.now(), START + 21 * SECOND)
+})
+
+t.test('control plane, Time: what a clock will show can be asked without anything coming due by it', async t => {
+  const clock = running(60)
+  const { done, work } = journal(clock)
+  clock.schedule(item(1), START + 30 * SECOND, work)
+  t.equal(clock.timeAt(1000), START + 60 * SECOND)
+  t.equal(clock.timeAt(1016), START + 60 * SECOND, 'in whole seconds')
+  t.equal(clock.now(), START)
+  t.same(done, [])
+  clock.sync(1000)
+  t.equal(clock.timeAt(500), START + 60 * SECOND, 'a real time that goes back does not take it along')
+  clock.configure({ mode: 'frozen' })
+  t.equal(clock.timeAt(90_000), START + 60 * SECOND)
+  t.equal(running(86_400, LAST_INSTANT - SECOND).timeAt(1000), LAST_INSTANT)
+})

@@ -25,3 +25,26 @@ t.test('control plane, Shapes: `after` takes the seq of an event and gives those
   t.same(after(3), [])
   t.same(after(99), [])
 })
+
+t.test('control plane, PUT /state: the events of an earlier life come first', async t => {
+  const earlier = [
+    { seq: 1, ...event('MND-0001') },
+    { seq: 2, ...event('MND-0002') },
+  ]
+  const log = createEventLog(earlier)
+  t.equal(log.last(), 2)
+  t.same(log.append(event('MND-0003')), { seq: 3, ...event('MND-0003') })
+  t.equal(earlier.length, 2, 'which stays what it was')
+  t.same(log.after(1), [
+    { seq: 2, ...event('MND-0002') },
+    { seq: 3, ...event('MND-0003') },
+  ])
+})
+
+t.test('control plane, Shapes: an event by its number', async t => {
+  const log = createEventLog()
+  for (const reference of ['MND-0001', 'MND-0002']) log.append(event(reference))
+  t.equal(log.at(1)?.reference, 'MND-0001')
+  t.equal(log.at(2)?.reference, 'MND-0002')
+  for (const seq of [0, 3, -1, 1.5]) t.equal(log.at(seq), undefined)
+})

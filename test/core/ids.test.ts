@@ -64,3 +64,55 @@ t.test('decisions §3: a signature is of one tenant of one seed, for one purpose
   t.not(ids.sign('token', 'text2'), signature)
   t.same(ids.counters, {}, 'and changes nothing')
 })
+
+t.test('control plane, Faults: seeded numbers are spread evenly from 0 up to 1, and repeat', async t => {
+  const draw = (seed: string, scope: string, purpose: string, count: number) => {
+    const ids = createIds(seed, scope)
+    return Array.from({ length: count }, () => ids.fraction(purpose))
+  }
+  const drawn = draw('seed', 'acme', 'fault', 10_000)
+  t.ok(drawn.every(number => number >= 0 && number < 1))
+  t.equal(new Set(drawn).size, 10_000)
+  const tenths = Array.from(
+    { length: 10 },
+    (_, tenth) => drawn.filter(number => Math.floor(number * 10) === tenth).length,
+  )
+  t.ok(
+    tenths.every(count => count > 850 && count < 1150),
+    tenths.join(),
+  )
+  t.same(draw('seed', 'acme', 'fault', 100), drawn.slice(0, 100), 'the same seed and tenant')
+  for (const [seed, scope, purpose] of [
+    ['other', 'acme', 'fault'],
+    ['seed', 'other', 'fault'],
+    ['seed', 'acme', 'other'],
+  ] as const)
+    t.not(draw(seed, scope, purpose, 1)[0], drawn[0])
+})
+
+t.test('control plane, PUT /state: with its counters, a sequence goes on where it was', async t => {
+  const ids = createIds('seed', 'acme')
+  ids.next('payoutLink')
+  ids.fraction('fault')
+  const counters = JSON.parse(JSON.stringify(ids.counters))
+  const take = (from: ReturnType<typeof createIds>) => [
+    from.next('payoutLink'),
+    from.fraction('fault'),
+    from.count('token'),
+  ]
+  const copy = createIds('seed', 'acme', counters)
+  t.same(copy.counters, counters)
+  t.same(take(copy), take(ids))
+  t.same(counters, { payoutLink: 1, fault: 1 }, 'what it began with is its own')
+})
+
+t.test('control plane, POST /seed: what was given can be taken back', async t => {
+  const ids = createIds('seed', 'acme')
+  ids.next('payoutLink')
+  const counters = { ...ids.counters }
+  const given = [ids.next('payoutLink'), ids.count('token')]
+  ids.rewind(counters)
+  t.same(ids.counters, { payoutLink: 1 })
+  t.same([ids.next('payoutLink'), ids.count('token')], given)
+  t.same(counters, { payoutLink: 1 })
+})

@@ -9,7 +9,7 @@ import type { Lifecycle } from '../../src/core/state-machine.js'
 import type { StatefulKind, Step } from '../../src/core/stateful-table.js'
 import { createStatefulTable } from '../../src/core/stateful-table.js'
 import type { Entry, Table } from '../../src/core/table.js'
-import { createTable } from '../../src/core/table.js'
+import { createTable, keeping } from '../../src/core/table.js'
 import { formatInstant, parseInstant } from '../../src/core/time.js'
 
 const START = '2026-11-02T09:00:00Z'
@@ -369,4 +369,169 @@ t.test('control plane, POST /seed: records of any state are checked first and st
     code: 'DUPLICATE_REFERENCE',
     field: 'records.apples.0.appleReference',
   })
+})
+
+// ------------------------------------------------------------------------------------------------ keep and restore
+
+t.test('control plane, GET /state: a table without states is kept by place, in order of creation', async t => {
+  const table = things()
+  store(table, 'US', { thingReference: 'A' })
+  store(table, 'EU', { thingReference: 'B', colour: 'red' }, '2026-10-01T00:00:00Z')
+  store(table, 'US', { thingReference: 'C' })
+  t.same(keeping(table).keep(), [
+    { region: 'US', sequence: 1, createdAt: START, record: { thingReference: 'A' } },
+    { region: 'EU', sequence: 2, createdAt: '2026-10-01T00:00:00Z', record: { thingReference: 'B', colour: 'red' } },
+    { region: 'US', sequence: 3, createdAt: START, record: { thingReference: 'C' } },
+  ])
+  t.same(keeping(things()).keep(), [])
+})
+
+t.test('control plane, PUT /state: what was kept is found, listed and paged as before', async t => {
+  const table = things()
+  for (const [at, colour] of ['red', 'blue', 'red', 'blue', 'red'].entries())
+    store(table, 'EU', { thingReference: `T-${at}`, colour }, at === 4 ? '2026-10-01T00:00:00Z' : START)
+  const copy = things()
+  keeping(copy).restore(JSON.parse(JSON.stringify(keeping(table).keep())), 'things')
+  t.same(keeping(copy).keep(), keeping(table).keep())
+  t.equal(copy.size, 5)
+  const first = table.list('EU', { limit: 2 })
+  t.same(copy.list('EU', { limit: 2 }), first)
+  t.same(
+    copy.list('EU', { cursor: first.nextCursor as string, facets: { colour: ['red'] } }),
+    table.list('EU', { cursor: first.nextCursor as string, facets: { colour: ['red'] } }),
+  )
+})
+
+t.test(
+  'control plane, PUT /state: what does not fit together is refused by its path, before anything is stored',
+  async t => {
+    const kept = (sequence: number, thingReference: string, region: Region = 'EU') => ({
+      region,
+      sequence,
+      createdAt: START,
+      record: { thingReference },
+    })
+    for (const [items, code, field] of [
+      [[kept(1, 'A'), kept(2, 'A')], 'DUPLICATE_REFERENCE', 'things.1.thingReference'],
+      [[kept(1, 'A'), kept(1, 'B')], 'INVALID_FIELD', 'things.1.sequence'],
+      [[kept(2, 'A'), kept(1, 'B')], 'INVALID_FIELD', 'things.1.sequence'],
+      [[kept(1, 'A'), kept(3, 'B'), kept(2, 'C')], 'INVALID_FIELD', 'things.2.sequence'],
+    ] as const) {
+      const table = things()
+      t.throws(() => keeping(table).restore(items, 'things'), { code, field })
+      t.equal(table.size, 0)
+    }
+    t.doesNotThrow(() => keeping(things()).restore([kept(1, 'A'), kept(5, 'A', 'UK')], 'things'))
+    t.doesNotThrow(() => keeping(things()).restore([], 'things'))
+  },
+)
+
+t.test('decisions §4: a record whose region follows from what it is stands in no other', async t => {
+  const table = createTable<Thing, Entry<Thing>, never>(
+    {
+      name: 'things',
+      referenceField: 'thingReference',
+      reference: thing => thing.thingReference,
+      region: ({ colour }) => (colour === 'blue' ? 'UK' : 'EU'),
+      facets: {},
+    },
+    engine(),
+  )
+  const kept = (region: Region, colour: string) => [
+    { region, sequence: 1, createdAt: START, record: { thingReference: 'A', colour } },
+  ]
+  t.throws(() => keeping(table).restore(kept('EU', 'blue'), 'things'), {
+    code: 'INVALID_FIELD',
+    field: 'things.0.region',
+    message: 'region must be UK, not EU.',
+  })
+  t.doesNotThrow(() => keeping(table).restore(kept('UK', 'blue'), 'things'))
+})
+
+/** A tenant's past, taken over by another engine at the same moment. */
+function successor(earlier: Engine): Engine {
+  let sequence = 100
+  return {
+    ...engine(formatInstant(earlier.clock.now())),
+    events: createEventLog(earlier.events.after(0)),
+    nextSequence: () => ++sequence,
+  }
+}
+
+t.test('control plane, GET and PUT /state: records with states keep their histories and futures', async t => {
+  const shared = engine()
+  const table = apples(shared)
+  table.create('EU', apple(), 'api')
+  table.create('US', apple({ appleReference: 'A-2', ripeOn: '2026-11-12T00:00:00Z' }), 'api')
+  table.create('EU', apple({ appleReference: 'A-3', ripeOn: null }), 'api')
+  shared.clock.advanceTo(at('2026-11-11T00:00:00Z'))
+  const kept = table.keep()
+  t.match(kept, [
+    { region: 'EU', sequence: 1, timeline: [1, 4], record: { appleReference: 'A-1', status: 'RIPE' } },
+    { region: 'US', sequence: 2, timeline: [2], record: { appleReference: 'A-2', status: 'NEW' } },
+    { region: 'EU', sequence: 3, timeline: [3] },
+  ])
+
+  const later = successor(shared)
+  const copy = apples(later)
+  copy.restore(JSON.parse(JSON.stringify(kept)), 'apples')
+  t.same(copy.keep(), kept)
+  t.equal(copy.size, 3)
+  for (const reference of ['A-1', 'A-2', 'A-3']) {
+    const [ours, theirs] = [copy.find(reference)[0], table.find(reference)[0]]
+    t.same(copy.explain(ours as NonNullable<typeof ours>), table.explain(theirs as NonNullable<typeof theirs>))
+  }
+  for (const { clock } of [shared, later]) clock.advanceTo(at('2027-01-01T00:00:00Z'))
+  t.same(later.events.after(0), shared.events.after(0))
+  t.same(copy.keep(), table.keep())
+})
+
+t.test('control plane, PUT /state: a move of the past is not made again', async t => {
+  const shared = engine()
+  const table = apples(shared)
+  table.create('EU', apple(), 'api')
+  table.move(table.get('EU', 'A-1', thingNotFound), 'ripen', 'control')
+  const seen: string[] = []
+  apples(successor(shared), { entered: ({ record }) => seen.push(record.status) }).restore(table.keep(), 'apples')
+  t.same(seen, [])
+})
+
+t.test('control plane, PUT /state: what is overdue happens at once', async t => {
+  const shared = engine()
+  const table = apples(shared)
+  table.create('EU', apple(), 'api')
+  const later = { ...successor(shared), clock: engine('2026-11-20T00:00:00Z').clock }
+  const copy = apples(later)
+  copy.restore(table.keep(), 'apples')
+  t.equal(later.clock.nextDue(), at('2026-11-20T00:00:00Z'))
+  later.clock.sync(0)
+  t.match(later.events.after(1), [{ at: '2026-11-20T00:00:00Z', to: 'RIPE' }])
+})
+
+t.test('control plane, PUT /state: a timeline names events of its own record, forwards, each once', async t => {
+  const shared = engine()
+  const table = apples(shared)
+  table.create('EU', apple(), 'api')
+  table.create('EU', apple({ appleReference: 'A-2' }), 'api')
+  table.move(table.get('EU', 'A-1', thingNotFound), 'ripen', 'control')
+  shared.events.append({ at: START, kind: 'mandate', reference: 'A-1', from: null, to: 'NEW', cause: 'api' })
+  const restore = (timeline: number[]) => {
+    const kept = table.keep().map(item => (item.sequence === 1 ? { ...item, timeline } : item))
+    apples(successor(shared)).restore(kept, 'apples')
+  }
+  for (const timeline of [[1, 3], [1], [3], []]) t.doesNotThrow(() => restore(timeline), `${timeline}`)
+  for (const [timeline, position] of [
+    [[2], 0],
+    [[4], 0],
+    [[5], 0],
+    [[0], 0],
+    [[1, 1], 1],
+    [[3, 1], 1],
+    [[1, 3, 3], 2],
+  ] as const)
+    t.throws(
+      () => restore([...timeline]),
+      { code: 'INVALID_FIELD', field: `apples.0.timeline.${position}` },
+      `${timeline}`,
+    )
 })

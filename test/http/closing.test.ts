@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build, connect } from '../helper.js'
-import { LIVE, listen, open, type RawAnswer, refused, request } from './raw.js'
+import { LIVE, listen, open, type RawAnswer, refused, request, stillServes } from './raw.js'
 
 /**
  * A server that closes while connections have a half-sent request on them, which keeps them open. `halfSent` sends a
@@ -142,4 +142,12 @@ t.test('control plane: an idle connection does not keep the server from closing'
 t.test('control plane: before it closes, the server is ready', async t => {
   const { client } = await prepare(t)
   t.same((await client.send('GET', '/_sandbox/health/ready')).body, { status: 'ok' })
+})
+
+t.test('control plane, Settings: a connection on which nothing has come does not hold up the end', async t => {
+  const app = build(t)
+  const connection = await open(await listen(app))
+  await stillServes(t, (app.server.address() as { port: number }).port)
+  await app.close()
+  t.equal(await connection.read(), undefined, 'it is closed')
 })

@@ -1,0 +1,893 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:http'
+import { connect as dial } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import type { Event } from '../../src/core/events.js'
+import type { BuildOptions, Client } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { listen, refused } from '../http/raw.js'
+import { manualTime, until } from '../manual-time.js'
+
+// control plane, GET /events: the tenant's state changes, in order, numbered; `wait` long-polls for the next;
+// `Accept: text/event-stream` streams.
+
+/** A server whose real time is moved by hand. */
+function timed(t: Test, options: BuildOptions = {}) {
+  const time = manualTime()
+  const app = build(t, { now: time.now, timers: time.timers, ...options })
+  return { app, time }
+}
+
+const events = async (client: Client, query = '') => (await client.control('GET', `/events${query}`)).body
+const seqs = ({ data }: { data: Event[] }) => data.map(({ seq }) => seq)
+const read = (app: FastifyInstance, client: string) => call(app, 'GET', `/_sandbox/state?client=${client}`)
+const put = (app: FastifyInstance, client: string, body: unknown) =>
+  call(app, 'PUT', `/_sandbox/state?client=${client}`, { body })
+
+/** Puts so many events into a tenant, by way of its state. */
+async function fill(
+  app: FastifyInstance,
+  client: string,
+  count: number,
+  change: (seq: number) => Partial<Event> = () => ({}),
+) {
+  const { body } = await read(app, client)
+  body.events = Array.from({ length: count }, (_, at) => ({
+    seq: at + 1,
+    at: MONDAY,
+    kind: 'mandate',
+    reference: `MND-${at + 1}`,
+    from: null,
+    to: 'ACTIVE',
+    cause: 'api',
+    ...change(at + 1),
+  }))
+  const answer = await put(app, client, body)
+  if (answer.status !== 200) throw new Error(answer.body.message)
+}
+
+// ------------------------------------------------------------------------------------------------------------ at once
+
+t.test('control plane, Shapes: events in order, each with its cause', async t => {
+  const client = await connect(build(t))
+  t.same(await events(client), { data: [], last: 0 })
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection({ debtorReference: 'SIM-REJECTED-AC01' }))
+  const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))).body
+  await client.post('/api/v1/bills', bill())
+  await client.control('POST', '/mandates/MND-0001/cancel')
+  await client.advance({ by: 'PT10M' })
+  await client.control('POST', '/seed', {
+    records: {
+      mandates: [mandate({ mandateReference: 'MND-0002' })],
+      collections: [
+        collection({
+          collectionReference: 'COL-2',
+          mandateReference: 'MND-0002',
+          debtorReference: 'SIM-REJECTED-AC01',
+        }),
+      ],
+    },
+  })
+  await client.advance({ by: 'P5D' })
+  const answer = await client.control('GET', '/events')
+  t.equal(answer.status, 200)
+  const at = MONDAY
+  const later = '2026-11-02T09:10:00Z'
+  t.same(answer.body, {
+    data: [
+      { seq: 1, at, kind: 'mandate', reference: 'MND-0001', from: null, to: 'ACTIVE', cause: 'api' },
+      { seq: 2, at, kind: 'collection', reference: 'COL-0001', from: null, to: 'PENDING', cause: 'api' },
+      { seq: 3, at, kind: 'payoutLink', reference: payoutLinkId, from: null, to: 'ACTIVE', cause: 'api' },
+      { seq: 4, at, kind: 'bill', reference: 'INV-2026-001', from: null, to: 'OPEN', cause: 'api' },
+      { seq: 5, at, kind: 'mandate', reference: 'MND-0001', from: 'ACTIVE', to: 'CANCELLED', cause: 'control' },
+      { seq: 6, at, kind: 'collection', reference: 'COL-0001', from: 'PENDING', to: 'CANCELLED', cause: 'control' },
+      { seq: 7, at: later, kind: 'payoutLink', reference: payoutLinkId, from: 'ACTIVE', to: 'EXPIRED', cause: 'time' },
+      { seq: 8, at: later, kind: 'mandate', reference: 'MND-0002', from: null, to: 'ACTIVE', cause: 'control' },
+      { seq: 9, at: later, kind: 'collection', reference: 'COL-2', from: null, to: 'PENDING', cause: 'control' },
+      {
+        seq: 10,
+        at: '2026-11-05T15:00:00Z',
+        kind: 'collection',
+        reference: 'COL-2',
+        from: 'PENDING',
+        to: 'SUBMITTED',
+        cause: 'time',
+      },
+      {
+        seq: 11,
+        at: '2026-11-06T08:00:00Z',
+        kind: 'collection',
+        reference: 'COL-2',
+        from: 'SUBMITTED',
+        to: 'REJECTED',
+        reasonCode: 'AC01',
+        cause: 'outcome',
+      },
+    ],
+    last: 11,
+  })
+})
+
+t.test('control plane, GET /events: after, kind and reference, alone and together', async t => {
+  const client = await connect(build(t))
+  for (const mandateReference of ['MND-0001', 'MND-0002'])
+    await client.post('/api/v1/mandates', mandate({ mandateReference }))
+  await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'MND-0001' }))
+  await client.delete('/api/v1/mandates/MND-0001')
+  for (const [query, expected] of [
+    ['?after=0', [1, 2, 3, 4]],
+    ['?after=2', [3, 4]],
+    ['?after=4', []],
+    ['?after=999999999999999', []],
+    ['?kind=mandate', [1, 2, 4]],
+    ['?kind=bill', [3]],
+    ['?kind=payoutLink', []],
+    ['?reference=MND-0001', [1, 3, 4]],
+    ['?reference=MND-000', []],
+    ['?reference=mnd-0001', []],
+    ['?kind=mandate&reference=MND-0001', [1, 4]],
+    ['?kind=mandate&reference=MND-0001&after=1', [4]],
+    ['?wait=0', [1, 2, 3, 4]],
+    ['?wait=60', [1, 2, 3, 4]],
+    ['?wait=60&after=3', [4]],
+  ] as const) {
+    const answer = await events(client, query)
+    t.same([seqs(answer), answer.last], [expected, 4], query)
+  }
+})
+
+t.test('control plane, GET /events: a wrong parameter is refused, whatever the others', async t => {
+  const client = await connect(build(t))
+  for (const [query, code, field] of [
+    ['after=-1', 'INVALID_QUERY_PARAMETER', 'after'],
+    ['after=1.5', 'INVALID_QUERY_PARAMETER', 'after'],
+    ['after=one', 'INVALID_QUERY_PARAMETER', 'after'],
+    ['after=', 'INVALID_QUERY_PARAMETER', 'after'],
+    ['after=9007199254740992', 'INVALID_QUERY_PARAMETER', 'after'],
+    ['after=1&after=2', 'MALFORMED_REQUEST', 'after'],
+    ['kind=account', 'INVALID_QUERY_PARAMETER', 'kind'],
+    ['kind=MANDATE', 'INVALID_QUERY_PARAMETER', 'kind'],
+    ['kind=', 'INVALID_QUERY_PARAMETER', 'kind'],
+    ['kind=mandate&kind=bill', 'MALFORMED_REQUEST', 'kind'],
+    ['reference=', 'INVALID_QUERY_PARAMETER', 'reference'],
+    [`reference=${'x'.repeat(129)}`, 'INVALID_QUERY_PARAMETER', 'reference'],
+    ['reference=a&reference=b', 'MALFORMED_REQUEST', 'reference'],
+    ['wait=-1', 'INVALID_QUERY_PARAMETER', 'wait'],
+    ['wait=61', 'INVALID_QUERY_PARAMETER', 'wait'],
+    ['wait=0.5', 'INVALID_QUERY_PARAMETER', 'wait'],
+    ['wait=long', 'INVALID_QUERY_PARAMETER', 'wait'],
+    ['wait=', 'INVALID_QUERY_PARAMETER', 'wait'],
+    ['wait=%zz', 'MALFORMED_REQUEST', null],
+  ] as const) {
+    refused(t, await client.control('GET', `/events?${query}`), 400, code, field, query)
+    const headers = { accept: 'text/event-stream' }
+    const streamed = await call(client.app, 'GET', `/_sandbox/events?${query}&client=acme`, { headers })
+    refused(t, streamed, 400, code, field, `${query}, as a stream`)
+  }
+  t.equal((await client.control('GET', `/events?reference=${'x'.repeat(128)}`)).status, 200)
+  const hinted = await client.control('GET', '/events?since=1')
+  t.equal(hinted.headers['sandbox-hint'], 'unknown parameter since ignored')
+})
+
+t.test('control plane: events of an unknown client are 404, another method 405', async t => {
+  const app = build(t)
+  for (const accept of ['*/*', 'text/event-stream']) {
+    const answer = await call(app, 'GET', '/_sandbox/events?client=nobody&wait=60', { headers: { accept } })
+    refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client')
+  }
+  t.equal((await call(app, 'DELETE', '/_sandbox/events')).status, 405)
+})
+
+t.test('control plane, GET /events: 1,000 at a time; whoever goes on after `last` gets all, once', async t => {
+  const client = await connect(build(t))
+  await fill(client.app, 'acme', 1000)
+  t.match(await events(client), { data: { length: 1000 }, last: 1000 })
+  await fill(client.app, 'acme', 2501)
+  const first = await events(client)
+  t.same([first.data.length, first.last], [1000, 1000])
+  const second = await events(client, `?after=${first.last}`)
+  t.same([second.data.length, second.last], [1000, 2000])
+  const third = await events(client, `?after=${second.last}`)
+  t.same([third.data.length, third.last], [501, 2501])
+  t.same(
+    [first, second, third].flatMap(seqs),
+    Array.from({ length: 2501 }, (_, at) => at + 1),
+  )
+  t.same(await events(client, '?after=2501'), { data: [], last: 2501 })
+})
+
+t.test('control plane, GET /events: pages count what the filters let through', async t => {
+  const client = await connect(build(t))
+  await fill(client.app, 'acme', 2600, seq => ({ kind: seq % 2 === 0 ? 'bill' : 'mandate' }))
+  const first = await events(client, '?kind=bill')
+  t.same([first.data.length, first.last], [1000, 2000])
+  const rest = await events(client, '?kind=bill&after=2000')
+  t.same([rest.data.length, rest.data.at(-1).seq, rest.last], [300, 2600, 2600])
+  t.equal((await events(client, '?kind=mandate&after=2000')).last, 2600, 'the last of all, not of these')
+})
+
+t.test('decisions §3: events of another tenant are not seen', async t => {
+  const app = build(t)
+  const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
+  await other.post('/api/v1/mandates', mandate())
+  t.same(await events(acme), { data: [], last: 0 })
+})
+
+t.test('control plane, Time: what has become due is there when it is asked for', async t => {
+  const { app, time } = timed(t, { clock: 'real' })
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  time.pass(599_999)
+  t.equal((await events(client)).last, 1)
+  time.pass(1)
+  t.match((await events(client, '?after=1')).data, [{ to: 'EXPIRED', at: '2026-11-02T09:10:00Z' }])
+})
+
+// ------------------------------------------------------------------------------------------------------- long polling
+
+t.test('control plane, GET /events, wait: it answers at once where something is there', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  t.same(seqs(await events(client, '?wait=60')), [1])
+  t.equal(time.pending, 0)
+})
+
+t.test('control plane, GET /events, wait: it answers with the next event, when that comes', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const waiting = events(client, '?after=1&wait=60')
+  await until(() => time.pending === 1)
+  time.pass(20_000)
+  await client.delete('/api/v1/mandates/MND-0001')
+  t.match(await waiting, { data: [{ seq: 2, to: 'CANCELLED', cause: 'api' }], last: 2 })
+  t.equal(time.pending, 0, 'and nobody waits any more')
+})
+
+t.test('control plane, GET /events, wait: several events of one call come together', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  const waiting = events(client, '?after=2&wait=60')
+  await until(() => time.pending === 1)
+  await client.control('POST', '/clock/advance', { by: 'P30D' })
+  t.same(seqs(await waiting), [3, 4, 5])
+})
+
+t.test('control plane, GET /events, wait: when its time is over, it answers with nothing', async t => {
+  for (const [wait, milliseconds] of [
+    [1, 1000],
+    [60, 60_000],
+  ] as const) {
+    const { app, time } = timed(t)
+    const client = await connect(app)
+    await client.post('/api/v1/mandates', mandate())
+    let isAnswered = false
+    const waiting = events(client, `?after=1&wait=${wait}`).then(answer => {
+      isAnswered = true
+      return answer
+    })
+    await until(() => time.pending === 1)
+    time.pass(milliseconds - 1)
+    await call(app, 'GET', '/_sandbox/health/live')
+    t.equal(isAnswered, false, 'a moment before, it waits')
+    time.pass(1)
+    t.same(await waiting, { data: [], last: 1 })
+    t.equal(time.pending, 0)
+  }
+})
+
+t.test('control plane, GET /events, wait: what its filters keep out does not answer it', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  const byKind = events(client, '?kind=bill&wait=60')
+  const byReference = events(client, '?reference=MND-0002&wait=60')
+  await until(() => time.pending === 2)
+  await client.post('/api/v1/mandates', mandate())
+  t.equal(time.pending, 2)
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
+  t.same(seqs(await byReference), [2])
+  await client.post('/api/v1/bills', bill())
+  t.same(seqs(await byKind), [3])
+})
+
+t.test('control plane, GET /events, wait: for a number that is still to come', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  const waiting = events(client, '?after=1&wait=60')
+  await until(() => time.pending === 1)
+  await client.post('/api/v1/mandates', mandate())
+  t.equal(time.pending, 1, 'the first is not it')
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
+  t.same(seqs(await waiting), [2])
+})
+
+t.test('control plane, GET /events, wait: all who wait get it, and those of another tenant do not', async t => {
+  const { app, time } = timed(t)
+  const [client, other] = [await connect(app), await connect(app, 'other')]
+  const all = Array.from({ length: 50 }, () => events(client, '?wait=60'))
+  const stranger = events(other, '?wait=60')
+  await until(() => time.pending === 51)
+  await client.post('/api/v1/mandates', mandate())
+  for (const answer of await Promise.all(all)) t.same(seqs(answer), [1])
+  t.equal(time.pending, 1)
+  time.pass(60_000)
+  t.same(await stranger, { data: [], last: 0 })
+})
+
+t.test('control plane, Time: with a running clock, it wakes at the next due time, with no other request', async t => {
+  const { app, time } = timed(t, { clock: 'real' })
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.control('PATCH', '/clock', { rate: 86_400 })
+  const waiting = events(client, '?after=2&wait=60')
+  await until(() => time.pending === 1)
+  // Three days and six hours are three seconds and a quarter.
+  time.pass(3249)
+  t.equal(time.pending, 1, 'it is not due yet')
+  time.pass(1)
+  t.match(await waiting, {
+    data: [{ seq: 3, at: '2026-11-05T15:00:00Z', to: 'SUBMITTED', cause: 'time' }],
+    last: 3,
+  })
+  t.equal(time.pending, 0)
+})
+
+t.test('control plane, Time: what comes due does not answer whom it does not concern', async t => {
+  const { app, time } = timed(t, { clock: 'real' })
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT20M' }))
+  await client.control('PATCH', '/clock', { rate: 60 })
+  const { data } = await events(client)
+  const waiting = events(client, `?after=2&reference=${data[1].reference}&wait=60`)
+  await until(() => time.pending === 1)
+  time.pass(10_000)
+  t.equal(time.pending, 1, 'the other link has expired')
+  time.pass(10_000)
+  t.match(await waiting, { data: [{ seq: 4, to: 'EXPIRED' }], last: 4 })
+})
+
+t.test('control plane, Time: due after the end of the wait is too late', async t => {
+  const { app, time } = timed(t, { clock: 'real' })
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  const waiting = events(client, '?after=1&wait=60')
+  await until(() => time.pending === 1)
+  time.pass(60_000)
+  t.same(await waiting, { data: [], last: 1 })
+})
+
+t.test('control plane, PATCH /clock: who waits at a frozen clock is woken when that runs', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  const waiting = events(client, '?after=1&wait=60')
+  await until(() => time.pending === 1)
+  time.pass(20_000)
+  t.equal(time.pending, 1, 'it stands')
+  await client.control('PATCH', '/clock', { mode: 'running', rate: 600 })
+  time.pass(999)
+  t.equal(time.pending, 1)
+  time.pass(1)
+  t.match(await waiting, { data: [{ seq: 2, to: 'EXPIRED', cause: 'time' }], last: 2 })
+})
+
+t.test(
+  'control plane, PATCH /clock: who waits keeps up with a clock that goes faster, slower or not at all',
+  async t => {
+    const { app, time } = timed(t, { clock: 'real' })
+    const client = await connect(app)
+    await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+    const waiting = events(client, '?after=1&wait=60')
+    await until(() => time.pending === 1)
+    await client.control('PATCH', '/clock', { rate: 100 })
+    time.pass(1000)
+    await client.control('PATCH', '/clock', { mode: 'frozen' })
+    time.pass(20_000)
+    await client.control('PATCH', '/clock', { mode: 'running', rate: 50 })
+    time.pass(9999)
+    t.equal(time.pending, 1)
+    time.pass(1)
+    t.match(await waiting, { data: [{ seq: 2, at: '2026-11-02T09:10:00Z' }] })
+  },
+)
+
+t.test('control plane, POST /clock/advance: who waits at a frozen clock is woken', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  const waiting = events(client, '?after=1&wait=60')
+  await until(() => time.pending === 1)
+  await client.control('POST', '/clock/advance', { by: 'PT5M' })
+  t.equal(time.pending, 1)
+  await client.control('POST', '/clock/advance', { toNextEvent: true })
+  t.match(await waiting, { data: [{ seq: 2, to: 'EXPIRED' }] })
+})
+
+t.test('control plane, POST /reset: who waits is answered with what the new life has begun with', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const waiting = events(client, '?after=1&wait=60')
+  const demo = call(app, 'GET', '/_sandbox/events?wait=60&after=100000')
+  await until(() => time.pending === 2)
+  await client.control('POST', '/reset')
+  t.same(await waiting, { data: [], last: 0 })
+  await call(app, 'POST', '/_sandbox/reset')
+  t.match((await demo).body, { data: [{ seq: 1 }] })
+  t.equal(time.pending, 0)
+})
+
+t.test('control plane, PUT /state: who waits is answered', async t => {
+  const { app, time } = timed(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const { body } = await read(app, 'acme')
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
+  const waiting = events(client, '?after=2&wait=60')
+  await until(() => time.pending === 1)
+  await put(app, 'acme', body)
+  t.match(await waiting, { data: [{ seq: 1, reference: 'MND-0001' }], last: 1 })
+  t.equal(time.pending, 0)
+})
+
+t.test('decisions §3: who waits for a tenant that is dropped is told at once', async t => {
+  const { app, time } = timed(t, { maxTenants: 2, clock: 'real' })
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  const waiting = client.control('GET', '/events?after=1&wait=60')
+  await until(() => time.pending === 1)
+  await connect(app, 'other')
+  refused(t, await waiting, 404, 'CLIENT_NOT_FOUND', 'client')
+  t.equal(time.pending, 0)
+})
+
+t.test('decisions §3: who waits is not taken for another of the same name', async t => {
+  const { app, time } = timed(t, { maxTenants: 2 })
+  const client = await connect(app)
+  const first = client.control('GET', '/events?wait=60')
+  await until(() => time.pending === 1)
+  await connect(app, 'other')
+  await connect(app, 'acme')
+  t.equal((await first).status, 404)
+  t.same(await events(client), { data: [], last: 0 })
+})
+
+t.test('control plane, Settings: when the server closes, who waits is answered with nothing', async t => {
+  const { app, time } = timed(t)
+  const port = await listen(app)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const answer = fetch(`http://127.0.0.1:${port}/_sandbox/events?client=acme&after=1&wait=60`)
+  await until(() => time.pending === 1)
+  await app.close()
+  t.same(await (await answer).json(), { data: [], last: 1 })
+  t.equal(time.pending, 0)
+})
+
+t.test('control plane, GET /events, wait: a client that has gone is forgotten when its time is over', async t => {
+  const { app, time } = timed(t)
+  const port = await listen(app)
+  const client = await connect(app)
+  const socket = dial(port, '127.0.0.1')
+  socket.write('GET /_sandbox/events?client=acme&wait=60 HTTP/1.1\r\nhost: a\r\n\r\n')
+  await until(() => time.pending === 1)
+  const gone = once(app.server, 'request')
+  socket.destroy()
+  await Promise.all([gone, fetch(`http://127.0.0.1:${port}/_sandbox/health/live`)])
+  time.pass(60_000)
+  t.equal(time.pending, 0)
+  t.equal((await client.get('/api/v1/mandates')).status, 200, 'and the server goes on')
+})
+
+t.test('decisions §1: HEAD works where GET does, and streams nothing', async t => {
+  const client = await connect(build(t))
+  const headers = { accept: 'text/event-stream' }
+  const answer = await call(client.app, 'HEAD', '/_sandbox/events?client=acme', { headers })
+  t.equal(answer.status, 200)
+  t.match(answer.headers['content-type'], /^application\/json/)
+})
+
+// ------------------------------------------------------------------------------------------------------------ streams
+
+interface Sent {
+  readonly id?: string
+  readonly event?: string
+  readonly data?: string
+  readonly comment?: string
+}
+
+/** What reads a stream of events as a browser does. */
+interface Reader {
+  readonly response: IncomingMessage
+  /** All text so far. */
+  text(): string
+  /** The next events, comments left out. */
+  next(count?: number): Promise<Sent[]>
+  /** Resolves when the text holds something. */
+  sees(text: string): Promise<void>
+  /** Resolves when the stream is over. */
+  readonly end: Promise<void>
+  hangUp(): void
+}
+
+const parse = (block: string): Sent =>
+  Object.fromEntries(
+    block.split('\n').map(line => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon) || 'comment', line.slice(colon + 1).trim()]
+    }),
+  )
+
+async function follow(port: number, query = '', headers: Record<string, string> = {}): Promise<Reader> {
+  const request = get({
+    port,
+    host: '127.0.0.1',
+    path: `/_sandbox/events?client=acme${query}`,
+    agent: false,
+    headers: { accept: 'text/event-stream', ...headers },
+  })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  let text = ''
+  let isOver = false
+  let wake = () => {}
+  response.setEncoding('utf8')
+  response.on('data', chunk => {
+    text += chunk
+    wake()
+  })
+  // A stream that is cut off ends with an error; 'close' follows.
+  response.on('error', () => {})
+  const end = new Promise<void>(resolve => {
+    response.on('close', () => {
+      isOver = true
+      wake()
+      resolve()
+    })
+  })
+  let taken = 0
+  const settled = async (holds: () => boolean) => {
+    while (!holds() && !isOver) {
+      await new Promise<void>(resolve => {
+        wake = resolve
+      })
+    }
+  }
+  const blocks = () =>
+    text
+      .split('\n\n')
+      .slice(0, -1)
+      .map(parse)
+      .filter(({ comment }) => comment === undefined)
+  return {
+    response,
+    text: () => text,
+    end,
+    async next(count = 1) {
+      await settled(() => blocks().length >= taken + count)
+      const sent = blocks().slice(taken, taken + count)
+      taken += sent.length
+      return sent
+    },
+    sees: wanted => settled(() => text.includes(wanted)),
+    hangUp: () => request.destroy(),
+  }
+}
+
+async function streaming(t: Test, options: BuildOptions = {}) {
+  const { app, time } = timed(t, options)
+  const port = await listen(app)
+  return { app, time, port, client: await connect(app) }
+}
+
+t.test('control plane, GET /events: a stream has each event with its seq as id and its kind as event', async t => {
+  const { client, port } = await streaming(t)
+  await client.post('/api/v1/mandates', mandate())
+  const reader = await follow(port)
+  t.equal(reader.response.statusCode, 200)
+  t.match(reader.response.headers, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-request-id': /./,
+  })
+  const [first] = await reader.next()
+  const event = { seq: 1, at: MONDAY, kind: 'mandate', reference: 'MND-0001', from: null, to: 'ACTIVE', cause: 'api' }
+  t.same(first, { id: '1', event: 'mandate', data: JSON.stringify(event) })
+  t.ok(reader.text().endsWith(`id: 1\nevent: mandate\ndata: ${JSON.stringify(event)}\n\n`), 'and in this form')
+
+  await client.post('/api/v1/bills', bill())
+  await client.delete('/api/v1/mandates/MND-0001')
+  t.match(await reader.next(2), [
+    { id: '2', event: 'bill' },
+    { id: '3', event: 'mandate', data: /CANCELLED/ },
+  ])
+  reader.hangUp()
+})
+
+t.test('control plane, GET /events: what a stream is asked for, it is asked by Accept', async t => {
+  const { app, port } = await streaming(t)
+  for (const accept of [
+    'text/event-stream',
+    'TEXT/EVENT-STREAM',
+    'application/json;q=0.5, text/event-stream',
+    'text/event-stream;q=1',
+  ]) {
+    const reader = await follow(port, '', { accept })
+    t.match(reader.response.headers['content-type'], 'text/event-stream', accept)
+    reader.hangUp()
+  }
+  for (const accept of ['*/*', 'application/json', 'text/html', 'text/event-streams', ''])
+    t.match(
+      (await call(app, 'GET', '/_sandbox/events', { headers: { accept } })).headers['content-type'],
+      'json',
+      accept,
+    )
+})
+
+t.test('control plane, GET /events: a stream takes after, kind and reference', async t => {
+  const { client, port } = await streaming(t)
+  for (const mandateReference of ['MND-0001', 'MND-0002'])
+    await client.post('/api/v1/mandates', mandate({ mandateReference }))
+  const late = await follow(port, '&after=1')
+  const bills = await follow(port, '&kind=bill')
+  const one = await follow(port, '&reference=MND-0001&after=1')
+  await client.post('/api/v1/bills', bill())
+  await client.delete('/api/v1/mandates/MND-0001')
+  const ids = (sent: Sent[]) => sent.map(({ id }) => id)
+  t.same(ids(await late.next(3)), ['2', '3', '4'])
+  t.same(ids(await bills.next()), ['3'])
+  t.same(ids(await one.next()), ['4'])
+  for (const reader of [late, bills, one]) reader.hangUp()
+})
+
+t.test('control plane, GET /events: Last-Event-ID resumes, whatever `after` says', async t => {
+  const { client, port } = await streaming(t)
+  for (const mandateReference of ['MND-0001', 'MND-0002', 'MND-0003'])
+    await client.post('/api/v1/mandates', mandate({ mandateReference }))
+  for (const [seen, query, first] of [
+    ['2', '', '3'],
+    ['2', '&after=0', '3'],
+    ['0', '&after=2', '1'],
+    // From before a reset, or of nobody's making: nothing is known to have been seen.
+    ['4', '&after=2', '1'],
+    ['99999999999999999999', '', '1'],
+    ['-1', '', '1'],
+    ['1.5', '', '1'],
+    ['two', '&after=2', '1'],
+    ['', '&after=2', '3'],
+  ] as const) {
+    const reader = await follow(port, query, { 'last-event-id': seen })
+    t.equal((await reader.next())[0]?.id, first, `${JSON.stringify(seen)} ${query}`)
+    reader.hangUp()
+  }
+  const reader = await follow(port, '', { 'last-event-id': '3' })
+  await client.delete('/api/v1/mandates/MND-0001')
+  t.match(await reader.next(), [{ id: '4', data: /CANCELLED/ }])
+  reader.hangUp()
+})
+
+t.test('control plane, GET /events: a stream of more than one page is whole', async t => {
+  const { app, port } = await streaming(t)
+  await fill(app, 'acme', 2500)
+  const reader = await follow(port)
+  const sent = await reader.next(2500)
+  t.same(
+    sent.map(({ id }) => id),
+    Array.from({ length: 2500 }, (_, at) => String(at + 1)),
+  )
+  reader.hangUp()
+})
+
+t.test('control plane, Time: a stream is live with a running clock, with no other request', async t => {
+  const { client, time, port } = await streaming(t, { clock: 'real' })
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection({ debtorReference: 'SIM-REJECTED-AC01' }))
+  await client.control('PATCH', '/clock', { rate: 86_400 })
+  const reader = await follow(port, '&after=2')
+  await until(() => time.pending === 1)
+  time.pass(3250)
+  t.match(await reader.next(), [{ id: '3', data: /SUBMITTED/ }])
+  time.pass(708)
+  t.notMatch(reader.text(), 'REJECTED')
+  time.pass(1)
+  t.match(await reader.next(), [
+    { id: '4', data: /"to":"REJECTED","reasonCode":"AC01","cause":"outcome"|"to":"REJECTED"/ },
+  ])
+  reader.hangUp()
+})
+
+t.test('control plane, POST /reset and PUT /state: a stream tells of it, and begins with the new life', async t => {
+  const { app, client, port } = await streaming(t)
+  await client.post('/api/v1/mandates', mandate())
+  const { body } = await read(app, 'acme')
+  await client.post('/api/v1/bills', bill())
+  const reader = await follow(port)
+  await reader.next(2)
+  await client.control('POST', '/reset')
+  t.same(await reader.next(), [{ event: 'reset', id: '0', data: '{}' }])
+  await put(app, 'acme', body)
+  t.match(await reader.next(2), [
+    { event: 'reset', id: '0', data: '{}' },
+    { event: 'mandate', id: '1' },
+  ])
+  await client.advance({ by: 'PT0S' })
+  await client.post('/api/v1/bills', bill())
+  t.match(await reader.next(), [{ event: 'bill', id: '2' }])
+  reader.hangUp()
+})
+
+t.test('WHATWG HTML §9.2.7: silence is broken every 15 seconds by a comment', async t => {
+  const { client, time, port } = await streaming(t)
+  const reader = await follow(port)
+  await reader.sees('\n\n')
+  const opening = reader.text()
+  t.match(opening, /^: [^\n]+\n\n$/, 'the first is a comment, too, so that the client sees that it is connected')
+  await until(() => time.pending === 1)
+  time.pass(14_999)
+  await client.control('GET', '/clock')
+  t.equal(reader.text(), opening)
+  time.pass(1)
+  await reader.sees(': still here\n\n')
+  t.equal(reader.text(), `${opening}: still here\n\n`)
+
+  time.pass(10_000)
+  await client.post('/api/v1/mandates', mandate())
+  await reader.next()
+  const busy = reader.text()
+  time.pass(14_999)
+  await client.control('POST', '/tokens/expire')
+  time.pass(0)
+  t.equal(reader.text(), busy, 'counted from what was sent last')
+  time.pass(1)
+  await reader.sees('CANCELLED').constructor
+  reader.hangUp()
+})
+
+t.test('control plane, GET /events: many follow one tenant, and each gets all', async t => {
+  const { client, time, port } = await streaming(t)
+  const readers = await Promise.all(Array.from({ length: 40 }, () => follow(port)))
+  await until(() => time.pending === 40)
+  for (const mandateReference of ['MND-0001', 'MND-0002', 'MND-0003'])
+    await client.post('/api/v1/mandates', mandate({ mandateReference }))
+  for (const reader of readers) {
+    t.same(
+      (await reader.next(3)).map(({ id }) => id),
+      ['1', '2', '3'],
+    )
+    reader.hangUp()
+  }
+  await until(() => time.pending === 0)
+  t.pass('and when they have gone, nobody is waited for')
+})
+
+t.test('control plane, GET /events: a reader that hangs up is forgotten; the server goes on', async t => {
+  const { client, time, port } = await streaming(t)
+  const [gone, stays] = [await follow(port), await follow(port)]
+  await until(() => time.pending === 2)
+  gone.hangUp()
+  await until(() => time.pending === 1)
+  await client.post('/api/v1/mandates', mandate())
+  t.match(await stays.next(), [{ id: '1' }])
+  stays.hangUp()
+})
+
+t.test(
+  'control plane, GET /events: a reader that has hung up before its stream begins leaves nothing behind',
+  async t => {
+    const { app, time } = timed(t)
+    let isHeld = false
+    let release = () => {}
+    app.addHook('preHandler', (_request, _reply, done) => {
+      isHeld = true
+      release = done
+    })
+    const port = await listen(app)
+    const arrived = once(app.server, 'connection')
+    const socket = dial(port, '127.0.0.1')
+    const [atServer] = await arrived
+    socket.write('GET /_sandbox/events HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n')
+    await until(() => isHeld)
+    const isGone = new Promise(resolve => atServer.once('close', resolve))
+    socket.resetAndDestroy()
+    await isGone
+    release()
+    t.equal(time.pending, 0)
+  },
+)
+
+t.test('control plane, GET /events: two streams that were asked for in one go end with their connection', async t => {
+  const { time, port } = await streaming(t)
+  const request = 'GET /_sandbox/events?client=acme HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n'
+  const socket = dial(port, '127.0.0.1')
+  socket.write(request + request)
+  await until(() => time.pending === 2)
+  socket.destroy()
+  await until(() => time.pending === 0)
+  t.pass('nobody is waited for')
+})
+
+t.test('decisions §3: a stream of a tenant that is dropped ends', async t => {
+  const { app, time, port } = await streaming(t, { maxTenants: 2 })
+  const reader = await follow(port)
+  await until(() => time.pending === 1)
+  await connect(app, 'other')
+  await reader.end
+  t.equal(time.pending, 0)
+  t.equal(reader.response.complete, true, 'in good order')
+})
+
+t.test('control plane, Settings: when the server closes, streams end, and it need not wait for them', async t => {
+  const { app, client, time, port } = await streaming(t)
+  await client.post('/api/v1/mandates', mandate())
+  const readers = [await follow(port), await follow(port), await follow(port, '&kind=bill')]
+  await until(() => time.pending === 3)
+  await app.close()
+  await Promise.all(readers.map(({ end }) => end))
+  t.ok(readers.every(({ response }) => response.complete))
+  t.match(await readers[0]?.next(), [{ id: '1' }], 'what was sent has arrived')
+  t.equal(time.pending, 0)
+})
+
+/** A reader that takes nothing in, and a tenant with more events than the connection holds. */
+async function stalled(t: Test) {
+  const { app, time, port, client } = await streaming(t)
+  const long = 'x'.repeat(20_000)
+  await fill(app, 'acme', 2400, () => ({ reference: long }))
+  const socket = dial(port, '127.0.0.1')
+  socket.pause()
+  socket.write('GET /_sandbox/events?client=acme HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n')
+  await until(() => time.pending === 1)
+  return { app, time, client, socket }
+}
+
+const everything = async (socket: ReturnType<typeof dial>) => {
+  let length = 0
+  socket.on('data', chunk => {
+    length += chunk.length
+  })
+  socket.on('error', () => {})
+  socket.resume()
+  await once(socket, 'close')
+  return length
+}
+
+t.test('control plane, GET /events: a reader that takes nothing for a minute is cut off', async t => {
+  const { time, client, socket } = await stalled(t)
+  time.pass(59_999)
+  t.equal(time.pending, 1, 'it has its minute')
+  await client.control('POST', '/tokens/expire')
+  t.equal(time.pending, 1)
+  time.pass(1)
+  t.equal(time.pending, 0)
+  t.ok((await everything(socket)) < 21_000_000, 'it has got no more than a page')
+})
+
+t.test('control plane, Settings: a reader that takes nothing does not keep the server from closing', async t => {
+  const { app, time, socket } = await stalled(t)
+  await app.close()
+  t.equal(time.pending, 0)
+  await everything(socket)
+})
+
+t.test('control plane, GET /events: a slow reader gets all in the end, a page at a time', async t => {
+  const { client, time, socket } = await stalled(t)
+  time.pass(59_000)
+  // Looking in between must not send anything twice.
+  await client.control('POST', '/tokens/expire')
+  const seen: string[] = []
+  socket.setEncoding('latin1')
+  socket.on('data', (text: string) => seen.push(...(text.match(/id: \d+\n/g) ?? [])))
+  socket.resume()
+  await until(() => seen.at(-1) === 'id: 2400\n')
+  t.ok(seen.length >= 2390, 'but for the few that came in two pieces')
+  t.equal(new Set(seen).size, seen.length, 'nothing twice')
+  socket.destroy()
+  await until(() => time.pending === 0)
+})

@@ -1,0 +1,856 @@
+import fc from 'fast-check'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { BILL_STATUSES } from '../../src/areas/bills/lifecycle.js'
+import { COLLECTION_STATUSES } from '../../src/areas/direct-debit/lifecycle.js'
+import { MANDATE_STATUSES } from '../../src/areas/mandates/lifecycle.js'
+import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
+import { errors } from '../../src/core/errors.js'
+import type { Client } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { refused } from '../http/raw.js'
+
+// control plane, GET and PUT /state: the tenant as one versioned, human-readable JSON document; put back all or
+// nothing, then byte-identical when read again.
+
+// biome-ignore lint/suspicious/noExplicitAny: documents are taken apart at every place
+type Document = any
+
+const stateUrl = (client: string) => `/_sandbox/state?client=${client}`
+const read = async (app: FastifyInstance, client: string) =>
+  (await app.inject({ method: 'GET', url: stateUrl(client) })).payload
+const put = (app: FastifyInstance, client: string, document: unknown) =>
+  call(app, 'PUT', stateUrl(client), { body: document })
+
+const PDF = Buffer.from('%PDF-1.7 for a test')
+const upload = (client: Client, reference: string, fileName = 'invoice.pdf') =>
+  client.send('POST', `/api/v1/bills/${reference}/document`, {
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body: Buffer.concat([
+      Buffer.from(`--b\r\ncontent-disposition: form-data; name="file"; filename="${fileName}"\r\n\r\n`),
+      PDF,
+      Buffer.from('\r\n--b--\r\n'),
+    ]),
+  })
+
+const claims: Record<string, object> = {
+  'SEPA-CT': { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' },
+  'US-ACH': {
+    accountHolderName: 'Jane Doe',
+    accountIdentifier: '1234567',
+    branchIdentifier: { type: 'ROUTING', value: '021000021' },
+    accountType: 'CHECKING',
+  },
+  'UK-FAST': {
+    accountHolderName: 'Jane Doe',
+    accountIdentifier: '12345678',
+    branchIdentifier: { type: 'SORT', value: '200000' },
+  },
+}
+const methodOf: Record<string, { region: string; currency: string }> = {
+  'SEPA-CT': { region: 'EU', currency: 'EUR' },
+  'US-ACH': { region: 'US', currency: 'USD' },
+  'UK-FAST': { region: 'UK', currency: 'GBP' },
+}
+
+const DEPRECATION = {
+  operation: 'GET /api/v1/direct-debit',
+  deprecatedSince: '2026-01-01T00:00:00Z',
+  sunset: '2030-01-01T00:00:00Z',
+  goneAfterSunset: true,
+}
+
+/** A bit of everything that a state can hold: every kind of record, in several states and regions, and all settings. */
+async function everything(app: FastifyInstance, clientId = 'acme'): Promise<Client> {
+  const client = await connect(app, clientId)
+  const ok = async (answer: Promise<{ status: number; body: { message?: string } | null }>) => {
+    const { status, body } = await answer
+    if (status >= 300) throw new Error(`${status} ${body?.message}`)
+  }
+  await ok(client.post('/api/v1/mandates', mandate()))
+  await ok(client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002', type: 'ONE_OFF' })))
+  await ok(client.post('/api/v1/direct-debit', collection({ debtorReference: 'SIM-RETURNED-AM04' })))
+  await ok(client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' })))
+  await ok(
+    client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0003', mandateReference: 'MND-0002' })),
+  )
+  await ok(client.control('POST', '/direct-debit/COL-0002/submit'))
+  await ok(client.control('POST', '/direct-debit/COL-0002/reject', { reasonCode: 'AC01' }))
+  for (const [payoutMethod, { region, currency }] of Object.entries(methodOf)) {
+    const link = await client.post('/api/v1/payout-links', payoutLink({ payoutMethod, currency }), { region })
+    await client.post('/api/v1/payout-links', payoutLink({ payoutMethod, currency }), { region })
+    await ok(client.control('POST', `/payout-links/${link.body.payoutLinkId}/claim`, claims[payoutMethod]))
+  }
+  await ok(client.post('/api/v1/bills', bill()))
+  await ok(client.post('/api/v1/bills', bill({ currency: 'GBP' }), { region: 'UK' }))
+  await ok(client.patch('/api/v1/bills/INV-2026-001', { openAmount: '10.5' }))
+  await ok(upload(client, 'INV-2026-001', 'Rechnung März 😀.pdf'))
+  await ok(client.patch('/api/v1/counterparties/CPTY-0001', { remarks: 'Zürich "quoted" \\ \n \u2028 😀' }))
+  await ok(
+    client.control('POST', '/seed', {
+      records: {
+        accounts: [
+          {
+            accountReference: 'ACC-0001',
+            accountHolderName: 'Acme GmbH',
+            currency: 'EUR',
+            accountIdentifier: 'DE89370400440532013000',
+            balance: '-12.5',
+          },
+        ],
+        mandates: [mandate({ mandateReference: 'MND-OLD', createdAt: '2020-01-01T00:00:00Z' })],
+      },
+    }),
+  )
+  await ok(
+    client.control('PUT', '/settings', {
+      mandateActivation: 'manual',
+      deprecationStyle: 'rfc',
+      allowedOrigins: ['https://shop.example:8443'],
+    }),
+  )
+  await ok(client.control('PUT', '/deprecations', { data: [DEPRECATION] }))
+  for (const fault of [
+    { match: { method: 'GET', path: '/api/v1/bills*', region: 'EU' }, times: null, effect: { kind: 'delay', ms: 0 } },
+    {
+      probability: 0.25,
+      times: 7,
+      skip: 1,
+      ttl: 'PT1H',
+      effect: { kind: 'error', status: 503, headers: { 'x-a': 'b' } },
+    },
+    { skip: 1000, effect: { kind: 'delay', ms: { distribution: 'uniform', min: 1, max: 2 } } },
+    { skip: 1000, effect: { kind: 'delay', distribution: 'lognormal', median: 1, sigma: 0.5, max: 9 } },
+    { skip: 1000, effect: { kind: 'drop', when: 'after' } },
+    { skip: 1000, effect: { kind: 'dribble', ms: 5 } },
+  ])
+    await ok(client.control('POST', '/faults', fault))
+  for (let count = 0; count < 5; count++) await client.get('/api/v1/bills')
+  await ok(client.control('POST', '/clock/advance', { by: 'P4DT1H' }))
+  await ok(client.control('POST', '/tokens/expire'))
+  return client
+}
+
+// ---------------------------------------------------------------------------------------------------------- reading
+
+t.test('control plane, GET /state: one versioned document of all that the tenant is, for people to read', async t => {
+  const app = build(t)
+  await everything(app)
+  const answer = await app.inject({ method: 'GET', url: stateUrl('acme') })
+  t.equal(answer.statusCode, 200)
+  t.match(answer.headers['content-type'], /^application\/json/)
+  const document: Document = answer.json()
+  t.equal(answer.payload, JSON.stringify(document, null, 2), 'indented')
+  t.same(Object.keys(document), [
+    'format',
+    'version',
+    'clock',
+    'settings',
+    'deprecations',
+    'faults',
+    'ids',
+    'tokens',
+    'sequence',
+    'mandates',
+    'collections',
+    'payoutLinks',
+    'bills',
+    'counterparties',
+    'accounts',
+    'events',
+  ])
+  t.match(document, {
+    format: 'payments-sandbox/state',
+    version: 1,
+    clock: { now: '2026-11-06T10:00:00Z', mode: 'frozen', rate: 1 },
+    settings: {
+      mandateActivation: 'manual',
+      deprecationStyle: 'rfc',
+      allowedOrigins: ['https://shop.example:8443'],
+    },
+    deprecations: [DEPRECATION],
+    ids: { scope: 'acme', counters: { payoutLink: 6, document: 1 } },
+  })
+  t.equal(document.faults.length, 6)
+  t.match(document.faults[0], { id: 'fault-1', fired: 5, seen: 5, times: null })
+  t.equal(document.tokens.expiredUpTo, document.ids.counters.token)
+  const counts = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'].map(
+    kind => document[kind].length,
+  )
+  t.same(counts, [3, 3, 6, 2, 2, 1])
+  t.same(
+    document.events.map(({ seq }: { seq: number }) => seq),
+    document.events.map((_: unknown, at: number) => at + 1),
+  )
+})
+
+t.test('control plane, GET /state: each record has its place and its history by the numbers of events', async t => {
+  const app = build(t)
+  await everything(app)
+  const document: Document = JSON.parse(await read(app, 'acme'))
+  const kept = document.collections.find((item: Document) => item.record.collectionReference === 'COL-0002')
+  t.same(Object.keys(kept), ['region', 'sequence', 'record', 'timeline'])
+  t.equal(kept.region, 'EU')
+  t.same(
+    kept.timeline.map((seq: number) => document.events[seq - 1]),
+    [
+      { to: 'PENDING', from: null, cause: 'api' },
+      { to: 'SUBMITTED', from: 'PENDING', cause: 'control' },
+      { to: 'REJECTED', from: 'SUBMITTED', cause: 'control', reasonCode: 'AC01' },
+    ].map(event => ({
+      ...event,
+      seq: kept.timeline[event.from === null ? 0 : event.from === 'PENDING' ? 1 : 2],
+      at: MONDAY,
+      kind: 'collection',
+      reference: 'COL-0002',
+    })),
+  )
+  t.same(Object.keys(document.accounts[0]), ['region', 'sequence', 'createdAt', 'record'])
+  t.same(
+    document.bills.map(({ region }: Document) => region),
+    ['EU', 'UK'],
+  )
+})
+
+t.test('decisions §3: no secret and no token is in the document', async t => {
+  const app = build(t)
+  await requestToken(app, { client_secret: 'correct-horse' })
+  const { access_token } = (await requestToken(app, { client_secret: 'correct-horse' })).body
+  const text = await read(app, 'acme')
+  for (const secret of ['correct-horse', access_token, access_token.split('.').at(-1)]) t.notOk(text.includes(secret))
+})
+
+t.test('control plane, GET /state: reading changes nothing', async t => {
+  const app = build(t)
+  await everything(app)
+  t.equal(await read(app, 'acme'), await read(app, 'acme'))
+})
+
+t.test('control plane: state of an unknown client is 404, also for a good document', async t => {
+  const app = build(t)
+  refused(t, await call(app, 'GET', stateUrl('nobody')), 404, 'CLIENT_NOT_FOUND', 'client')
+  refused(t, await put(app, 'nobody', await read(app, 'sandbox-client')), 404, 'CLIENT_NOT_FOUND', 'client')
+})
+
+// ------------------------------------------------------------------------------------------------------- round trips
+
+t.test('control plane, PUT /state: what was read is byte-identical when it has been put back', async t => {
+  const app = build(t)
+  await everything(app)
+  await connect(app, 'nothing')
+  await connect(app, 'other')
+  for (const from of ['sandbox-client', 'nothing', 'acme']) {
+    const document = await read(app, from)
+    t.equal((await put(app, from, document)).status, 200)
+    t.equal(await read(app, from), document, `${from} into itself`)
+    t.equal((await put(app, 'other', document)).status, 200)
+    t.equal(await read(app, 'other'), document, `${from} into another tenant`)
+    t.equal(await read(app, from), document, `${from} is as it was`)
+    const elsewhere = build(t, { seed: 'another', clock: '2031-01-01T00:00:00Z' })
+    t.equal((await put(elsewhere, 'sandbox-client', document)).status, 200)
+    t.equal(await read(elsewhere, 'sandbox-client'), document, `${from} into another process`)
+    t.equal((await put(elsewhere, 'sandbox-client', JSON.stringify(JSON.parse(document)))).status, 200)
+    t.equal(await read(elsewhere, 'sandbox-client'), document, 'also without its white space')
+  }
+})
+
+t.test('control plane, PUT /state: it answers what it did, like a reset', async t => {
+  const app = build(t)
+  await everything(app)
+  await connect(app, 'other')
+  t.same((await put(app, 'other', await read(app, 'acme'))).body, {
+    clientId: 'other',
+    fixture: 'empty',
+    counts: { mandates: 3, collections: 3, payoutLinks: 6, bills: 2, counterparties: 2, accounts: 1 },
+    now: '2026-11-06T10:00:00Z',
+  })
+})
+
+t.test('control plane, PUT /state: a document of a tenant of another seed is taken as it is', async t => {
+  const app = build(t, { seed: 'one' })
+  await everything(app)
+  const document = await read(app, 'acme')
+  const other = build(t, { seed: 'two' })
+  const client = await connect(other, 'beta')
+  await put(other, 'beta', document)
+  const { body } = await client.get('/api/v1/mandates', { headers: { authorization: 'Bearer wrong' } })
+  t.equal(body.code, 'INVALID_TOKEN')
+  t.match((await client.control('GET', '/mandates/MND-0001')).body.record, { mandateReference: 'MND-0001' })
+})
+
+/** What two tenants with the same past come to, once they are asked the same. */
+async function futureOf(app: FastifyInstance, clientId: string): Promise<string> {
+  const token = (await requestToken(app, { client_id: clientId })).body.access_token
+  const headers = { authorization: `Bearer ${token}` }
+  const api = (method: string, url: string, body?: unknown, region = 'EU') =>
+    call(app, method, url, { headers, region, body })
+  const control = (method: string, path: string, body?: unknown) =>
+    call(app, method, `/_sandbox${path}?client=${clientId}`, { body })
+
+  const answers = [
+    await api('POST', '/api/v1/payout-links', payoutLink()),
+    await api('POST', '/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-FUTURE' })),
+    await api('POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-FUTURE' })),
+  ]
+  for (const list of ['mandates', 'direct-debit', 'bills', 'accounts']) {
+    const first = await api('GET', `/api/v1/${list}?limit=1`)
+    answers.push(first)
+    if (first.body.nextCursor) answers.push(await api('GET', `/api/v1/${list}?cursor=${first.body.nextCursor}`))
+  }
+  answers.push(
+    await control('POST', '/faults', { probability: 0.5, effect: { kind: 'error', status: 503 } }),
+    await control('POST', '/clock/advance', { toNextEvent: true }),
+    await control('POST', '/clock/advance', { by: 'P400D' }),
+    await control('POST', '/clock/advance', { by: 'P1200D' }),
+  )
+  return JSON.stringify(answers.map(({ status, body }) => [status, body]))
+}
+
+t.test('control plane, PUT /state: the future is the same, too: ids, cursors, transitions', async t => {
+  const app = build(t)
+  await everything(app)
+  await connect(app, 'other')
+  const document = await read(app, 'acme')
+  await put(app, 'other', document)
+  const future = await futureOf(app, 'acme')
+  t.match(future, /"payoutLinkId"/)
+  t.match(future, /"to":"RETURNED"/)
+  t.match(future, /"nextCursor":"/)
+  t.equal(await futureOf(app, 'other'), future, 'in another tenant')
+  t.equal(await read(app, 'other'), await read(app, 'acme'))
+  await put(app, 'acme', document)
+  t.equal(await futureOf(app, 'acme'), future, 'and once more in the same')
+})
+
+t.test('control plane, PUT /state: the faults go on where they were, with the same chance', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.control('POST', '/faults', { times: null, probability: 0.5, effect: { kind: 'error', status: 503 } })
+  const next = async () => {
+    const statuses: number[] = []
+    for (let count = 0; count < 30; count++) statuses.push((await client.get('/api/v1/bills')).status)
+    return statuses.join()
+  }
+  await next()
+  const document = await read(app, 'acme')
+  const then = await next()
+  t.match(then, '200')
+  t.match(then, '503')
+  await put(app, 'acme', document)
+  t.equal(await next(), then)
+})
+
+t.test('control plane, PUT /state: a running clock runs on from the time of the document', async t => {
+  let real = Date.parse(MONDAY)
+  const app = build(t, { clock: 'real', now: () => real })
+  const client = await connect(app)
+  await client.control('PATCH', '/clock', { rate: 60 })
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  const document = await read(app, 'acme')
+  real += 3_600_000
+  t.equal((await put(app, 'acme', document)).body.now, MONDAY)
+  t.equal(await read(app, 'acme'), document)
+  real += 5000
+  t.same((await client.control('GET', '/clock')).body, { now: '2026-11-02T09:05:00Z', mode: 'running', rate: 60 })
+  t.match((await client.control('GET', '/events')).body, { last: 1 })
+  real += 5000
+  t.match((await client.control('GET', '/events')).body.data[1], { to: 'EXPIRED', at: '2026-11-02T09:10:00Z' })
+})
+
+t.test(
+  'control plane, PUT /state: the client keeps its secret and its tokens, the request log its entries',
+  async t => {
+    const app = build(t)
+    const client = await connect(app)
+    await client.post('/api/v1/mandates', mandate())
+    const document = await read(app, 'acme')
+    await client.get('/api/v1/mandates')
+    await put(app, 'acme', document)
+    t.equal((await client.get('/api/v1/mandates')).status, 200, 'a token from before is good')
+    t.equal((await requestToken(app, { client_secret: 'other' })).body.code, 'INVALID_CLIENT')
+    t.equal((await client.control('GET', '/requests')).body.data.length, 5)
+  },
+)
+
+t.test('control plane, PUT /state: tokens that were expired then are expired again', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.control('POST', '/tokens/expire')
+  const document = await read(app, 'acme')
+  await client.control('POST', '/reset')
+  await put(app, 'acme', document)
+  const fresh = (await requestToken(app)).body.access_token
+  t.equal((await client.get('/api/v1/bills', { headers: { authorization: `Bearer ${fresh}` } })).status, 200)
+})
+
+t.test('control plane, PUT /state: nothing of another tenant is touched', async t => {
+  const app = build(t)
+  await everything(app)
+  const other = await connect(app, 'other')
+  await other.post('/api/v1/mandates', mandate())
+  const before = await read(app, 'other')
+  await put(app, 'acme', await read(app, 'sandbox-client'))
+  t.equal(await read(app, 'other'), before)
+})
+
+t.test('control plane, PUT /state: what is changed afterwards is changed in one tenant alone', async t => {
+  const app = build(t)
+  await everything(app)
+  await connect(app, 'other')
+  const document = await read(app, 'acme')
+  await put(app, 'other', document)
+  await put(app, 'acme', document)
+  for (const path of ['/mandates/MND-0001/cancel', '/direct-debit/COL-0001/process'])
+    await call(app, 'POST', `/_sandbox${path}?client=other`)
+  await call(app, 'PUT', '/_sandbox/settings?client=other', { body: { allowedOrigins: [] } })
+  await call(app, 'DELETE', '/_sandbox/faults/fault-1?client=other')
+  await futureOf(app, 'other')
+  t.equal(await read(app, 'acme'), document)
+})
+
+// -------------------------------------------------------------------------------------------------- random histories
+
+const pick = <T>(...values: T[]) => fc.constantFrom(...values)
+const mandateReference = pick('MND-0001', 'MND-0002', 'MND-0003', 'MND-0004')
+const collectionReference = pick(...Array.from({ length: 12 }, (_, at) => `COL-${1000 + at}`))
+const billReference = pick('INV-1', 'INV-2')
+const payoutMethod = pick('SEPA-CT', 'US-ACH', 'UK-FAST')
+
+type Step = (client: Client, links: { id: string; method: string }[]) => Promise<unknown>
+const step = <T>(arbitrary: fc.Arbitrary<T>, run: (drawn: T, ...given: Parameters<Step>) => Promise<unknown>) =>
+  arbitrary.map<Step>(drawn => (client, links) => run(drawn, client, links))
+
+/** Calls of all areas and of the control plane, many of which are refused. */
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  step(fc.record({ mandateReference, type: pick('RECURRING', 'ONE_OFF') }), (drawn, client) =>
+    client.post('/api/v1/mandates', mandate(drawn)),
+  ),
+  step(mandateReference, (reference, client) => client.delete(`/api/v1/mandates/${reference}`)),
+  step(
+    fc.record({
+      collectionReference,
+      mandateReference,
+      days: pick(5, 7, 100),
+      debtorReference: pick('SIM-REJECTED-AC01', 'SIM-RETURNED-AM04', 'SIM-FAILED', 'SIM-STUCK-SUBMITTED', 'jane'),
+    }),
+    async ({ days, ...drawn }, client) => {
+      const { now } = (await client.control('GET', '/clock')).body
+      const collectionDate = new Date(Date.parse(now) + days * 86_400_000).toISOString().slice(0, 10)
+      return client.post('/api/v1/direct-debit', collection({ ...drawn, collectionDate }))
+    },
+  ),
+  step(
+    fc.tuple(collectionReference, pick('submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel')),
+    ([reference, verb], client) => client.control('POST', `/direct-debit/${reference}/${verb}`),
+  ),
+  step(fc.tuple(mandateReference, pick('activate', 'fail', 'cancel', 'expire')), ([reference, verb], client) =>
+    client.control('POST', `/mandates/${reference}/${verb}`),
+  ),
+  step(fc.tuple(payoutMethod, pick('PT10M', 'P7D', 'P30D')), async ([payoutMethod, expiryPeriod], client, links) => {
+    const { region, currency } = methodOf[payoutMethod] as { region: string; currency: string }
+    const request = payoutLink({ payoutMethod, currency, expiryPeriod })
+    const { body } = await client.post('/api/v1/payout-links', request, { region })
+    if (body?.payoutLinkId) links.push({ id: body.payoutLinkId, method: payoutMethod })
+  }),
+  step(
+    fc.tuple(fc.nat(3), pick('claim', 'decline', 'process', 'pay', 'fail', 'expire', 'cancel')),
+    async ([at, verb], client, links) => {
+      const { id, method } = links[at] ?? { id: 'pl_missing', method: 'SEPA-CT' }
+      if (verb === 'cancel') return client.patch(`/api/v1/payout-links/${id}/cancel`, { cancellationComment: 'No.' })
+      // Only what is being paid can fail.
+      if (verb === 'fail') await client.control('POST', `/payout-links/${id}/process`)
+      return client.control('POST', `/payout-links/${id}/${verb}`, verb === 'claim' ? claims[method] : undefined)
+    },
+  ),
+  step(fc.tuple(billReference, pick('EUR EU', 'GBP UK')), ([uniqueReferenceIdentifier, place], client) => {
+    const [currency = '', region = ''] = place.split(' ')
+    return client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier, currency }), { region })
+  }),
+  step(
+    fc.tuple(
+      billReference,
+      pick({ openAmount: '5' }, { status: 'PAID' }, { status: 'CANCELLED' }, { dueDate: '2027-01-01' }),
+    ),
+    ([reference, update], client) => client.patch(`/api/v1/bills/${reference}`, update),
+  ),
+  step(billReference, (reference, client) => upload(client, reference)),
+  step(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (remarks, client) =>
+    client.patch('/api/v1/counterparties/CPTY-0001', { remarks }),
+  ),
+  step(pick('PT5S', 'PT6S', 'PT1H', 'P1D', 'P5D', 'P10D'), (by, client) => client.advance({ by })),
+  step(pick({ mode: 'frozen' }, { mode: 'running' }, { rate: 60 }), (change, client) =>
+    client.control('PATCH', '/clock', change),
+  ),
+  step(
+    fc.record({
+      times: pick(1, 3),
+      probability: pick(0.3, 1),
+      effect: pick<object>({ kind: 'error', status: 503 }, { kind: 'stale-token' }),
+    }),
+    (fault, client) => client.control('POST', '/faults', fault),
+  ),
+  step(pick('fault-1', 'fault-2'), (id, client) => client.control('DELETE', `/faults/${id}`)),
+  step(pick('automatic', 'manual'), (mandateActivation, client) =>
+    client.control('PUT', '/settings', { mandateActivation }),
+  ),
+  step(pick([], [{ operation: 'GET /api/v1/bills' }]), (data, client) =>
+    client.control('PUT', '/deprecations', { data }),
+  ),
+  step(mandateReference, (mandateReference, client) =>
+    client.control('POST', '/seed', {
+      records: { mandates: [mandate({ mandateReference, createdAt: '2023-12-01T00:00:00Z' })] },
+    }),
+  ),
+  step(pick(undefined), (_, client) => client.control('POST', '/tokens/expire')),
+)
+
+t.test('control plane, PUT /state: whatever has been, it can be put back, and goes on the same', async t => {
+  const app = build(t)
+  await connect(app, 'copy')
+  let run = 0
+  const reached = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { minLength: 40, maxLength: 80, size: 'max' }), async steps => {
+      const client = await connect(app, `run-${run++}`)
+      const links: Parameters<Step>[1] = []
+      for (const [at, take] of steps.entries()) {
+        await take(client, links)
+        // The token may have expired, or its request may have met a fault.
+        if (at % 3 === 0) await client.advance({ by: 'PT0S' })
+      }
+      const document = await read(app, client.clientId)
+      for (const { kind, to } of JSON.parse(document).events) reached.add(`${kind} ${to}`)
+
+      const copied = await put(app, 'copy', document)
+      if (copied.status !== 200) throw new Error(copied.body.message)
+      if ((await read(app, 'copy')) !== document) throw new Error('another tenant has another state')
+      await put(app, client.clientId, document)
+      if ((await read(app, client.clientId)) !== document) throw new Error('the same tenant has another state')
+
+      if ((await futureOf(app, 'copy')) !== (await futureOf(app, client.clientId))) throw new Error('another future')
+      if ((await read(app, 'copy')) !== (await read(app, client.clientId))) throw new Error('another end')
+    }),
+    { seed: 20_261_102, numRuns: 80 },
+  )
+  for (const [kind, states] of Object.entries({
+    mandate: MANDATE_STATUSES,
+    collection: COLLECTION_STATUSES,
+    payoutLink: PAYOUT_LINK_STATUSES,
+    bill: BILL_STATUSES,
+  }))
+    t.same(
+      states.filter(state => !reached.has(`${kind} ${state}`)),
+      [],
+      `there was a ${kind} in every state`,
+    )
+})
+
+// --------------------------------------------------------------------------------------------------------- refusals
+
+type Damage = [what: string, damage: (document: Document) => void, code: string, field: string | null]
+
+const drop =
+  (name: string) =>
+  (document: Document): void => {
+    delete document[name]
+  }
+const swap = (list: Document[]) => list.splice(0, 2, list[1], list[0])
+
+const damages: Damage[] = [
+  ['no format', drop('format'), 'MISSING_FIELD', 'format'],
+  ['another format', d => (d.format = 'payments-sandbox/recording'), 'INVALID_FIELD', 'format'],
+  ['a later version', d => (d.version = 2), 'INVALID_FIELD', 'version'],
+  ['the version as text', d => (d.version = '1'), 'INVALID_FIELD', 'version'],
+  ...[
+    'version',
+    'clock',
+    'settings',
+    'deprecations',
+    'faults',
+    'ids',
+    'tokens',
+    'sequence',
+    'mandates',
+    'collections',
+    'payoutLinks',
+    'bills',
+    'counterparties',
+    'accounts',
+    'events',
+  ].map<Damage>(name => [`no ${name}`, drop(name), 'MISSING_FIELD', name]),
+  ['no time', d => delete d.clock.now, 'MISSING_FIELD', 'clock.now'],
+  ['a time with fractions', d => (d.clock.now = '2026-11-02T09:00:00.5Z'), 'INVALID_FIELD', 'clock.now'],
+  ['a day that is none', d => (d.clock.now = '2026-02-30T09:00:00Z'), 'INVALID_FIELD', 'clock.now'],
+  ['a clock of no mode', d => (d.clock.mode = 'stopped'), 'INVALID_FIELD', 'clock.mode'],
+  ['a clock that stands by its rate', d => (d.clock.rate = 0), 'INVALID_FIELD', 'clock.rate'],
+  ['a clock that is too fast', d => (d.clock.rate = 86_401), 'INVALID_FIELD', 'clock.rate'],
+  ['an unknown setting', d => (d.settings.mandateActivation = 'never'), 'INVALID_FIELD', 'settings.mandateActivation'],
+  ['no origin', d => (d.settings.allowedOrigins = ['shop']), 'INVALID_FIELD', 'settings.allowedOrigins.0'],
+  ['a negative count', d => (d.ids.counters.token = -1), 'INVALID_FIELD', 'ids.counters.token'],
+  ['no scope', d => (d.ids.scope = ''), 'MISSING_FIELD', 'ids.scope'],
+  ['half a token', d => (d.tokens.expiredUpTo = 0.5), 'INVALID_FIELD', 'tokens.expiredUpTo'],
+  ['a list that is none', d => (d.mandates = {}), 'INVALID_FIELD', 'mandates'],
+  ['a record that is none', d => (d.mandates[1] = null), 'INVALID_FIELD', 'mandates.1'],
+  ['a place without its record', d => delete d.bills[0].record, 'MISSING_FIELD', 'bills.0.record'],
+  ['a record that is not whole', d => delete d.bills[0].record.status, 'MISSING_FIELD', 'bills.0.record.status'],
+  ['an unknown state', d => (d.bills[0].record.status = 'GONE'), 'INVALID_FIELD', 'bills.0.record.status'],
+  [
+    'an amount as a number',
+    d => (d.collections[0].record.amount = 10.5),
+    'INVALID_FIELD',
+    'collections.0.record.amount',
+  ],
+  [
+    'a wrong IBAN',
+    d => (d.mandates[0].record.debtor.iban = 'DE00370400440532013000'),
+    'INVALID_FIELD',
+    'mandates.0.record.debtor.iban',
+  ],
+  ['an unknown region', d => (d.bills[0].region = 'GB'), 'INVALID_FIELD', 'bills.0.region'],
+  ['a bill in another region', d => (d.bills[0].region = 'US'), 'INVALID_FIELD', 'bills.0.region'],
+  ['a mandate outside the EU', d => (d.mandates[2].region = 'UK'), 'INVALID_FIELD', 'mandates.2.region'],
+  ['a collection outside the EU', d => (d.collections[0].region = 'UK'), 'INVALID_FIELD', 'collections.0.region'],
+  ['a link in another region', d => (d.payoutLinks[2].region = 'EU'), 'INVALID_FIELD', 'payoutLinks.2.region'],
+  ['an account in another region', d => (d.accounts[0].region = 'UK'), 'INVALID_FIELD', 'accounts.0.region'],
+  [
+    'a collection of no mandate',
+    d => (d.collections[1].record.mandateReference = 'MND-NONE'),
+    'MANDATE_NOT_FOUND',
+    'collections.1.mandateReference',
+  ],
+  ['all mandates gone', d => (d.mandates = []), 'MANDATE_NOT_FOUND', 'collections.0.mandateReference'],
+  [
+    'a reference twice',
+    d => (d.mandates[1].record.mandateReference = 'MND-0001'),
+    'DUPLICATE_REFERENCE',
+    'mandates.1.mandateReference',
+  ],
+  [
+    'a link id twice, though in two regions',
+    d => (d.payoutLinks[2].record.payoutLinkId = d.payoutLinks[0].record.payoutLinkId),
+    'DUPLICATE_REFERENCE',
+    'payoutLinks.2.record.payoutLinkId',
+  ],
+  [
+    'a counterparty twice',
+    d => d.counterparties.push({ ...d.counterparties[0], sequence: ++d.sequence }),
+    'DUPLICATE_REFERENCE',
+    'counterparties.2.counterpartyReference',
+  ],
+  ['places out of order', d => swap(d.mandates), 'INVALID_FIELD', 'mandates.1.sequence'],
+  ['a place twice', d => (d.mandates[1].sequence = d.mandates[0].sequence), 'INVALID_FIELD', 'mandates.1.sequence'],
+  [
+    'a place twice, by records of two kinds',
+    d => (d.accounts[0].sequence = d.bills[0].sequence),
+    'INVALID_FIELD',
+    'accounts.0.sequence',
+  ],
+  ['no place', d => (d.mandates[0].sequence = 0), 'INVALID_FIELD', 'mandates.0.sequence'],
+  ['a place that is to come', d => (d.sequence = d.mandates[2].sequence - 1), 'INVALID_FIELD', 'mandates.2.sequence'],
+  ['events that begin late', d => d.events.shift(), 'INVALID_FIELD', 'events.0.seq'],
+  ['events with a gap', d => d.events.splice(3, 1), 'INVALID_FIELD', 'events.3.seq'],
+  ['events out of order', d => swap(d.events), 'INVALID_FIELD', 'events.0.seq'],
+  ['an event of no kind', d => (d.events[0].kind = 'account'), 'INVALID_FIELD', 'events.0.kind'],
+  ['an event of no cause', d => (d.events[0].cause = 'chance'), 'INVALID_FIELD', 'events.0.cause'],
+  ['an event without from', d => delete d.events[0].from, 'MISSING_FIELD', 'events.0.from'],
+  [
+    "another record's event",
+    d => (d.mandates[0].timeline = d.mandates[1].timeline),
+    'INVALID_FIELD',
+    'mandates.0.timeline.0',
+  ],
+  [
+    "an event of another kind of record, which has the record's reference",
+    d => {
+      const { timeline, record } = d.bills[0]
+      d.events[timeline[0] - 1] = {
+        ...d.events[timeline[0] - 1],
+        kind: 'mandate',
+        reference: record.uniqueReferenceIdentifier,
+      }
+    },
+    'INVALID_FIELD',
+    'bills.0.timeline.0',
+  ],
+  ['an event that is to come', d => d.mandates[0].timeline.push(9999), 'INVALID_FIELD', 'mandates.0.timeline.1'],
+  [
+    'an event twice',
+    d => d.mandates[0].timeline.push(d.mandates[0].timeline[0]),
+    'INVALID_FIELD',
+    'mandates.0.timeline.1',
+  ],
+  ['a history backwards', d => d.collections[1].timeline.reverse(), 'INVALID_FIELD', 'collections.1.timeline.1'],
+  ['event number 0', d => (d.mandates[0].timeline = [0]), 'INVALID_FIELD', 'mandates.0.timeline.0'],
+  ['a fault without effect', d => delete d.faults[0].effect, 'MISSING_FIELD', 'faults.0.effect'],
+  ['a fault without match', d => delete d.faults[1].match, 'MISSING_FIELD', 'faults.1.match'],
+  ['a fault of no kind', d => (d.faults[0].effect.kind = 'fire'), 'INVALID_FIELD', 'faults.0.effect.kind'],
+  ['an error without status', d => delete d.faults[1].effect.status, 'MISSING_FIELD', 'faults.1.effect.status'],
+  ['a distribution without max', d => delete d.faults[3].effect.max, 'MISSING_FIELD', 'faults.3.effect.max'],
+  ['a fault twice', d => (d.faults[1].id = 'fault-1'), 'DUPLICATE_REFERENCE', 'faults.1.id'],
+  ['more faults than can be', d => (d.faults = Array(1001).fill(d.faults[0])), 'INVALID_FIELD', 'faults'],
+  ['gone after no sunset', d => delete d.deprecations[0].sunset, 'MISSING_FIELD', 'deprecations.0.sunset'],
+  ['deprecated twice', d => d.deprecations.push(d.deprecations[0]), 'INVALID_FIELD', 'deprecations.1.operation'],
+]
+
+t.test('control plane, PUT /state: a damaged document is refused, names the damage, and changes nothing', async t => {
+  const app = build(t)
+  const client = await everything(app)
+  const token = (await requestToken(app)).body.access_token
+  const before = await read(app, 'acme')
+  for (const [what, damage, code, field] of damages) {
+    const document = JSON.parse(before)
+    damage(document)
+    const answer = await put(app, 'acme', document)
+    const status = code === 'DUPLICATE_REFERENCE' ? 409 : code === 'MANDATE_NOT_FOUND' ? 404 : 400
+    refused(t, answer, status, code, field, `${what}: ${answer.body.message}`)
+    t.equal(await read(app, 'acme'), before, `${what}: nothing has changed`)
+  }
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal((await client.get('/api/v1/bills', { headers })).status, 200, 'and the tenant lives on')
+})
+
+t.test('decisions §1: what is no document at all is refused, and changes nothing', async t => {
+  const app = build(t)
+  await everything(app)
+  const before = await read(app, 'acme')
+  const send = (body: string | Buffer | undefined, contentType = 'application/json') =>
+    call(app, 'PUT', stateUrl('acme'), { body, headers: { 'content-type': contentType } })
+  refused(t, await send(undefined), 400, 'MISSING_FIELD', 'format', 'no body')
+  refused(t, await send(''), 400, 'MISSING_FIELD', 'format', 'an empty body')
+  refused(t, await send('{}'), 400, 'MISSING_FIELD', 'format')
+  refused(t, await send('[]'), 400, 'INVALID_FIELD', null)
+  refused(t, await send('null'), 400, 'INVALID_FIELD', null)
+  for (const length of [1, before.length >> 1, before.length - 1])
+    refused(t, await send(before.slice(0, length)), 400, 'MALFORMED_REQUEST', null, `${length} characters of it`)
+  refused(t, await send(`${before}}`), 400, 'MALFORMED_REQUEST', null)
+  refused(t, await send(Buffer.concat([Buffer.from(before), Buffer.from([0xff])])), 400, 'MALFORMED_REQUEST', null)
+  refused(t, await send(before, 'text/plain'), 415, 'UNSUPPORTED_MEDIA_TYPE', 'content-type')
+  refused(
+    t,
+    await send(before.replace('"counters": {', '"counters": { "__proto__": 1,')),
+    400,
+    'MALFORMED_REQUEST',
+    '__proto__',
+  )
+  refused(
+    t,
+    await send(before.replace('"Rechnung', '"\\ud800 Rechnung')),
+    400,
+    'INVALID_FIELD',
+    'bills.0.record.documents.0.fileName',
+    'half a character',
+  )
+  t.equal(await read(app, 'acme'), before)
+})
+
+t.test('control plane, PUT /state: a document of 64 MiB is taken, one byte more is 413', async t => {
+  const app = build(t)
+  const document = Buffer.from(await read(app, 'sandbox-client'))
+  const padded = (size: number) => Buffer.concat([document, Buffer.alloc(size - document.length, ' ')])
+  const limit = 64 * 1024 * 1024
+  const refusal = await put(app, 'sandbox-client', padded(limit + 1))
+  refused(t, refusal, 413, 'PAYLOAD_TOO_LARGE', null)
+  t.match(refusal.body.message, '64 MiB')
+  t.equal((await put(app, 'sandbox-client', padded(limit))).status, 200)
+  t.equal(await read(app, 'sandbox-client'), document.toString())
+})
+
+t.test('control plane, PUT /state: where the new life cannot be kept, the old one goes on', async t => {
+  let isFull = false
+  const began = () => {
+    if (isFull) throw errors.unavailable('The disk is full.')
+  }
+  const app = build(t, { watchers: [{ began, ended() {} }] })
+  const client = await everything(app)
+  const token = (await requestToken(app)).body.access_token
+  const before = await read(app, 'acme')
+  const demo = await read(app, 'sandbox-client')
+  isFull = true
+  refused(t, await put(app, 'acme', demo), 503, 'SERVICE_UNAVAILABLE', null)
+  refused(t, await client.control('POST', '/reset'), 503, 'SERVICE_UNAVAILABLE', null)
+  refused(t, await client.control('POST', '/fork', { clientId: 'copy' }), 503, 'SERVICE_UNAVAILABLE', null)
+  t.equal(await read(app, 'acme'), before)
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal((await client.get('/api/v1/bills', { headers })).status, 200, 'and its tokens are good')
+  refused(t, await call(app, 'GET', stateUrl('copy')), 404, 'CLIENT_NOT_FOUND', 'client')
+})
+
+t.test('decisions §1: members that a document does not have are ignored, not stored, and hinted at', async t => {
+  const app = build(t)
+  await everything(app)
+  const before = await read(app, 'acme')
+  const document = JSON.parse(before)
+  document.comment = 'before the payday'
+  document.mandates[0].record.colour = 'red'
+  const answer = await put(app, 'acme', document)
+  t.equal(answer.status, 200)
+  t.equal(
+    answer.headers['sandbox-hint'],
+    'unknown member mandates.0.record.colour ignored; unknown member comment ignored',
+  )
+  t.equal(await read(app, 'acme'), before)
+})
+
+// ------------------------------------------------------------------------------------------------------ edited by hand
+
+async function edited(t: Test, edit: (document: Document) => void) {
+  const app = build(t)
+  const client = await everything(app)
+  const document = JSON.parse(await read(app, 'acme'))
+  edit(document)
+  const answer = await put(app, 'acme', document)
+  t.equal(answer.status, 200, answer.body.message)
+  return { client, document }
+}
+
+t.test('control plane, PUT /state: what a document has due already happens at once, at its own clock', async t => {
+  const { client } = await edited(t, document => {
+    document.clock.now = '2026-12-24T12:00:00Z'
+  })
+  const moved = (await client.control('GET', '/events')).body.data.filter(
+    ({ at }: { at: string }) => at === '2026-12-24T12:00:00Z',
+  )
+  t.match(
+    moved.filter(({ reference }: { reference: string }) => reference === 'COL-0001'),
+    [
+      { from: 'PROCESSING', to: 'SETTLED', cause: 'time' },
+      { from: 'SETTLED', to: 'RETURNED', cause: 'outcome', reasonCode: 'AM04' },
+    ],
+  )
+  t.match((await client.control('GET', '/direct-debit/COL-0001')).body, { next: null, record: { status: 'RETURNED' } })
+})
+
+t.test('control plane, PUT /state: a clock set back by hand brings the future back', async t => {
+  const { client } = await edited(t, document => {
+    document.clock.now = MONDAY
+    const kept = document.collections.find((item: Document) => item.record.collectionReference === 'COL-0003')
+    kept.record.status = 'PENDING'
+  })
+  t.match((await client.control('GET', '/direct-debit/COL-0003')).body, {
+    record: { status: 'PENDING' },
+    next: { at: '2026-11-05T15:00:00Z', to: 'SUBMITTED' },
+  })
+})
+
+t.test('control plane, PUT /state: records can be taken out, and their references are free then', async t => {
+  const { client } = await edited(t, document => {
+    document.collections = []
+    document.mandates = document.mandates.slice(1)
+  })
+  t.equal((await client.control('GET', '/mandates/MND-0001')).status, 404)
+  const token = (await requestToken(client.app)).body.access_token
+  const headers = { authorization: `Bearer ${token}` }
+  await client.control('DELETE', '/faults')
+  t.equal((await client.post('/api/v1/mandates', mandate(), { headers })).status, 201)
+})
+
+t.test('control plane, PUT /state: a history may be left out', async t => {
+  const { client } = await edited(t, document => {
+    document.events = []
+    for (const kind of ['mandates', 'collections', 'payoutLinks', 'bills'])
+      for (const kept of document[kind]) kept.timeline = []
+  })
+  t.same((await client.control('GET', '/mandates/MND-0001')).body.timeline, [])
+  await client.control('POST', '/mandates/MND-0001/cancel')
+  t.match((await client.control('GET', '/mandates/MND-0001')).body.timeline, [{ seq: 1, to: 'CANCELLED' }])
+})

@@ -1,0 +1,289 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { symlinkSync } from 'node:fs'
+import { Agent, request as send } from 'node:http'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setImmediate as turn } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { build as bundle } from 'esbuild'
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import t from 'tap'
+import { warmUp } from '../src/http/validation.js'
+import { bill, build, MONDAY } from './helper.js'
+import type { Outgoing, Played, RandomRequest, Transport } from './random-requests.js'
+import { createPlayer, injecting, randomRequests } from './random-requests.js'
+
+// issue 3, SANDBOX_DATA: `kill -9` at random moments during writes: every acknowledged write is there after the
+// restart, and nothing that was not acknowledged is half there.
+
+const ROUNDS = 100
+t.setTimeout(300_000)
+await warmUp()
+
+/** Builds the server as it is shipped: it starts several times faster than from its sources. */
+async function buildServer(t: Test): Promise<string> {
+  const folder = t.testdir()
+  for (const name of ['package.json', 'fixtures']) symlinkSync(resolve(name), join(folder, name))
+  await bundle({
+    entryPoints: ['src/main.ts'],
+    outdir: join(folder, 'dist'),
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+    logLevel: 'error',
+  })
+  return join(folder, 'dist', 'main.js')
+}
+
+const PUBLIC_URL = 'http://pay.example'
+
+class Server {
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #ended: Promise<unknown>
+  isKilled = false
+
+  private constructor(
+    readonly child: ChildProcess,
+    readonly url: string,
+  ) {
+    this.#ended = once(child, 'exit')
+  }
+
+  static async start(main: string, data: string): Promise<Server> {
+    const child = spawn(process.execPath, [main], {
+      env: {
+        PORT: '0',
+        SANDBOX_SEED: 'test',
+        SANDBOX_CLOCK: MONDAY,
+        SANDBOX_PUBLIC_URL: PUBLIC_URL,
+        SANDBOX_RECORDING_BYTES: '0',
+        SANDBOX_DATA: data,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    for await (const line of createInterface(child.stdout)) {
+      const { url, level, msg } = JSON.parse(line)
+      if (level > 30) throw new Error(msg)
+      if (url !== undefined) {
+        child.stdout.resume()
+        return new Server(child, url)
+      }
+    }
+    throw new Error('it has not started')
+  }
+
+  /** Rejects when the server is gone before the answer is whole. */
+  readonly transport: Transport = ({ method, url, headers, payload }) =>
+    new Promise((done, fail) => {
+      const request = send(this.url + url, { method, headers, agent: this.#agent }, response => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', chunk => {
+          text += chunk
+        })
+        response.on('end', () => done({ status: response.statusCode as number, text }))
+        response.on('error', fail)
+      })
+      request.on('error', fail)
+      request.end(payload)
+    })
+
+  async kill() {
+    this.isKilled = true
+    this.child.kill('SIGKILL')
+    await this.#ended
+    this.#agent.destroy()
+  }
+}
+
+/** What depends on the real time would come out otherwise in the twin; what makes states large takes long. */
+const isWanted = ({ path, body }: RandomRequest) =>
+  !(path === '/_sandbox/faults' && /"ttl"|"delay"/.test(JSON.stringify(body))) &&
+  !(path === '/_sandbox/clock' && /running/.test(JSON.stringify(body))) &&
+  path !== '/_sandbox/seed'
+
+/**
+ * A tenant that is written to by one request after the other, and a twin of it in memory that goes through the same:
+ * what is acknowledged at once, the one that was in flight only if the server has kept it.
+ */
+function createLone(clientId: string, twin: Transport, requests: readonly RandomRequest[]) {
+  let server: Server | undefined
+  let inFlight: Outgoing | undefined
+  let position = 0
+  let acknowledged = 0
+
+  async function carry(request: Outgoing): Promise<Played> {
+    inFlight = request
+    const played = await (server as Server).transport(request)
+    inFlight = undefined
+    acknowledged++
+    const expected = await twin(request)
+    if (JSON.stringify(played) !== JSON.stringify(expected))
+      throw new Error(`${clientId}: ${JSON.stringify({ request, played, expected })}`)
+    return played
+  }
+
+  const player = createPlayer(carry, clientId)
+  const stateRequest = { method: 'GET', url: `/_sandbox/state?client=${clientId}`, headers: {} }
+  return {
+    get acknowledged() {
+      return acknowledged
+    },
+    /** Writes until the server is gone. */
+    async write(to: Server, sent: () => void) {
+      server = to
+      try {
+        for (;;) {
+          sent()
+          if (position === 0) await player.authenticate()
+          if (position % 50 === 49) await player.control('POST', '/reset')
+          await player.play(requests[position++ % requests.length] as RandomRequest)
+        }
+      } catch (error) {
+        if (!to.isKilled) throw error
+      }
+    },
+    /** Compares with the twin, in which what was in flight is done or not. Tells which it is. */
+    async check(t: Test, { transport }: Server): Promise<'kept' | 'not kept' | 'none'> {
+      const { text } = await transport(stateRequest)
+      const pending = inFlight
+      inFlight = undefined
+      if ((await twin(stateRequest)).text === text) return pending === undefined ? 'none' : 'not kept'
+      if (pending !== undefined) await twin(pending)
+      const expected = (await twin(stateRequest)).text
+      if (expected !== text)
+        t.same(JSON.parse(text), JSON.parse(expected), `${clientId}: after ${JSON.stringify(pending)}`)
+      return 'kept'
+    },
+  }
+}
+
+/** A tenant that several connections write to at the same time. */
+function createShared(clientId: string) {
+  const answered = new Map<string, Played>()
+  let sentBills = 0
+  let token = ''
+  const url = '/api/v1/bills'
+
+  async function authenticate(transport: Transport) {
+    const { text } = await transport({
+      method: 'POST',
+      url: '/api/v1/oauth/token',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: `grant_type=client_credentials&client_id=${clientId}&client_secret=secret`,
+    })
+    token = JSON.parse(text).access_token
+  }
+
+  const headers = () => ({ authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' })
+
+  return {
+    clientId,
+    async write({ transport }: Server, isOver: () => boolean, sent: () => void) {
+      try {
+        while (!isOver()) {
+          sent()
+          if (token === '') await authenticate(transport)
+          const number = ++sentBills
+          const uniqueReferenceIdentifier = `INV-${number}`
+          // A bill that brings a counterparty into being: two records at once. Its log is long soon.
+          const body = bill({ uniqueReferenceIdentifier, counterpartyReference: `CPTY-${number}` })
+          const payload = JSON.stringify({ ...body, ignored: 'x'.repeat(number % 5 === 0 ? 200_000 : 10) })
+          answered.set(uniqueReferenceIdentifier, await transport({ method: 'POST', url, headers: headers(), payload }))
+        }
+      } catch (error) {
+        if (!isOver()) throw error
+      }
+    },
+    /** How many were acknowledged, and how many are kept that were not. */
+    async check(t: Test, { transport }: Server): Promise<{ all: number; kept: number }> {
+      const { status, text } = await transport({
+        method: 'GET',
+        url: `/_sandbox/state?client=${clientId}`,
+        headers: {},
+      })
+      if (status === 404 && answered.size === 0) {
+        token = ''
+        return { all: 0, kept: 0 }
+      }
+      const state = JSON.parse(text)
+      const bills = new Map<string, object>(
+        state.bills.map(({ record }: { record: { uniqueReferenceIdentifier: string } }) => [
+          record.uniqueReferenceIdentifier,
+          record,
+        ]),
+      )
+      const lost = [...answered].filter(
+        ([reference, played]) =>
+          played.status !== 201 || !isDeepStrictEqual(bills.get(reference), JSON.parse(played.text)),
+      )
+      if (lost.length > 0) t.fail(`acknowledged, and not there as it was: ${JSON.stringify(lost)}`)
+      const isWhole =
+        state.counterparties.length === bills.size &&
+        state.events.length === bills.size &&
+        state.sequence === 2 * bills.size &&
+        [...bills.values()].every(record => Object.keys(record).length === 12)
+      if (!isWhole) t.fail(`half there: ${text}`)
+      return { all: answered.size, kept: bills.size - answered.size }
+    },
+  }
+}
+
+t.test(`issue 3, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`, async t => {
+  const main = await buildServer(t)
+  const data = join(t.testdirName, 'data')
+  const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, journal: { entries: 0 } }))
+  const lone = ['one', 'two'].map((clientId, at) =>
+    createLone(clientId, twin, randomRequests(at, 1000).filter(isWanted)),
+  )
+  let shared = createShared('shared')
+  const moments = fc.sample(
+    fc.record({ sends: fc.integer({ min: 1, max: 40 }), turns: fc.oneof(fc.nat(40), fc.nat(400)) }),
+    { seed: 9, numRuns: ROUNDS },
+  )
+  const inFlight = { kept: 0, 'not kept': 0, none: 0 }
+  let extra = 0
+  let acknowledged = 0
+
+  for (const [round, { sends, turns }] of moments.entries()) {
+    const server = await Server.start(main, data)
+    t.teardown(() => server.child.kill('SIGKILL'))
+    for (const tenant of lone) inFlight[await tenant.check(t, server)]++
+    const { kept, all } = await shared.check(t, server)
+    // It would only become slower.
+    if (round % 20 === 19) {
+      extra += kept
+      acknowledged += all
+      await server.transport({ method: 'POST', url: `/_sandbox/reset?client=${shared.clientId}`, headers: {} })
+      shared = createShared(`shared-${round}`)
+    }
+
+    let count = 0
+    let reached = () => {}
+    const moment = new Promise<void>(resolve => {
+      reached = resolve
+    })
+    const sent = () => {
+      if (++count === sends) reached()
+    }
+    const writing = [
+      ...lone.map(tenant => tenant.write(server, sent)),
+      ...[1, 2, 3].map(() => shared.write(server, () => server.isKilled, sent)),
+    ]
+    await Promise.race([moment, Promise.all(writing)])
+    for (let count = 0; count < turns; count++) await turn()
+    await server.kill()
+    await Promise.all(writing)
+    if (!t.passing()) break
+  }
+
+  const own = lone.map(tenant => tenant.acknowledged)
+  t.ok(Math.min(...own) > ROUNDS, `acknowledged: ${own}`)
+  t.ok(acknowledged > ROUNDS, `acknowledged: ${acknowledged}, and kept without: ${extra}`)
+  t.ok(inFlight.kept > 0 && inFlight['not kept'] > 0, `what was in flight: ${JSON.stringify(inFlight)}`)
+})

@@ -1,0 +1,281 @@
+/** The events of a sandbox's client: as a list, one at a time, as a stream. */
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+import t from 'tap'
+import { connectSandbox } from '../src/library/index.js'
+import type { Event, Sandbox } from '../src/library/types.js'
+import { collection, MONDAY, mandate } from './helper.js'
+import { api, create, RECORDS, refusal, WAYS } from './library-helper.js'
+
+const ITEM = 'issue 3, item 5'
+
+/** A mandate and a collection, made by the API. */
+async function make(sandbox: Sandbox) {
+  await api(sandbox, 'POST', '/mandates', mandate())
+  await api(sandbox, 'POST', '/direct-debit', collection())
+}
+
+const CREATED: readonly Event[] = [
+  { seq: 1, at: MONDAY, kind: 'mandate', reference: 'MND-0001', from: null, to: 'ACTIVE', cause: 'api' },
+  { seq: 2, at: MONDAY, kind: 'collection', reference: 'COL-0001', from: null, to: 'PENDING', cause: 'api' },
+]
+
+const states = (events: readonly Event[]) => events.map(({ to }) => to)
+
+for (const { name, open } of WAYS) {
+  t.test(`${ITEM}, ${name}: events.list tells all, or what a filter is for`, async t => {
+    const sandbox = await open(t)
+    const { events } = sandbox
+    await make(sandbox)
+    t.same(await events.list(), CREATED)
+    await sandbox.clock.advance({ by: 'P10D' })
+    t.same(states(await events.list({ kind: 'collection' })), ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED'])
+    t.same(states(await events.list({ reference: 'MND-0001' })), ['ACTIVE'])
+    t.same(states(await events.list({ to: 'SETTLED' })), ['SETTLED'])
+    t.same(states(await events.list({ after: 3 })), ['PROCESSING', 'SETTLED'])
+    t.same(await events.list({ reference: 'COL-0002' }), [])
+    t.same(await events.list({ after: 99 }), [])
+    const kind = 'payment' as 'bill'
+    t.match(await refusal(events.list({ kind })), { code: 'INVALID_QUERY_PARAMETER', field: 'kind', status: 400 })
+  })
+
+  t.test(`${ITEM}, ${name}: events.next gives each event once, for each filter by itself`, async t => {
+    const sandbox = await open(t)
+    const { events } = sandbox
+    await make(sandbox)
+    t.same(await events.next(), CREATED[0])
+    t.same(await events.next(), CREATED[1])
+    t.same(await events.next({ kind: 'collection' }), CREATED[1])
+    await sandbox.clock.advance({ by: 'P10D' })
+    t.match(await events.next({ reference: 'COL-0001', to: 'SETTLED' }), { seq: 5, cause: 'time' })
+    t.match(await events.next(), { seq: 3, to: 'SUBMITTED' })
+    t.match(await events.next({ kind: 'collection' }), { seq: 3 })
+    t.match(await events.next({ after: 0 }), { seq: 1 }, 'after says where to look')
+    t.match(await events.next(), { seq: 2 }, 'and the filter goes on from there')
+  })
+
+  t.test(`${ITEM}, ${name}: events.next waits for what comes`, async t => {
+    const sandbox = await open(t)
+    const { events } = sandbox
+    await make(sandbox)
+    const settled = events.next({ kind: 'collection', to: 'SETTLED' }, { timeoutSeconds: 30 })
+    await sandbox.clock.advance({ toNextEvent: true })
+    await sandbox.clock.advance({ by: 'P10D' })
+    t.match(await settled, { reference: 'COL-0001', from: 'PROCESSING', to: 'SETTLED' })
+  })
+
+  t.test(`${ITEM}, ${name}: events.next does not wait for ever, and says what is missing`, async t => {
+    const sandbox = await open(t)
+    const { events, clock } = sandbox
+    const atOnce = { timeoutSeconds: 0 }
+    const frozen = await refusal(events.next({ kind: 'collection', reference: 'COL-0001', to: 'SETTLED' }, atOnce))
+    t.match(frozen, { name: 'SandboxError', code: 'TIMEOUT', field: null, status: null })
+    t.equal(
+      frozen.message,
+      'There was no new event, kind collection, reference COL-0001, to SETTLED within 0 s. ' +
+        `The clock stands still at ${MONDAY}: advance it for more to happen.`,
+    )
+    await clock.resume()
+    t.equal((await refusal(events.next({}, atOnce))).message, 'There was no new event within 0 s.')
+  })
+
+  t.test(`${ITEM}, ${name}: events.next begins anew with the client`, async t => {
+    const sandbox = await open(t)
+    const { events } = sandbox
+    await make(sandbox)
+    const state = await sandbox.state()
+    t.match(await events.next({ kind: 'collection' }), { seq: 2 })
+    await sandbox.restore(state)
+    t.match(await events.next({ kind: 'collection' }), { seq: 2 })
+    await sandbox.reset()
+    await make(sandbox)
+    t.match(await events.next({ kind: 'collection' }), { seq: 2 })
+  })
+
+  t.test(`${ITEM}, ${name}: events.stream tells what has been, then what comes, until one breaks off`, async t => {
+    const sandbox = await open(t)
+    await make(sandbox)
+    const seen: Event[] = []
+    for await (const event of sandbox.events.stream()) {
+      seen.push(event)
+      if (event.to === 'PENDING') await sandbox.clock.advance({ toNextEvent: true })
+      if (event.to === 'SUBMITTED') await sandbox.collections.process('COL-0001')
+      if (event.to === 'PROCESSING') break
+    }
+    t.same(states(seen), ['ACTIVE', 'PENDING', 'SUBMITTED', 'PROCESSING'])
+    t.same(seen.slice(0, 2), CREATED)
+    await sandbox.clock.get()
+  })
+
+  t.test(`${ITEM}, ${name}: events.stream: filters, and where to begin`, async t => {
+    const sandbox = await open(t)
+    await make(sandbox)
+    await sandbox.clock.advance({ by: 'P10D' })
+    const first = async (filter: Parameters<typeof sandbox.events.stream>[0]) => {
+      for await (const { seq } of sandbox.events.stream(filter)) return seq
+      return undefined
+    }
+    t.equal(await first({ kind: 'collection' }), 2)
+    t.equal(await first({ reference: 'COL-0001', after: 2 }), 3)
+    t.equal(await first({ to: 'SETTLED' }), 5)
+  })
+
+  t.test(`${ITEM}, ${name}: events.stream goes on when the client begins anew`, async t => {
+    const sandbox = await open(t)
+    await make(sandbox)
+    const stream = sandbox.events.stream({ kind: 'mandate' })
+    t.match(await stream.next(), { value: { seq: 1, at: MONDAY } })
+    const next = stream.next()
+    await sandbox.reset()
+    await sandbox.clock.advance({ by: 'P1D' })
+    await api(sandbox, 'POST', '/mandates', mandate())
+    t.match(await next, { value: { seq: 1, at: '2026-11-03T09:00:00Z' } })
+    await stream.return?.()
+  })
+
+  t.test(`${ITEM}, ${name}: events.stream ends with the signal that it is given`, async t => {
+    const sandbox = await open(t)
+    await make(sandbox)
+    const controller = new AbortController()
+    const { signal } = controller
+    const stream = sandbox.events.stream({ kind: 'mandate' }, { signal })
+    t.match(await stream.next(), { done: false })
+    const next = stream.next()
+    controller.abort()
+    t.match(await next, { done: true })
+    t.match(await sandbox.events.stream({}, { signal }).next(), { done: true }, 'one that is aborted already')
+  })
+
+  t.test(`${ITEM}, ${name}: events.stream is refused as any call`, async t => {
+    const sandbox = await open(t)
+    const kind = 'payment' as 'bill'
+    t.match(await refusal(sandbox.events.stream({ kind }).next()), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
+  })
+}
+
+t.test(`${ITEM}: events.list goes through all pages`, async t => {
+  const sandbox = await create(t)
+  const [mandate] = RECORDS.mandates
+  const count = 2001
+  await sandbox.seed({
+    mandates: Array.from({ length: count }, (_, at) => ({ ...mandate, mandateReference: `MND-${10_000 + at}` })),
+  })
+  t.same(
+    (await sandbox.events.list()).map(({ seq }) => seq),
+    Array.from({ length: count }, (_, at) => at + 1),
+  )
+  t.equal((await sandbox.events.list({ kind: 'mandate', after: 1 })).length, count - 1)
+})
+
+// ---------------------------------------------------------------------------------------- a server that is not as usual
+
+const event = (seq: number, changes: Partial<Event> = {}): Event => ({ ...(CREATED[0] as Event), seq, ...changes })
+const message = (told: Event) => `id: ${told.seq}\nevent: ${told.kind}\ndata: ${JSON.stringify(told)}\n\n`
+
+/** A stand-in for a server, which answers the requests for events in turn; tells with what queries. */
+async function standIn(t: Test, ...answers: ((response: ServerResponse) => void)[]) {
+  const queries: Record<string, string>[] = []
+  const server = createServer((request: IncomingMessage, response) => {
+    const { pathname, searchParams } = new URL(request.url as string, 'http://sandbox')
+    if (pathname !== '/_sandbox/events') {
+      response.end(JSON.stringify({ now: MONDAY, mode: 'running', rate: 1 }))
+      return
+    }
+    const { client, ...query } = Object.fromEntries(searchParams)
+    queries.push(query)
+    const answer = answers.shift()
+    if (answer === undefined) response.socket?.destroy()
+    else answer(response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const sandbox = await connectSandbox({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { sandbox, queries }
+}
+
+const page =
+  (last: number, ...data: Event[]) =>
+  (response: ServerResponse) =>
+    void response.end(JSON.stringify({ data, last }))
+
+t.test(`${ITEM}: events.next asks again while there is time, and looks only at what is new`, async t => {
+  const { sandbox, queries } = await standIn(
+    t,
+    page(7, event(3, { to: 'EXPIRED' })),
+    page(8),
+    page(2, event(2)),
+    page(9, event(9, { to: 'FAILED' })),
+  )
+  const next = await sandbox.events.next({ to: 'FAILED' }, { timeoutSeconds: 100 })
+  t.equal(next.seq, 9)
+  t.same(queries, [
+    { after: '0', wait: '60' },
+    { after: '7', wait: '60' },
+    { after: '8', wait: '60' },
+    // There are fewer than have been seen: the client has begun anew.
+    { after: '0', wait: '60' },
+  ])
+})
+
+t.test(`${ITEM}: events.next waits 4 s unless one says otherwise, in whole seconds`, async t => {
+  const { sandbox, queries } = await standIn(t, page(1, event(1)), page(2, event(2)))
+  await sandbox.events.next()
+  await sandbox.events.next({}, { timeoutSeconds: 2.9 })
+  t.same(queries, [
+    { after: '0', wait: '4' },
+    { after: '1', wait: '3' },
+  ])
+})
+
+t.test(`${ITEM}: events.stream puts together what comes in pieces, be it in the midst of a letter`, async t => {
+  const text = message(event(2, { reference: 'MND-Müller' }))
+  const bytes = Buffer.from(text)
+  const cut = Buffer.from(text.slice(0, text.indexOf('ü'))).length + 1
+  let sendRest = () => {}
+  const { sandbox } = await standIn(t, response => {
+    response.write(Buffer.concat([Buffer.from(`: hello\n\n${message(event(1))}`), bytes.subarray(0, cut)]))
+    sendRest = () => response.end(bytes.subarray(cut))
+  })
+  const stream = sandbox.events.stream()
+  t.match(await stream.next(), { value: { seq: 1 } })
+  sendRest()
+  t.match(await stream.next(), { value: { seq: 2, reference: 'MND-Müller' } })
+})
+
+t.test(`${ITEM}: events.stream goes on where it was cut off`, async t => {
+  const { sandbox, queries } = await standIn(
+    t,
+    response => void response.end(`: hello\n\n${message(event(1))}`),
+    response => {
+      response.write(`: still here\n\n${message(event(2))}${message(event(3))}`, () => response.socket?.destroy())
+    },
+    response => void response.end('event: reset\nid: 0\ndata: {}\n\n'),
+    response => void response.end(message(event(1))),
+  )
+  const seen: number[] = []
+  const error = await refusal(
+    (async () => {
+      for await (const { seq } of sandbox.events.stream()) seen.push(seq)
+    })(),
+  )
+  t.match(error, { code: 'UNREACHABLE', status: null })
+  t.same(seen, [1, 2, 3, 1])
+  t.same(
+    queries.map(({ after }) => after),
+    ['0', '1', '3', '0', '1'],
+  )
+})
+
+t.test(`${ITEM}: events.stream does not come again where it gets nowhere`, async t => {
+  const { sandbox, queries } = await standIn(t, response => void response.end(': hello\n\n'))
+  const error = await refusal(sandbox.events.stream().next())
+  t.match(error, { code: 'UNREACHABLE', message: /ended/ })
+  t.equal(queries.length, 1)
+})

@@ -1,0 +1,87 @@
+import type { Test } from 'tap'
+import { connectSandbox, createSandbox, SandboxError } from '../src/library/index.js'
+import type { Sandbox, SandboxOptions, SeedRecords } from '../src/library/types.js'
+import { MONDAY } from './helper.js'
+
+export const ADMIN_TOKEN = 'hush-hush'
+
+/** A sandbox in this process, its clock frozen on MONDAY unless the test says otherwise. It closes with the test. */
+export async function create(t: Pick<Test, 'teardown'>, options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await createSandbox({ clock: MONDAY, ...options })
+  t.teardown(() => sandbox.close())
+  return sandbox
+}
+
+/** The two ways to get hold of a sandbox: what is promised of one is promised of the other. */
+export const WAYS: readonly { name: string; open(t: Pick<Test, 'teardown'>): Promise<Sandbox> }[] = [
+  { name: 'createSandbox', open: t => create(t) },
+  {
+    name: 'connectSandbox with an admin token',
+    async open(t) {
+      const { url } = await create(t, { adminToken: ADMIN_TOKEN })
+      const sandbox = await connectSandbox({ url, adminToken: ADMIN_TOKEN, clientId: 'job-7' })
+      t.teardown(() => sandbox.close())
+      return sandbox
+    },
+  },
+]
+
+export interface ApiAnswer {
+  readonly status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any
+  readonly headers: Headers
+}
+
+/** A request as the application under test would send it. */
+export async function api(
+  sandbox: Sandbox,
+  method: string,
+  path: string,
+  body?: unknown,
+  { token, region = 'EU' }: { token?: string; region?: string } = {},
+): Promise<ApiAnswer> {
+  const response = await fetch(`${sandbox.url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token ?? (await sandbox.token())}`,
+      'x-region': region,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? null : JSON.parse(text), headers: response.headers }
+}
+
+/** A mandate and a collection under it that is due on the Monday after MONDAY. */
+export const RECORDS = {
+  mandates: [
+    {
+      mandateReference: 'MND-0001',
+      type: 'RECURRING',
+      creditor: { name: 'Acme GmbH', bankIdentifier: { type: 'CREDITOR_IDENTIFIER', value: 'DE98ZZZ09999999999' } },
+      debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000' },
+    },
+  ],
+  collections: [
+    {
+      collectionReference: 'COL-0001',
+      mandateReference: 'MND-0001',
+      amount: '10.50',
+      currency: 'EUR',
+      collectionDate: '2026-11-09',
+    },
+  ],
+} as const satisfies SeedRecords
+
+/** What a call is refused with. */
+export async function refusal(call: Promise<unknown>): Promise<SandboxError> {
+  try {
+    await call
+  } catch (error) {
+    if (error instanceof SandboxError) return error
+    throw error
+  }
+  throw new Error('the call has not been refused')
+}

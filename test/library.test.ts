@@ -1,0 +1,416 @@
+/** How a sandbox is got hold of, and let go. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { connectSandbox, createSandbox, SandboxError } from '../src/library/index.js'
+import type { SandboxOptions } from '../src/library/types.js'
+import { MONDAY, mandate } from './helper.js'
+import { open, request } from './http/raw.js'
+import { ADMIN_TOKEN, api, create, RECORDS, refusal } from './library-helper.js'
+
+const ITEM = 'issue 3, item 5'
+
+// ------------------------------------------------------------------------------------------------------ createSandbox
+
+t.test(`${ITEM}: createSandbox needs nothing: a running clock, an empty world, a client of its own`, async t => {
+  const before = Date.now()
+  const sandbox = await createSandbox()
+  t.teardown(() => sandbox.close())
+  t.match(sandbox, { clientId: 'app', clientSecret: 'secret' })
+  const { now, mode, rate } = await sandbox.clock.get()
+  t.same({ mode, rate }, { mode: 'running', rate: 1 })
+  t.ok(Date.parse(now) >= before - 1000 && Date.parse(now) <= Date.now(), now)
+  t.match(await sandbox.state(), { mandates: [], bills: [], settings: { mandateActivation: 'automatic' } })
+})
+
+t.test(`${ITEM}: createSandbox leaves the signals of the process alone`, async t => {
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'beforeExit']
+  const listeners = () => names.map(name => process.listenerCount(name))
+  const before = listeners()
+  const sandbox = await create(t)
+  await sandbox.token()
+  t.same(listeners(), before)
+})
+
+t.test(`${ITEM}: many at once in one process, each with a world of its own`, async t => {
+  const sandboxes = await Promise.all(Array.from({ length: 20 }, () => create(t)))
+  t.equal(new Set(sandboxes.map(({ url }) => url)).size, 20)
+  await Promise.all(
+    sandboxes.map((sandbox, at) =>
+      api(sandbox, 'POST', '/mandates', mandate({ mandateReference: `MND-${1000 + at}` })),
+    ),
+  )
+  for (const [at, sandbox] of sandboxes.entries()) {
+    t.same(
+      (await sandbox.state()).mandates.map(({ record }) => record.mandateReference),
+      [`MND-${1000 + at}`],
+    )
+    t.equal((await sandbox.requests.list()).length, 2)
+  }
+})
+
+t.test(
+  `${ITEM}: the same seed gives the same ids and tokens, and it is the same unless one says otherwise`,
+  async t => {
+    const outcome = async (options: SandboxOptions) => {
+      const sandbox = await create(t, options)
+      const token = await sandbox.token()
+      const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+      const { body } = await api(sandbox, 'POST', '/payout-links', link, { token })
+      t.ok(body.url.startsWith(`${sandbox.url}/`), 'a payout link points here')
+      return [token, body.payoutLinkId]
+    }
+    const usual = await outcome({})
+    t.same(await outcome({}), usual)
+    const other = await outcome({ seed: 'another' })
+    t.same(await outcome({ seed: 'another' }), other)
+    t.not(other[0], usual[0])
+    t.not(other[1], usual[1])
+  },
+)
+
+t.test(`${ITEM}: clock: an instant at which the clock stands; real: it runs`, async t => {
+  t.same(await (await create(t, { clock: '2031-02-03T04:05:06Z' })).clock.get(), {
+    now: '2031-02-03T04:05:06Z',
+    mode: 'frozen',
+    rate: 1,
+  })
+  t.match(await (await create(t, { clock: 'real' })).clock.get(), { mode: 'running' })
+})
+
+t.test(`${ITEM}: clientId, clientSecret and fixture are those of the sandbox's own client`, async t => {
+  const sandbox = await create(t, { clientId: 'shop.test', clientSecret: 'shh', fixture: 'demo' })
+  t.match(sandbox, { clientId: 'shop.test', clientSecret: 'shh' })
+  t.ok((await api(sandbox, 'GET', '/mandates')).body.totalCount > 5)
+  t.match(await sandbox.reset(), { clientId: 'shop.test', fixture: 'demo' })
+  const wrong = await connectSandbox({ url: sandbox.url, clientId: 'shop.test', clientSecret: 'hush' })
+  t.match(await refusal(wrong.token()), { code: 'INVALID_CLIENT', field: 'client_id', status: 401 })
+})
+
+t.test(`${ITEM}: settings are those that a reset comes back to, in forks, too`, async t => {
+  const settings = { mandateActivation: 'manual', allowedOrigins: ['https://shop.example'] } as const
+  const sandbox = await create(t, { settings: { ...settings, allowedOrigins: [...settings.allowedOrigins] } })
+  const fork = await sandbox.fork()
+  for (const client of [sandbox, fork]) {
+    t.match(await client.settings(), settings)
+    await client.settings({ mandateActivation: 'automatic', allowedOrigins: [] })
+    await client.reset()
+    t.match(await client.settings(), settings)
+  }
+})
+
+t.test(`${ITEM}: tokenLifetime, in seconds of the client's clock`, async t => {
+  const sandbox = await create(t, { tokenLifetime: 60 })
+  const token = await sandbox.token()
+  await sandbox.clock.advance({ by: 'PT59S' })
+  t.equal((await api(sandbox, 'GET', '/mandates', undefined, { token })).status, 200)
+  await sandbox.clock.advance({ by: 'PT1S' })
+  t.equal((await api(sandbox, 'GET', '/mandates', undefined, { token })).body.code, 'EXPIRED_TOKEN')
+})
+
+t.test(`${ITEM}: fixtures: a folder beside the package's own`, async t => {
+  const folder = t.testdir({ 'story.json': JSON.stringify({ mandates: [mandate({ createdAt: '{{now-P3D}}' })] }) })
+  const sandbox = await create(t, { fixtures: folder, fixture: 'story' })
+  t.match(await sandbox.mandates.explain('MND-0001'), { record: { createdAt: '2026-10-30T09:00:00Z' } })
+  t.match(await sandbox.seed('demo'), { added: { accounts: Number } })
+  t.match(await sandbox.fork(), { clientSecret: 'secret' })
+  const running = await create(t, { fixtures: folder, clock: 'real' })
+  t.match(await running.seed('story'), { added: { mandates: 1 } })
+})
+
+t.test(`${ITEM}: port; one that is taken is refused as such`, async t => {
+  const first = await create(t)
+  const port = Number(new URL(first.url).port)
+  await t.rejects(createSandbox({ port }), { code: 'EADDRINUSE' })
+  await first.close()
+  t.equal((await create(t, { port })).url, `http://127.0.0.1:${port}`)
+})
+
+t.test(`${ITEM}: adminToken is asked for by the control plane, and not needed by the application`, async t => {
+  const sandbox = await create(t, { adminToken: ADMIN_TOKEN })
+  t.equal((await fetch(`${sandbox.url}/_sandbox/clock?client=app`)).status, 401)
+  t.match(await sandbox.clock.get(), { now: MONDAY })
+  t.equal((await api(sandbox, 'GET', '/mandates')).status, 200)
+  const [tokenRequest] = await sandbox.requests.list()
+  t.notOk(tokenRequest?.headers.authorization, 'the token goes to the control plane alone')
+})
+
+t.test(`${ITEM}: bounds of the request log, the recording and the number of clients`, async t => {
+  const sandbox = await create(t, { bounds: { journalEntries: 2, recordingBytes: 0, maxTenants: 3 } })
+  for (const _ of Array(3).keys()) await sandbox.token()
+  t.same(
+    (await sandbox.requests.list()).map(({ seq }) => seq),
+    [2, 3],
+  )
+  t.same((await sandbox.recording()).requests, [])
+  const error = await sandbox.requests.expect({ times: 3 }).catch(({ message }) => message)
+  t.match(error, 'found 2.\n1 older requests have made room in the log and were not looked at.')
+  const fork = await sandbox.fork()
+  await sandbox.fork()
+  t.match(await refusal(fork.clock.get()), { code: 'CLIENT_NOT_FOUND' }, 'the one idle longest has made room')
+  t.same(await (await create(t, { bounds: { journalBytes: 0 } })).requests.list(), [])
+})
+
+t.test(`${ITEM}: an option that is not allowed is named, with what is`, async t => {
+  const folder = t.testdir({
+    broken: { 'story.json': '{' },
+    bill: { 'story.json': JSON.stringify({ bills: [{}] }) },
+    kind: { 'story.json': JSON.stringify({ bils: [] }) },
+  })
+  const cases: readonly [SandboxOptions, RegExp][] = [
+    [{ seed: 'sëed' }, /^createSandbox: seed="sëed" is not allowed: give .*ASCII/],
+    [{ clock: 'noon' }, /^createSandbox: clock="noon" is not allowed: give real, or an instant/],
+    [{ fixture: 'saga' }, /^createSandbox: fixture="saga" is not allowed: known are demo, empty\.$/],
+    [{ clientId: 'not an id' }, /^createSandbox: clientId="not an id" is not allowed: give 1 to 64/],
+    [{ clientId: '' }, /^createSandbox: clientId="" is/],
+    [{ clientId: 'x'.repeat(65) }, /^createSandbox: clientId=/],
+    [{ clientSecret: '' }, /^createSandbox: clientSecret="" is/],
+    [{ tokenLifetime: 0 }, /^createSandbox: tokenLifetime="0" is not allowed: give an integer from 1 to/],
+    [{ tokenLifetime: 1.5 }, /^createSandbox: tokenLifetime=/],
+    [{ port: 65_536 }, /^createSandbox: port="65536" is not allowed: give an integer from 0 to 65535\.$/],
+    [{ adminToken: 'a b' }, /^createSandbox: adminToken is not allowed: (?!.*a b)/],
+    [{ bounds: { journalEntries: -1 } }, /^createSandbox: journalEntries="-1" is/],
+    [{ bounds: { journalBytes: -1 } }, /^createSandbox: journalBytes=/],
+    [{ bounds: { recordingBytes: Number.NaN } }, /^createSandbox: recordingBytes="NaN" is/],
+    [{ bounds: { maxTenants: 0 } }, /^createSandbox: maxTenants=/],
+    [{ fixtures: `${folder}/missing` }, /^createSandbox: fixtures=".*missing" is not allowed: .*ENOENT/],
+    [{ fixtures: `${folder}/broken` }, /^createSandbox: fixtures=.*story\.json is not JSON/],
+    [{ fixtures: `${folder}/bill` }, /^createSandbox: fixtures=.*story\.json: bills\.0\.\w+: /],
+    [{ fixtures: `${folder}/kind` }, /^createSandbox: fixtures=.*story\.json: there is no kind of record "bils"/],
+  ]
+  for (const [options, message] of cases) {
+    await t.rejects(createSandbox(options), { name: 'TypeError', message }, JSON.stringify(options))
+  }
+})
+
+t.test(`${ITEM}: settings that are not allowed are refused, and the server ends`, async t => {
+  const port = Number(new URL((await closedAtOnce()).url).port)
+  const settings = { mandateActivation: 'never' as 'manual' }
+  t.match(await refusal(createSandbox({ port, settings })), { code: 'INVALID_FIELD', field: 'mandateActivation' })
+  t.equal((await create(t, { port })).url, `http://127.0.0.1:${port}`, 'the port is free again')
+})
+
+async function closedAtOnce() {
+  const sandbox = await createSandbox()
+  await sandbox.close()
+  return sandbox
+}
+
+// ----------------------------------------------------------------------------------------------------- connectSandbox
+
+t.test(`${ITEM}: connectSandbox takes hold of sandbox-client unless one says otherwise`, async t => {
+  const { url } = await create(t)
+  for (const given of [url, `${url}/`, new URL(url)]) {
+    const sandbox = await connectSandbox({ url: given })
+    t.match(sandbox, { url, clientId: 'sandbox-client', clientSecret: 'sandbox-secret' })
+    t.equal((await api(sandbox, 'GET', '/mandates')).status, 200)
+    t.ok((await sandbox.state()).mandates.length > 5, 'the world of demo')
+  }
+})
+
+t.test(`${ITEM}: connectSandbox registers a client that is not there, and leaves no trace of it`, async t => {
+  const { url } = await create(t)
+  const first = await connectSandbox({ url, clientId: 'job-1', clientSecret: 'shh' })
+  t.same(await first.requests.list(), [])
+  await first.seed(RECORDS)
+  const second = await connectSandbox({ url, clientId: 'job-2' })
+  t.match(second, { clientId: 'job-2', clientSecret: 'secret' })
+  t.same((await second.state()).mandates, [], 'each has its own world')
+
+  const again = await connectSandbox({ url, clientId: 'job-1', clientSecret: 'shh' })
+  t.match(await again.mandates.explain('MND-0001'), { record: { status: 'ACTIVE' } })
+  await first.token()
+  t.equal((await again.requests.list()).length, 1, 'the log of one that is there stays')
+  t.ok(await again.token())
+})
+
+t.test(`${ITEM}: connectSandbox is refused where it could not work`, async t => {
+  const { url } = await create(t, { adminToken: ADMIN_TOKEN })
+  const refused = { name: 'SandboxError', code: 'ADMIN_TOKEN_REQUIRED', field: 'authorization', status: 401 }
+  t.match(await refusal(connectSandbox({ url })), refused)
+  t.match(await refusal(connectSandbox({ url, adminToken: 'wrong' })), refused)
+  t.match(await refusal(connectSandbox({ url, adminToken: ADMIN_TOKEN, clientId: 'not an id' })), {
+    code: 'INVALID_CLIENT',
+    field: 'client_id',
+    status: 401,
+  })
+  const gone = await closedAtOnce()
+  const error = await refusal(connectSandbox({ url: gone.url }))
+  t.match(error, { code: 'UNREACHABLE', field: null, status: null, cause: Error })
+  t.match(error.message, new RegExp(`${gone.url}: .*ECONNREFUSED`))
+  t.match(await refusal(connectSandbox({ url: 'nowhere' })), { code: 'UNREACHABLE', message: /nowhere/ })
+})
+
+t.test(`${ITEM}: what is no sandbox is told from one`, async t => {
+  let answer = { status: 200, body: '<html>' }
+  const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.body))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (const [status, body] of [
+    [200, '<html>'],
+    [200, ''],
+    [404, '{"error":"not found"}'],
+    [502, 'Bad Gateway'],
+    [500, 'null'],
+    [400, '{"code":7,"message":"no"}'],
+  ] as const) {
+    answer = { status, body }
+    const error = await refusal(connectSandbox({ url }))
+    t.match(error, { code: 'UNEXPECTED_ANSWER', field: null, status }, body)
+  }
+  answer = { status: 418, body: '{"code":"TEAPOT","message":"I am one"}' }
+  t.match(await refusal(connectSandbox({ url })), { code: 'TEAPOT', field: null, status: 418, message: 'I am one' })
+})
+
+t.test(`${ITEM}: an answer that breaks off is no answer`, async t => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('{"now"')
+    response.socket?.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  t.match(await refusal(connectSandbox({ url })), { code: 'UNREACHABLE', status: null })
+})
+
+// -------------------------------------------------------------------------------------------------------------- close
+
+/** Long enough for a slow machine, and short of whatever a test of closing waits for. */
+const PROMPTLY = { timeout: 15_000 }
+
+t.test(
+  `${ITEM}: close ends the server; from then on every call is refused, and closing again does no harm`,
+  async t => {
+    const sandbox = await create(t)
+    const fork = await sandbox.fork()
+    const other = await connectSandbox({ url: sandbox.url })
+    await Promise.all([sandbox.close(), sandbox.close()])
+    for (const client of [sandbox, fork]) {
+      const error = await refusal(client.clock.get())
+      t.match(error, { name: 'SandboxError', code: 'CLOSED', field: null, status: null })
+      t.match(await refusal(client.token()), { code: 'CLOSED' })
+      t.match(await refusal(client.events.next()), { code: 'CLOSED' })
+    }
+    t.match(await refusal(other.clock.get()), { code: 'UNREACHABLE' })
+    await sandbox.close()
+    await fork.close()
+  },
+)
+
+t.test(`${ITEM}: to close a connection or a fork leaves the server as it is`, async t => {
+  const sandbox = await create(t)
+  const other = await connectSandbox({ url: sandbox.url, clientId: 'other' })
+  const fork = await other.fork()
+  const forkOfFork = await fork.fork()
+  await fork.close()
+  t.match(await refusal(forkOfFork.clock.get()), { code: 'CLOSED' }, 'its own forks go with it')
+  t.match(await other.clock.get(), { now: MONDAY })
+  await other.close()
+  t.match(await refusal(other.clock.get()), { code: 'CLOSED' })
+  t.match(await sandbox.clock.get(), { now: MONDAY })
+  t.match(await (await connectSandbox({ url: sandbox.url, clientId: fork.clientId })).clock.get(), { now: MONDAY })
+})
+
+t.test(`${ITEM}: await using closes it`, async t => {
+  const sandbox = await createSandbox()
+  await sandbox[Symbol.asyncDispose]()
+  t.match(await refusal(sandbox.clock.get()), { code: 'CLOSED' })
+})
+
+t.test(`${ITEM}: close does not wait for those who wait for events`, PROMPTLY, async t => {
+  const sandbox = await create(t)
+  const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
+  const port = Number(new URL(sandbox.url).port)
+  const raw = await open(port)
+  raw.send(request('GET /_sandbox/events?client=app&wait=60'))
+  const own = refusal(sandbox.events.next({}, { timeoutSeconds: 60 }))
+  const others = refusal(other.events.next({}, { timeoutSeconds: 60 }))
+  await sandbox.clock.get()
+  await sandbox.close()
+  t.match(await own, { code: 'CLOSED' })
+  t.match((await others).code, /^(UNREACHABLE|SERVICE_UNAVAILABLE)$/)
+  t.match(await raw.read(), { status: 200, body: { data: [], last: 0 } })
+  t.equal(await raw.read(), undefined, 'and its connection ends')
+})
+
+t.test(`${ITEM}: close does not wait for streams; they end`, PROMPTLY, async t => {
+  const sandbox = await create(t)
+  const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
+  await sandbox.seed(RECORDS)
+  const own = sandbox.events.stream()
+  const others = other.events.stream()
+  const first = (await sandbox.events.list())[0]
+  t.same(await own.next(), { done: false, value: first })
+  t.same(await others.next(), { done: false, value: first })
+  const { length } = await sandbox.events.list()
+  for (const stream of [own, others]) for (const _ of Array(length - 1).keys()) await stream.next()
+  const [ended, broken] = [own.next(), refusal(others.next())]
+  await sandbox.close()
+  t.same(await ended, { done: true, value: undefined })
+  t.match((await broken).code, /^(UNREACHABLE|SERVICE_UNAVAILABLE)$/)
+  t.same(await own.next(), { done: true, value: undefined })
+})
+
+t.test(`${ITEM}: close delivers at once what a fault delays`, PROMPTLY, async t => {
+  const sandbox = await create(t)
+  const token = await sandbox.token()
+  await sandbox.faults.arm({ times: null, effect: { kind: 'delay', ms: 300_000 } })
+  const late = api(sandbox, 'POST', '/mandates', mandate(), { token })
+  // It is applied at once: by then it waits for its delivery.
+  await sandbox.events.next({ kind: 'mandate' })
+  await sandbox.close()
+  t.match(await late, { status: 201, body: { mandateReference: 'MND-0001' } })
+})
+
+t.test(`${ITEM}: close does not wait for idle connections, nor long for the rest of a request`, PROMPTLY, async t => {
+  const sandbox = await create(t)
+  const port = Number(new URL(sandbox.url).port)
+  const [half, silent, idle] = [await open(port), await open(port), await open(port)]
+  half.send('POST /api/v1/oauth/token HTTP/1.1\r\nhost: sandbox\r\ncontent-length: 100\r\n\r\nclient')
+  idle.send(request('GET /_sandbox/health/live'))
+  t.match(await idle.read(), { status: 200 })
+  const order: string[] = []
+  const ends = Object.entries({ half, silent, idle }).map(async ([name, connection]) => {
+    t.equal(await connection.read(), undefined, `${name}: no answer`)
+    order.push(name)
+  })
+  await sandbox.close()
+  await Promise.all(ends)
+  t.equal(order.at(-1), 'half', 'what is at rest ends at once')
+})
+
+t.test(`${ITEM}: to close a connection calls off what waits there, and there alone`, PROMPTLY, async t => {
+  const sandbox = await create(t)
+  const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
+  await sandbox.seed(RECORDS)
+  const stream = other.events.stream({ kind: 'mandate' })
+  await stream.next()
+  const [waiting, ended] = [refusal(other.events.next({ to: 'SETTLED' }, { timeoutSeconds: 60 })), stream.next()]
+  const stays = sandbox.events.next({ to: 'SETTLED' }, { timeoutSeconds: 60 })
+  await sandbox.clock.get()
+  await other.close()
+  t.match(await waiting, { code: 'CLOSED', status: null })
+  t.same(await ended, { done: true, value: undefined })
+  await sandbox.clock.advance({ by: 'P10D' })
+  t.match(await stays, { reference: 'COL-0001', to: 'SETTLED' })
+})
+
+t.test(`${ITEM}: a SandboxError is an Error that says where it is from`, async t => {
+  const error = new SandboxError('No.', { code: 'NO' })
+  t.ok(error instanceof Error)
+  t.match(error, { name: 'SandboxError', message: 'No.', code: 'NO', field: null, status: null, cause: undefined })
+})
+
+t.test('createSandbox: an option that there is not is a TypeError that names it, or a typo would pass', async t => {
+  for (const [options, name] of [
+    [{ prot: 8505 }, 'prot'],
+    [{ bounds: { journalEntrys: 5 } }, 'journalEntrys'],
+  ] as const) {
+    const wrong = options as object
+    await t.rejects(createSandbox(wrong), { name: 'TypeError', message: new RegExp(`"${name}"`) })
+  }
+})
