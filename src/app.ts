@@ -17,7 +17,7 @@ import { authenticate, bearerOf } from './http/authenticate.js'
 import { installDelivery } from './http/delivery.js'
 import { installDeprecationHeaders, refuseGone } from './http/deprecation.js'
 import { installErrorHandler } from './http/error-handler.js'
-import { parseForm } from './http/forms.js'
+import { FORM, parseForm } from './http/forms.js'
 import { installFrontDoor } from './http/front-door.js'
 import { installHints } from './http/hints.js'
 import type { Journal } from './http/journal.js'
@@ -130,16 +130,21 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   /** Whose log a request belongs to: also one that was refused. What names no client is in the demo client's. */
   function placeOf(request: FastifyRequest) {
-    if (pathOf(request.originalUrl).startsWith(CONTROL_PLANE)) return undefined
+    if (pathOf(request.url).startsWith(CONTROL_PLANE)) return undefined
     const clientId = request.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
     return { clientId, at: sandbox.timeOf(clientId, now()) }
   }
 
   function claimedClient(request: FastifyRequest): string | undefined {
-    const { client_id: clientId } = (request.body ?? {}) as { client_id?: unknown }
+    const { client_id: clientId } = formOf(request)
     if (typeof clientId === 'string' && sandbox.has(clientId)) return clientId
     const token = bearerOf(request)
     return token === undefined ? undefined : sandbox.ownerOf(token)
+  }
+
+  /** The fields of a form, also of one that was refused. */
+  function formOf({ bytes, routeOptions }: FastifyRequest) {
+    return bytes !== null && routeOptions.config?.consumes === FORM ? parseForm(bytes.toString()) : {}
   }
 
   app.register(oauthRoutes, {

@@ -3,8 +3,7 @@ import { errors } from './core/errors.js'
 import type { Met } from './core/faults.js'
 import { askedError } from './http/asked-errors.js'
 import { refuseGone } from './http/deprecation.js'
-import { FORM } from './http/forms.js'
-import { MASK, maskForm, maskTarget, maskTokens } from './http/masking.js'
+import { maskBody, maskTarget, maskTokens } from './http/masking.js'
 import { regionsOf } from './http/region.js'
 import { pathOf } from './http/routing.js'
 import type { RecordedRequest, Recordings } from './recording.js'
@@ -85,7 +84,7 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       // One reading of the time for all that depends on it, or a replay could come to something else.
       const realNow = now()
       const isConcerned = faults.concern(faulted, realNow)
-      if (isConcerned || !READS.has(method)) record(request, tenant, realNow, maskBody(request))
+      if (isConcerned || !READS.has(method)) record(request, tenant, realNow, withoutSecrets(request))
       if (!isConcerned) return
       request.met = faults.meet(faulted, realNow)
       refuse(request.met, faulted.region !== undefined)
@@ -121,13 +120,6 @@ function toRecorded(
   }
 }
 
-const SECRET_MEMBER = /"(client_?secret|client_assertion|access_token|password)"\s*:\s*"(?:[^"\\]|\\.)*"/gi
-
-/** The body of a request of the API without its secrets. Its JSON knows no such member, so nothing is lost by that. */
-function maskBody({ bytes, routeOptions }: FastifyRequest): Buffer | null {
-  const { consumes } = routeOptions.config
-  if (bytes === null || (consumes !== undefined && consumes !== FORM)) return bytes
-  const text = bytes.toString()
-  const masked = consumes === FORM ? maskForm(text) : text.replace(SECRET_MEMBER, `"$1":"${MASK}"`)
-  return masked === text ? bytes : Buffer.from(masked)
-}
+/** The body of a request of the API without its secrets: no operation reads them, but for the one that issues tokens. */
+const withoutSecrets = ({ bytes, headers, routeOptions }: FastifyRequest): Buffer | null =>
+  bytes === null ? null : maskBody(bytes, routeOptions.config.consumes, headers['content-type'])

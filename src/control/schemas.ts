@@ -105,7 +105,7 @@ export const ExplainedBill = explained(Bill)
 
 const count = (least: number, most: number) =>
   Type.Integer({ minimum: least, maximum: most, 'x-expected': `an integer from ${least} to ${most}` })
-const After = Type.Optional(assumed(count(0, 9_007_199_254_740_991)))
+const After = Type.Optional(assumed(count(0, 999_999_999_999_999)))
 const Method = OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')
 
 export const EventQuery = Type.Object({

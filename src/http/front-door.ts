@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
+import { maskText } from './masking.js'
 import { pathOf } from './routing.js'
 import { answerOnSocket, rememberExchange } from './socket-errors.js'
 
@@ -59,7 +60,7 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
   app.addHook('onResponse', (request, reply, done) => {
     const { method, url } = request.raw
     request.log.debug(
-      { method, path: pathOf(url as string), status: reply.statusCode, ms: reply.elapsedTime },
+      { method, path: maskText(pathOf(url as string)), status: reply.statusCode, ms: reply.elapsedTime },
       'answered',
     )
     done()

@@ -258,6 +258,21 @@ t.test('RFC 9112 §3.2.2: a target in absolute form is logged by its path', asyn
   t.notMatch(JSON.stringify(await log(client)), 'correct-horse')
 })
 
+t.test('RFC 9112 §7.1: a body of no chunks is none', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const port = await listen(app)
+  const headers = {
+    authorization: `Bearer ${client.token}`,
+    'x-region': 'EU',
+    'content-type': 'application/json',
+    'transfer-encoding': 'chunked',
+    connection: 'close',
+  }
+  await exchange(port, `${request('POST /api/v1/mandates', headers)}0\r\n\r\n`)
+  t.match(await last(client), { body: null, status: 400, responseBody: { code: 'MISSING_FIELD' } })
+})
+
 // ------------------------------------------------------------------------------------------------------- whose log
 
 t.test('decisions §3: a request is in the log of the client that it names', async t => {
