@@ -130,7 +130,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   /** Whose log a request belongs to: also one that was refused. What names no client is in the demo client's. */
   function placeOf(request: FastifyRequest) {
-    if (pathOf(request.url).startsWith(CONTROL_PLANE)) return undefined
+    // By the route, since a path may be encoded.
+    const path = (request.is404 ? undefined : request.routeOptions.url) ?? pathOf(request.url)
+    if (path.startsWith(CONTROL_PLANE)) return undefined
     const clientId = request.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
     return { clientId, at: sandbox.timeOf(clientId, now()) }
   }

@@ -52,7 +52,7 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
   app.decorateRequest('met', null)
   app.decorateRequest('recorded', null)
 
-  function record(request: FastifyRequest, tenant: Tenant, realNow: number, body = request.bytes) {
+  function record(request: FastifyRequest, tenant: Tenant, realNow: number, body: Buffer | null) {
     const recorded = toRecorded(request, tenant, realNow, body)
     ledger?.append(tenant, recorded)
     recordings.add(tenant, recorded)
@@ -89,7 +89,7 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       request.met = faults.meet(faulted, realNow)
       refuse(request.met, faulted.region !== undefined)
     },
-    passControl: (request, tenant, realNow) => record(request, tenant, realNow),
+    passControl: (request, tenant, realNow) => record(request, tenant, realNow, withoutSecrets(request)),
   }
 }
 
@@ -114,12 +114,16 @@ function toRecorded(
     method,
     url: maskTarget(url),
     region: headers['x-region'] as string | undefined,
-    contentType: headers['content-type'],
+    contentType: mediaTypeOf(headers['content-type']),
     body,
     answer: null,
   }
 }
 
-/** The body of a request of the API without its secrets: no operation reads them, but for the one that issues tokens. */
+/** A Content-Type without the parameters that nobody reads. */
+const mediaTypeOf = (contentType: string | undefined) =>
+  contentType === undefined || /^multipart\//i.test(contentType) ? contentType : contentType.split(';', 1)[0]
+
+/** The body of a request without its secrets: no operation reads them, except the one that issues tokens. */
 const withoutSecrets = ({ bytes, headers, routeOptions }: FastifyRequest): Buffer | null =>
   bytes === null ? null : maskBody(bytes, routeOptions.config.consumes, headers['content-type'])

@@ -91,6 +91,8 @@ export const answerLine = (status: number, body: string): AnswerLine =>
 /** A stretch of a recording: the state that it begins with, and the requests since. */
 interface Segment {
   readonly start: () => State
+  /** What of its bytes the state takes. */
+  readonly snapshotBytes: number
   readonly requests: RecordedRequest[]
   bytes: number
 }
@@ -100,6 +102,8 @@ interface Reel {
   readonly segments: Segment[]
   bytes: number
   dropped: number
+  /** Its state was too large for a snapshot: nothing is recorded any more until the next life. */
+  isTooLarge: boolean
 }
 
 /** The ordered requests of every tenant since its life began, bounded by bytes for all tenants together. */
@@ -115,6 +119,8 @@ export interface Recordings extends Watcher {
 const OVERHEAD = 512
 /** What a record with its history takes in a state document, roughly, before it is compressed. */
 const RECORD_BYTES = 1024
+/** In bytes, before it is compressed. */
+const LARGEST_STATE = 64 * 1024 * 1024
 const SEGMENTS = 8
 
 /**
@@ -126,6 +132,13 @@ export function createRecordings(mostBytes: number): Recordings {
   const reels = new Map<string, Reel>()
   let bytes = 0
 
+  /** Whether it is time for the next stretch: snapshots must not take more than the requests between them. */
+  function isLong(segment: Segment | undefined): boolean {
+    if (segment === undefined) return true
+    const { bytes, snapshotBytes } = segment
+    return bytes - snapshotBytes > Math.max(mostBytes / SEGMENTS, snapshotBytes)
+  }
+
   function count(reel: Reel, segment: Segment, change: number) {
     segment.bytes += change
     reel.bytes += change
@@ -136,10 +149,14 @@ export function createRecordings(mostBytes: number): Recordings {
   function snapshot(reel: Reel) {
     const { world } = reel.tenant
     const size = Object.values(world.counts()).reduce((sum, kind) => sum + kind, world.events.last()) * RECORD_BYTES
-    // So large a state would take the room of all that it is to explain: nothing is recorded until the next life.
-    if (size > mostBytes / 2) return
+    // So large a state would hold up its tenant, or take the room of all that it is to explain.
+    reel.isTooLarge = size > LARGEST_STATE
+    if (reel.isTooLarge) return
     const state = deflateSync(JSON.stringify(world.keep()), { level: 1 })
-    const segment: Segment = { start: () => JSON.parse(inflateSync(state).toString()), requests: [], bytes: 0 }
+    reel.isTooLarge = state.length > mostBytes / 2
+    if (reel.isTooLarge) return
+    const start = () => JSON.parse(inflateSync(state).toString())
+    const segment: Segment = { start, snapshotBytes: state.length, requests: [], bytes: 0 }
     reel.segments.push(segment)
     count(reel, segment, state.length)
   }
@@ -169,10 +186,11 @@ export function createRecordings(mostBytes: number): Recordings {
     began(tenant, { how, state }) {
       forget(tenant.clientId)
       if (mostBytes === 0) return
-      const reel: Reel = { tenant, segments: [], bytes: 0, dropped: 0 }
+      const reel: Reel = { tenant, segments: [], bytes: 0, dropped: 0, isTooLarge: false }
       reels.set(tenant.clientId, reel)
       // A fixture can be read again when it is asked for.
-      if (how === 'fixture' || how === 'reset') reel.segments.push({ start: state, requests: [], bytes: 0 })
+      if (how === 'fixture' || how === 'reset')
+        reel.segments.push({ start: state, snapshotBytes: 0, requests: [], bytes: 0 })
       else snapshot(reel)
       makeRoom()
     },
@@ -180,7 +198,7 @@ export function createRecordings(mostBytes: number): Recordings {
     add(tenant, request) {
       const reel = reels.get(tenant.clientId)
       if (reel === undefined) return
-      if ((reel.segments.at(-1)?.bytes ?? Infinity) > mostBytes / SEGMENTS) snapshot(reel)
+      if (!reel.isTooLarge && isLong(reel.segments.at(-1))) snapshot(reel)
       const segment = reel.segments.at(-1)
       if (segment === undefined) {
         reel.dropped++

@@ -38,6 +38,7 @@ const RecordingFile = labelled(assumed, {
     scope: Type.String(),
     allowedOrigins: Type.Array(Type.String()),
   }),
+  dropped: Type.Integer({ minimum: 0 }),
   start: State,
   requests: Type.Array(
     Type.Object({
@@ -62,7 +63,7 @@ type RecordingFile = Static<typeof RecordingFile>
  */
 export async function replayFile(config: Config, file: string, until: string | undefined): Promise<void> {
   const recording = await readRecording(file)
-  const { clientId, requests, start, seed, publicUrl, tokenLifetime } = recording
+  const { clientId, requests, start, seed, publicUrl, tokenLifetime, dropped } = recording
   const stop = until === undefined ? requests.length : readUntil(until, requests.length)
   const identity = { clientId, ...recording.identity }
   const fixtures = loadFixtures(OWN_FIXTURES, ...(config.fixtures === undefined ? [] : [config.fixtures]))
@@ -84,7 +85,8 @@ export async function replayFile(config: Config, file: string, until: string | u
     await replay.close()
   }
   if (until === undefined) {
-    tell(`${clientId}: ${requests.length} requests, every answer is the same`)
+    const before = dropped > 0 ? `; ${dropped} before them are not in the recording` : ''
+    tell(`${clientId}: ${requests.length} requests, every answer is the same${before}`)
     return
   }
 

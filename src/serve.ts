@@ -14,7 +14,7 @@ import type { Sandbox } from './sandbox.js'
 import { DEMO_CLIENT } from './sandbox.js'
 
 /** What is in flight may take so long to finish; SIGTERM promises an end within 5 s (control plane, Settings). */
-const GRACE_MS = 4000
+const GRACE_MS = 3000
 
 /**
  * Serves until SIGTERM or SIGINT.

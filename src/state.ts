@@ -16,8 +16,10 @@ import { assumed, Duration, labelled, Moment, OneOf, Text } from './http/schemas
  * Nothing of it is documented: all of it is our invention.
  */
 
-const Count = Type.Integer({ minimum: 0, 'x-expected': 'an integer of at least 0' })
-const Place = Type.Integer({ minimum: 1, 'x-expected': 'an integer of at least 1' })
+/** Far above what anybody counts to, and far below where the next number is no other any more. */
+const MOST = 2 ** 48
+const Count = Type.Integer({ minimum: 0, maximum: MOST, 'x-expected': `an integer from 0 to ${MOST}` })
+const Place = Type.Integer({ minimum: 1, maximum: MOST, 'x-expected': `an integer from 1 to ${MOST}` })
 
 // ---------------------------------------------------------------------------------------------------------- clock
 
@@ -186,7 +188,7 @@ export const State = labelled(assumed, {
     scope: Text(1, 1_048_576),
     counters: Type.Unsafe<Record<string, number>>({
       type: 'object',
-      additionalProperties: { type: 'integer', minimum: 0, 'x-expected': 'an integer of at least 0' },
+      additionalProperties: Count,
     }),
   }),
   tokens: labelled(assumed, { expiredUpTo: Count }),

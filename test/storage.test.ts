@@ -427,7 +427,8 @@ t.test(
   'decisions §3, SANDBOX_MAX_TENANTS: of a tenant that is dropped nothing is kept, and it begins anew',
   async t => {
     const path = t.testdir()
-    const first = await start(t, path, { maxTenants: 2 })
+    const log: string[] = []
+    const first = await start(t, path, { maxTenants: 2, log })
     const client = await connect(first.app)
     await client.post('/api/v1/mandates', mandate())
     await requestToken(first.app, { client_id: 'beta' })
@@ -435,6 +436,8 @@ t.test(
     t.same(fs.readdirSync(join(path, 'tenants')), [folderNameOf('beta')])
     const again = await connect(first.app)
     await again.post('/api/v1/bills', bill())
+    first.storage.close()
+    t.same(log, [], 'and nothing goes wrong')
     const { app } = await start(t, path, { maxTenants: 2 })
     t.match(JSON.parse(await stateOf(app)), { mandates: [], bills: [{}] })
   },
@@ -700,11 +703,12 @@ t.test('issue 3, SANDBOX_DATA: closing writes snapshots, so that the next start 
   const options = { clock: 'real', now: () => time.now }
   const { app, storage } = await start(t, path, options)
   for (const clientId of ['acme', 'beta']) await requestToken(app, { client_id: clientId })
-  const state = await stateOf(app)
+  const state = JSON.parse(await stateOf(app))
+  time.now += 90_000
   storage.close()
   t.same([logOf(path, 'acme'), logOf(path, 'beta')], [[], []])
   const next = await start(t, path, options)
-  t.equal(await stateOf(next.app), state)
+  t.same(JSON.parse(await stateOf(next.app)), { ...state, clock: { ...state.clock, now: '2026-11-02T09:01:30Z' } })
   const files = filesOf(path)
   next.storage.close()
   t.same(filesOf(path), files, 'and none where there is nothing new')

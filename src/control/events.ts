@@ -46,14 +46,22 @@ function untilNextDue({ clock }: World, realNow: number): number {
  * the tenant begins anew meanwhile, the answer comes, too: with what the new life has begun with.
  * @throws CLIENT_NOT_FOUND, also when the tenant goes meanwhile
  */
-export function readEvents(client: string, query: Query, { sandbox, waiting, now, isClosing }: EventsOptions) {
+export function readEvents(
+  client: string,
+  query: Query,
+  { raw: { socket } }: FastifyRequest,
+  { sandbox, waiting, now, isClosing }: EventsOptions,
+) {
   const { after = 0, wait = 0 } = query
   const { world } = sandbox.tenant(client, now())
   const deadline = now() + wait * 1000
   sandbox.tell(waiting.wake)
 
-  return new Promise((resolve, reject) => {
-    waiting.follow(client, {
+  let leave = () => {}
+  const hungUp = () => leave()
+  socket.once('close', hungUp)
+  const answered = new Promise((resolve, reject) => {
+    const following = waiting.follow(client, {
       look() {
         if (!sandbox.has(client)) {
           reject(errors.clientNotFound(client))
@@ -69,7 +77,10 @@ export function readEvents(client: string, query: Query, { sandbox, waiting, now
         return Math.min(deadline - realNow, untilNextDue(current, realNow))
       },
     })
+    leave = following.leave
   })
+  // The connection may carry further calls.
+  return answered.finally(() => socket.off('close', hungUp))
 }
 
 /**

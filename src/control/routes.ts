@@ -344,7 +344,9 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       response: schemas.EventList,
       handle({ client, query, request, reply, ...plane }) {
         const isStream = request.method === 'GET' && /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
-        return isStream ? streamEvents(client, query, { request, reply }, plane) : readEvents(client, query, plane)
+        return isStream
+          ? streamEvents(client, query, { request, reply }, plane)
+          : readEvents(client, query, request, plane)
       },
     }),
     route({

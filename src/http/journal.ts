@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Fault, Met } from '../core/faults.js'
+import type { Effect, Fault, Met } from '../core/faults.js'
 import { createGlob } from '../core/glob.js'
 import type { Instant } from '../core/time.js'
 import { formatInstant } from '../core/time.js'
@@ -16,7 +16,7 @@ import {
   maskText,
   parseJson,
 } from './masking.js'
-import { pathOf } from './routing.js'
+import { isDecodable, pathOf } from './routing.js'
 import { hasBody } from './validation.js'
 
 /** A request of the app under test and what it got, as it is kept. */
@@ -192,7 +192,7 @@ function show(seq: number, exchange: Exchange): LoggedRequest {
     seq,
     at: formatInstant(at),
     method,
-    path: maskText(path),
+    path: maskPath(path),
     query: maskFields(target.slice(path.length + 1)) ?? '(not readable as parameters)',
     headers: masked(fold(rawHeaders)),
     body: body === null ? null : showBody(body, exchange.takesCredentials),
@@ -202,9 +202,23 @@ function show(seq: number, exchange: Exchange): LoggedRequest {
     ),
     responseBody: responseBody === null || responseBody === '' ? null : showAnswer(responseBody),
     durationMs,
-    faults: exchange.faults.map(({ id, effect }) => ({ id, ...effect })),
+    faults: exchange.faults.map(({ id, effect }) => ({ id, ...withoutWords(effect) })),
     hints: exchange.hints.map(hint => showHints(exchange, hint)),
   }
+}
+
+/** As it came, unless what it decodes to holds a token. */
+function maskPath(path: string): string {
+  if (!path.includes('%') || !isDecodable(path)) return maskText(path)
+  const decoded = decodeURIComponent(path)
+  const masked = maskText(decoded)
+  return masked === decoded ? maskText(path) : masked
+}
+
+/** What a fault says in its own words may be anything, and stands in the list of faults. */
+function withoutWords(effect: Effect) {
+  const { message, headers, ...rest } = effect as Effect & { message?: string; headers?: object }
+  return rest
 }
 
 /** A hint names a field that is not known: it may be the rest of a secret that was not encoded. */

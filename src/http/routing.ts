@@ -34,7 +34,8 @@ function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function isDecodable(path: string): boolean {
+/** Whether all percent-encoding of a path decodes to UTF-8. */
+export function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path)
     return true

@@ -16,6 +16,9 @@ const REASONS: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 }
 
+/** A client that does not close its half in so many milliseconds is not waited for. */
+const LINGER_MS = 2000
+
 /** Answers on the bare socket, and closes it: after a framing error nothing on it can be trusted. */
 export function answerOnSocket(socket: Socket, error: SandboxError, requestId: string): void {
   // Nobody else listens any more, and an error that nobody hears would end the process.
@@ -24,6 +27,7 @@ export function answerOnSocket(socket: Socket, error: SandboxError, requestId: s
     socket.destroy()
     return
   }
+  socket.setTimeout(LINGER_MS, () => socket.destroy())
   const body = JSON.stringify(error.envelope)
   socket.end(
     [

@@ -582,3 +582,30 @@ t.test(
       )
   },
 )
+
+t.test('control plane, GET /requests: a token is masked in a path, too, however it is encoded', async t => {
+  const client = await connect(build(t))
+  const encoded = [...client.token].map(letter => (letter === '.' ? '%2E' : letter)).join('')
+  await client.get(`/api/v1/bills/${encoded}`)
+  await client.get('/api/v1/bills/%49NV-1')
+  await client.get('/api/v1/bills/%zz')
+  const data = await log(client)
+  t.same(
+    data.slice(-2).map(({ path }: { path: string }) => path),
+    ['/api/v1/bills/%49NV-1', '/api/v1/bills/%zz'],
+    'what holds none is shown as it came',
+  )
+  const text = decodeURIComponent(JSON.stringify(data).replace('%zz', ''))
+  t.notOk(text.includes(client.token))
+})
+
+t.test('control plane: its own calls are not logged, however their paths are encoded', async t => {
+  const client = await connect(build(t))
+  const before = (await log(client)).length
+  for (const path of ['/%5Fsandbox/clock', '/_sandbox/%63lock', '/%5Fsandbox/health/live', '/_sandbox/nothing']) {
+    await call(client.app, 'GET', `${path}?client=acme`)
+  }
+  t.equal((await log(client)).length, before)
+  const { body } = await call(client.app, 'GET', '/_sandbox/requests')
+  t.same(body.data, [], 'nor with those of nobody')
+})
