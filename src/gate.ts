@@ -52,8 +52,8 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
   app.decorateRequest('met', null)
   app.decorateRequest('recorded', null)
 
-  function record(request: FastifyRequest, tenant: Tenant, realNow: number, body: Buffer | null) {
-    const recorded = toRecorded(request, tenant, realNow, body)
+  function record(request: FastifyRequest, tenant: Tenant, realNow: number) {
+    const recorded = toRecorded(request, tenant, realNow)
     ledger?.append(tenant, recorded)
     recordings.add(tenant, recorded)
     request.recorded = { tenant, request: recorded }
@@ -84,12 +84,12 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       // One reading of the time for all that depends on it, or a replay could come to something else.
       const realNow = now()
       const isConcerned = faults.concern(faulted, realNow)
-      if (isConcerned || !READS.has(method)) record(request, tenant, realNow, withoutSecrets(request))
+      if (isConcerned || !READS.has(method)) record(request, tenant, realNow)
       if (!isConcerned) return
       request.met = faults.meet(faulted, realNow)
       refuse(request.met, faulted.region !== undefined)
     },
-    passControl: (request, tenant, realNow) => record(request, tenant, realNow, withoutSecrets(request)),
+    passControl: record,
   }
 }
 
@@ -102,12 +102,8 @@ function refuse({ effect }: Met, takesToken: boolean): void {
     throw errors.unavailable('Cut off by a fault before it was applied.')
 }
 
-function toRecorded(
-  { method, url, headers }: FastifyRequest,
-  { world }: Tenant,
-  realNow: number,
-  body: Buffer | null,
-): RecordedRequest {
+function toRecorded(request: FastifyRequest, { world }: Tenant, realNow: number): RecordedRequest {
+  const { method, url, headers } = request
   return {
     at: world.clock.now(),
     receivedAt: realNow,
@@ -115,7 +111,7 @@ function toRecorded(
     url: maskTarget(url),
     region: headers['x-region'] as string | undefined,
     contentType: mediaTypeOf(headers['content-type']),
-    body,
+    body: readBody(request),
     answer: null,
   }
 }
@@ -124,6 +120,13 @@ function toRecorded(
 const mediaTypeOf = (contentType: string | undefined) =>
   contentType === undefined || /^multipart\//i.test(contentType) ? contentType : contentType.split(';', 1)[0]
 
-/** The body of a request without its secrets: no operation reads them, except the one that issues tokens. */
-const withoutSecrets = ({ bytes, headers, routeOptions }: FastifyRequest): Buffer | null =>
-  bytes === null ? null : maskBody(bytes, routeOptions.config.consumes, headers['content-type'])
+/**
+ * What of the body the operation reads: so no secret that was put where nobody looks for it is kept, and nothing that a
+ * replay needs is missing.
+ */
+function readBody({ bytes, body, headers, routeOptions }: FastifyRequest): Buffer | null {
+  const { config, schema } = routeOptions
+  if (bytes === null || bytes.length === 0) return null
+  if (config.consumes !== undefined) return maskBody(bytes, config.consumes, headers['content-type'])
+  return schema?.body === undefined ? null : Buffer.from(JSON.stringify(body))
+}

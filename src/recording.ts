@@ -119,8 +119,6 @@ export interface Recordings extends Watcher {
 const OVERHEAD = 512
 /** What a record with its history takes in a state document, roughly, before it is compressed. */
 const RECORD_BYTES = 1024
-/** In bytes, before it is compressed. */
-const LARGEST_STATE = 64 * 1024 * 1024
 const SEGMENTS = 8
 
 /**
@@ -150,11 +148,9 @@ export function createRecordings(mostBytes: number): Recordings {
     const { world } = reel.tenant
     const size = Object.values(world.counts()).reduce((sum, kind) => sum + kind, world.events.last()) * RECORD_BYTES
     // So large a state would hold up its tenant, or take the room of all that it is to explain.
-    reel.isTooLarge = size > LARGEST_STATE
+    reel.isTooLarge = size > 2 * mostBytes
     if (reel.isTooLarge) return
     const state = deflateSync(JSON.stringify(world.keep()), { level: 1 })
-    reel.isTooLarge = state.length > mostBytes / 2
-    if (reel.isTooLarge) return
     const start = () => JSON.parse(inflateSync(state).toString())
     const segment: Segment = { start, snapshotBytes: state.length, requests: [], bytes: 0 }
     reel.segments.push(segment)

@@ -517,15 +517,18 @@ t.test('issue 3, replay: a run is taken home, gone through, and stepped into', a
     'run.json': JSON.stringify(recording),
     'tampered.json': JSON.stringify(tampered),
     'other.json': '{}',
+    'rolled.json': JSON.stringify({ ...recording, dropped: 12 }),
   })
   const replay = (name: string, ...args: string[]) => run(['replay', `${folder}/${name}`, ...args])
-  const [same, differs, wrong, outside] = await Promise.all([
+  const [same, rolled, differs, wrong, outside] = await Promise.all([
     replay('run.json'),
+    replay('rolled.json'),
     replay('tampered.json'),
     replay('other.json'),
     replay('run.json', '--until', '8'),
   ])
   t.same(same, { code: 0, stdout: 'acme: 6 requests, every answer is the same\n', stderr: '' })
+  t.match(rolled, { code: 0, stdout: /same; 12 before them are not in the recording\n$/ })
   t.match(differs, {
     code: 1,
     stdout: /^request 2 of 6 .*POST \/api\/v1\/mandates.*\n {2}recorded 200 .*\n {2}replayed 201 .*\n$/,

@@ -57,30 +57,27 @@ export function readEvents(
   const deadline = now() + wait * 1000
   sandbox.tell(waiting.wake)
 
-  let leave = () => {}
-  const hungUp = () => leave()
-  socket.once('close', hungUp)
-  const answered = new Promise((resolve, reject) => {
-    const following = waiting.follow(client, {
-      look() {
-        if (!sandbox.has(client)) {
-          reject(errors.clientNotFound(client))
-          return null
-        }
-        const realNow = now()
-        const current = sandbox.tenant(client, realNow).world
-        const { data, last } = pageOf(current, query, current === world ? after : 0)
-        if (data.length > 0 || realNow >= deadline || isClosing() || current !== world) {
-          resolve({ data, last })
-          return null
-        }
-        return Math.min(deadline - realNow, untilNextDue(current, realNow))
-      },
-    })
-    leave = following.leave
+  const settle = {} as { resolve(page: object): void; reject(error: Error): void }
+  const answered = new Promise<object>((resolve, reject) => Object.assign(settle, { resolve, reject }))
+  const { leave } = waiting.follow(client, {
+    look() {
+      if (!sandbox.has(client)) {
+        settle.reject(errors.clientNotFound(client))
+        return null
+      }
+      const realNow = now()
+      const current = sandbox.tenant(client, realNow).world
+      const { data, last } = pageOf(current, query, current === world ? after : 0)
+      if (data.length > 0 || realNow >= deadline || isClosing() || current !== world) {
+        settle.resolve({ data, last })
+        return null
+      }
+      return Math.min(deadline - realNow, untilNextDue(current, realNow))
+    },
   })
+  socket.once('close', leave)
   // The connection may carry further calls.
-  return answered.finally(() => socket.off('close', hungUp))
+  return answered.finally(() => socket.off('close', leave))
 }
 
 /**

@@ -150,6 +150,13 @@ t.test('decisions §2: a body that is not well-formed multipart is MALFORMED_REQ
   t.same(await documents(), [])
 })
 
+t.test('decisions §1: what comes along with a document is bounded, too: all of it has 11 MiB', async t => {
+  const { post, documents } = await prepare(t)
+  const extra = { name: 'extra', content: Buffer.alloc(6 * 1024 * 1024) }
+  refused(t, await post(form({}, extra, extra)), 413, 'PAYLOAD_TOO_LARGE', 'file')
+  t.same(await documents(), [])
+})
+
 t.test('decisions §1: parts that the interface does not name are ignored and hinted at', async t => {
   const { post, documents } = await prepare(t)
   const note = { name: 'note', fileName: null, content: 'x' }

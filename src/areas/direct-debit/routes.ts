@@ -30,7 +30,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       if (collection.collectionDate !== collectionDate) {
         hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
       }
-      if (/^sim-/i.test(debtorReference ?? '') && findOutcome(debtorReference) === undefined) {
+      if (debtorReference?.startsWith('SIM-') && findOutcome(debtorReference) === undefined) {
         hint(request, 'debtorReference looks like an outcome on demand, but names none')
       }
       reply.code(201)
