@@ -156,10 +156,14 @@ export function createStorage({ folder, logger, now, publicUrl }: StorageOptions
       if (one.file.isLong || one.isStale) compact(one, request.receivedAt)
       const url = publicUrl()
       const line = { ...toLine(request), ...(url !== one.publicUrl && { publicUrl: url }) }
-      // If it fails, the file may be in a state in which it takes nothing more.
-      one.isStale = true
-      write(clientId, () => one.file.append(line))
-      Object.assign(one, { publicUrl: url, isBehind: true, isStale: false })
+      try {
+        write(clientId, () => one.file.append(line))
+      } catch (error) {
+        // The file may be in a state in which it takes nothing more.
+        one.isStale = true
+        throw error
+      }
+      Object.assign(one, { publicUrl: url, isBehind: true })
     },
     async restore(sandbox, fixtures) {
       // In the order of their last use, which is that in which they make room for others.

@@ -154,7 +154,7 @@ t.test(
     const first = await start(t, path)
     const client = await connect(first.app)
     await client.post('/api/v1/mandates', mandate())
-    await client.post('/api/v1/direct-debit', collection())
+    await client.post('/api/v1/direct-debit', collection({ debtorName: 'token=abc, Basic YTpi' }))
     const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
     await client.control('PUT', '/settings', { mandateActivation: 'manual', deprecationStyle: 'rfc' })
     await client.control('PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills' }] })
@@ -656,17 +656,21 @@ t.test('issue 3, SANDBOX_DATA: a tenant that is whole but not understood keeps t
 
 // ------------------------------------------------------------------------------------------------------- snapshots
 
+/** Gives the bill a document of so many bytes. */
+async function attach(client: Awaited<ReturnType<typeof connect>>, size: number): Promise<number> {
+  const headers = { 'content-type': 'multipart/form-data; boundary=cut' }
+  const part = '--cut\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n'
+  const body = `${part}%PDF-1.7\n${'x'.repeat(size)}\r\n--cut--\r\n`
+  return (await client.post('/api/v1/bills/INV-2026-001/document', body, { headers })).status
+}
+
 t.test('issue 3, SANDBOX_DATA: a long log becomes a snapshot, and nothing is lost by it', async t => {
   const path = t.testdir()
   const { app } = await start(t, path)
   const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/bills', bill())
   const before = filesOf(path)
-  const description = 'x'.repeat(100_000)
-  for (let at = 0; at < 24; at++) {
-    // What is ignored is written all the same.
-    await client.post('/api/v1/bills', { ...bill({ uniqueReferenceIdentifier: `INV-${at}` }), ignored: description })
-  }
+  for (let at = 0; at < 24; at++) t.equal(await attach(client, 100_000), 201)
   t.same(before, ['1.log', '1.snapshot'])
   t.same(filesOf(path), ['3.log', '3.snapshot'], 'twice more than 1 MiB')
   t.ok(logOf(path).length < 12)
@@ -679,15 +683,9 @@ t.test('issue 3, SANDBOX_DATA: while no snapshot can be written, the log goes on
   const log: string[] = []
   const { app } = await start(t, path, { files: disk.files, log })
   const client = await connect(app)
+  await client.post('/api/v1/bills', bill())
   disk.failing = ['renameSync']
-  const ignored = 'x'.repeat(200_000)
-  for (let at = 0; at < 8; at++) {
-    const { status } = await client.post('/api/v1/bills', {
-      ...bill({ uniqueReferenceIdentifier: `INV-${at}` }),
-      ignored,
-    })
-    t.equal(status, 201)
-  }
+  for (let at = 0; at < 8; at++) t.equal(await attach(client, 200_000), 201)
   t.match(log, [/a new snapshot cannot be written/])
   t.same(filesOf(path), ['1.log', '1.snapshot'])
   disk.failing = []
