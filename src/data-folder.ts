@@ -154,8 +154,8 @@ function releaseLock(files: Files, path: string) {
   if (fs.existsSync(path) && readLock(path) === `${process.pid}`) discard(files, path)
 }
 
-/** The process id that it holds; empty while it is being written. */
-const readLock = (path: string) => fs.readFileSync(path, 'utf8').trim()
+/** The process id that it holds; empty while it is being written, or if that was never finished. */
+const readLock = (path: string) => /^(.*)\n$/.exec(fs.readFileSync(path, 'utf8'))?.[1] ?? ''
 
 const isInUse = (path: string, holder: string) =>
   new DataFolderError(

@@ -269,7 +269,7 @@ t.test('data folder, lock: the folder of a living process is refused', async t =
 })
 
 t.test('data folder, lock: a process of another user is a living one', async t => {
-  const path = t.testdir({ lock: '4242' })
+  const path = t.testdir({ lock: '4242\n' })
   const asked: unknown[] = []
   t.intercept(process, 'kill', {
     value: (...args: unknown[]) => {
@@ -282,7 +282,20 @@ t.test('data folder, lock: a process of another user is a living one', async t =
 })
 
 t.test('data folder, lock: one that names no process, or this one, is stale', async t => {
-  for (const lock of ['', '\n', '0', '-1', 'x', '12x', '99999999999', `${process.pid}`, `${process.pid}\n`]) {
+  // One of a living process that was not finished is none of it.
+  const torn = `${process.ppid}`
+  for (const lock of [
+    '',
+    '\n',
+    '0\n',
+    '-1\n',
+    'x\n',
+    '12x\n',
+    '99999999999\n',
+    torn,
+    `${process.pid}`,
+    `${process.pid}\n`,
+  ]) {
     const path = t.testdir({ lock })
     open(path)
     t.equal(fs.readFileSync(join(path, 'lock'), 'utf8'), `${process.pid}\n`, JSON.stringify(lock))
@@ -296,14 +309,14 @@ t.test('data folder, lock: of two processes that take over a stale lock one gets
 
   const first = t.testdir(stale)
   const beforeDropping = watched((call, [from]) => {
-    if (call === 'renameSync' && from === join(first, 'lock')) fs.writeFileSync(join(first, 'lock'), '4242')
+    if (call === 'renameSync' && from === join(first, 'lock')) fs.writeFileSync(join(first, 'lock'), '4242\n')
   })
   refuses(t, () => open(first, { files: beforeDropping }), first, /process 4242\b/)
-  t.equal(held(first), '4242', 'the other has created its own before this one drops the stale one')
+  t.equal(held(first), '4242\n', 'the other has created its own before this one drops the stale one')
   t.same(names(first), ['lock'])
 
   for (const [written, named] of [
-    ['4242', /process 4242\b/],
+    ['4242\n', /process 4242\b/],
     ['', /another process/],
   ] as const) {
     const second = t.testdir(stale)
@@ -320,11 +333,11 @@ t.test('data folder, lock: of two processes that take over a stale lock one gets
     ...fs,
     writeFileSync: (target, bytes, options) => {
       fs.writeFileSync(target, bytes, options)
-      if (target === join(third, 'lock')) fs.writeFileSync(target, '4242')
+      if (target === join(third, 'lock')) fs.writeFileSync(target, '4242\n')
     },
   }
   refuses(t, () => open(third, { files }), third, /process 4242\b/)
-  t.equal(held(third), '4242', 'the other took it for stale while it was still empty')
+  t.equal(held(third), '4242\n', 'the other took it for stale while it was still empty')
 })
 
 t.test('data folder, lock: it is released by closing, and that of another is left alone', async t => {
@@ -333,9 +346,9 @@ t.test('data folder, lock: it is released by closing, and that of another is lef
   folder.close()
   t.same(names(path), ['sandbox.json', 'tenants'])
   folder.close()
-  fs.writeFileSync(join(path, 'lock'), '4242')
+  fs.writeFileSync(join(path, 'lock'), '4242\n')
   folder.close()
-  t.equal(fs.readFileSync(join(path, 'lock'), 'utf8'), '4242')
+  t.equal(fs.readFileSync(join(path, 'lock'), 'utf8'), '4242\n')
 })
 
 t.test('tenant file: snapshot and entries are found as they were given', async t => {
