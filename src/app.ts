@@ -154,7 +154,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
     issueToken(request, clientId, clientSecret) {
       const tenant = sandbox.authenticate(clientId, clientSecret, now())
       enter(request, tenant)
-      refuseGone(request, tenant.world.deprecations)
       gate.passApi(request, tenant)
       return tenant.tokens.issue()
     },

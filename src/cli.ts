@@ -56,7 +56,8 @@ export async function run(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const isUsage = error instanceof ConfigError || code?.startsWith('ERR_PARSE_ARGS') === true
-    process.stderr.write(`${NAME}: ${message}\n`)
+    const advice = code === 'EADDRINUSE' ? '. Something listens there already: set PORT to another, or to 0.' : ''
+    process.stderr.write(`${NAME}: ${message}${advice}\n`)
     // A health check knows healthy and unhealthy alone: Docker reserves 2.
     process.exitCode = isUsage && args[0] !== 'health' ? 2 : 1
   }

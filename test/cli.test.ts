@@ -187,6 +187,7 @@ t.test('control plane, PORT: a port that is taken ends the start with one line a
   t.same([code, stdout], [1, ''])
   t.match(stderr, oneLine)
   t.match(stderr, String(port))
+  t.match(stderr, 'set PORT')
 })
 
 // ------------------------------------------------------------------------------------------------ start, health, stop

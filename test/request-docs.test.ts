@@ -28,7 +28,7 @@ What each operation takes, made from the schemas that requests are held against.
 column tells what the service documents from what the sandbox assumes. Members and parameters that are not listed are
 ignored, and named in the response header \`Sandbox-Hint\`. Bodies are JSON but where it says otherwise; array parameters
 take \`status=A&status=B\` and \`status=A,B\`. All but the token request need \`Authorization: Bearer …\` and \`x-region\`;
-calls of the control plane need neither, and take \`?client=\`.
+calls of the control plane need neither, but the admin token where one is set, and take \`?client=\`.
 `
 
 function expectation(schema: Schema): string {

@@ -308,22 +308,6 @@ t.test('control plane, recording: a target keeps all but its secrets, in its own
     t.equal(maskTarget(target), masked, target)
 })
 
-t.test('control plane, recording: a JSON body without secrets stays as it is, to the byte', async t => {
-  const deep = `{"a":${'['.repeat(50_000)}1${']'.repeat(50_000)}}`
-  for (const text of ['{ "amount" : "10.50" }', '{"a":1.0,"b":1e3}', '{"a":"\\u00e4"}', '{"a":1,"a":2}', deep]) {
-    const body = Buffer.from(text)
-    t.equal(maskBody(body, undefined), body, text.slice(0, 40))
-  }
-})
-
-t.test('control plane, recording: a JSON body with a secret', async t => {
-  const masked = (text: string) => maskBody(Buffer.from(text), undefined).toString()
-  t.equal(masked('{"amount": "10.50", "client\\u005fsecret": "abc"}'), '{"amount":"10.50","client_secret":"***"}')
-  t.equal(masked('{"token": {"value": ["abc"]}}'), '{"token":"***"}')
-  t.equal(masked('client_secret=abc'), '', 'what is no JSON has been read by nobody')
-  t.equal(masked(''), '')
-})
-
 t.test('control plane, recording: a form body', async t => {
   const body = Buffer.from('client_id=acme&client_secret=abc&grant_type=client_credentials')
   t.equal(maskBody(body, FORM, FORM).toString(), 'client_id=acme&client_secret=***&grant_type=client_credentials')
