@@ -1,6 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import fastify, { LogController } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fastify from 'fastify'
 import { accountRoutes } from './areas/accounts/routes.js'
 import { billRoutes } from './areas/bills/routes.js'
 import { counterpartyRoutes } from './areas/counterparties/routes.js'
@@ -22,6 +22,8 @@ import { installFrontDoor } from './http/front-door.js'
 import { installHints } from './http/hints.js'
 import type { Journal } from './http/journal.js'
 import { installJournal } from './http/journal.js'
+import type { Log } from './http/log.js'
+import { installLog } from './http/log.js'
 import { collectOperations } from './http/operations.js'
 import { installRegion } from './http/region.js'
 import { createRequestIds } from './http/request-id.js'
@@ -29,7 +31,6 @@ import { installRouting, pathOf, toRoutable } from './http/routing.js'
 import { clientErrorHandler } from './http/socket-errors.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
-import { acceptUploads } from './http/upload.js'
 import { installValidation } from './http/validation.js'
 import { createWaiting } from './http/waiting.js'
 import { NAME, VERSION } from './package.js'
@@ -53,7 +54,7 @@ export interface AppOptions {
   readonly recordings: Recordings
   /** Where requests are written down that must outlast the process; undefined: nowhere. */
   readonly ledger?: Ledger | undefined
-  readonly logger?: FastifyBaseLogger | undefined
+  readonly logger?: Log | undefined
   /** What the control plane asks for; undefined: nothing. */
   readonly adminToken?: string | undefined
   readonly timers?: Timers | undefined
@@ -77,9 +78,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const { timers = createTimers(), isReplay = false, now = Date.now, requestTimeout = 60_000 } = options
   const requestIds = createRequestIds()
   const app = fastify({
-    ...(logger !== undefined && { loggerInstance: logger }),
-    // One line for each request, by our own hook.
-    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     genReqId: requestIds.of,
     requestIdHeader: false,
@@ -105,6 +103,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.server.maxHeadersCount = 0
   app.decorateRequest('tenant', null)
   app.decorateRequest('world')
+  installLog(app, logger)
   const { isClosing } = installFrontDoor(app, requestIds.next)
   installRouting(app)
   const operations = collectOperations(app)
@@ -167,7 +166,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
         refuseGone(request, request.world.deprecations)
         next()
       })
-      acceptUploads(api)
       api.addHook('preHandler', (request, _reply, next) => {
         // While the body came in, time has passed, and the tenant may have begun anew.
         if (!sandbox.goesOn(request.tenant as Tenant, now())) admit(request, bearerOf(request) as string)

@@ -308,10 +308,11 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     },
     admit(token, realNow) {
       if (isTrusting) return open(mustFind(token), realNow)
-      const tokens = peek(ownerOf(token) ?? '')?.live?.tokens
+      const clientId = ownerOf(token) ?? ''
+      const tokens = peek(clientId)?.live?.tokens
       // A forged token must not count as use of the tenant, nor move its clock.
       if (tokens === undefined || !tokens.isAuthentic(token)) throw errors.invalidToken()
-      const tenant = open(touch(ownerOf(token) as string) as Registration, realNow)
+      const tenant = open(touch(clientId) as Registration, realNow)
       if (tokens.isExpired(token)) throw errors.expiredToken()
       return tenant
     },

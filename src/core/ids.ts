@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey } from 'node:crypto'
 
 /**
  * Identifiers of one tenant: a keyed pseudo-random sequence per purpose. Whoever knows the seed can compute them,
@@ -25,7 +25,8 @@ export interface Ids {
  * @param earlier the counters of an earlier life
  */
 export function createIds(seed: string, scope: string, earlier: Readonly<Record<string, number>> = {}): Ids {
-  const key = createHmac('sha256', seed).update(scope).digest()
+  // As bytes, it would be made a key object anew each time: on Node 24 that takes six times as long as the rest.
+  const key = createSecretKey(createHmac('sha256', seed).update(scope).digest())
   const digest = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
   let counters: Record<string, number> = { ...earlier }
 

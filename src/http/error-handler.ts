@@ -35,7 +35,7 @@ export function errorOf(error: unknown, request: FastifyRequest): SandboxError {
   if (error instanceof SandboxError) return error
   const translate = translations.get((error as FastifyError | null)?.code)
   if (translate !== undefined) return translate(request)
-  request.log.error({ err: error }, 'unforeseen failure')
+  request.server.reportFailure(request, error, 'unforeseen failure')
   return errors.internal()
 }
 

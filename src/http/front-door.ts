@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
-import { maskText } from './masking.js'
 import { pathOf } from './routing.js'
 import { answerOnSocket, rememberExchange } from './socket-errors.js'
 
@@ -29,17 +28,21 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
   })
 
   app.addHook('onRequest', (request: FastifyRequest, reply, done) => {
+    const { raw } = request
+    const { 'transfer-encoding': encoding, host } = raw.headers
     reply.header('x-request-id', request.id)
-    rememberExchange(request.raw, reply.raw)
+    rememberExchange(raw, reply.raw)
     if (isClosing && pathOf(request.url) !== LIVE) {
       throw errors.unavailable('The server is closing.')
     }
-    if (!/^1\.[01]$/.test(request.raw.httpVersion)) throw errors.malformed(null, 'The request is not HTTP/1.1.')
-    if (!/^chunked$/i.test(request.headers['transfer-encoding'] ?? 'chunked')) {
+    if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
+      throw errors.malformed(null, 'The request is not HTTP/1.1.')
+    }
+    if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
       throw errors.malformed('transfer-encoding', 'Transfer-Encoding must be chunked, if anything.')
     }
     // RFC 9112 §3.2.
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+    if (raw.httpVersion === '1.1' && host === undefined) {
       throw errors.malformed('host', 'The header Host is required.')
     }
     done()
@@ -56,15 +59,6 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     answerOnSocket(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId()),
   )
-
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method, url } = request.raw
-    request.log.debug(
-      { method, path: maskText(pathOf(url as string)), status: reply.statusCode, ms: reply.elapsedTime },
-      'answered',
-    )
-    done()
-  })
 
   return { isClosing: () => isClosing }
 }

@@ -269,7 +269,8 @@ function sentBody(request: FastifyRequest): SentBody | null {
 }
 
 /** Path and query of a request target, also of one in absolute form (RFC 9112 §3.2.2). */
-const originForm = (target: string) => target.replace(/^https?:\/\/[^/?]*/i, '')
+const originForm = (target: string) =>
+  target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
 
 /** Effects of faults that leave the client without an answer. */
 const isCutOff = ({ effect }: Met) => effect?.kind === 'drop' || effect?.kind === 'reset' || effect?.kind === 'garbage'
@@ -308,7 +309,7 @@ export function installJournal(app: FastifyInstance, { journal, placeOf }: Journ
       log(request, reply, payload)
     } catch (error) {
       // What cannot be logged is answered all the same.
-      request.log.error({ err: error }, 'a request cannot be logged')
+      app.reportFailure(request, error, 'a request cannot be logged')
     }
     done()
   })

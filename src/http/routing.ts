@@ -29,7 +29,7 @@ export function toRoutable(request: IncomingMessage): string {
 }
 
 function originForm(target: string): string {
-  if (!/^https?:\/\//i.test(target)) return target
+  if (target.startsWith('/') || !/^https?:\/\//i.test(target)) return target
   const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
   return rest.startsWith('/') ? rest : `/${rest}`
 }
@@ -74,7 +74,7 @@ export function installRouting(app: FastifyInstance): void {
     const path = pathOf(request.raw.url as string)
     // An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value. And no route of
     // ours ends with a slash, which routers take for a parameter without a value.
-    if (ENCODED_SLASH.test(path) || path.endsWith('/')) throw errors.routeNotFound()
+    if (path.endsWith('/') || (path.includes('%') && ENCODED_SLASH.test(path))) throw errors.routeNotFound()
     if (!request.is404) {
       done()
       return

@@ -42,11 +42,11 @@ export function answerOnSocket(socket: Socket, error: SandboxError, requestId: s
   )
 }
 
-const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>()
+const latest = new WeakMap<Socket, ServerResponse>()
 
 /** Remembers what is being answered on a connection, for the case that garbage comes behind it. */
-export function rememberExchange(request: IncomingMessage, response: ServerResponse): void {
-  latest.set(request.socket, { request, response })
+export function rememberExchange({ socket }: IncomingMessage, response: ServerResponse): void {
+  latest.set(socket, response)
 }
 
 /**
@@ -56,9 +56,9 @@ export function rememberExchange(request: IncomingMessage, response: ServerRespo
 export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
   const refuse = () => answerOnSocket(socket, parserError(error.code), nextRequestId())
   const before = latest.get(socket)
-  const isAnswered = before !== undefined && !before.request.complete && before.response.headersSent
+  const isAnswered = before !== undefined && !before.req.complete && before.headersSent
   // To a request that has been answered before it was whole, a second answer would be taken for the next one's.
   if (error.code === 'ECONNRESET' || isAnswered) socket.destroy()
-  else if (before?.request.complete && !before.response.writableFinished) before.response.once('close', refuse)
+  else if (before?.req.complete && !before.writableFinished) before.once('close', refuse)
   else refuse()
 }

@@ -83,8 +83,6 @@ function collect(request: FastifyRequest): () => Buffer {
 /** The files called `file`; undefined where the body is malformed. @throws PAYLOAD_TOO_LARGE */
 async function readFiles(request: FastifyRequest): Promise<Upload[] | undefined> {
   const uploads: Upload[] = []
-  // At level trace, the parser logs all headers, with the token among them.
-  Object.assign(request, { log: request.log.child({}, { redact: ['busboyOptions.headers'] }) })
   try {
     for await (const part of request.parts()) {
       if (part.type !== 'file') {
@@ -101,7 +99,6 @@ async function readFiles(request: FastifyRequest): Promise<Upload[] | undefined>
     }
   } catch (error) {
     if ((error as { code?: string }).code === 'FST_REQ_FILE_TOO_LARGE') throw error
-    request.log.debug({ err: error }, 'malformed upload')
     return undefined
   }
   return uploads

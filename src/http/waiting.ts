@@ -55,7 +55,9 @@ export function createWaiting(timers: Timers): Waiting {
       return following
     },
     wake(clientId) {
-      for (const following of [...(waiting.get(clientId) ?? [])]) following.look()
+      const all = waiting.get(clientId)
+      // They may leave while they look.
+      if (all !== undefined) for (const following of [...all]) following.look()
     },
   }
 }

