@@ -27,6 +27,7 @@ import { installLog } from './http/log.js'
 import { collectOperations } from './http/operations.js'
 import { installRegion } from './http/region.js'
 import { createRequestIds } from './http/request-id.js'
+import { installRoutes } from './http/route.js'
 import { installRouting, pathOf, toRoutable } from './http/routing.js'
 import { clientErrorHandler } from './http/socket-errors.js'
 import type { Timers } from './http/timers.js'
@@ -103,6 +104,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.server.maxHeadersCount = 0
   app.decorateRequest('tenant', null)
   app.decorateRequest('world')
+  installRoutes(app)
   installLog(app, logger)
   const { isClosing } = installFrontDoor(app, requestIds.next)
   installRouting(app)
@@ -130,7 +132,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   /** Whose log a request belongs to: also one that was refused. What names no client is in the demo client's. */
   function placeOf(request: FastifyRequest) {
     // By the route, since a path may be encoded.
-    const path = (request.is404 ? undefined : request.routeOptions.url) ?? pathOf(request.url)
+    const path = request.route.url ?? pathOf(request.url)
     if (path.startsWith(CONTROL_PLANE)) return undefined
     const clientId = request.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
     return { clientId, at: sandbox.timeOf(clientId, now()) }
@@ -144,8 +146,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   }
 
   /** The fields of a form, also of one that was refused. */
-  function formOf({ bytes, routeOptions }: FastifyRequest) {
-    return bytes !== null && routeOptions.config?.consumes === FORM ? parseForm(bytes.toString()) : {}
+  function formOf({ bytes, route }: FastifyRequest) {
+    return bytes !== null && route.config.consumes === FORM ? parseForm(bytes.toString()) : {}
   }
 
   app.register(oauthRoutes, {

@@ -3,8 +3,8 @@ import { errors } from './core/errors.js'
 import type { Met } from './core/faults.js'
 import { askedError } from './http/asked-errors.js'
 import { refuseGone } from './http/deprecation.js'
-import { maskBody, maskTarget, maskTokens } from './http/masking.js'
-import { regionsOf } from './http/region.js'
+import { FORM } from './http/forms.js'
+import { maskForm, maskMultipart, maskTarget, maskTokens } from './http/masking.js'
 import { pathOf } from './http/routing.js'
 import type { RecordedRequest, Recordings } from './recording.js'
 import { answerLine } from './recording.js'
@@ -80,7 +80,7 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       const faulted = {
         method,
         path: pathOf(request.url),
-        region: regionsOf(request.routeOptions.schema) && request.region,
+        region: request.route.regions && request.region,
       }
       // One reading of the time for all that depends on it, or a replay could come to something else.
       const realNow = now()
@@ -125,9 +125,10 @@ const mediaTypeOf = (contentType: string | undefined) =>
  * What of the body the operation reads: so no secret that was put where nobody looks for it is kept, and nothing that a
  * replay needs is missing.
  */
-function readBody({ bytes, body, headers, routeOptions }: FastifyRequest): Buffer | null {
-  const { config, schema } = routeOptions
+function readBody({ bytes, body, headers, route }: FastifyRequest): Buffer | null {
+  const { config, schemas } = route
   if (bytes === null || bytes.length === 0) return null
-  if (config.consumes !== undefined) return maskBody(bytes, config.consumes, headers['content-type'])
-  return schema?.body === undefined ? null : Buffer.from(JSON.stringify(body))
+  if (config.consumes === FORM) return Buffer.from(maskForm(body as Record<string, string>))
+  if (config.consumes !== undefined) return maskMultipart(bytes, headers['content-type'])
+  return schemas.body === undefined ? null : Buffer.from(JSON.stringify(body))
 }

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Tokens } from './areas/oauth/tokens.js'
 import { createTokens, ownerOf } from './areas/oauth/tokens.js'
 import { errors } from './core/errors.js'
@@ -147,6 +147,8 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const configured = new Map<string, Registration>()
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
+  /** The one that stands last: it need not be moved there. */
+  let latest: Registration | undefined
 
   const told = new Set<(clientId: string) => void>()
   /** How often clients that were dropped had been reset or dropped. */
@@ -166,9 +168,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     const known = configured.get(clientId)
     if (known !== undefined) return known
     const found = registered.get(clientId)
-    if (found !== undefined) {
+    if (found !== undefined && found !== latest) {
       registered.delete(clientId)
       registered.set(clientId, found)
+      latest = found
     }
     return found
   }
@@ -206,6 +209,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       dropped?.(idle as string)
     }
     registered.set(fresh.clientId, fresh)
+    latest = fresh
   }
 
   /** A token ends with a reset, with its client, and when another secret registers the name. */
@@ -311,14 +315,15 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       const clientId = ownerOf(token) ?? ''
       const tokens = peek(clientId)?.live?.tokens
       // A forged token must not count as use of the tenant, nor move its clock.
-      if (tokens === undefined || !tokens.isAuthentic(token)) throw errors.invalidToken()
+      const claims = tokens?.read(token)
+      if (tokens === undefined || claims === undefined) throw errors.invalidToken()
       const tenant = open(touch(clientId) as Registration, realNow)
-      if (tokens.isExpired(token)) throw errors.expiredToken()
+      if (tokens.isExpired(claims)) throw errors.expiredToken()
       return tenant
     },
     ownerOf(token) {
       const live = peek(ownerOf(token) ?? '')?.live
-      return live?.tokens.isAuthentic(token) ? live.clientId : undefined
+      return live?.tokens.read(token) === undefined ? undefined : live.clientId
     },
     goesOn(tenant, realNow) {
       if (peek(tenant.clientId)?.live !== tenant) return false
@@ -382,4 +387,4 @@ export function createSandbox(options: SandboxOptions): Sandbox {
 }
 
 /** Digests are of one length, so that comparing them tells nothing of the secret's. */
-const digest = (secret: string) => createHash('sha256').update(secret).digest()
+const digest = (secret: string) => hash('sha256', secret, 'buffer')

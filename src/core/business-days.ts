@@ -1,3 +1,4 @@
+import { memoized } from './memo.js'
 import { addDays, type CalendarDate, type Zone } from './time.js'
 
 /** The days on which a payment system settles, and the zone whose midnight separates them. */
@@ -85,20 +86,11 @@ export function addOpenDays(calendar: BusinessCalendar, date: CalendarDate, days
 
 /** `holidays` lists the closing days of a year (`YYYY`), once a year asked for. Days on a weekend may stand in it. */
 function calendar(name: string, zone: Zone, holidays: (year: string) => CalendarDate[]): BusinessCalendar {
-  const known = new Map<string, Set<CalendarDate>>()
+  const closedIn = memoized((year: string) => new Set(holidays(year)))
   return {
     name,
     zone,
-    isOpen(date) {
-      if (isWeekend(date)) return false
-      const year = date.slice(0, 4)
-      let closed = known.get(year)
-      if (closed === undefined) {
-        closed = new Set(holidays(year))
-        known.set(year, closed)
-      }
-      return !closed.has(date)
-    },
+    isOpen: memoized((date: CalendarDate) => !isWeekend(date) && !closedIn(date.slice(0, 4)).has(date)),
   }
 }
 

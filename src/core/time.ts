@@ -1,3 +1,5 @@
+import { latest } from './memo.js'
+
 /** A moment: milliseconds since 1970-01-01T00:00:00Z, always a whole second. */
 export type Instant = number
 
@@ -23,9 +25,9 @@ export const wholeSecond = (milliseconds: number): Instant => Math.floor(millise
  * `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6). Four digits hold no year but 0001-9999: a moment beyond either end is written
  * as that end, so that what falls due after the end of the clock can still be shown.
  */
-export function formatInstant(at: Instant): string {
-  return `${new Date(Math.min(Math.max(at, FIRST_DAY), LAST_INSTANT)).toISOString().slice(0, 19)}Z`
-}
+export const formatInstant: (at: Instant) => string = latest(
+  at => `${new Date(Math.min(Math.max(at, FIRST_DAY), LAST_INSTANT)).toISOString().slice(0, 19)}Z`,
+)
 
 const INSTANT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
@@ -34,9 +36,9 @@ const INSTANT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
  * T and Z, no fraction, no offset) of a real date and time. 24:00:00 and the leap second :60 are refused: they would
  * not be written back as they were read.
  */
-export function parseInstant(text: string): Instant | undefined {
-  return INSTANT.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : undefined
-}
+export const parseInstant: (text: string) => Instant | undefined = latest(text =>
+  INSTANT.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : undefined,
+)
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 

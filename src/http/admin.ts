@@ -13,7 +13,7 @@ export function requireAdminToken(app: FastifyInstance, adminToken: string): voi
   // Digests are of one length, so that comparing them in constant time tells nothing of the token's.
   const right = digest(adminToken)
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!HEALTH.test(request.routeOptions.url as string) && !timingSafeEqual(digest(bearerOf(request) ?? ''), right)) {
+    if (!HEALTH.test(request.route.url as string) && !timingSafeEqual(digest(bearerOf(request) ?? ''), right)) {
       throw errors.adminTokenRequired()
     }
     done()

@@ -21,8 +21,8 @@ const translations = new Map<unknown, (request: FastifyRequest) => SandboxError>
 ])
 
 /** The refusal of a Content-Type that an operation does not take. PATCH tells what it does (RFC 5789 §2.2). */
-export function wrongMediaType({ method, routeOptions }: FastifyRequest): SandboxError {
-  const right = routeOptions.config.consumes ?? 'application/json'
+export function wrongMediaType({ method, route }: FastifyRequest): SandboxError {
+  const right = route.config.consumes ?? 'application/json'
   return errors.unsupportedMediaType(
     'content-type',
     `Content-Type must be ${right}.`,

@@ -34,7 +34,10 @@ export function parseForm(text: string): Fields {
   return fields
 }
 
+const ENCODED = /[%+]/
+
 function decode(text: string): string | undefined {
+  if (!ENCODED.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

@@ -49,7 +49,7 @@ function parameterOf(schema: object | undefined): PathParameter | undefined {
 const names = new Map<string, string>()
 
 /** The operation of a request, as deprecations name it. */
-export function operationOf({ method, routeOptions: { url = '' } }: FastifyRequest): string {
+export function operationOf({ method, route: { url = '' } }: FastifyRequest): string {
   const key = `${method} ${url}`
   let name = names.get(key)
   if (name === undefined) {

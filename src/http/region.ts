@@ -23,7 +23,7 @@ export function installRegion(app: FastifyInstance): void {
     const region = request.headers['x-region']
     if (typeof region !== 'string' || region === '')
       throw errors.missing('x-region', 'The header x-region is required.')
-    const served = regionsOf(request.routeOptions.schema) as readonly Region[]
+    const served = request.route.regions as readonly Region[]
     if (!served.includes(region as Region)) throw errors.invalidRegion(region, served)
     request.region = region as Region
     done()

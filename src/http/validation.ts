@@ -37,13 +37,6 @@ export async function warmUp(): Promise<Compiler> {
   return compiler
 }
 
-/** The schemas that a request is held against, in the order in which they are. */
-interface RequestSchemas {
-  params?: TObject
-  querystring?: TObject
-  body?: TObject
-}
-
 /**
  * Validates every request in the order that decisions §1 lays down: media type, path, query, body. Fastify's own
  * order differs, and it refuses a malformed body before it looks at the path; so bodies arrive here as bytes.
@@ -73,29 +66,28 @@ export function installValidation(app: FastifyInstance): void {
   })
 
   app.addHook('preValidation', (request: FastifyRequest, _reply: FastifyReply, done) => {
-    const schemas = request.routeOptions.schema as RequestSchemas | undefined
-    const { isPlain, receive } = request.routeOptions.config
+    const { isPlain, receive } = request.route.config
     if (isPlain) {
       done()
     } else if (receive !== undefined || compiler === undefined) {
-      validateLate(request, schemas).then(() => done(), done)
+      validateLate(request).then(() => done(), done)
     } else {
-      validate(request, schemas)
+      validate(request)
       done()
     }
   })
 }
 
 /** For what has to wait: a body that is taken in piece by piece, or the validators of the very first request. */
-async function validateLate(request: FastifyRequest, schemas: RequestSchemas | undefined): Promise<void> {
-  const [refusal] = await Promise.all([request.routeOptions.config.receive?.(request), warmUp()])
-  validate(request, schemas)
+async function validateLate(request: FastifyRequest): Promise<void> {
+  const [refusal] = await Promise.all([request.route.config.receive?.(request), warmUp()])
+  validate(request)
   if (refusal !== undefined) throw refusal
 }
 
 /** @throws the first refusal */
-function validate(request: FastifyRequest, schemas: RequestSchemas = {}): void {
-  const { params, querystring, body } = schemas
+function validate(request: FastifyRequest): void {
+  const { params, querystring, body } = request.route.schemas
   if (body !== undefined) refuseWrongMediaType(request)
   if (hasBadPath(request.raw)) throw errors.malformed(null, 'The path has bad percent-encoding.')
   if (params !== undefined) check(params, request.params, 'INVALID_FIELD')
@@ -110,7 +102,7 @@ export const hasBody = ({ headers }: FastifyRequest): boolean =>
 function refuseWrongMediaType(request: FastifyRequest) {
   // A body may be announced and still be empty: chunked, without a chunk.
   if (!hasBody(request) || request.bytes?.length === 0) return
-  const { consumes = 'application/json' } = request.routeOptions.config
+  const { consumes = 'application/json' } = request.route.config
   const given = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (given !== consumes) throw wrongMediaType(request)
 }
@@ -125,9 +117,12 @@ function readQuery(request: FastifyRequest, schema: TObject | undefined): Record
   const given = request.query as Fields
   if (isMalformed(given)) throw errors.malformed(null, 'The query string has bad percent-encoding.')
   const query: Record<string, unknown> = {}
+  const names = Object.keys(given)
+  if (schema === undefined && names.length === 0) return query
   const texts: Record<string, string> = {}
   const parameters = schema?.properties ?? {}
-  for (const [name, value] of Object.entries(given)) {
+  for (const name of names) {
+    const value = given[name] as string | string[]
     if (!Object.hasOwn(parameters, name)) {
       hintIgnored(request, 'parameter', name)
       continue
@@ -157,17 +152,17 @@ function readParameter(name: string, value: string | string[], { type }: TSchema
 function readBody(request: FastifyRequest, schema: TObject): unknown {
   const body = request.bytes === null || request.bytes.length === 0 ? {} : parseBody(request, request.bytes)
   check(schema, body, 'INVALID_FIELD')
-  const { isStrict } = request.routeOptions.config
+  const { isStrict } = request.route.config
   return prune(schema, body, isStrict ? refuseUnknown : name => hintIgnored(request, 'member', name), '')
 }
 
 const parseBody = (request: FastifyRequest, bytes: Buffer): Record<string, unknown> =>
-  request.routeOptions.config.consumes === FORM ? parsedForm(parseForm(bytes.toString())) : parseJson(bytes)
+  request.route.config.consumes === FORM ? parsedForm(parseForm(bytes.toString())) : parseJson(bytes)
 
 function parsedForm(fields: Fields): Record<string, unknown> {
   if (isMalformed(fields)) throw errors.malformed(null, 'The form has bad percent-encoding.')
-  for (const [name, value] of Object.entries(fields)) {
-    if (typeof value !== 'string') throw errors.malformed(name, `${shorten(name)} must be given once.`)
+  for (const name in fields) {
+    if (typeof fields[name] !== 'string') throw errors.malformed(name, `${shorten(name)} must be given once.`)
   }
   return fields
 }
@@ -229,10 +224,10 @@ function prune(
   // A schema without properties takes members of any name.
   if (!isObject(value) || schema.properties === undefined) return value
   const copy: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(value)) {
-    if (Object.hasOwn(schema.properties, name))
-      copy[name] = prune(schema.properties[name], member, ignored, `${path}${name}.`)
-    else ignored(`${path}${name}`, Object.keys(schema.properties))
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name]
+    if (!Object.hasOwn(schema.properties, name)) ignored(`${path}${name}`, Object.keys(schema.properties))
+    else copy[name] = isObject(member) ? prune(schema.properties[name], member, ignored, `${path}${name}.`) : member
   }
   return copy
 }

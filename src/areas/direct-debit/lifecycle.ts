@@ -1,4 +1,5 @@
 import { addOpenDays, T2 } from '../../core/business-days.js'
+import { memoized } from '../../core/memo.js'
 import type { Lifecycle } from '../../core/state-machine.js'
 import type { Step } from '../../core/stateful-table.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
@@ -42,9 +43,9 @@ export interface Timed {
 /** A time of day on a date, in the time of the scheme. */
 export const wallClock = (date: CalendarDate, time: string): Instant => instantOf(date, time, T2.zone)
 /** When a collection is handed to the scheme. */
-export const submissionOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -2), '16:00')
-const processingOf = (date: CalendarDate) => wallClock(addOpenDays(T2, date, -1), '09:00')
-const settlementOf = (date: CalendarDate) => wallClock(date, '14:00')
+export const submissionOf = memoized((date: CalendarDate) => wallClock(addOpenDays(T2, date, -2), '16:00'))
+const processingOf = memoized((date: CalendarDate) => wallClock(addOpenDays(T2, date, -1), '09:00'))
+const settlementOf = memoized((date: CalendarDate) => wallClock(date, '14:00'))
 
 /**
  * What happens next by itself.
@@ -95,9 +96,13 @@ const outcomeAt: Record<
 }
 
 /** The first and last collection date that are accepted now (decisions §6). */
-export function collectionDateBounds(today: CalendarDate, afterCutOff: boolean) {
-  return { earliest: addOpenDays(T2, today, afterCutOff ? 3 : 2), latest: addDays(today, 365) }
-}
+export const collectionDateBounds = (today: CalendarDate, afterCutOff: boolean) =>
+  afterCutOff ? boundsAfterCutOff(today) : boundsBeforeCutOff(today)
+
+const boundsFrom = (openDays: number) =>
+  memoized((today: CalendarDate) => ({ earliest: addOpenDays(T2, today, openDays), latest: addDays(today, 365) }))
+const boundsBeforeCutOff = boundsFrom(2)
+const boundsAfterCutOff = boundsFrom(3)
 
 /** Requests after this time of the day count as the next day's (decisions §6). */
 export const CUT_OFF = '16:00:00'

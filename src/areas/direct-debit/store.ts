@@ -2,6 +2,7 @@ import { onOrAfter, T2 } from '../../core/business-days.js'
 import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
+import { latest } from '../../core/memo.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/money.js'
 import type { Explained, KeptStateful, StatefulEntry } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
@@ -94,11 +95,11 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
   }
 
   function refuseUntimely(collectionDate: CalendarDate) {
-    const now = clock.now()
-    const today = localDate(now, T2.zone)
-    const { earliest, latest } = collectionDateBounds(today, localTime(now, T2.zone) > CUT_OFF)
-    if (onOrAfter(T2, collectionDate) < earliest) throw errors.collectionDateTooEarly(collectionDate, earliest)
-    if (collectionDate > latest) throw errors.collectionDateTooLate(collectionDate, latest)
+    const bounds = boundsAt(clock.now())
+    if (onOrAfter(T2, collectionDate) < bounds.earliest) {
+      throw errors.collectionDateTooEarly(collectionDate, bounds.earliest)
+    }
+    if (collectionDate > bounds.latest) throw errors.collectionDateTooLate(collectionDate, bounds.latest)
   }
 
   return {
@@ -208,6 +209,11 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
     },
   }
 }
+
+/** The collection dates that are accepted at a moment. */
+const boundsAt = latest((now: Instant) =>
+  collectionDateBounds(localDate(now, T2.zone), localTime(now, T2.zone) > CUT_OFF),
+)
 
 /** Whether a collection has reached the scheme, by the state that it is in. */
 const wasPresented = ({ status, reasonCode }: Collection) =>
