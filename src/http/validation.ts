@@ -43,14 +43,11 @@ export async function warmUp(): Promise<Compiler> {
  */
 export function installValidation(app: FastifyInstance): void {
   app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(({ schema }) => {
-    // Compiled when first used; `preValidation` has loaded the compiler by then.
-    let serialize: ((value: unknown) => string) | undefined
-    return value => {
-      serialize ??= (compiler as Compiler).compileSerializer(schema as object)
-      return serialize(value)
-    }
-  })
+  app.setSerializerCompiler(
+    ({ schema }) =>
+      value =>
+        serializerOf(schema as object)(value),
+  )
 
   app.removeAllContentTypeParsers()
   app.decorateRequest('bytes', null)
@@ -76,6 +73,18 @@ export function installValidation(app: FastifyInstance): void {
       done()
     }
   })
+}
+
+const serializers = new WeakMap<object, (value: unknown) => string>()
+
+/** Writes values of a schema as JSON. Compiled when first used; `preValidation` has loaded the compiler by then. */
+export function serializerOf(schema: object): (value: unknown) => string {
+  let serialize = serializers.get(schema)
+  if (serialize === undefined) {
+    serialize = (compiler as Compiler).compileSerializer(schema)
+    serializers.set(schema, serialize)
+  }
+  return serialize
 }
 
 /** For what has to wait: a body that is taken in piece by piece, or the validators of the very first request. */

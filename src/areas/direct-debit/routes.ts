@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { centsAtLeast } from '../../core/money.js'
 import { hint, hintLongReference } from '../../http/hints.js'
+import { sendPage } from '../../http/page-cache.js'
 import { failures, RegionHeader } from '../../http/schemas.js'
 import { findOutcome } from './outcomes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
@@ -51,7 +52,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         response: { 200: CollectionList, ...failures },
       },
     },
-    request => {
+    (request, reply) => {
       const { amountMin, amountMax, initiatedFrom, initiatedTo } = request.query
       if (amountMin !== undefined && amountMax !== undefined && centsAtLeast(amountMin) > centsAtLeast(amountMax)) {
         hint(request, 'amountMin is above amountMax: nothing can match')
@@ -59,7 +60,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       if (initiatedFrom !== undefined && initiatedTo !== undefined && initiatedFrom > initiatedTo) {
         hint(request, 'initiatedFrom is after initiatedTo: nothing can match')
       }
-      return request.world.collections.list(request.query)
+      sendPage(reply, request, CollectionList, () => request.world.collections.list(request.query))
     },
   )
 
