@@ -33,12 +33,12 @@ const FIRST_CAPACITY = 4
  */
 export class SortedRows {
   readonly #key: Column
-  readonly #blocks: Block[] = []
+  #blocks: Block[] = []
   /**
    * The value of each block's last row. A search through them stays in one stretch of memory; to ask the blocks for their
    * last rows instead would be four cache misses at each step, and make an insert five times slower.
    */
-  readonly #lasts: number[] = []
+  #lasts: number[] = []
   /** How many blocks, from the first on, have the right `start`. */
   #known = 0
   #length = 0
@@ -64,8 +64,13 @@ export class SortedRows {
         put(last, last.length, row)
         lasts[blocks.length - 1] = value
       } else {
-        blocks.push({ rows: new Uint32Array(FIRST_CAPACITY).fill(row, 0, 1), length: 1, start: 0 })
-        lasts.push(value)
+        const block = { rows: new Uint32Array(FIRST_CAPACITY).fill(row, 0, 1), length: 1, start: 0 }
+        // A first push would make room for 17, which in a million lists of one row is 250 MB.
+        if (last === undefined) [this.#blocks, this.#lasts] = [[block], [value]]
+        else {
+          blocks.push(block)
+          lasts.push(value)
+        }
       }
       return
     }
