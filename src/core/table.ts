@@ -60,6 +60,8 @@ export interface TableKind<R, Facet extends string> {
   /** The region that a record belongs to, where it tells. */
   region?(record: R): Region
   readonly facets: Readonly<Record<Facet, (record: R) => string | undefined>>
+  /** A number that a record keeps for good, by which lists are filtered. */
+  measure?(record: R): number
 }
 
 /**
@@ -109,6 +111,8 @@ export function createTable<R, E extends Entry<R>, Facet extends string>(
     ]),
   ) as Record<Facet, (entry: E) => string | undefined>
 
+  const { measure } = kind
+
   interface RegionRecords {
     readonly byReference: Map<string, E>
     readonly index: OrderedIndex<E, Facet>
@@ -122,7 +126,7 @@ export function createTable<R, E extends Entry<R>, Facet extends string>(
     if (records === undefined) {
       records = {
         byReference: new Map(),
-        index: createOrderedIndex(facets),
+        index: createOrderedIndex(facets, measure && (entry => measure(entry.record))),
         cursors: createCursors(engine.ids, `${kind.name}.${region}`),
       }
       regions.set(region, records)

@@ -1,4 +1,5 @@
-import t from 'tap'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
 import type { Position, Query } from '../../src/core/ordered-index.js'
 import { createOrderedIndex } from '../../src/core/ordered-index.js'
 
@@ -12,7 +13,9 @@ interface Entry extends Position {
 type Facet = 'status' | 'debtor'
 
 const facets = { status: ({ status }: Entry) => status, debtor: ({ debtor }: Entry) => debtor }
-const create = () => createOrderedIndex<Entry, Facet>(facets)
+const SEED = 20_261_121
+
+const create = () => createOrderedIndex<Entry, Facet>(facets, ({ amount }) => amount)
 
 const entry = (createdAt: number, sequence: number, more: Partial<Entry> = {}): Entry => ({
   name: `${createdAt}.${sequence}`,
@@ -25,17 +28,6 @@ const entry = (createdAt: number, sequence: number, more: Partial<Entry> = {}): 
 
 const names = (entries: readonly Entry[]) => entries.map(({ name }) => name)
 
-/** Mulberry32: the same numbers from 0 up to 1 for the same seed. */
-function random(seed: number) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let z = Math.imul(state ^ (state >>> 15), 1 | state)
-    z = (z + Math.imul(z ^ (z >>> 7), 61 | z)) ^ z
-    return ((z ^ (z >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** Newest first by creation time, ties by later creation first. */
 const newestFirst = (a: Position, b: Position) => b.createdAt - a.createdAt || b.sequence - a.sequence
 
@@ -47,8 +39,10 @@ function naivePage(entries: readonly Entry[], query: Query<Entry, Facet>) {
     for (const facet of ['status', 'debtor'] as const) {
       const wanted = query.facets?.[facet]
       const value = facets[facet](candidate)
-      if (wanted !== undefined && (value === undefined || !wanted.includes(value))) return false
+      if (wanted !== undefined && (value === undefined || ![wanted].flat().includes(value))) return false
     }
+    const { least = -Infinity, most = Infinity } = query.range ?? {}
+    if (candidate.amount < least || candidate.amount > most) return false
     return query.matches === undefined || query.matches(candidate)
   })
   const { after } = query
@@ -63,17 +57,17 @@ function naivePage(entries: readonly Entry[], query: Query<Entry, Facet>) {
 t.test('decisions §5: newest first by creation time, ties by later creation first', async t => {
   const index = create()
   for (const [createdAt, sequence] of [
-    [2000, 2],
-    [1000, 1],
-    [2000, 4],
-    [3000, 3],
+    [2000, 1],
+    [1000, 2],
+    [2000, 3],
+    [3000, 4],
     [2000, 5],
   ] as const) {
     index.add(entry(createdAt, sequence))
   }
   t.equal(index.size, 5)
   const page = index.page({ limit: 10 })
-  t.same(names(page.entries), ['3000.3', '2000.5', '2000.4', '2000.2', '1000.1'])
+  t.same(names(page.entries), ['3000.4', '2000.5', '2000.3', '2000.1', '1000.2'])
   t.equal(page.totalCount, 5)
   t.equal(page.hasMore, false)
 })
@@ -160,99 +154,185 @@ t.test('decisions §5: records created meanwhile neither repeat nor shift what f
   t.equal(second.totalCount, 5)
 })
 
-t.test('decisions §5: against sort, filter and slice, for random records and queries', async t => {
-  const STATUSES = ['PENDING', 'SETTLED', 'FAILED']
-  const DEBTORS = ['a', 'b', 'c', undefined]
-  let pages = 0
-  let records = 0
-
-  for (let seed = 1; seed <= 60; seed++) {
-    const next = random(seed)
-    const below = (limit: number) => Math.floor(next() * limit)
-    const some = <T>(of: readonly T[]) => of.filter(() => next() < 0.5)
-    const index = create()
-    const all: Entry[] = []
-    let sequence = 0
-
-    for (let step = 0; step < 150; step++) {
-      const action = next()
-      if (action < 0.5) {
-        // Seeding adds out of order.
-        const status = STATUSES[below(3)] as string
-        const fresh = entry(below(20) * 1000, ++sequence, { status, debtor: DEBTORS[below(4)], amount: below(10) })
-        index.add(fresh)
-        all.push(fresh)
-      } else if (action < 0.75 && all.length > 0) {
-        const moving = all[below(all.length)] as Entry
-        const from = moving.status
-        moving.status = STATUSES[below(3)] as string
-        index.moved(moving, 'status', from, moving.status)
-      } else {
-        const least = below(10)
-        const query: Query<Entry, Facet> = {
-          limit: 1 + below(6),
-          ...(next() < 0.7 && {
-            facets: {
-              ...(next() < 0.6 && { status: some(STATUSES) }),
-              ...(next() < 0.4 && { debtor: some(['a', 'b', 'x']) }),
-            },
-          }),
-          ...(next() < 0.3 && { createdFrom: below(22) * 1000 }),
-          ...(next() < 0.3 && { createdTo: below(22) * 1000 }),
-          ...(next() < 0.3 && { matches: ({ amount }) => amount >= least }),
-          ...(next() < 0.5 && { after: { createdAt: below(22) * 1000, sequence: below(sequence + 2) } }),
-        }
-        const page = index.page(query)
-        const expected = naivePage(all, query)
-        pages++
-        records += expected.entries.length
-        const actual = { ...page, entries: names(page.entries) }
-        if (JSON.stringify(actual) !== JSON.stringify(expected)) {
-          t.same(actual, expected, `seed ${seed}, step ${step}: ${JSON.stringify(query)}`)
-          return
-        }
-      }
-    }
-
-    t.equal(index.size, all.length)
-    const oldestFirst = [...all].sort((a, b) => newestFirst(b, a))
-    for (const status of STATUSES) {
-      t.same(
-        names(index.withFacet('status', status)),
-        names(oldestFirst.filter(candidate => candidate.status === status)),
-        `seed ${seed}: ${status}, oldest first`,
-      )
-    }
-
-    // All pages of one walk give each record once.
-    const walked: string[] = []
-    for (let after: Position | undefined; ; ) {
-      const page = index.page({ limit: 7, after })
-      walked.push(...names(page.entries))
-      after = page.entries.at(-1)
-      if (!page.hasMore) break
-    }
-    t.same(walked, names([...all].sort(newestFirst)), `seed ${seed}: walk`)
-  }
-  t.ok(pages > 1000 && records > 1000, `${pages} pages, ${records} records`)
+t.test('an index without a measure ignores bounds on it', async t => {
+  const index = createOrderedIndex<Entry, Facet>(facets)
+  index.add(entry(1000, 1, { amount: 5 }))
+  t.equal(index.page({ limit: 1, range: { least: 6, most: 7 } }).totalCount, 1)
 })
 
-t.test('decisions §5: a page touches its own records, not all of them', async t => {
-  const index = create()
-  let reads = 0
-  for (let sequence = 1; sequence <= 20_000; sequence++) {
-    index.add({
-      ...entry(1000, sequence, { status: sequence % 100 === 0 ? 'FAILED' : 'PENDING' }),
-      get createdAt() {
-        reads++
-        return 1000
-      },
-    })
+const STATUSES = ['PENDING', 'SETTLED', 'FAILED']
+const DEBTORS = ['a', 'b', 'c', undefined]
+
+/** What is done to an index, in numbers that are taken modulo what there is. */
+const times = fc.nat(20).map(seconds => seconds * 1000)
+const additions = fc.record({
+  isPast: fc.boolean(),
+  time: times,
+  status: fc.constantFrom(...STATUSES),
+  debtor: fc.constantFrom(...DEBTORS),
+  amount: fc.nat(40),
+})
+const moves = fc.record({ at: fc.nat(), status: fc.constantFrom(...STATUSES), debtor: fc.constantFrom(...DEBTORS) })
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+const queries = fc.record({
+  facets: maybe(
+    fc.record({
+      status: maybe(fc.oneof(fc.constantFrom(...STATUSES), fc.subarray(STATUSES))),
+      debtor: maybe(fc.oneof(fc.constantFrom('a', 'x'), fc.subarray(['a', 'b', 'x']))),
+    }),
+  ),
+  createdFrom: maybe(times),
+  createdTo: maybe(times),
+  range: maybe(fc.record({ least: fc.integer({ min: -1, max: 41 }), most: fc.nat(41) })),
+  matches: maybe(fc.constant(({ sequence }: Entry) => sequence % 3 > 0)),
+  after: maybe(fc.record({ createdAt: times, sequence: fc.nat(3000) })),
+  limit: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 500 })),
+})
+
+type Step = (index: ReturnType<typeof create>, all: Entry[]) => void
+
+/** Random operations against sort, filter and slice. */
+function againstNaive(t: Test, size: number, runs: number) {
+  const operations = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: additions.map(
+        ({ isPast, time, ...facts }): Step =>
+          (index, all) => {
+            const latest = Math.max(0, ...all.slice(-1).map(({ createdAt }) => createdAt))
+            const fresh = entry(isPast ? time : latest + (time % 2000), all.length + 1, facts)
+            index.add(fresh)
+            all.push(fresh)
+          },
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: moves.map(
+        ({ at, status, debtor }): Step =>
+          (index, all) => {
+            const moving = all[at % all.length]
+            if (moving === undefined) return
+            const from = { status: moving.status, debtor: moving.debtor }
+            Object.assign(moving, { status, debtor })
+            index.moved(moving, 'status', from.status, status)
+            index.moved(moving, 'debtor', from.debtor, debtor)
+          },
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: queries.map(
+        (query): Step =>
+          (index, all) => {
+            const { examined, ...page } = index.page(query)
+            t.same({ ...page, entries: names(page.entries) }, naivePage(all, query), JSON.stringify(query))
+            t.ok(examined >= 0)
+          },
+      ),
+    },
+  )
+  fc.assert(
+    fc.property(fc.array(operations, { minLength: size, maxLength: size }), steps => {
+      const index = create()
+      const all: Entry[] = []
+      for (const step of steps) step(index, all)
+      t.equal(index.size, all.length)
+      const oldestFirst = [...all].sort((a, b) => newestFirst(b, a))
+      for (const status of STATUSES) {
+        t.same(
+          names(index.withFacet('status', status)),
+          names(oldestFirst.filter(candidate => candidate.status === status)),
+          `${status}, oldest first`,
+        )
+      }
+      // All pages of one walk give each record once.
+      const walked: string[] = []
+      for (let after: Position | undefined; ; ) {
+        const page = index.page({ limit: 77, after })
+        walked.push(...names(page.entries))
+        after = page.entries.at(-1)
+        if (!page.hasMore) break
+      }
+      t.same(walked, names([...all].sort(newestFirst)), 'walk')
+    }),
+    { seed: SEED, numRuns: runs },
+  )
+}
+
+t.test('decisions §5: against sort, filter and slice, few records', async t => againstNaive(t, 150, 60))
+
+t.test('decisions §5: against sort, filter and slice, many blocks of records', async t => againstNaive(t, 3000, 2))
+
+t.test('decisions §5: a page looks at its own records, not at all of them', async t => {
+  const COUNT = 100_000
+  interface Row extends Position {
+    readonly status: string
+    readonly mandate: string
+    readonly amount: number
   }
-  reads = 0
-  t.equal(index.page({ limit: 10 }).entries.length, 10)
-  t.ok(reads < 500, `${reads} reads without a filter`)
-  reads = 0
-  t.equal(index.page({ limit: 10, facets: { status: ['FAILED'] } }).totalCount, 200)
-  t.ok(reads < 1000, `${reads} reads with one`)
+  const index = createOrderedIndex<Row, 'status' | 'mandate'>(
+    { status: ({ status }) => status, mandate: ({ mandate }) => mandate },
+    ({ amount }) => amount,
+  )
+  const all: Row[] = []
+  for (let sequence = 1; sequence <= COUNT; sequence++) {
+    const status = sequence % 1000 === 0 ? 'FAILED' : sequence % 10 === 0 ? 'PENDING' : 'SETTLED'
+    // A step prime to the count deals out each amount up to it once, in no order of time.
+    const amount = (sequence * 7_919) % COUNT
+    const row = { createdAt: sequence * 1000, sequence, status, mandate: `M${sequence % 197}`, amount }
+    index.add(row)
+    all.push(row)
+  }
+  const middle = { createdAt: 50_000_000, sequence: 50_000 }
+  const above = (least: number) => ({ least, most: Infinity })
+  /** In blocks of up to 512 rows: looking at 100 costs one or two. */
+  const cases: [name: string, query: Omit<Query<Row, 'status' | 'mandate'>, 'limit'>, rows: number][] = [
+    ['first page', {}, 1024],
+    ['late page', { after: middle }, 1024],
+    ['a common status', { facets: { status: 'SETTLED' } }, 1024],
+    ['a rare status', { facets: { status: 'FAILED' } }, 1024],
+    ['late page of a status', { facets: { status: 'PENDING' }, after: middle }, 1024],
+    ['two of three statuses', { facets: { status: ['FAILED', 'PENDING'] } }, 2048],
+    ['a mandate', { facets: { mandate: 'M7' } }, 1024],
+    ['from', { createdFrom: 50_000_000 }, 1024],
+    ['to', { createdTo: 50_000_000 }, 1024],
+    ['amounts of half', { range: above(50_000) }, 1024],
+    ['amounts of a tenth', { range: above(90_000) }, 2048],
+    ['amounts of a hundredth', { range: above(99_000) }, 6000],
+    ['late page of amounts of a hundredth', { range: above(99_000), after: middle }, 6000],
+    ['amounts of a thousandth', { range: above(99_900) }, 512],
+    ['no amount', { range: above(COUNT) }, 0],
+    // Combinations look at the shortest list among them, and at what the page takes.
+    ['status and mandate', { facets: { status: 'SETTLED', mandate: 'M7' } }, 2 * 512],
+    ['status and amount', { facets: { status: 'PENDING' }, range: above(50_000) }, 10_000 + 1024],
+    ['status and few amounts', { facets: { status: 'SETTLED' }, range: above(99_900) }, 2 * 512],
+    ['days and amount', { createdFrom: 90_000_000, range: above(50_000) }, 10_001 + 1024],
+    ['half of the time and few amounts', { createdFrom: 50_000_000, range: above(99_900) }, 2 * 512],
+    [
+      'all but one status, amount, time',
+      {
+        facets: { status: ['SETTLED', 'PENDING'] },
+        createdFrom: 10_000_000,
+        range: above(20_000),
+      },
+      COUNT,
+    ],
+  ]
+  const isAmong = (wanted: string | readonly string[] | undefined, value: string) =>
+    wanted === undefined || [wanted].flat().includes(value)
+  for (const [name, query, bound] of cases) {
+    const { facets = {}, createdFrom = 0, createdTo = Infinity, range = above(0) } = query
+    const count = all.filter(
+      row =>
+        createdFrom <= row.createdAt &&
+        row.createdAt <= createdTo &&
+        range.least <= row.amount &&
+        isAmong(facets.status, row.status) &&
+        isAmong(facets.mandate, row.mandate),
+    ).length
+    const page = index.page({ ...query, limit: 100 })
+    t.equal(page.totalCount, count, `${name}: count`)
+    t.ok(page.examined <= bound, `${name}: looks at ${page.examined} rows, at most ${bound}`)
+  }
 })

@@ -57,6 +57,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
         mandateReference: collection => collection.mandateReference,
         debtorReference: collection => collection.debtorReference,
       },
+      measure: collection => parseAmount(collection.amount),
       plan: collection => nextStep(collection, mandates.get(collection.mandateReference).status === 'ACTIVE'),
       entered({ record }) {
         if (record.status === 'SUBMITTED') mandates.presented(record.mandateReference, clock.now())
@@ -127,7 +128,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
         facets: { status, mandateReference, debtorReference },
         createdFrom: initiatedFrom === undefined ? undefined : parseInstant(initiatedFrom),
         createdTo: initiatedTo === undefined ? undefined : parseInstant(initiatedTo),
-        matches: amountWithin(query),
+        range: amountWithin(query),
         cursor,
         limit,
       })
@@ -221,10 +222,8 @@ const wasPresented = ({ status, reasonCode }: Collection) =>
 
 function amountWithin({ amountMin, amountMax }: CollectionQuery) {
   if (amountMin === undefined && amountMax === undefined) return undefined
-  const least = amountMin === undefined ? 0 : centsAtLeast(amountMin)
-  const most = amountMax === undefined ? Infinity : centsAtMost(amountMax)
-  return ({ record }: StatefulEntry<Collection>) => {
-    const cents = parseAmount(record.amount)
-    return least <= cents && cents <= most
+  return {
+    least: amountMin === undefined ? 0 : centsAtLeast(amountMin),
+    most: amountMax === undefined ? Infinity : centsAtMost(amountMax),
   }
 }
