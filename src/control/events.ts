@@ -24,14 +24,9 @@ const HEARTBEAT_MS = 15_000
 /** A reader that takes nothing for so long is cut off; it can resume where it was. */
 const PATIENCE_MS = 60_000
 
-const isFor = ({ kind, reference }: Query, event: Event) =>
-  (kind ?? event.kind) === event.kind && (reference ?? event.reference) === event.reference
-
-function pageOf(world: World, query: Query, after: number) {
-  const wanted = world.events.after(after).filter(event => isFor(query, event))
-  const data = wanted.slice(0, MOST)
-  const isWhole = data.length === wanted.length
-  return { data, last: isWhole ? world.events.last() : (data.at(-1) as Event).seq, isWhole }
+function pageOf({ events }: World, query: Query, after: number) {
+  const { events: data, areAll } = events.select(after, query, MOST)
+  return { data, last: areAll ? events.last() : (data.at(-1) as Event).seq, isWhole: areAll }
 }
 
 /** When the next event can come by itself, in milliseconds; Infinity: not at all. */
@@ -52,7 +47,8 @@ export function readEvents(
   { raw: { socket } }: FastifyRequest,
   { sandbox, waiting, now, isClosing }: EventsOptions,
 ) {
-  const { after = 0, wait = 0 } = query
+  const { wait = 0 } = query
+  let { after = 0 } = query
   const { world } = sandbox.tenant(client, now())
   const deadline = now() + wait * 1000
   sandbox.tell(waiting.wake)
@@ -72,6 +68,8 @@ export function readEvents(
         settle.resolve({ data, last })
         return null
       }
+      // What has been looked through once is not looked through again.
+      after = Math.max(after, last)
       return Math.min(deadline - realNow, untilNextDue(current, realNow))
     },
   })

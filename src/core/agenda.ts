@@ -11,58 +11,86 @@ export interface Schedulable {
 /** Does the work that is due for one item; called with the clock standing at the due time. */
 export type DueWork<T extends Schedulable = Schedulable> = (item: T) => void
 
-interface Planned {
+/** Work that is due at some instant. */
+export interface Due {
   readonly at: Instant
   readonly item: Schedulable
   readonly work: DueWork
 }
 
-const before = (a: Planned, b: Planned) => a.at < b.at || (a.at === b.at && a.item.sequence < b.item.sequence)
-
 /**
- * A binary heap ordered by due time, then by creation. Planning an item anew leaves its old entry behind, which is
- * passed over when it comes up; when more than half of the entries are such left-overs, they are swept out, so that
- * the heap stays proportional to what is really planned.
+ * A binary heap ordered by due time, then by creation. Planning an item anew leaves its old place behind, which is passed
+ * over when it comes up; when more than half of the places are such left-overs, they are swept out, so that the heap
+ * stays proportional to what is really planned. Its places are three columns: 24 bytes each, where objects take 72.
  */
 export function createAgenda() {
-  let heap: Planned[] = []
+  const times: Instant[] = []
+  const items: Schedulable[] = []
+  const works: DueWork[] = []
   let live = 0
 
-  const isLive = (entry: Planned) => entry.item.dueAt === entry.at
+  const isLive = (place: number) => (items[place] as Schedulable).dueAt === times[place]
 
-  function up(index: number) {
-    const entry = heap[index] as Planned
-    while (index > 0) {
-      const parent = (index - 1) >> 1
-      if (!before(entry, heap[parent] as Planned)) break
-      heap[index] = heap[parent] as Planned
-      index = parent
-    }
-    heap[index] = entry
+  /** Whether what is due at `at` comes before a place. */
+  function isBefore(at: Instant, item: Schedulable, place: number): boolean {
+    const other = times[place] as Instant
+    return at < other || (at === other && item.sequence < (items[place] as Schedulable).sequence)
   }
 
-  function down(index: number) {
-    const entry = heap[index] as Planned
-    for (let child = 2 * index + 1; child < heap.length; child = 2 * index + 1) {
-      if (child + 1 < heap.length && before(heap[child + 1] as Planned, heap[child] as Planned)) child++
-      if (!before(heap[child] as Planned, entry)) break
-      heap[index] = heap[child] as Planned
-      index = child
+  function put(place: number, at: Instant, item: Schedulable, work: DueWork) {
+    times[place] = at
+    items[place] = item
+    works[place] = work
+  }
+
+  const move = (from: number, to: number) =>
+    put(to, times[from] as Instant, items[from] as Schedulable, works[from] as DueWork)
+
+  /** Puts work where it belongs, on the way up from a place that is free. */
+  function up(free: number, at: Instant, item: Schedulable, work: DueWork) {
+    let place = free
+    while (place > 0) {
+      const parent = (place - 1) >> 1
+      if (!isBefore(at, item, parent)) break
+      move(parent, place)
+      place = parent
     }
-    heap[index] = entry
+    put(place, at, item, work)
+  }
+
+  /** The same on the way down. */
+  function down(free: number, at: Instant, item: Schedulable, work: DueWork) {
+    let place = free
+    for (let child = 2 * place + 1; child < times.length; child = 2 * place + 1) {
+      if (child + 1 < times.length && isBefore(times[child + 1] as Instant, items[child + 1] as Schedulable, child))
+        child++
+      if (isBefore(at, item, child)) break
+      move(child, place)
+      place = child
+    }
+    put(place, at, item, work)
   }
 
   function removeTop() {
-    const last = heap.pop() as Planned
-    if (heap.length > 0) {
-      heap[0] = last
-      down(0)
-    }
+    const at = times.pop() as Instant
+    const item = items.pop() as Schedulable
+    const work = works.pop() as DueWork
+    if (times.length > 0) down(0, at, item, work)
   }
 
   function sweep() {
-    heap = heap.filter(isLive)
-    for (let index = (heap.length >> 1) - 1; index >= 0; index--) down(index)
+    let kept = 0
+    for (let place = 0; place < times.length; place++) if (isLive(place)) move(place, kept++)
+    for (const column of [times, items, works]) column.length = kept
+    for (let place = (kept >> 1) - 1; place >= 0; place--) {
+      down(place, times[place] as Instant, items[place] as Schedulable, works[place] as DueWork)
+    }
+  }
+
+  /** Drops left-overs from the top; whether anything is planned. */
+  function isAny(): boolean {
+    while (times.length > 0 && !isLive(0)) removeTop()
+    return times.length > 0
   }
 
   return {
@@ -72,17 +100,18 @@ export function createAgenda() {
       item.dueAt = at
       if (at === null) return
       live++
-      heap.push({ at, item, work })
-      up(heap.length - 1)
-      if (heap.length > 64 && heap.length > 2 * live) sweep()
+      up(times.length, at, item, work)
+      if (times.length > 64 && times.length > 2 * live) sweep()
     },
-    peek(): Planned | undefined {
-      while (heap[0] !== undefined && !isLive(heap[0])) removeTop()
-      return heap[0]
-    },
-    pop() {
+    /** When the next work is due; null: there is none. */
+    nextAt: (): Instant | null => (isAny() ? (times[0] as Instant) : null),
+    /** Takes the next work out; there must be some. */
+    take(): Due {
+      const due = { at: times[0] as Instant, item: items[0] as Schedulable, work: works[0] as DueWork }
       removeTop()
       live--
+      due.item.dueAt = null
+      return due
     },
   }
 }

@@ -56,11 +56,10 @@ export function createClock(start: ClockStart): Clock {
   const agenda = createAgenda()
 
   function advanceTo(to: Instant) {
-    for (let due = agenda.peek(); due !== undefined && due.at <= to; due = agenda.peek()) {
-      agenda.pop()
-      due.item.dueAt = null
-      if (due.at > now) now = due.at
-      due.work(due.item)
+    for (let at = agenda.nextAt(); at !== null && at <= to; at = agenda.nextAt()) {
+      const { item, work } = agenda.take()
+      if (at > now) now = at
+      work(item)
     }
     if (to > now) now = to
   }
@@ -105,7 +104,7 @@ export function createClock(start: ClockStart): Clock {
       advanceTo(to)
       reanchor(now + fraction)
     },
-    nextDue: () => agenda.peek()?.at ?? null,
+    nextDue: agenda.nextAt,
     timeAt,
     realTimeOf: at => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),
     schedule(item, at, work) {

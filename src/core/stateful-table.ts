@@ -26,7 +26,8 @@ export interface Step<V extends string> {
 }
 
 export interface StatefulEntry<R> extends Entry<R>, Schedulable {
-  readonly timeline: Event[]
+  /** The `seq` of the record's latest event; 0: none is known. */
+  latestEvent: number
 }
 
 /** A record with states, its place and its history, as a state document keeps it (control plane, GET /state). */
@@ -90,8 +91,6 @@ export interface StatefulTable<R, V extends string, Facet extends string>
   restore(kept: readonly KeptStateful<R>[], path: string): void
 }
 
-const withReason = (reasonCode: string | undefined) => (reasonCode === undefined ? {} : { reasonCode })
-
 /** A table whose records have a lifecycle, a history and a future on the tenant's clock. */
 export function createStatefulTable<R extends Stateful<S>, S extends string, V extends string, Facet extends string>(
   kind: StatefulKind<R, S, V, Facet>,
@@ -108,15 +107,15 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
   function happened(entry: StatefulEntry<R>, from: S | null, cause: Cause) {
     const { record } = entry
     const { updatedAt: at, status: to, reasonCode } = record
-    const reference = kind.reference(record)
-    entry.timeline.push(events.append({ at, kind: kind.event, reference, from, to, ...withReason(reasonCode), cause }))
+    const event = { at, kind: kind.event, reference: kind.reference(record), from, to, reasonCode, cause }
+    entry.latestEvent = events.append(event, entry.latestEvent)
   }
 
   function move(entry: StatefulEntry<R>, verb: V, cause: Cause, facts?: Partial<R>) {
     const { record } = entry
     const from = record.status
     const to = next(kind.lifecycle, from, verb, kind.noun)
-    Object.assign(record, facts)
+    if (facts !== undefined) Object.assign(record, facts)
     record.status = to
     record.updatedAt = formatInstant(clock.now())
     table.index(entry.region).moved(entry, 'status', from, to)
@@ -132,25 +131,31 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
   function takeStep(entry: StatefulEntry<R>) {
     // Only an entry with a plan is on the agenda, and whatever changes a plan calls replan.
     const { verb, cause, reasonCode } = kind.plan(entry.record) as Step<V>
-    move(entry, verb, cause, withReason(reasonCode) as Partial<R>)
+    move(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
   }
 
   function create(region: Region, record: R, cause: Cause) {
     const createdAt = parseInstant(kind.createdAt(record)) as Instant
-    const entry = table.add({ ...table.placeAt(createdAt), region, record, timeline: [], dueAt: null })
+    const { sequence } = table.placeAt(createdAt)
+    const entry = table.add({ createdAt, sequence, region, record, latestEvent: 0, dueAt: null })
     happened(entry, null, cause)
     replan(entry)
     return entry
   }
 
-  function timelineOf({ record, timeline }: KeptStateful<R>, path: string): Event[] {
+  /** Chains the events of a timeline. Answers the `seq` of the latest. */
+  function chain({ record, timeline }: KeptStateful<R>, path: string): number {
     const reference = kind.reference(record)
-    return timeline.map((seq, at) => {
+    let latest = 0
+    for (const [at, seq] of timeline.entries()) {
       const event = events.at(seq)
-      const isNext = at === 0 || seq > (timeline[at - 1] as number)
-      if (isNext && event?.kind === kind.event && event.reference === reference) return event
-      throw errors.invalid(`${path}.timeline.${at}`, `There is no further event ${seq} of ${quote(reference)}.`)
-    })
+      const isNext = seq > latest && event?.kind === kind.event && event.reference === reference
+      if (!isNext || !events.link(seq, latest)) {
+        throw errors.invalid(`${path}.timeline.${at}`, `There is no further event ${seq} of ${quote(reference)}.`)
+      }
+      latest = seq
+    }
+    return latest
   }
 
   return {
@@ -172,7 +177,7 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
       const isPlanned = step !== null && entry.dueAt !== null
       return {
         record: entry.record,
-        timeline: entry.timeline,
+        timeline: events.chain(entry.latestEvent).map(seq => events.at(seq) as Event),
         next: isPlanned
           ? { at: formatInstant(entry.dueAt as Instant), to: kind.lifecycle[entry.record.status][step.verb] as S }
           : null,
@@ -180,19 +185,19 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
       }
     },
     keep: () =>
-      table.entries().map(({ region, sequence, record, timeline }) => ({
+      table.entries().map(({ region, sequence, record, latestEvent }) => ({
         region,
         sequence,
         record,
-        timeline: timeline.map(({ seq }) => seq),
+        timeline: events.chain(latestEvent),
       })),
     restore(kept, path) {
       table.refuseMisplaced(kept, path)
       for (const [at, item] of kept.entries()) {
         const { region, sequence, record } = item
         const createdAt = parseInstant(kind.createdAt(record)) as Instant
-        const timeline = timelineOf(item, `${path}.${at}`)
-        replan(table.add({ createdAt, sequence, region, record, timeline, dueAt: null }))
+        const latestEvent = chain(item, `${path}.${at}`)
+        replan(table.add({ createdAt, sequence, region, record, latestEvent, dueAt: null }))
       }
     },
   }
