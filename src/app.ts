@@ -30,7 +30,7 @@ import { clientErrorHandler } from './http/socket-errors.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
 import { acceptUploads } from './http/upload.js'
-import { installValidation } from './http/validation.js'
+import { compilersFactory, installValidation } from './http/validation.js'
 import { createWaiting } from './http/waiting.js'
 import { NAME, VERSION } from './package.js'
 import type { Recordings } from './recording.js'
@@ -86,6 +86,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     requestTimeout,
     clientErrorHandler: clientErrorHandler(requestIds.next),
+    schemaController: { compilersFactory },
     rewriteUrl: toRoutable,
     // Node answers these by itself otherwise, and not in the envelope.
     http: {
