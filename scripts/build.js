@@ -63,6 +63,9 @@ const UNUSED = {
   pino: { 'thread-stream': leftOut },
 }
 
+/** The chunk of light-my-request. */
+const INJECT = './inject.js'
+
 /** @type {import('esbuild').Plugin} */
 const lean = {
   name: 'lean',
@@ -77,9 +80,11 @@ const lean = {
     }
     onLoad({ filter: /^/, namespace: 'unused' }, ({ path, pluginData }) => ({ contents: pluginData(path) }))
     // Replays alone need it. Fastify asks for it late, but by `require`, at which esbuild does not split.
-    onResolve({ filter: /^light-my-request$/ }, ({ kind }) =>
-      kind === 'require-call' ? { path: './inject.js', external: true } : undefined,
+    onResolve({ filter: /^light-my-request$/ }, ({ path, kind }) =>
+      kind === 'require-call' ? { path, namespace: 'late' } : undefined,
     )
+    onLoad({ filter: /^/, namespace: 'late' }, () => ({ contents: `module.exports = require('${INJECT}').default` }))
+    onResolve({ filter: /^/, namespace: 'late' }, () => ({ path: INJECT, external: true }))
   },
 }
 
