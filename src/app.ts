@@ -32,7 +32,7 @@ import { installRouting, pathOf, toRoutable } from './http/routing.js'
 import { clientErrorHandler } from './http/socket-errors.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
-import { installValidation } from './http/validation.js'
+import { compilersFactory, installValidation } from './http/validation.js'
 import { createWaiting } from './http/waiting.js'
 import { NAME, VERSION } from './package.js'
 import type { Recordings } from './recording.js'
@@ -85,6 +85,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     requestTimeout,
     clientErrorHandler: clientErrorHandler(requestIds.next),
+    schemaController: { compilersFactory },
     rewriteUrl: toRoutable,
     // Node answers these by itself otherwise, and not in the envelope.
     http: {

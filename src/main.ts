@@ -1,4 +1,5 @@
 #!/usr/bin/env node
 import { run } from './cli.js'
 
-await run(process.argv.slice(2), process.env)
+// Not awaited: what runs here is CommonJS (scripts/build.js).
+void run(process.argv.slice(2), process.env)

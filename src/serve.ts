@@ -48,6 +48,8 @@ export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void
     prepare?.(sandbox)
 
     closeOnSignal(app, logger, () => storage?.close())
+    // While whoever asks for readiness gets ready to send more. At rest, the validators would be a third of the memory.
+    app.server.once('request', () => setImmediate(warmUp))
     await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
   } catch (error) {
     storage?.close()
@@ -58,9 +60,6 @@ export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void
     'payments-sandbox is ready',
   )
   publicUrl()
-
-  // The first client is spared the wait; nothing at the start needs the validators.
-  setImmediate(warmUp)
 }
 
 /** Loaded for those alone who keep their tenants. @throws ConfigError, also when restoring */
