@@ -32,7 +32,7 @@ export function pinSelf() {
 
 /** @returns {{ command: string, args: string[] }} the command on a core; taskset turns into it, so the pid is its own */
 export function pinned(core, command, args) {
-  return canPin && core !== undefined
+  return canPin && core !== null
     ? { command: 'taskset', args: ['-c', String(core), command, ...args] }
     : { command, args }
 }

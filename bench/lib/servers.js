@@ -42,7 +42,7 @@ export function freePort() {
 /**
  * Spawns a Node program. Nothing of this environment reaches it but what a shell has anyway.
  * @param {string[]} args
- * @param {{ port: number, env?: Record<string, string>, core?: number, cwd?: string }} options
+ * @param {{ port: number, env?: Record<string, string>, core?: number | null, cwd?: string }} options `core` null: any
  * @returns {Server}
  */
 export function launch(args, { port, env = {}, core = SERVER_CORE, cwd = TEMPORARY }) {
