@@ -23,6 +23,7 @@ if (major < 24) {
 
 const { BENCH, describe, pinSelf, ROOT } = await import('./lib/machine.js')
 const { markdown, plain } = await import('./lib/report.js')
+const { latencyPlot } = await import('./lib/plot.js')
 const { stopAll } = await import('./lib/servers.js')
 
 const SUBJECTS = ['http', 'lists', 'sqlite', 'start', 'memory', 'advance', 'soak']
@@ -93,4 +94,6 @@ function report() {
   }
   const date = new Date().toISOString().slice(0, 10)
   writeFileSync(join(BENCH, 'RESULTS.md'), markdown(machine, date, parts))
+  const plotted = parts.flatMap(part => part.plotted ?? [])
+  writeFileSync(join(BENCH, 'latency.svg'), latencyPlot(plotted))
 }

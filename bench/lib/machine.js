@@ -61,18 +61,20 @@ function git(...args) {
   return status === 0 ? stdout.trim() : undefined
 }
 
-/** What a result belongs to. */
+/** What the product is made of. */
+const PRODUCT = ['src', 'scripts', 'fixtures', 'package-lock.json']
+
+/** What a result belongs to. The commit is the last that changed the product. */
 export function describe() {
-  const commit = git('rev-parse', '--short=12', 'HEAD')
-  // The results themselves do not count as a change.
-  const isChanged = (git('status', '--porcelain', '--', 'src', 'scripts', 'package-lock.json', 'fixtures') ?? '') !== ''
+  const commit = git('log', '-1', '--format=%h', '--abbrev=12', '--', ...PRODUCT)
+  const isChanged = (git('status', '--porcelain', '--', ...PRODUCT) ?? '') !== ''
   return {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memory: `${Math.round(totalmem() / 1024 ** 3)} GiB`,
     system: `${platform()} ${process.arch}`,
     node: process.version,
-    commit: commit === undefined ? 'no repository' : `${commit}${isChanged ? ', with changes' : ''}`,
+    commit: !commit ? 'no repository' : `${commit}${isChanged ? ', with changes' : ''}`,
     load: hasWrk ? 'wrk' : 'autocannon',
     pinning: canPin ? `server on core ${SERVER_CORE}, load on core ${LOAD_CORE}` : 'none',
   }
