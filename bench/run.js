@@ -24,7 +24,6 @@ if (major < 24) {
 const { BENCH, describe, pinSelf, ROOT } = await import('./lib/machine.js')
 const { markdown, plain } = await import('./lib/report.js')
 const { latencyPlot } = await import('./lib/plot.js')
-const { stopAll } = await import('./lib/servers.js')
 
 const SUBJECTS = ['http', 'lists', 'sqlite', 'start', 'memory', 'advance', 'soak']
 const { values: options } = parseArgs({
@@ -73,7 +72,6 @@ if (!options.report) {
     parts.push(part)
     if (!options.quick) writeFileSync(join(FOUND, `${name}.json`), JSON.stringify(part))
   }
-  await stopAll()
   process.stdout.write(plain(parts))
   process.stderr.write(`done in ${Math.round((performance.now() - began) / 1000)} s\n`)
 }
@@ -95,5 +93,5 @@ function report() {
   const date = new Date().toISOString().slice(0, 10)
   writeFileSync(join(BENCH, 'RESULTS.md'), markdown(machine, date, parts))
   const plotted = parts.flatMap(part => part.plotted ?? [])
-  writeFileSync(join(BENCH, 'latency.svg'), latencyPlot(plotted))
+  writeFileSync(join(ROOT, 'docs/latency.svg'), latencyPlot(plotted))
 }

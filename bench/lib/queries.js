@@ -41,13 +41,13 @@ export function queriesOf(size, far) {
       name: 'status',
       kind: 'filter',
       variants: ['PENDING', 'RETURNED', 'SETTLED'].map(status => ({ status: [status] })),
+      isPlotted: true,
     },
     { name: 'scheme', kind: 'filter', variants: [{ scheme: ['SEPA'] }] },
     {
       name: 'mandateReference',
       kind: 'filter',
       variants: vary(at => ({ mandateReference: mandateReference(group(at)) })),
-      isPlotted: true,
     },
     {
       name: 'debtorReference',

@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { BENCH, pinned, ROOT, SERVER_CORE } from './machine.js'
 
 /** Where the tenants' clocks stand: a Monday, 10:00 in Berlin, far from any closed day. */
@@ -13,7 +14,7 @@ export const NOW = '2026-11-02T09:00:00Z'
 /** A folder that goes with this process. */
 export const TEMPORARY = mkdtempSync(join(tmpdir(), 'payments-sandbox-bench-'))
 
-/** @type {Set<Server>} */
+/** @type {Set<{ child: import('node:child_process').ChildProcess }>} */
 const running = new Set()
 process.on('exit', () => {
   for (const { child } of running) child.kill('SIGKILL')
@@ -68,9 +69,6 @@ export function launch(args, { port, env = {}, core = SERVER_CORE, cwd = TEMPORA
   running.add(server)
   return server
 }
-
-/** Ends all that still run. */
-export const stopAll = () => Promise.all([...running].map(server => server.stop()))
 
 /** Whether a server answers a path; refused, closed and no 2xx are all no. */
 function answers(port, path) {
@@ -138,4 +136,30 @@ export async function launchChild(file, args = [], options = {}) {
 export async function launchPeer(command) {
   const port = await freePort()
   return launch(command(port), { port })
+}
+
+/** No measurement takes longer. */
+const MOST_MS = 10 * 60 * 1000
+
+/**
+ * What a program of `children/` that is no server prints.
+ * @param {string} file
+ * @param {string[]} args
+ * @param {{ core?: number | null, nodeArgs?: string[] }} [options]
+ * @returns {Promise<string>}
+ */
+export async function outputOf(file, args, { core = null, nodeArgs = [] } = {}) {
+  const all = [...nodeArgs, join(BENCH, 'children', file), ...args]
+  const { command, args: allPinned } = pinned(core, process.execPath, all)
+  const options = { maxBuffer: 2 ** 26, timeout: MOST_MS, killSignal: 'SIGKILL' }
+  const pending = promisify(execFile)(command, allPinned, options)
+  const { child } = pending
+  child.stderr?.pipe(process.stderr)
+  const started = { child }
+  running.add(started)
+  try {
+    return (await pending).stdout
+  } finally {
+    running.delete(started)
+  }
 }

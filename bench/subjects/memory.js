@@ -1,28 +1,20 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { bundleCore } from '../lib/core.js'
-import { BENCH } from '../lib/machine.js'
 import { atMost, bytes, count } from '../lib/rows.js'
+import { outputOf } from '../lib/servers.js'
 
 export const title = 'Memory'
 
-const run_ = promisify(execFile)
 const LIMIT = 1024
 
 /** @param {{ quick: boolean, say: (text: string) => void }} options */
 export async function run({ quick, say }) {
   const number = quick ? 100_000 : 1_000_000
   say(`${number} collections through the store`)
-  const { stdout } = await run_(process.execPath, [
-    '--expose-gc',
+  const output = await outputOf('memory.js', [await bundleCore(), String(number)], {
     // So that it is measured, however much it takes.
-    '--max-old-space-size=12288',
-    join(BENCH, 'children/memory.js'),
-    await bundleCore(),
-    String(number),
-  ])
-  const { pending, settled, createMicroseconds, stepMicroseconds } = JSON.parse(stdout)
+    nodeArgs: ['--expose-gc', '--max-old-space-size=12288'],
+  })
+  const { pending, settled, createMicroseconds, stepMicroseconds } = JSON.parse(output)
   const row = (state, value) => ({
     operation: `memory per stored collection, ${state}`,
     peer: '',

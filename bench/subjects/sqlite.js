@@ -1,29 +1,20 @@
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { bundleCore } from '../lib/core.js'
-import { BENCH, pinned, SERVER_CORE } from '../lib/machine.js'
+import { SERVER_CORE } from '../lib/machine.js'
 import { atLeast, count, duration } from '../lib/rows.js'
+import { outputOf } from '../lib/servers.js'
 import { compare, median } from '../lib/stats.js'
 
 export const title = 'The store against SQLite in memory'
-
-const start = promisify(execFile)
 
 /** @param {{ quick: boolean, say: (text: string) => void }} options */
 export async function run({ quick, say }) {
   const sizes = [1000, 10_000, 100_000, ...(quick ? [] : [1_000_000])]
   say(`sizes ${sizes.map(count).join(', ')}`)
-  const { command, args } = pinned(SERVER_CORE, process.execPath, [
-    '--max-old-space-size=12288',
-    join(BENCH, 'children/sqlite.js'),
-    await bundleCore(),
-    quick ? '2' : '7',
-    ...sizes.map(String),
-  ])
-  const child = start(command, args, { maxBuffer: 2 ** 26 })
-  child.child.stderr.pipe(process.stderr)
-  const measured = JSON.parse((await child).stdout)
+  const output = await outputOf('sqlite.js', [await bundleCore(), quick ? '2' : '7', ...sizes.map(String)], {
+    core: SERVER_CORE,
+    nodeArgs: ['--max-old-space-size=12288'],
+  })
+  const measured = JSON.parse(output)
   const largest = sizes.at(-1)
   return {
     rows: measured.filter(({ size }) => size === largest).map(rowOf),
