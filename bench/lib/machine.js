@@ -30,10 +30,15 @@ export function pinSelf() {
   if (canPin) execFileSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' })
 }
 
-/** @returns {{ command: string, args: string[] }} the command on a core; taskset turns into it, so the pid is its own */
+/**
+ * A command on a core, or for null on any: without more, it would be kept where this process is. taskset turns into the
+ * command, so the pid is its own.
+ * @param {number | null | undefined} core
+ * @returns {{ command: string, args: string[] }}
+ */
 export function pinned(core, command, args) {
-  return canPin && core !== null
-    ? { command: 'taskset', args: ['-c', String(core), command, ...args] }
+  return canPin
+    ? { command: 'taskset', args: ['-c', core === null ? cores.join(',') : String(core), command, ...args] }
     : { command, args }
 }
 

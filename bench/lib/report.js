@@ -63,10 +63,12 @@ function summaryOf(id, rows) {
 
 /**
  * All results as Markdown.
+ * @param {string} date YYYY-MM-DD
+ * @param {readonly string[]} missing subjects that were not measured
  * @param {object} machine as `describe()` gives it
  * @param {readonly { title: string, rows: import('./rows.js').Row[], notes: string[] }[]} parts
  */
-export function markdown(machine, date, parts) {
+export function markdown(machine, date, parts, missing) {
   const rows = parts.flatMap(part => part.rows)
   const goals = GOALS.flatMap(([id, text]) => {
     const summary = summaryOf(id, rows)
@@ -94,7 +96,7 @@ ${table(
 
 ## Goals
 
-${table(['', 'goal', 'measured', ''], goals)}
+${table(['', 'goal', 'measured', ''], goals)}${missing.length === 0 ? '' : `\n\nNot measured at this commit: ${missing.join(', ')}.`}
 
 ${parts.map(({ title, rows, notes }) => `## ${title}\n\n${table(HEAD, rows.map(cellsOf))}${notes.map(note => `\n\n${note}`).join('')}`).join('\n\n')}
 `
