@@ -21,7 +21,7 @@ if (major < 24) {
   process.exit(1)
 }
 
-const { BENCH, describe, pinSelf, ROOT } = await import('./lib/machine.js')
+const { BENCH, describe, pinSelf, ROOT, usedByOthers } = await import('./lib/machine.js')
 const { markdown, plain } = await import('./lib/report.js')
 const { latencyPlot } = await import('./lib/plot.js')
 
@@ -54,6 +54,9 @@ if (!existsSync(join(BENCH, 'node_modules'))) {
   }
 }
 
+/** What others may use of the processor without a word about it. */
+const MOST_USED = 0.1
+
 const FOUND = join(BENCH, '.found')
 mkdirSync(FOUND, { recursive: true })
 const machine = describe()
@@ -68,7 +71,11 @@ if (!options.report) {
   for (const name of only) {
     process.stderr.write(`${name} (${Math.round((performance.now() - began) / 1000)} s)\n`)
     const { title, run } = await import(`./subjects/${name}.js`)
+    const used = await usedByOthers()
     const part = { title, commit: machine.commit, ...(await run({ quick: options.quick, say })) }
+    if (used > MOST_USED) {
+      part.notes.push(`Others were using ${Math.round(100 * used)} % of the processor when this began: measure again.`)
+    }
     parts.push(part)
     if (!options.quick) writeFileSync(join(FOUND, `${name}.json`), JSON.stringify(part))
   }

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, platform, totalmem } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -83,4 +84,21 @@ export function describe() {
     load: hasWrk ? 'wrk' : 'autocannon',
     pinning: canPin ? `server on core ${SERVER_CORE}, load on core ${LOAD_CORE}` : 'none',
   }
+}
+
+/** Which part of the processor is in use, by whomever, over a second in which nothing is measured. */
+export async function usedByOthers() {
+  const read = () =>
+    cpus().reduce(
+      (sum, { times: { idle, ...used } }) => ({
+        idle: sum.idle + idle,
+        used: sum.used + Object.values(used).reduce((all, time) => all + time, 0),
+      }),
+      { idle: 0, used: 0 },
+    )
+  const before = read()
+  await wait(1000)
+  const after = read()
+  const used = after.used - before.used
+  return used / (used + after.idle - before.idle)
 }
