@@ -52,11 +52,14 @@ export interface OrderedIndex<E extends Position, Facet extends string> {
   withFacet(facet: Facet, value: string): readonly E[]
 }
 
-/** Of one value of a facet: the number that stands for it in the column, and the rows that have it. */
-interface Posting {
-  readonly id: number
-  readonly rows: SortedRows
-}
+/**
+ * The rows that have one value of a facet: a list, or the one row alone. Many values have just one, such as the reference
+ * of an invoice, and a list of one row takes 500 bytes.
+ */
+type Posting = SortedRows | number
+
+/** In place of a row: nothing has the value any more. */
+const NOTHING = -1
 
 /** The rows of a list from one rank up to, not including, another. */
 interface Span {
@@ -96,7 +99,7 @@ interface Tally {
  */
 const OUT_OF_ORDER = { count: 2, pick: 5 }
 
-/** The id of an entry without a value. */
+/** The id of an entry without a value, which has no posting. */
 const NONE = 0
 
 /**
@@ -127,21 +130,42 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
 
   const facets = (Object.keys(facetsOf) as Facet[]).map(facet => ({
     facet,
+    /** The id of each row's value. */
     ids: createIds(),
-    postings: new Map<string, Posting>(),
+    idOf: new Map<string, number>(),
+    /** By id. */
+    postings: [NOTHING] as Posting[],
   }))
   type FacetRows = (typeof facets)[number]
   const rowsOf = Object.fromEntries(facets.map(rows => [rows.facet, rows])) as Record<Facet, FacetRows>
 
-  function post(row: number, { ids, postings }: FacetRows, value: string | undefined) {
+  function listOf(rows: Iterable<number>): SortedRows {
+    const list = new SortedRows(createdAt)
+    for (const row of rows) list.insert(row)
+    return list
+  }
+
+  const asList = (posting: Posting): SortedRows =>
+    typeof posting === 'number' ? listOf(posting === NOTHING ? [] : [posting]) : posting
+
+  function post(row: number, { ids, idOf, postings }: FacetRows, value: string | undefined) {
     if (value === undefined) return ids.set(row, NONE)
-    let posting = postings.get(value)
-    if (posting === undefined) {
-      posting = { id: postings.size + 1, rows: new SortedRows(createdAt) }
-      postings.set(value, posting)
+    let id = idOf.get(value)
+    if (id === undefined) {
+      id = postings.push(NOTHING) - 1
+      idOf.set(value, id)
     }
-    posting.rows.insert(row)
-    ids.set(row, posting.id)
+    ids.set(row, id)
+    const posting = postings[id] as Posting
+    if (typeof posting !== 'number') posting.insert(row)
+    else postings[id] = posting === NOTHING ? row : listOf([posting, row])
+  }
+
+  function unpost(row: number, { idOf, postings }: FacetRows, value: string | undefined) {
+    const id = value === undefined ? NONE : (idOf.get(value) as number)
+    const posting = postings[id] as Posting
+    if (typeof posting === 'number') postings[id] = NOTHING
+    else posting.remove(row)
   }
 
   /** The first row that is not before a number in the order of creation. */
@@ -208,18 +232,19 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
 
   /** Per facet that the query names, unless all rows have a wanted value. Its spans keep to the bounds on time. */
   function facetFilters(query: Query<E, Facet>): Filter[] {
-    return facets.flatMap(({ facet, ids, postings }) => {
+    return facets.flatMap(({ facet, ids, idOf, postings }) => {
       const given = query.facets?.[facet]
       if (given === undefined) return []
       const values = new Set(typeof given === 'string' ? [given] : given)
-      const wanted = [...values].flatMap(value => postings.get(value) ?? [])
-      if (entries.length > 0 && wanted.reduce((sum, { rows }) => sum + rows.length, 0) === entries.length) return []
+      const wanted = [...values].flatMap(value => idOf.get(value) ?? [])
+      const lists = wanted.map(id => asList(postings[id] as Posting))
+      if (entries.length > 0 && lists.reduce((sum, { length }) => sum + length, 0) === entries.length) return []
       return filterOf(
-        wanted.map(({ rows }) => inTime(rows, query)),
+        lists.map(rows => inTime(rows, query)),
         () => {
-          if (wanted.length === 1) return withId(ids, (wanted[0] as Posting).id)
-          const flags = new Uint8Array(postings.size + 1)
-          for (const { id } of wanted) flags[id] = 1
+          if (wanted.length === 1) return withId(ids, wanted[0] as number)
+          const flags = new Uint8Array(postings.length)
+          for (const id of wanted) flags[id] = 1
           return withOneOf(ids, flags)
         },
       )
@@ -276,10 +301,14 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
     moved(entry, facet, from, to) {
       if (from === to) return
       const row = rowAt(entry.sequence)
-      if (from !== undefined) rowsOf[facet].postings.get(from)?.rows.remove(row)
+      unpost(row, rowsOf[facet], from)
       post(row, rowsOf[facet], to)
     },
-    withFacet: (facet, value) => Array.from(rowsOf[facet].postings.get(value)?.rows ?? [], row => entries[row] as E),
+    withFacet(facet, value) {
+      const { idOf, postings } = rowsOf[facet]
+      const posting = postings[idOf.get(value) ?? NONE] as Posting
+      return Array.from(asList(posting), row => entries[row] as E)
+    },
     page(query) {
       const { after, limit } = query
       const { inOrder, outOfOrder } = plan(query)
