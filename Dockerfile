@@ -3,6 +3,7 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
+COPY fixtures ./fixtures
 COPY scripts ./scripts
 COPY src ./src
 RUN npm run build
@@ -15,14 +16,6 @@ COPY --from=build /app/dist ./dist
 COPY LICENSE ./
 COPY fixtures ./fixtures
 RUN ln -s /app/dist/main.js /usr/local/bin/payments-sandbox
-# What Node has compiled is kept from a first start, for the user who starts it later: a tenth of every start. Nobody can
-# write there after that; where it does not fit, as for another user, Node passes it over.
-ENV NODE_COMPILE_CACHE=/var/cache/payments-sandbox
-RUN install -d -o node "$NODE_COMPILE_CACHE"
-USER node
-RUN payments-sandbox & server=$! && until payments-sandbox health; do kill -0 $server; done && kill $server && wait $server
-USER root
-RUN chown -R root "$NODE_COMPILE_CACHE" && chmod -R a=rX "$NODE_COMPILE_CACHE"
 USER node
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=2s --retries=3 CMD ["payments-sandbox", "health"]

@@ -9,6 +9,7 @@
  * --watch: rebuilds and restarts on every change.
  */
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { context, transform } from 'esbuild'
 
@@ -166,6 +167,21 @@ async function declare() {
   })
 }
 
+/**
+ * Starts the server once, so that Node leaves what it has compiled beside the bundle (src/compiled.ts). Where that does
+ * not work, as in a sandbox without a network, later starts do it.
+ */
+async function warm() {
+  mkdirSync(`${OUT}/compiled`)
+  const env = { ...process.env, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', NODE_OPTIONS: '' }
+  for (const name of Object.keys(env)) if (name.startsWith('SANDBOX_')) delete env[name]
+  const started = spawn(process.execPath, [`${OUT}/main.js`], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const impatience = setTimeout(() => started.kill('SIGKILL'), 10_000)
+  started.stdout.once('data', () => started.kill('SIGTERM'))
+  await once(started, 'close')
+  clearTimeout(impatience)
+}
+
 let server
 function restart() {
   server?.kill()
@@ -205,4 +221,5 @@ if (watch) {
 } else {
   await build.rebuild()
   await build.dispose()
+  await warm()
 }

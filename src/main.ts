@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-import { run } from './cli.js'
+import { fileURLToPath } from 'node:url'
+import { reuseCompiled } from './compiled.js'
 
+reuseCompiled(fileURLToPath(new URL('compiled', import.meta.url)))
 // Not awaited: what runs here is CommonJS (scripts/build.js).
-void run(process.argv.slice(2), process.env)
+void import('./cli.js').then(({ run }) => run(process.argv.slice(2), process.env))
