@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo, Socket } from 'node:net'
@@ -7,31 +5,21 @@ import { createServer, connect as dial } from 'node:net'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { isReady } from '../src/health.js'
+import { command } from './command.js'
+import type { Program, Running } from './program.js'
+import { buildProgram, launch, sources } from './program.js'
 
 // Every server here is a process of its own.
 t.setTimeout(300_000)
 
-/** The environment without settings of ours; what the test runner added stays, so that coverage is collected. */
-const environment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(SANDBOX_.*|HOST|PORT|LOG_LEVEL)$/.test(name)),
-)
+const shipped = buildProgram(t.testdir())
 
 type Settings = Record<string, string>
 type Exit = [code: number | null, signal: string | null]
 
-function launch(args: readonly string[], settings: Settings, nodeOptions: readonly string[] = []) {
-  const child = spawn(process.execPath, [...process.execArgv, ...nodeOptions, 'src/main.ts', ...args], {
-    env: { ...environment, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  child.stdout.setEncoding('utf8')
-  child.stderr.setEncoding('utf8')
-  return child
-}
-
 /** Runs a command that ends by itself. */
 async function run(args: readonly string[], settings: Settings = {}) {
-  const child = launch(args, settings)
+  const child = launch(shipped, args, settings)
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', data => {
     stdout += data
@@ -56,7 +44,7 @@ class Server {
   url = ''
   readonly #waiting = new Set<() => void>()
 
-  constructor(readonly child: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream }) {
+  constructor(readonly child: Running) {
     createInterface(child.stdout).on('line', text => {
       this.output += `${text}\n`
       // What a command says for itself is no line of the log.
@@ -94,9 +82,19 @@ class Server {
   }
 }
 
+interface StartOptions {
+  args?: readonly string[]
+  nodeOptions?: readonly string[]
+  program?: Program
+}
+
 /** Starts a server on a free port and waits until it says that it is ready. */
-async function start(t: Test, settings: Settings = {}, { args = [] as string[], nodeOptions = [] as string[] } = {}) {
-  const server = new Server(launch(args, { PORT: '0', ...settings }, nodeOptions))
+async function start(
+  t: Test,
+  settings: Settings = {},
+  { args = [], nodeOptions = [], program = shipped }: StartOptions = {},
+) {
+  const server = new Server(launch(program, args, { PORT: '0', ...settings }, { nodeOptions }))
   t.teardown(async () => {
     if (server.child.exitCode === null) await server.stop('SIGTERM')
   })
@@ -142,6 +140,7 @@ t.test('control plane, Settings: --help and --version', async t => {
     ],
   )
   t.same([h, v], [help, version])
+  t.same([await command(['--help']), await command(['--version'])], [help, version], 'the same from its sources')
 })
 
 t.test('control plane, Settings: wrong usage ends with one line and exit code 2', async t => {
@@ -159,6 +158,7 @@ t.test('control plane, Settings: wrong usage ends with one line and exit code 2'
     t.same([code, stdout], [2, ''], named)
     t.match(stderr, oneLine)
     t.match(stderr, named)
+    t.same(await command(cases[at]?.[0] ?? []), { code, stdout, stderr }, 'the same from its sources')
   }
 })
 
@@ -188,6 +188,7 @@ t.test('control plane, PORT: a port that is taken ends the start with one line a
   t.match(stderr, oneLine)
   t.match(stderr, String(port))
   t.match(stderr, 'set PORT')
+  t.same(await command([], { PORT: String(port) }), { code, stdout, stderr }, 'the same from its sources')
 })
 
 // ------------------------------------------------------------------------------------------------ start, health, stop
@@ -201,9 +202,9 @@ t.test('control plane, PORT 0: picks a free port and prints it; `health` probes 
   t.match(body, { seed: 'my seed', tenants: 1 })
 
   const settings = { PORT: String(server.port) }
-  t.same(await run(['health'], settings), { code: 0, stdout: '', stderr: '' })
+  for (const probe of [run, command]) t.same(await probe(['health'], settings), { code: 0, stdout: '', stderr: '' })
   t.same(await server.stop('SIGTERM'), [0, null])
-  t.same(await run(['health'], settings), { code: 1, stdout: '', stderr: '' })
+  for (const probe of [run, command]) t.same(await probe(['health'], settings), { code: 1, stdout: '', stderr: '' })
 })
 
 /** Sends a token request but for its body; the server has taken it when it answers 100. */
@@ -225,9 +226,12 @@ async function beginRequest(server: Server, body: string): Promise<Socket> {
   return socket
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const [signal, program] of [
+  ['SIGTERM', sources],
+  ['SIGINT', shipped],
+] as const) {
   t.test(`control plane, Settings: ${signal} finishes what is in flight and exits 0`, async t => {
-    const server = await start(t, {}, { args: ['start'] })
+    const server = await start(t, {}, { args: ['start'], program })
     const body = 'client_id=acme&client_secret=secret&grant_type=client_credentials'
     const socket = await beginRequest(server, body)
     server.child.kill(signal)
@@ -244,7 +248,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 t.test('control plane, Settings: a request that never ends does not keep the process: exit 0 within 5 s', async t => {
-  const server = await start(t)
+  const server = await start(t, {}, { program: sources })
   const socket = dial(server.port, '127.0.0.1')
   socket.on('error', () => {})
   // One whole request and half of another, so that the answer tells that the half has arrived.
@@ -259,7 +263,8 @@ t.test('control plane, Settings: a request that never ends does not keep the pro
 
 t.test('control plane, Settings: an unforeseen failure is logged, and ends the process with a failure', async t => {
   const crash = "process.on('SIGUSR2', () => { throw new Error('boom') })"
-  const server = await start(t, {}, { nodeOptions: [`--import=data:text/javascript,${encodeURIComponent(crash)}`] })
+  const nodeOptions = [`--import=data:text/javascript,${encodeURIComponent(crash)}`]
+  const server = await start(t, {}, { nodeOptions, program: sources })
   const [code] = await server.stop('SIGUSR2')
   t.not(code, 0)
   t.match(await server.lines.find(({ level }) => level === 60), { err: { message: 'boom' } })
@@ -301,7 +306,7 @@ t.test('control plane, LOG_LEVEL: above info, a start says nothing', async t => 
   const { port } = other.address() as AddressInfo
   other.close()
   await once(other, 'close')
-  const server = new Server(launch([], { PORT: String(port), LOG_LEVEL: 'warn' }))
+  const server = new Server(launch(shipped, [], { PORT: String(port), LOG_LEVEL: 'warn' }))
   while (!(await isReady('127.0.0.1', port))) if (server.child.exitCode !== null) throw new Error(server.output)
   t.same(await server.stop(), [0, null])
   t.equal(server.output, '')
@@ -309,9 +314,8 @@ t.test('control plane, LOG_LEVEL: above info, a start says nothing', async t => 
 
 t.test('control plane, LOG_LEVEL: pretty on a terminal', async t => {
   const terminal = 'process.stdout.isTTY = true; process.stdout.columns = 80'
-  const child = launch([], { PORT: '0', SANDBOX_SEED: 'my seed' }, [
-    `--import=data:text/javascript,${encodeURIComponent(terminal)}`,
-  ])
+  const nodeOptions = [`--import=data:text/javascript,${encodeURIComponent(terminal)}`]
+  const child = launch(sources, [], { PORT: '0', SANDBOX_SEED: 'my seed' }, { nodeOptions })
   let output = ''
   for await (const text of createInterface(child.stdout)) {
     output += `${text}\n`
@@ -325,13 +329,13 @@ t.test('control plane, LOG_LEVEL: pretty on a terminal', async t => {
 // --------------------------------------------------------------------------------------------------------- settings
 
 t.test('control plane, HOST: what listens everywhere is printed as an address that a browser takes', async t => {
-  const server = await start(t, { HOST: '0.0.0.0' })
+  const server = await start(t, { HOST: '0.0.0.0' }, { program: sources })
   t.match(server.url, /^http:\/\/localhost:\d+$/)
   t.same(await run(['health'], { HOST: '0.0.0.0', PORT: String(server.port) }), { code: 0, stdout: '', stderr: '' })
 })
 
 t.test('control plane, HOST: an IPv6 address is printed in brackets', async t => {
-  const server = new Server(launch([], { PORT: '0', HOST: '::1' }))
+  const server = new Server(launch(sources, [], { PORT: '0', HOST: '::1' }))
   const first = await Promise.race([server.line('ready').catch(() => undefined), server.exited.then(() => undefined)])
   if (first === undefined) {
     t.match(server.output, /EADDRNOTAVAIL|EAFNOSUPPORT/, 'no IPv6 here')
@@ -430,7 +434,7 @@ t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and fi
 })
 
 t.test('decisions §3, SANDBOX_MAX_TENANTS: whoever is dropped to make room, the log says so', async t => {
-  const server = await start(t, { SANDBOX_MAX_TENANTS: '2' })
+  const server = await start(t, { SANDBOX_MAX_TENANTS: '2' }, { program: sources })
   t.equal((await issueToken(server, 'first')).status, 200)
   t.equal((await issueToken(server, 'second')).status, 200)
   t.match(await server.line('dropped'), { level: 40, clientId: 'first' })
@@ -452,10 +456,7 @@ t.test(
   async t => {
     const port = await freePort()
     const full = openSync('/dev/full', 'w')
-    const child = spawn(process.execPath, [...process.execArgv, 'src/main.ts'], {
-      env: { ...environment, PORT: String(port), LOG_LEVEL: 'debug' },
-      stdio: ['ignore', full, 'ignore'],
-    })
+    const child = launch(sources, [], { PORT: String(port), LOG_LEVEL: 'debug' }, { output: full })
     closeSync(full)
     t.teardown(() => child.kill('SIGKILL'))
     const exited = once(child, 'close') as Promise<Exit>
@@ -501,7 +502,7 @@ t.test('issue 3, replay: a run is taken home, gone through, and stepped into', a
     debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000' },
   }
   const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
-  const fault = { match: { method: 'DELETE' }, ttl: 'PT1S', effect: { kind: 'error', status: 418 } }
+  const fault = { match: { method: 'DELETE' }, times: null, ttl: 'PT1S', effect: { kind: 'error', status: 418 } }
   await post('/api/v1/mandates', mandate)
   await post('/_sandbox/clock/advance?client=acme', { by: 'PT30M' })
   const created = await post('/api/v1/payout-links', link)
@@ -509,6 +510,8 @@ t.test('issue 3, replay: a run is taken home, gone through, and stepped into', a
   const refused = await send(server, 'DELETE', '/api/v1/mandates/MND-0001', token)
   t.equal(refused.status, 418)
   const recording = (await send(server, 'GET', '/_sandbox/recording?client=acme')).body
+  // Until the fault's time is over.
+  while ((await send(server, 'GET', '/_sandbox/faults?client=acme')).body.data[0].state !== 'expired');
   await server.stop()
   t.equal(recording.requests.length, 6)
 
@@ -530,6 +533,7 @@ t.test('issue 3, replay: a run is taken home, gone through, and stepped into', a
   ])
   t.same(same, { code: 0, stdout: 'acme: 6 requests, every answer is the same\n', stderr: '' })
   t.match(rolled, { code: 0, stdout: /same; 12 before them are not in the recording\n$/ })
+  t.same(await command(['replay', `${folder}/rolled.json`]), rolled, 'the same from its sources')
   t.match(differs, {
     code: 1,
     stdout: /^request 2 of 6 .*POST \/api\/v1\/mandates.*\n {2}recorded 200 .*\n {2}replayed 201 .*\n$/,
@@ -539,7 +543,7 @@ t.test('issue 3, replay: a run is taken home, gone through, and stepped into', a
     t.match(stderr, oneLine)
   }
 
-  // A fault's time is over by now; where the recording stands it is not.
+  // The fault's time is over by now; where the recording stands it is not.
   const cases: [
     until: number,
     said: RegExp,
@@ -581,7 +585,10 @@ t.test('issue 3, replay: a run is taken home, gone through, and stepped into', a
       const stopped = await start(
         t,
         { SANDBOX_DATA: `${folder}/data`, SANDBOX_MAX_TENANTS: '1', SANDBOX_OPEN_REGISTRATION: 'false' },
-        { args: ['replay', `${folder}/run.json`, '--until', `${until}`] },
+        {
+          args: ['replay', `${folder}/run.json`, '--until', `${until}`],
+          program: until >= recording.requests.length ? sources : shipped,
+        },
       )
       t.match(stopped.output, said)
       t.same((await send(stopped, 'GET', '/_sandbox/clock?client=acme')).body, { now, mode: 'frozen', rate: 1 })
@@ -695,7 +702,7 @@ t.test('issue 3, SANDBOX_DATA: a folder that cannot be used ends the start with 
     const text = readFileSync(path, 'utf8')
     if (text.includes('"acme"')) writeFileSync(path, text.replace('automatic', 'manual'))
   }
-  const server = await start(t, { SANDBOX_DATA: `${folder}/corrupt` })
+  const server = await start(t, { SANDBOX_DATA: `${folder}/corrupt` }, { program: sources })
   t.match(await server.line('set aside'), { level: 50, msg: /snapshot.*corrupt-1/ })
   const { data } = (await send(server, 'GET', '/_sandbox/clients')).body
   t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), ['beta', 'sandbox-client'])

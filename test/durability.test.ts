@@ -1,19 +1,19 @@
 import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, symlinkSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { Agent, request as send } from 'node:http'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate as turn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { build as bundle } from 'esbuild'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
 import { warmUp } from '../src/http/validation.js'
 import { folderNameOf } from '../src/tenant-file.js'
 import { bill, build, MONDAY } from './helper.js'
+import type { Program } from './program.js'
+import { buildProgram, launch } from './program.js'
 import type { Outgoing, Played, RandomRequest, Transport } from './random-requests.js'
 import { createPlayer, injecting, randomRequests } from './random-requests.js'
 
@@ -23,23 +23,6 @@ import { createPlayer, injecting, randomRequests } from './random-requests.js'
 const ROUNDS = 100
 t.setTimeout(300_000)
 await warmUp()
-
-/** Builds the server as it is shipped: it starts several times faster than from its sources. */
-async function buildServer(t: Test): Promise<string> {
-  const folder = t.testdir()
-  for (const name of ['package.json', 'fixtures']) symlinkSync(resolve(name), join(folder, name))
-  await bundle({
-    entryPoints: ['src/main.ts'],
-    outdir: join(folder, 'dist'),
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-    logLevel: 'error',
-  })
-  return join(folder, 'dist', 'main.js')
-}
 
 const PUBLIC_URL = 'http://pay.example'
 
@@ -55,18 +38,16 @@ class Server {
     this.#ended = once(child, 'exit')
   }
 
-  static async start(main: string, data: string): Promise<Server> {
-    const child = spawn(process.execPath, [main], {
-      env: {
-        PORT: '0',
-        SANDBOX_SEED: 'test',
-        SANDBOX_CLOCK: MONDAY,
-        SANDBOX_PUBLIC_URL: PUBLIC_URL,
-        SANDBOX_RECORDING_BYTES: '0',
-        SANDBOX_DATA: data,
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
+  static async start(program: Program, data: string): Promise<Server> {
+    const child = launch(program, [], {
+      PORT: '0',
+      SANDBOX_SEED: 'test',
+      SANDBOX_CLOCK: MONDAY,
+      SANDBOX_PUBLIC_URL: PUBLIC_URL,
+      SANDBOX_RECORDING_BYTES: '0',
+      SANDBOX_DATA: data,
     })
+    child.stderr.pipe(process.stderr)
     for await (const line of createInterface(child.stdout)) {
       const { url, level, msg } = JSON.parse(line)
       if (level > 30) throw new Error(msg)
@@ -252,7 +233,7 @@ function createShared(clientId: string) {
 }
 
 t.test(`issue 3, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`, async t => {
-  const main = await buildServer(t)
+  const program = buildProgram(t.testdir())
   const data = join(t.testdirName, 'data')
   const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, journal: { entries: 0 } }))
   const lone = ['one', 'two'].map((clientId, at) =>
@@ -268,7 +249,7 @@ t.test(`issue 3, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`
   let acknowledged = 0
 
   for (const [round, { sends, turns }] of moments.entries()) {
-    const server = await Server.start(main, data)
+    const server = await Server.start(program, data)
     t.teardown(() => server.child.kill('SIGKILL'))
     for (const tenant of lone) inFlight[await tenant.check(t, server)]++
     const { kept, all } = await shared.check(t, server)

@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { PLAIN, environment as userEnvironment } from './program.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** The environment without what the test runner adds for its own child processes. */
-const environment = { PATH: process.env.PATH, HOME: process.env.HOME, npm_config_update_notifier: 'false' }
+const environment = { ...userEnvironment, npm_config_update_notifier: 'false' }
+const [plain, ...plainOptions] = PLAIN
+/** The words before a script's path. */
+const node = [...plainOptions, process.execPath]
 
 /** The first example of the README's part on tests that imports from a module. */
 function example(module: string): string {
@@ -101,8 +104,8 @@ console.log(
 function typeErrors(home: string, files: readonly string[], options: object): string {
   const strict = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, target: 'es2022', types: [] }
   writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...strict, ...options }, files }))
-  return spawnSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc')], { cwd: home, encoding: 'utf8' })
-    .stdout
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  return spawnSync(plain, [...node, tsc], { cwd: home, env: environment, encoding: 'utf8' }).stdout
 }
 
 t.test('the packed tarball installs and runs in an empty folder', { timeout: 120_000 }, async t => {
@@ -113,13 +116,16 @@ t.test('the packed tarball installs and runs in an empty folder', { timeout: 120
     cpSync(join(ROOT, name), join(source, name), { recursive: true })
   }
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
-  execFileSync('npm', ['pack', '--silent'], { cwd: source, env: environment })
+  execFileSync(plain, [...plainOptions, 'npm', 'pack', '--silent'], { cwd: source, env: environment })
   const tarball = readdirSync(source).find(name => name.endsWith('.tgz')) as string
 
   const home = join(t.testdirName, 'home')
   mkdirSync(home)
   writeFileSync(join(home, 'package.json'), '{"private":true}')
-  execFileSync('npm', ['install', '--silent', '--offline', join(source, tarball)], { cwd: home, env: environment })
+  execFileSync(plain, [...plainOptions, 'npm', 'install', '--silent', '--offline', join(source, tarball)], {
+    cwd: home,
+    env: environment,
+  })
   t.same(
     readdirSync(join(home, 'node_modules')).filter(name => !name.startsWith('.')),
     ['payments-sandbox'],
@@ -127,10 +133,10 @@ t.test('the packed tarball installs and runs in an empty folder', { timeout: 120
   )
 
   const bin = join(home, 'node_modules/.bin/payments-sandbox')
-  const version = spawnSync(process.execPath, [bin, '--version'], { env: environment, encoding: 'utf8' })
+  const version = spawnSync(plain, [...node, bin, '--version'], { env: environment, encoding: 'utf8' })
   t.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
 
-  const server = spawn(process.execPath, [bin], {
+  const server = spawn(plain, [...node, bin], {
     env: { ...environment, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -140,7 +146,7 @@ t.test('the packed tarball installs and runs in an empty folder', { timeout: 120
     url = JSON.parse(line).url ?? ''
     if (url !== '') break
   }
-  const health = spawnSync(process.execPath, [bin, 'health'], { env: { ...environment, PORT: new URL(url).port } })
+  const health = spawnSync(plain, [...node, bin, 'health'], { env: { ...environment, PORT: new URL(url).port } })
   t.equal(health.status, 0, 'health finds it ready')
 
   // Before any validator is loaded, an answer has no more than its schema names, like any later one.
@@ -166,7 +172,7 @@ t.test('the packed tarball installs and runs in an empty folder', { timeout: 120
   t.equal(await exited, 0, 'SIGTERM ends it with exit code 0')
 
   const run = (...args: string[]) =>
-    spawnSync(process.execPath, args, { cwd: home, env: environment, encoding: 'utf8' })
+    spawnSync(plain, [...node, ...args], { cwd: home, env: environment, encoding: 'utf8' })
   writeFileSync(join(home, 'program.mjs'), PROGRAM)
   const { status, stdout, stderr } = run('program.mjs')
   t.equal(status, 0, 'issue 3, item 5: a program that imports it ends by itself')

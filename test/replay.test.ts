@@ -1,42 +1,14 @@
 import fs from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
-import { run } from '../src/cli.js'
 import { loadFixtures } from '../src/fixtures.js'
 import { OWN_FIXTURES } from '../src/package.js'
 import type { Recording } from '../src/recording.js'
 import { startReplay } from '../src/replay.js'
+import { command } from './command.js'
 import { bill, build, call, collection, connect, mandate, payoutLink } from './helper.js'
 
 type Mutable<T> = T extends object ? { -readonly [K in keyof T]: Mutable<T[K]> } : T
-
-interface Result {
-  code: number
-  stdout: string
-  stderr: string
-}
-
-/** Runs the command line in this process. */
-async function command(args: readonly string[], settings: Record<string, string> = {}): Promise<Result> {
-  const { stdout, stderr } = process
-  const real = [stdout.write, stderr.write] as const
-  const result: Result = { code: 0, stdout: '', stderr: '' }
-  const into = (name: 'stdout' | 'stderr') =>
-    ((text: string) => {
-      result[name] += text
-      return true
-    }) as typeof stdout.write
-  stdout.write = into('stdout')
-  stderr.write = into('stderr')
-  try {
-    await run(args, settings)
-  } finally {
-    ;[stdout.write, stderr.write] = real
-    result.code = Number(process.exitCode ?? 0)
-    process.exitCode = undefined
-  }
-  return result
-}
 
 /** What a tenant has been through: 7 requests, the last of which has a long answer. */
 async function live(t: Test, options: Parameters<typeof build>[1] = {}): Promise<Mutable<Recording>> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import t from 'tap'
@@ -73,7 +74,22 @@ t.test('control plane, PORT: a port that is taken is no wrong setting', async t 
   await once(other, 'listening')
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
-  const error = await refusal({ PORT: String(port) })
+  const error = await refusal({ PORT: String(port), SANDBOX_FIXTURES: t.testdir(fixture({ bills: [bill()] })) })
   t.notOk(error instanceof ConfigError)
   t.match(error, { code: 'EADDRINUSE', message: new RegExp(String(port)) })
+})
+
+t.test('issue 3, SANDBOX_DATA: a folder that cannot be used; one that could be is free again', async t => {
+  const folder = t.testdir({ file: 'text' })
+  const error = await refusal({ SANDBOX_DATA: `${folder}/file` })
+  t.ok(error instanceof ConfigError)
+  t.match(error.message, /^SANDBOX_DATA=.*file/)
+  t.notMatch(error.message, '\n')
+
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  t.match(await refusal({ PORT: String(port), SANDBOX_DATA: `${folder}/new` }), { code: 'EADDRINUSE' })
+  t.notOk(existsSync(`${folder}/new/lock`))
 })

@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { build } from './helper.js'
+import { buildProgram, environment, PLAIN } from './program.js'
 
 const SERVED_AT = 'http://127.0.0.1:8080'
 const END_OF_BLOCK = '===end of block==='
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 /** A shell block of a page, and the answer that it shows for the block's last command, if any. */
 export interface Step {
@@ -28,17 +27,18 @@ export function stepsOf(page: string): Step[] {
   return steps
 }
 
-/** Runs a script beside the server, which lives in this process; `payments-sandbox` is the program of the source tree. */
+/** Runs a script beside the server, which lives in this process; `payments-sandbox` is the program as it ships. */
 function run(script: string, folder: string): Promise<{ code: number | null; output: string; errors: string }> {
   const program = `${folder}/payments-sandbox`
-  const node = [process.execPath, ...process.execArgv, MAIN].map(part => `'${part}'`).join(' ')
+  const { main } = buildProgram(mkdtempSync(`${folder}/package-`))
   // Its log is nobody's answer.
-  writeFileSync(program, `#!/bin/sh\nexec ${node} "$@"\n`)
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
   chmodSync(program, 0o755)
   return new Promise(resolve => {
-    const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+    const [command, ...options] = PLAIN
+    const shell = spawn(command, [...options, 'bash', '-euo', 'pipefail', '-c', script], {
       cwd: folder,
-      env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, LOG_LEVEL: 'silent' },
+      env: { ...environment, PATH: `${folder}:${environment.PATH}`, LOG_LEVEL: 'silent' },
     })
     let output = ''
     let errors = ''
