@@ -4,8 +4,8 @@ import { errors } from '../core/errors.js'
 /** The token of an `Authorization: Bearer …` header (RFC 6750 §2.1); the scheme's name is case-insensitive. */
 const BEARER = /^bearer +(\S.*)$/i
 
-export const bearerOf = ({ headers }: FastifyRequest): string | undefined =>
-  BEARER.exec(headers.authorization ?? '')?.[1]
+export const bearerOf = ({ headers: { authorization } }: FastifyRequest): string | undefined =>
+  authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
 
 /**
  * Requires a bearer token.

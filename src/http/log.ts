@@ -22,7 +22,10 @@ export function installLog(app: FastifyInstance, log: Log | undefined): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { method, url } = request.raw
     const path = maskText(pathOf(url as string))
-    log.debug({ reqId: request.id, method, path, status: reply.statusCode, ms: reply.elapsedTime }, 'answered')
+    log.debug(
+      { reqId: request.id, method, path, status: reply.statusCode, ms: performance.now() - request.startedAt },
+      'answered',
+    )
     done()
   })
 }

@@ -82,7 +82,7 @@ export function installValidation(app: FastifyInstance): void {
 
   // Without a body, what it would be does not matter (decisions §1), but Fastify would refuse the Content-Type.
   app.addHook('onRequest', (request, _reply, done) => {
-    if (!hasBody(request)) delete request.headers['content-type']
+    if (request.headers['content-type'] !== undefined && !hasBody(request)) delete request.headers['content-type']
     done()
   })
 

@@ -183,7 +183,7 @@ t.test('control plane, SANDBOX_JOURNAL_BYTES: of all that is kept, nothing goes 
   for (const [what, changes] of Object.entries<Partial<Exchange>>({
     target: { target: `/${text}` },
     headers: { rawHeaders: ['x-long', text] },
-    'many headers': { rawHeaders: Array(512).fill('x') },
+    'many headers': { rawHeaders: Array(512).fill('x'.repeat(16)) },
     body: { body: { kind: 'note', text } },
     'answer headers': { responseHeaders: { 'x-long': text } },
     answer: { responseBody: text },
