@@ -119,16 +119,16 @@ function toRecorded(request: FastifyRequest, { world }: Tenant, realNow: number)
 
 /** A Content-Type without the parameters that nobody reads. */
 const mediaTypeOf = (contentType: string | undefined) =>
-  contentType === undefined || /^multipart\//i.test(contentType) ? contentType : contentType.split(';', 1)[0]
+  !contentType?.includes(';') || /^multipart\//i.test(contentType) ? contentType : contentType.split(';', 1)[0]
 
 /**
  * What of the body the operation reads: so no secret that was put where nobody looks for it is kept, and nothing that a
  * replay needs is missing.
  */
-function readBody({ bytes, body, headers, route }: FastifyRequest): Buffer | null {
+function readBody({ bytes, body, headers, route }: FastifyRequest): string | Buffer | null {
   const { config, schemas } = route
   if (bytes === null || bytes.length === 0) return null
-  if (config.consumes === FORM) return Buffer.from(maskForm(body as Record<string, string>))
+  if (config.consumes === FORM) return maskForm(body as Record<string, string>)
   if (config.consumes !== undefined) return maskMultipart(bytes, headers['content-type'])
-  return schemas.body === undefined ? null : Buffer.from(JSON.stringify(body))
+  return schemas.body === undefined ? null : JSON.stringify(body)
 }

@@ -17,7 +17,8 @@ export interface RecordedRequest {
   readonly url: string
   readonly region: string | undefined
   readonly contentType: string | undefined
-  readonly body: Buffer | null
+  /** What is no text comes as bytes. */
+  readonly body: string | Buffer | null
   /** What came of it, whether or not it was delivered; null: nothing yet. */
   answer: AnswerLine | null
 }
@@ -76,8 +77,13 @@ export const toLine = ({ at, receivedAt, method, url, region, contentType, body 
     ...(region !== undefined && { 'x-region': region }),
     ...(contentType !== undefined && { 'content-type': contentType }),
   },
-  ...(body !== null && (isText(body) ? { body: body.toString() } : { bodyBase64: body.toString('base64') })),
+  ...(body !== null && bodyLine(body)),
 })
+
+function bodyLine(body: string | Buffer): Pick<RequestLine, 'body' | 'bodyBase64'> {
+  if (typeof body === 'string') return { body }
+  return isText(body) ? { body: body.toString() } : { bodyBase64: body.toString('base64') }
+}
 
 /** A file full of zeros is UTF-8, too, but six times as long in JSON. */
 const isText = (bytes: Buffer) => isUtf8(bytes) && !bytes.includes(0)
@@ -119,7 +125,11 @@ export interface Recordings extends Watcher {
 const OVERHEAD = 512
 /** What a record with its history takes in a state document, roughly, before it is compressed. */
 const RECORD_BYTES = 1024
-const SEGMENTS = 8
+/**
+ * So many stretches fill the bound. A snapshot takes 10 ns for each byte of the state, so the fewer there are, the less of
+ * each request is spent on them; the more, the less is lost when the oldest is dropped.
+ */
+const SEGMENTS = 2
 
 /**
  * When a tenant's stretch is long, the next one begins with a snapshot of its state; when there is no room, the oldest
@@ -148,7 +158,7 @@ export function createRecordings(mostBytes: number): Recordings {
     const { world } = reel.tenant
     const size = Object.values(world.counts()).reduce((sum, kind) => sum + kind, world.events.last()) * RECORD_BYTES
     // So large a state would hold up its tenant, or take the room of all that it is to explain.
-    reel.isTooLarge = size > 2 * mostBytes
+    reel.isTooLarge = size > mostBytes
     if (reel.isTooLarge) return
     const state = deflateSync(JSON.stringify(world.keep()), { level: 1 })
     const start = () => JSON.parse(inflateSync(state).toString())
@@ -201,7 +211,7 @@ export function createRecordings(mostBytes: number): Recordings {
         return
       }
       segment.requests.push(request)
-      count(reel, segment, OVERHEAD + Buffer.byteLength(request.url) + (request.body?.length ?? 0))
+      count(reel, segment, OVERHEAD + Buffer.byteLength(request.url) + Buffer.byteLength(request.body ?? ''))
       makeRoom()
     },
     answered(tenant, request, answer) {

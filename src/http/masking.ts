@@ -123,7 +123,8 @@ function decoded(base64: string): string | undefined {
 // ------------------------------------------------------------------------------------------------------ recordings
 
 /** JSON with the tokens in it masked. */
-export const maskTokens = (json: string): string => maskText(json.replace(/("access_token":")[^"]*/, `$1${MASK}`))
+export const maskTokens = (json: string): string =>
+  maskText(json.includes('"access_token"') ? json.replace(/("access_token":")[^"]*/, `$1${MASK}`) : json)
 
 /** Path and query with what looks like a secret masked. The operation reads none of it. */
 export function maskTarget(target: string): string {
