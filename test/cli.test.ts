@@ -700,7 +700,7 @@ t.test('issue 3, SANDBOX_DATA: a folder that cannot be used ends the start with 
     const text = readFileSync(path, 'utf8')
     if (text.includes('"acme"')) writeFileSync(path, text.replace('automatic', 'manual'))
   }
-  const server = await start(t, { SANDBOX_DATA: `${folder}/corrupt` })
+  const server = await start(t, { SANDBOX_DATA: `${folder}/corrupt` }, { program: sources })
   t.match(await server.line('set aside'), { level: 50, msg: /snapshot.*corrupt-1/ })
   const { data } = (await send(server, 'GET', '/_sandbox/clients')).body
   t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), ['beta', 'sandbox-client'])
