@@ -41,15 +41,18 @@ export function buildProgram(folder: string): Program {
 }
 
 /**
- * The program from its sources, with what the test runner adds. It is for the few cases that no test in this process can
- * cover, since they write to the standard output, listen to signals or end the process.
+ * The program from its sources, with what the test runner adds, so that it is covered. It is for the few cases that no test
+ * in its own process can cover, since they write the log, listen to signals or end the process. Where nobody asks for
+ * coverage, they run what is shipped like all the others.
  */
-export const sources: Program = {
-  command: [process.execPath, ...process.execArgv],
-  main: 'src/main.ts',
-  environment: Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(SANDBOX_.*|HOST|PORT|LOG_LEVEL)$/.test(name)),
-  ),
+export function sourcesFor(shipped: Program): Program {
+  if (process.env.TAP_DISABLE_COVERAGE === '1') return shipped
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(SANDBOX_.*|HOST|PORT|LOG_LEVEL)$/.test(name))
+  return {
+    command: [process.execPath, ...process.execArgv],
+    main: 'src/main.ts',
+    environment: Object.fromEntries(inherited),
+  }
 }
 
 export type Running = ChildProcessByStdio<null, Readable, Readable>

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import t from 'tap'
@@ -92,4 +92,10 @@ t.test('issue 3, SANDBOX_DATA: a folder that cannot be used; one that could be i
   const { port } = other.address() as AddressInfo
   t.match(await refusal({ PORT: String(port), SANDBOX_DATA: `${folder}/new` }), { code: 'EADDRINUSE' })
   t.notOk(existsSync(`${folder}/new/lock`))
+  // A tenant whose files make no sense is no reason to refuse the folder.
+  const tenant = `${folder}/new/tenants/${'0'.repeat(32)}`
+  mkdirSync(tenant)
+  writeFileSync(`${tenant}/1.snapshot`, 'text')
+  t.match(await refusal({ PORT: String(port), SANDBOX_DATA: `${folder}/new` }), { code: 'EADDRINUSE' })
+  t.match(readdirSync(`${folder}/new/tenants`), [/corrupt-1$/])
 })
