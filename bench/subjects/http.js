@@ -92,7 +92,7 @@ function operationsFor(token) {
       load: { method: 'GET', path: `/api/v1/direct-debit/${collectionReference(5000)}`, headers },
     },
     list: {
-      name: 'GET list of 100 out of 100,000',
+      name: 'GET list of 100 out of 100,000, unchanged',
       isRead: true,
       goals: { 'node:http': ['list', 0.5] },
       route: '/api/v1/direct-debit',
