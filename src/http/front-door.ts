@@ -3,7 +3,16 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { pathOf } from './routing.js'
-import { answerOnSocket, rememberExchange } from './socket-errors.js'
+import type { Exchange } from './socket-errors.js'
+import { answerOnSocket, latestExchange, rememberExchange } from './socket-errors.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    exchange: Exchange
+  }
+}
+
+const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD'
 
 /** The one path that answers while the server closes: the process is alive still. */
 const LIVE = '/_sandbox/health/live'
@@ -20,6 +29,8 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     socket.once('close', () => sockets.delete(socket))
   })
 
+  app.decorateRequest('exchange')
+
   app.addHook('preClose', done => {
     isClosing = true
     // Some clients connect ahead of their next request. Node counts no such connection as idle, and would wait for it.
@@ -31,7 +42,8 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     const { raw } = request
     const { 'transfer-encoding': encoding, host } = raw.headers
     reply.header('x-request-id', request.id)
-    rememberExchange(raw, reply.raw)
+    const before = latestExchange(raw.socket)
+    request.exchange = rememberExchange(raw, reply.raw)
     if (isClosing && pathOf(request.url) !== LIVE) {
       throw errors.unavailable('The server is closing.')
     }
@@ -45,6 +57,20 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     if (raw.httpVersion === '1.1' && host === undefined) {
       throw errors.malformed('host', 'The header Host is required.')
     }
+    // Requests may come in one go, and a body comes later than what stands behind it: none is overtaken but by reads, if
+    // it is one itself (RFC 9112 §9.3.2).
+    if (before === undefined || before.isThrough || (isRead(raw) && isRead(before.response.req) && !before.isLate)) {
+      done()
+    } else {
+      request.exchange.isLate = true
+      before.next = done
+    }
+  })
+
+  app.addHook('onSend', ({ exchange }, _reply, _payload, done) => {
+    exchange.isThrough = true
+    // Once all else that belongs to this answer is done.
+    if (exchange.next !== undefined) queueMicrotask(exchange.next)
     done()
   })
 

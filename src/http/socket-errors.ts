@@ -42,11 +42,27 @@ export function answerOnSocket(socket: Socket, error: SandboxError, requestId: s
   )
 }
 
-const latest = new WeakMap<Socket, ServerResponse>()
+/** A request on a connection, and its answer. */
+export interface Exchange {
+  readonly response: ServerResponse
+  /** Whether it is decided what the answer is. */
+  isThrough: boolean
+  /** Whether it had to wait for the one before. */
+  isLate: boolean
+  /** What waits for that. */
+  next: (() => void) | undefined
+}
 
-/** Remembers what is being answered on a connection, for the case that garbage comes behind it. */
-export function rememberExchange({ socket }: IncomingMessage, response: ServerResponse): void {
-  latest.set(socket, response)
+const latest = new WeakMap<Socket, Exchange>()
+
+/** What came last on a connection, so far. */
+export const latestExchange = (socket: Socket): Exchange | undefined => latest.get(socket)
+
+/** Remembers what is being answered on a connection. */
+export function rememberExchange({ socket }: IncomingMessage, response: ServerResponse): Exchange {
+  const exchange = { response, isThrough: false, isLate: false, next: undefined }
+  latest.set(socket, exchange)
+  return exchange
 }
 
 /**
@@ -55,7 +71,7 @@ export function rememberExchange({ socket }: IncomingMessage, response: ServerRe
  */
 export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
   const refuse = () => answerOnSocket(socket, parserError(error.code), nextRequestId())
-  const before = latest.get(socket)
+  const before = latest.get(socket)?.response
   const isAnswered = before !== undefined && !before.req.complete && before.headersSent
   // To a request that has been answered before it was whole, a second answer would be taken for the next one's.
   if (error.code === 'ECONNRESET' || isAnswered) socket.destroy()

@@ -178,6 +178,21 @@ t.test('control plane, SANDBOX_JOURNAL_BYTES: the oldest of all tenants goes', a
   t.same(seqs(log.of('third')), [1, 2])
 })
 
+t.test('control plane, SANDBOX_JOURNAL_ENTRIES: what one tenant drops leaves the others in order of age', async t => {
+  const log = journal({ entries: 2, bytes: 45 * KIB })
+  log.add('acme', large(10 * KIB))
+  for (let count = 0; count < 3; count++) log.add('other', large(10 * KIB))
+  t.same([seqs(log.of('acme')), seqs(log.of('other'))], [[1], [2, 3]], 'the oldest of the second made room')
+  log.add('third', large(10 * KIB))
+  log.add('third', large(10 * KIB))
+  t.same([seqs(log.of('acme')), seqs(log.of('other')), seqs(log.of('third'))], [[], [2, 3], [1, 2]])
+  log.add('fourth', large(10 * KIB))
+  t.same([seqs(log.of('other')), seqs(log.of('third')), seqs(log.of('fourth'))], [[3], [1, 2], [1]])
+  log.clear('third')
+  log.add('fourth', large(10 * KIB))
+  t.same([seqs(log.of('other')), seqs(log.of('fourth'))], [[3], [1, 2]])
+})
+
 t.test('control plane, SANDBOX_JOURNAL_BYTES: of all that is kept, nothing goes uncounted', async t => {
   const text = 'x'.repeat(8 * KIB)
   for (const [what, changes] of Object.entries<Partial<Exchange>>({

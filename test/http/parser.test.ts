@@ -328,6 +328,24 @@ t.test('RFC 9112 §9.3.2: pipelined requests are answered in their order', async
   connection.end()
 })
 
+t.test('RFC 9112 §9.3.2: what comes in one go is applied in order, however late a body comes', async t => {
+  const app = build(t)
+  const { token } = await connect(app)
+  const connection = await open(await listen(app))
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const body = JSON.stringify(mandate())
+  const create = request('POST /api/v1/mandates', { ...headers, 'transfer-encoding': 'chunked' })
+  const read = request('GET /api/v1/mandates/MND-0001', headers)
+  const half = body.length >> 1
+  connection.send(`${read}${create}${half.toString(16)}\r\n${body.slice(0, half)}\r\n`)
+  t.equal((await connection.read())?.status, 404)
+  connection.send(`${(body.length - half).toString(16)}\r\n${body.slice(half)}\r\n0\r\n\r\n${read}${read}`)
+  const statuses: unknown[] = []
+  for (let count = 0; count < 3; count++) statuses.push((await connection.read())?.status)
+  t.same(statuses, [201, 200, 200])
+  connection.destroy()
+})
+
 t.test('RFC 9112 §9.3.2: garbage behind a request is refused after that request is answered', async t => {
   const app = build(t)
   const { token } = await connect(app)
