@@ -146,6 +146,7 @@ export function createJournal({ entries: mostEntries, bytes: mostBytes }: Journa
     else log.newest.next = entry
     log.newest = entry
     log.size++
+    entry.older = newest
     if (newest === undefined) oldest = entry
     else newest.newer = entry
     newest = entry
