@@ -3,7 +3,7 @@
  * reads the thousand small files of node_modules. What few requests need stays in chunks of its own, loaded when needed.
  * All of them lie side by side, since `package.ts` looks for the manifest and the fixtures one folder above.
  *
- * They are CommonJS, since Node's loader of ES modules takes some 25 ms more for the same files, a fifth of the start.
+ * They are CommonJS: on Node 24, even a bare server is ready some 25 ms sooner than as an ES module.
  * Whoever imports the package finds the same names.
  *
  * --watch: rebuilds and restarts on every change.

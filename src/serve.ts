@@ -48,9 +48,9 @@ export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void
     prepare?.(sandbox)
 
     closeOnSignal(app, logger, () => storage?.close())
-    // While whoever asks for readiness gets ready to send more. At rest, the validators would be a third of the memory.
+    // While whoever asks for readiness gets ready to send more; before that, they would only hold up the first answer.
     app.server.once('request', () => setImmediate(warmUp))
-    await app.listen({ host: config.host, port: config.port, listenTextResolver: address => `listening on ${address}` })
+    await app.listen({ host: config.host, port: config.port })
   } catch (error) {
     storage?.close()
     throw error
