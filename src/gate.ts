@@ -5,7 +5,7 @@ import { askedError } from './http/asked-errors.js'
 import { refuseGone } from './http/deprecation.js'
 import { FORM } from './http/forms.js'
 import { maskForm, maskMultipart, maskTarget, maskTokens } from './http/masking.js'
-import { pathOf } from './http/routing.js'
+import { isRead, pathOf } from './http/routing.js'
 import type { RecordedRequest, Recordings } from './recording.js'
 import { answerLine } from './recording.js'
 import type { Tenant } from './sandbox.js'
@@ -46,8 +46,6 @@ export interface Gate {
   passControl(request: FastifyRequest, tenant: Tenant, realNow: number): void
 }
 
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
-
 export function installGate(app: FastifyInstance, { recordings, ledger, now }: GateOptions): Gate {
   app.decorateRequest('met', null)
   app.decorateRequest('recorded', null)
@@ -76,7 +74,7 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       const { method } = request
       // While the body came in, the operation may have gone: a replay has it there at once.
       refuseGone(request, deprecations)
-      if (!faults.areAny && READS.has(method)) return
+      if (!faults.areAny && isRead(method)) return
       const faulted = {
         method,
         path: pathOf(request.url),
@@ -85,7 +83,7 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       // One reading of the time for all that depends on it, or a replay could come to something else.
       const realNow = now()
       const isConcerned = faults.concern(faulted, realNow)
-      if (isConcerned || !READS.has(method)) record(request, tenant, realNow)
+      if (isConcerned || !isRead(method)) record(request, tenant, realNow)
       if (!isConcerned) return
       request.met = faults.meet(faulted, realNow)
       refuse(request.met, faulted.region !== undefined)

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import closeWithGrace from 'close-with-grace'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { assemble } from './assemble.js'
 import type { Config } from './config.js'
@@ -37,7 +37,7 @@ export async function serve(config: Config, prepare?: (sandbox: Sandbox) => void
     ...(storage !== undefined && { seed: storage.seed, ledger: storage, watchers: [storage] }),
     fixtures,
     journal: { entries: journalEntries, bytes: journalBytes },
-    logger: logger as FastifyBaseLogger,
+    logger,
     publicUrl,
     dropped: clientId =>
       logger.warn({ clientId }, 'dropped the tenant idle longest to make room: see SANDBOX_MAX_TENANTS'),

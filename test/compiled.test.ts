@@ -15,3 +15,12 @@ t.test('issue 4, start: what Node compiles is kept in a folder that is there, fr
   t.doesNotThrow(() => reuseCompiled(join(folder, 'compiled')))
   if (getCompileCacheDir !== undefined && before === undefined) t.match(getCompileCacheDir(), join(folder, 'compiled'))
 })
+
+t.test('issue 4, start: a Node that keeps none is started all the same', t => {
+  const folder = t.testdir({})
+  const folders: string[] = []
+  reuseCompiled(folder, { enableCompileCache: asked => folders.push(asked) })
+  reuseCompiled(folder, {})
+  t.same(folders, [folder])
+  t.end()
+})

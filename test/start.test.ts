@@ -1,11 +1,12 @@
 import { execFileSync, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import t from 'tap'
+import { buildProgram, environment } from './program.js'
 
 // issue 4, item 5: what is loaded at the start, by counts. A start takes as long as what it loads.
 
@@ -21,18 +22,6 @@ process.channel?.unref()
 interface Loaded {
   readonly files: readonly string[]
   readonly builtIns: readonly string[]
-}
-
-/** The environment without what the test runner adds for its own child processes. */
-const environment = { PATH: process.env.PATH }
-
-/** Builds what is shipped, in a folder of its own. */
-function build(t: Test): string {
-  const folder = t.testdir({ 'probe.cjs': PROBE })
-  for (const name of ['package.json', 'src', 'scripts']) cpSync(resolve(name), join(folder, name), { recursive: true })
-  for (const name of ['node_modules', 'fixtures']) symlinkSync(resolve(name), join(folder, name))
-  execFileSync(process.execPath, ['scripts/build.js'], { cwd: folder, env: environment })
-  return folder
 }
 
 async function start(t: Test, folder: string) {
@@ -60,7 +49,8 @@ const modulesOf = (file: string): readonly string[] =>
   Array.from(readFileSync(file, 'utf8').matchAll(/"[^"\n]*node_modules\/([^"\n]+)"\(/g), ([, path]) => path as string)
 
 t.test('a start loads little', async t => {
-  const folder = build(t)
+  const folder = t.testdir({ 'probe.cjs': PROBE })
+  buildProgram(folder)
   const { url, loaded } = await start(t, folder)
   const { files, builtIns } = await loaded()
   const names = files.map(file => basename(file))

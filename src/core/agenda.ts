@@ -11,13 +11,6 @@ export interface Schedulable {
 /** Does the work that is due for one item; called with the clock standing at the due time. */
 export type DueWork<T extends Schedulable = Schedulable> = (item: T) => void
 
-/** Work that is due at some instant. */
-export interface Due {
-  readonly at: Instant
-  readonly item: Schedulable
-  readonly work: DueWork
-}
-
 /**
  * A binary heap ordered by due time, then by creation. Planning an item anew leaves its old place behind, which is passed
  * over when it comes up; when more than half of the places are such left-overs, they are swept out, so that the heap
@@ -87,12 +80,6 @@ export function createAgenda() {
     }
   }
 
-  /** Drops left-overs from the top; whether anything is planned. */
-  function isAny(): boolean {
-    while (times.length > 0 && !isLive(0)) removeTop()
-    return times.length > 0
-  }
-
   return {
     plan(item: Schedulable, at: Instant | null, work: DueWork) {
       if (item.dueAt === at) return
@@ -104,10 +91,13 @@ export function createAgenda() {
       if (times.length > 64 && times.length > 2 * live) sweep()
     },
     /** When the next work is due; null: there is none. */
-    nextAt: (): Instant | null => (isAny() ? (times[0] as Instant) : null),
-    /** Takes the next work out; there must be some. */
-    take(): Due {
-      const due = { at: times[0] as Instant, item: items[0] as Schedulable, work: works[0] as DueWork }
+    nextAt(): Instant | null {
+      while (times.length > 0 && !isLive(0)) removeTop()
+      return times[0] ?? null
+    },
+    /** Takes out the work that `nextAt` has told of. */
+    take(): { readonly item: Schedulable; readonly work: DueWork } {
+      const due = { item: items[0] as Schedulable, work: works[0] as DueWork }
       removeTop()
       live--
       due.item.dueAt = null

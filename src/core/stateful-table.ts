@@ -136,8 +136,7 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
 
   function create(region: Region, record: R, cause: Cause) {
     const createdAt = parseInstant(kind.createdAt(record)) as Instant
-    const { sequence } = table.placeAt(createdAt)
-    const entry = table.add({ createdAt, sequence, region, record, latestEvent: 0, dueAt: null })
+    const entry = table.add({ createdAt, sequence: engine.nextSequence(), region, record, latestEvent: 0, dueAt: null })
     happened(entry, null, cause)
     replan(entry)
     return entry

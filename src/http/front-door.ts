@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
-import { pathOf } from './routing.js'
-import type { Exchange } from './socket-errors.js'
-import { answerOnSocket, latestExchange, rememberExchange } from './socket-errors.js'
+import { isRead, pathOf } from './routing.js'
+import type { Turn } from './socket-errors.js'
+import { answerOnSocket, latestTurn, rememberTurn } from './socket-errors.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    exchange: Exchange
+    turn: Turn
+    /** When it came, in milliseconds of `performance.now()`. */
+    startedAt: number
   }
 }
-
-const isRead = ({ method }: IncomingMessage) => method === 'GET' || method === 'HEAD'
 
 /** The one path that answers while the server closes: the process is alive still. */
 const LIVE = '/_sandbox/health/live'
@@ -29,7 +29,8 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     socket.once('close', () => sockets.delete(socket))
   })
 
-  app.decorateRequest('exchange')
+  app.decorateRequest('turn')
+  app.decorateRequest('startedAt', 0)
 
   app.addHook('preClose', done => {
     isClosing = true
@@ -41,9 +42,10 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
   app.addHook('onRequest', (request: FastifyRequest, reply, done) => {
     const { raw } = request
     const { 'transfer-encoding': encoding, host } = raw.headers
+    request.startedAt = performance.now()
     reply.header('x-request-id', request.id)
-    const before = latestExchange(raw.socket)
-    request.exchange = rememberExchange(raw, reply.raw)
+    const before = latestTurn(raw.socket)
+    request.turn = rememberTurn(raw, reply.raw)
     if (isClosing && pathOf(request.url) !== LIVE) {
       throw errors.unavailable('The server is closing.')
     }
@@ -59,18 +61,22 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     }
     // Requests may come in one go, and a body comes later than what stands behind it: none is overtaken but by reads, if
     // it is one itself (RFC 9112 §9.3.2).
-    if (before === undefined || before.isThrough || (isRead(raw) && isRead(before.response.req) && !before.isLate)) {
+    if (
+      before === undefined ||
+      before.isThrough ||
+      (isRead(raw.method) && isRead(before.response.req.method) && !before.isLate)
+    ) {
       done()
     } else {
-      request.exchange.isLate = true
+      request.turn.isLate = true
       before.next = done
     }
   })
 
-  app.addHook('onSend', ({ exchange }, _reply, _payload, done) => {
-    exchange.isThrough = true
+  app.addHook('onSend', ({ turn }, _reply, _payload, done) => {
+    turn.isThrough = true
     // Once all else that belongs to this answer is done.
-    if (exchange.next !== undefined) queueMicrotask(exchange.next)
+    if (turn.next !== undefined) queueMicrotask(turn.next)
     done()
   })
 

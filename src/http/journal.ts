@@ -17,7 +17,7 @@ import {
   parseJson,
 } from './masking.js'
 import { isDecodable, pathOf } from './routing.js'
-import { hasBody } from './validation.js'
+import { hasBody, mediaTypeOf } from './validation.js'
 
 /** A request of the app under test and what it got, as it is kept. */
 export interface Exchange {
@@ -327,10 +327,10 @@ function showAnswer(text: string): unknown {
 
 /** For what may hold a secret where nobody would look for it, or is no text, only a note is kept. */
 function sentBody(request: FastifyRequest): SentBody | null {
-  const { bytes, headers } = request
+  const { bytes } = request
   if (bytes === null) return hasBody(request) ? { kind: 'note', text: '(not read)' } : null
   if (bytes.length === 0) return null
-  const type = (headers['content-type'] ?? '').replace(/;.*/, '').trim().toLowerCase()
+  const type = mediaTypeOf(request)
   const kind = type === 'application/json' ? 'json' : type === FORM ? 'form' : 'note'
   if (kind !== 'note' && isUtf8(bytes)) return { kind, text: bytes.toString() }
   return {

@@ -17,8 +17,6 @@ export interface Route {
 declare module 'fastify' {
   interface FastifyRequest {
     route: Route
-    /** When it came, in milliseconds of `performance.now()`. */
-    startedAt: number
   }
 }
 
@@ -32,7 +30,6 @@ export function installRoutes(app: FastifyInstance): void {
   const routes = new WeakMap<object, Route>()
 
   app.decorateRequest('route')
-  app.decorateRequest('startedAt', 0)
   app.addHook('onRequest', (request, _reply, done) => {
     const { url, config, schema } = request.routeOptions
     let route = routes.get(config)
@@ -44,7 +41,6 @@ export function installRoutes(app: FastifyInstance): void {
       routes.set(config, route)
     }
     request.route = route
-    request.startedAt = performance.now()
     done()
   })
 }

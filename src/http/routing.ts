@@ -4,6 +4,9 @@ import { errors } from '../core/errors.js'
 
 const ENCODED_SLASH = /%2f/i
 
+/** Whether a method changes nothing. */
+export const isRead = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD'
+
 /** The path of a request target in origin form. */
 export function pathOf(target: string): string {
   const end = target.indexOf('?')

@@ -43,7 +43,7 @@ export function answerOnSocket(socket: Socket, error: SandboxError, requestId: s
 }
 
 /** A request on a connection, and its answer. */
-export interface Exchange {
+export interface Turn {
   readonly response: ServerResponse
   /** Whether it is decided what the answer is. */
   isThrough: boolean
@@ -53,16 +53,16 @@ export interface Exchange {
   next: (() => void) | undefined
 }
 
-const latest = new WeakMap<Socket, Exchange>()
+const latest = new WeakMap<Socket, Turn>()
 
 /** What came last on a connection, so far. */
-export const latestExchange = (socket: Socket): Exchange | undefined => latest.get(socket)
+export const latestTurn = (socket: Socket): Turn | undefined => latest.get(socket)
 
 /** Remembers what is being answered on a connection. */
-export function rememberExchange({ socket }: IncomingMessage, response: ServerResponse): Exchange {
-  const exchange = { response, isThrough: false, isLate: false, next: undefined }
-  latest.set(socket, exchange)
-  return exchange
+export function rememberTurn({ socket }: IncomingMessage, response: ServerResponse): Turn {
+  const turn = { response, isThrough: false, isLate: false, next: undefined }
+  latest.set(socket, turn)
+  return turn
 }
 
 /**

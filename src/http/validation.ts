@@ -59,13 +59,9 @@ export const compilersFactory: object = {
   buildValidator: () => () => () => true,
   buildSerializer:
     () =>
-    ({ schema }: { readonly schema: object }) => {
-      let serialize: ReturnType<typeof serializerOf> | undefined
-      return (value: unknown) => {
-        serialize ??= serializerOf(schema)
-        return serialize(value)
-      }
-    },
+    ({ schema }: { readonly schema: object }) =>
+    (value: unknown) =>
+      serializerOf(schema)(value),
 }
 
 /**
@@ -120,12 +116,15 @@ function validate(request: FastifyRequest): void {
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
+/** The media type of a message, in lower case and without parameters (RFC 9110 §8.3.1); empty: it names none. */
+export const mediaTypeOf = ({ headers }: FastifyRequest): string =>
+  headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
 function refuseWrongMediaType(request: FastifyRequest) {
   // A body may be announced and still be empty: chunked, without a chunk.
   if (!hasBody(request) || request.bytes?.length === 0) return
   const { consumes = 'application/json' } = request.route.config
-  const given = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
-  if (given !== consumes) throw wrongMediaType(request)
+  if (mediaTypeOf(request) !== consumes) throw wrongMediaType(request)
 }
 
 // ---------------------------------------------------------------------------------------------------------- query

@@ -500,3 +500,10 @@ t.test('control plane, SANDBOX_SEED: the same seed, clock and requests give the 
   t.equal(again.body.access_token, first.body.access_token)
   t.not(other.body.access_token, first.body.access_token)
 })
+
+t.test('decisions §3: however many tokens are issued, each is good', async t => {
+  const app = build(t)
+  const tokens: string[] = []
+  for (let count = 0; count < 1002; count++) tokens.push((await requestToken(app)).body.access_token)
+  for (const at of [0, 999, 1000, 1001, 0]) t.equal((await withToken(app, tokens[at] as string)).status, 200, `${at}`)
+})

@@ -96,13 +96,9 @@ const outcomeAt: Record<
 }
 
 /** The first and last collection date that are accepted now (decisions §6). */
-export const collectionDateBounds = (today: CalendarDate, afterCutOff: boolean) =>
-  afterCutOff ? boundsAfterCutOff(today) : boundsBeforeCutOff(today)
-
-const boundsFrom = (openDays: number) =>
-  memoized((today: CalendarDate) => ({ earliest: addOpenDays(T2, today, openDays), latest: addDays(today, 365) }))
-const boundsBeforeCutOff = boundsFrom(2)
-const boundsAfterCutOff = boundsFrom(3)
+export function collectionDateBounds(today: CalendarDate, afterCutOff: boolean) {
+  return { earliest: addOpenDays(T2, today, afterCutOff ? 3 : 2), latest: addDays(today, 365) }
+}
 
 /** Requests after this time of the day count as the next day's (decisions §6). */
 export const CUT_OFF = '16:00:00'
