@@ -4,10 +4,10 @@ import type { Met } from './core/faults.js'
 import { askedError } from './http/asked-errors.js'
 import { refuseGone } from './http/deprecation.js'
 import { FORM } from './http/forms.js'
-import { maskForm, maskMultipart, maskTarget, maskTokens } from './http/masking.js'
+import { isContent } from './http/page-cache.js'
 import { isRead, pathOf } from './http/routing.js'
-import type { RecordedRequest, Recordings } from './recording.js'
-import { answerLine } from './recording.js'
+import { withoutParameters } from './http/validation.js'
+import type { RecordedBody, RecordedRequest, Recordings } from './recording.js'
 import type { Tenant } from './sandbox.js'
 
 declare module 'fastify' {
@@ -61,9 +61,8 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
   app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
     if (request.recorded !== null) {
       const { tenant, request: recorded } = request.recorded
-      const hasContent = typeof payload === 'string' && request.method !== 'HEAD' && reply.statusCode !== 204
-      const body = hasContent ? maskTokens(payload) : ''
-      recordings.answered(tenant, recorded, answerLine(reply.statusCode, body))
+      const hasContent = isContent(payload) && request.method !== 'HEAD' && reply.statusCode !== 204
+      recordings.answered(tenant, recorded, reply.statusCode, hasContent ? payload.toString() : '')
     }
     done()
   })
@@ -107,26 +106,30 @@ function toRecorded(request: FastifyRequest, { world }: Tenant, realNow: number)
     at: world.clock.now(),
     receivedAt: realNow,
     method,
-    url: maskTarget(url),
+    url,
     region: headers['x-region'] as string | undefined,
     contentType: mediaTypeOf(headers['content-type']),
     body: readBody(request),
+    bodyBytes: request.bytes?.length ?? 0,
     answer: null,
   }
 }
 
 /** A Content-Type without the parameters that nobody reads. */
 const mediaTypeOf = (contentType: string | undefined) =>
-  !contentType?.includes(';') || /^multipart\//i.test(contentType) ? contentType : contentType.split(';', 1)[0]
+  contentType === undefined || /^multipart\//i.test(contentType) ? contentType : withoutParameters(contentType)
 
-/**
- * What of the body the operation reads: so no secret that was put where nobody looks for it is kept, and nothing that a
- * replay needs is missing.
- */
-function readBody({ bytes, body, headers, route }: FastifyRequest): string | Buffer | null {
+/** A longer body is written as text at once, of which no more is kept than that. */
+const LONGEST_VALUE = 2048
+
+/** What of the body the operation reads. */
+function readBody({ bytes, body, route }: FastifyRequest): RecordedBody | null {
   const { config, schemas } = route
   if (bytes === null || bytes.length === 0) return null
-  if (config.consumes === FORM) return maskForm(body as Record<string, string>)
-  if (config.consumes !== undefined) return maskMultipart(bytes, headers['content-type'])
-  return schemas.body === undefined ? null : JSON.stringify(body)
+  if (config.consumes === FORM) return { kind: 'form', value: body as Record<string, string> }
+  if (config.consumes !== undefined) return { kind: 'multipart', value: bytes }
+  if (schemas.body === undefined) return null
+  return bytes.length > LONGEST_VALUE
+    ? { kind: 'text', value: JSON.stringify(body) }
+    : { kind: 'json', value: body as object }
 }

@@ -3,10 +3,14 @@ import { createHash } from 'node:crypto'
 import { deflateSync, inflateSync } from 'node:zlib'
 import type { Instant } from './core/time.js'
 import { formatInstant } from './core/time.js'
+import { maskForm, maskMultipart, maskTarget, maskTokens } from './http/masking.js'
 import type { Identity, Tenant, Watcher } from './sandbox.js'
 import type { State } from './state.js'
 
-/** A request that a tenant was changed by, or could have been: what a replay needs of it. Secrets are masked. */
+/**
+ * A request that a tenant was changed by, or could have been: what a replay needs of it. It is written as text, and its
+ * secrets are masked, by whoever reads the recording: most are never read.
+ */
 export interface RecordedRequest {
   /** The tenant's time at which it was applied. */
   readonly at: Instant
@@ -17,11 +21,22 @@ export interface RecordedRequest {
   readonly url: string
   readonly region: string | undefined
   readonly contentType: string | undefined
-  /** What is no text comes as bytes. */
-  readonly body: string | Buffer | null
+  readonly body: RecordedBody | null
+  /** What the body took when it came, in bytes. */
+  readonly bodyBytes: number
   /** What came of it, whether or not it was delivered; null: nothing yet. */
   answer: AnswerLine | null
 }
+
+/**
+ * What of a body the operation read: so no secret that was put where nobody looks for it is kept, and nothing that a
+ * replay needs is missing. The value of a JSON body must not change any more.
+ */
+export type RecordedBody =
+  | { readonly kind: 'json'; readonly value: object }
+  | { readonly kind: 'text'; readonly value: string }
+  | { readonly kind: 'form'; readonly value: Readonly<Record<string, string>> }
+  | { readonly kind: 'multipart'; readonly value: Buffer }
 
 /** A recorded request in its file. */
 export interface RequestLine {
@@ -72,17 +87,20 @@ export const toLine = ({ at, receivedAt, method, url, region, contentType, body 
   at: formatInstant(at),
   receivedAt: new Date(receivedAt).toISOString(),
   method,
-  url,
+  url: maskTarget(url),
   headers: {
     ...(region !== undefined && { 'x-region': region }),
     ...(contentType !== undefined && { 'content-type': contentType }),
   },
-  ...(body !== null && bodyLine(body)),
+  ...(body !== null && bodyLine(body, contentType)),
 })
 
-function bodyLine(body: string | Buffer): Pick<RequestLine, 'body' | 'bodyBase64'> {
-  if (typeof body === 'string') return { body }
-  return isText(body) ? { body: body.toString() } : { bodyBase64: body.toString('base64') }
+function bodyLine(body: RecordedBody, contentType?: string): Pick<RequestLine, 'body' | 'bodyBase64'> {
+  if (body.kind === 'text') return { body: body.value }
+  if (body.kind === 'json') return { body: JSON.stringify(body.value) }
+  if (body.kind === 'form') return { body: maskForm(body.value) }
+  const bytes = maskMultipart(body.value, contentType)
+  return isText(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') }
 }
 
 /** A file full of zeros is UTF-8, too, but six times as long in JSON. */
@@ -91,8 +109,19 @@ const isText = (bytes: Buffer) => isUtf8(bytes) && !bytes.includes(0)
 /** Answers up to this length are kept as they are. */
 const LONGEST_ANSWER = 16 * 1024
 
-export const answerLine = (status: number, body: string): AnswerLine =>
-  body.length <= LONGEST_ANSWER ? { status, body } : { status, sha256: createHash('sha256').update(body).digest('hex') }
+/** An answer as a recording tells of it; tokens in it are masked. */
+export function answerLine(status: number, text: string): AnswerLine {
+  const body = maskTokens(text)
+  if (body.length <= LONGEST_ANSWER) return { status, body }
+  return { status, sha256: createHash('sha256').update(body).digest('hex') }
+}
+
+/** An answer as it is kept: what is long at once as it is told of. */
+const toAnswer = (status: number, body: string): AnswerLine =>
+  body.length <= LONGEST_ANSWER ? { status, body } : answerLine(status, body)
+
+const shown = (answer: AnswerLine): AnswerLine =>
+  answer.body === undefined ? answer : answerLine(answer.status, answer.body)
 
 /** A stretch of a recording: the state that it begins with, and the requests since. */
 interface Segment {
@@ -115,8 +144,8 @@ interface Reel {
 /** The ordered requests of every tenant since its life began, bounded by bytes for all tenants together. */
 export interface Recordings extends Watcher {
   add(tenant: Tenant, request: RecordedRequest): void
-  /** Counts what came of a request. */
-  answered(tenant: Tenant, request: RecordedRequest, answer: AnswerLine): void
+  /** Takes in what came of a request. @param body empty: there was none */
+  answered(tenant: Tenant, request: RecordedRequest, status: number, body: string): void
   /** What a tenant has been through, as far back as it is kept. */
   of(tenant: Tenant): Pick<Recording, 'dropped' | 'start' | 'requests'>
 }
@@ -211,10 +240,11 @@ export function createRecordings(mostBytes: number): Recordings {
         return
       }
       segment.requests.push(request)
-      count(reel, segment, OVERHEAD + Buffer.byteLength(request.url) + Buffer.byteLength(request.body ?? ''))
+      count(reel, segment, OVERHEAD + request.url.length + request.bodyBytes)
       makeRoom()
     },
-    answered(tenant, request, answer) {
+    answered(tenant, request, status, body) {
+      const answer = toAnswer(status, body)
       request.answer = answer
       const reel = reels.get(tenant.clientId)
       const segment = reel?.segments.at(-1)
@@ -232,7 +262,7 @@ export function createRecordings(mostBytes: number): Recordings {
         requests: requests.map((request, at) => ({
           n: at + 1,
           ...toLine(request),
-          answer: request.answer,
+          answer: request.answer && shown(request.answer),
         })),
       }
     },

@@ -1,6 +1,5 @@
 import { assemble } from './assemble.js'
 import type { Fixtures } from './fixtures.js'
-import { maskTokens } from './http/masking.js'
 import type { AnswerLine, RequestLine } from './recording.js'
 import { answerLine } from './recording.js'
 import type { Identity } from './sandbox.js'
@@ -66,7 +65,7 @@ export async function startReplay({ identity, start, publicUrl, ...options }: Re
         headers: { ...headers, authorization: `Bearer ${clientId}` },
         ...(payload !== undefined && { payload }),
       })
-      return answerLine(response.statusCode, method === 'HEAD' ? '' : maskTokens(response.payload))
+      return answerLine(response.statusCode, method === 'HEAD' ? '' : response.payload)
     },
     state: () => sandbox.tenant(clientId, realNow).world.keep(),
     close: () => app.close(),

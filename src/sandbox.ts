@@ -1,7 +1,7 @@
-import { hash, timingSafeEqual } from 'node:crypto'
-import type { Tokens } from './areas/oauth/tokens.js'
+import type { Tokens, TokensInUse } from './areas/oauth/tokens.js'
 import { createTokens, ownerOf } from './areas/oauth/tokens.js'
 import { errors } from './core/errors.js'
+import { digestOf, isSame } from './core/secrets.js'
 import type { Instant } from './core/time.js'
 import { wholeSecond } from './core/time.js'
 import type { Fixture, Fixtures } from './fixtures.js'
@@ -134,8 +134,8 @@ interface Registration {
   readonly fixture: string
   readonly scope: string
   readonly allowedOrigins: readonly string[]
-  /** Null: the first token request sets it. */
-  secretDigest: Buffer | null
+  /** Of one length, so that comparing them tells nothing of the secret's. Null: the first token request sets it. */
+  secretDigest: string | null
   resets: number
   /** Made when it is first needed, since many clients may be listed that a run never uses. */
   live: Tenant | undefined
@@ -150,6 +150,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   /** The one that stands last: it need not be moved there. */
   let latest: Registration | undefined
 
+  const tokensInUse: TokensInUse = new Map()
   const told = new Set<(clientId: string) => void>()
   /** How often clients that were dropped had been reset or dropped. */
   const retired = new Map<string, number>()
@@ -159,7 +160,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   function registration(client: Omit<ClientEntry, 'clientSecret'> & { clientSecret?: string }): Registration {
     const { clientId, clientSecret, fixture = 'empty', scope = DEFAULT_SCOPE, allowedOrigins = [] } = client
     const resets = retired.get(clientId) ?? 0
-    const secretDigest = clientSecret === undefined ? null : digest(clientSecret)
+    const secretDigest = clientSecret === undefined ? null : digestOf(clientSecret)
     return { clientId, fixture, scope, allowedOrigins, secretDigest, resets, live: undefined }
   }
 
@@ -213,13 +214,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 
   /** A token ends with a reset, with its client, and when another secret registers the name. */
-  const bindingOf = ({ secretDigest, resets }: Registration) => `${secretDigest?.toString('base64url')}.${resets}`
+  const bindingOf = ({ secretDigest, resets }: Registration) => `${secretDigest}.${resets}`
 
   const identity = (known: Registration): Identity => {
     const { clientId, fixture, scope, allowedOrigins, secretDigest, resets } = known
     return {
       clientId,
-      secretDigest: secretDigest?.toString('base64url') ?? null,
+      secretDigest,
       resets,
       fixture,
       scope,
@@ -237,6 +238,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       scope,
       lifetime: tokenLifetime,
       issued: world.tokens,
+      inUse: tokensInUse,
     })
     const tenant = { clientId, fixture, world, tokens }
     for (const watcher of watchers) watcher.began(tenant, { how, identity: identity(known), state })
@@ -284,8 +286,9 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const restored = (state: State, realNow: number) => restoreWorld({ seed, publicUrl, realNow }, state)
 
   function hasSecret(known: Registration, clientSecret: string): boolean {
-    known.secretDigest ??= digest(clientSecret)
-    return timingSafeEqual(known.secretDigest, digest(clientSecret))
+    const digest = digestOf(clientSecret)
+    known.secretDigest ??= digest
+    return isSame(digest, known.secretDigest)
   }
 
   return {
@@ -361,7 +364,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       if (peek(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
       const { fixture, scope, allowedOrigins, secretDigest } = origin
       const fresh = registration({ clientId: to.clientId, fixture, scope, allowedOrigins })
-      fresh.secretDigest = to.clientSecret === undefined ? secretDigest : digest(to.clientSecret)
+      fresh.secretDigest = to.clientSecret === undefined ? secretDigest : digestOf(to.clientSecret)
       const { events, ...rest } = world.keep()
       // What has run of the present second is copied, too.
       const since = world.clock.realTimeOf(world.clock.now()) ?? realNow
@@ -374,7 +377,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       const listed = configured.get(clientId)
       const known = listed ?? {
         ...registration({ clientId, ...rest }),
-        secretDigest: secretDigest === null ? null : Buffer.from(secretDigest, 'base64url'),
+        secretDigest,
       }
       known.resets = resets
       const start = () => begin(known, 'kept', restored(state, realNow))
@@ -385,6 +388,3 @@ export function createSandbox(options: SandboxOptions): Sandbox {
     tell: somebody => void told.add(somebody),
   }
 }
-
-/** Digests are of one length, so that comparing them tells nothing of the secret's. */
-const digest = (secret: string) => hash('sha256', secret, 'buffer')

@@ -82,7 +82,7 @@ t.test('issue 3: 5,000 and more random requests over several tenants replay with
   const [acme, beta, gamma] = players as [Player, Player, Player, Player]
 
   const statuses = new Map<number, number>()
-  for (const [at, request] of randomRequests(20_261_102, 7000).entries()) {
+  for (const [at, request] of randomRequests(20_261_103, 7000).entries()) {
     pass(2500)
     // What begins another life, and its recording, comes early.
     if (at === 300) await beta.control('POST', '/reset')
@@ -357,6 +357,48 @@ t.test('issue 3: the file has seed, start, and the requests with the time of the
   t.match(JSON.parse(requests[1]?.answer?.body ?? ''), { mandateReference: 'MND-0001', status: 'ACTIVE' })
 })
 
+t.test('issue 4: what is recorded of a body is what was sent, whatever has become of its record since', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const sent: string[] = []
+  const expect = (body: object, { status }: { status: number }) => {
+    t.ok(status < 300, `${status} for ${JSON.stringify(body)}`)
+    sent.push(JSON.stringify(body))
+  }
+  const post = async (url: string, body: object) => expect(body, await client.post(url, body))
+  const patch = async (url: string, body: object) => expect(body, await client.patch(url, body))
+  const control = async (method: string, path: string, body: object) =>
+    expect(body, await client.control(method, path, body))
+
+  await control('POST', '/seed', {
+    records: {
+      mandates: [mandate({ mandateReference: 'MND-0009', status: 'PENDING' })],
+      counterparties: [{ region: 'EU', counterpartyReference: 'CPTY-0001', remarks: 'seeded' }],
+    },
+  })
+  await control('PUT', '/settings', { allowedOrigins: ['https://a.example'] })
+  await control('POST', '/faults', { match: { path: '/api/v1/accounts' }, times: 1, effect: { kind: 'error', status: 500 } })
+  await post('/api/v1/mandates', mandate())
+  await post('/api/v1/direct-debit', collection())
+  await post('/api/v1/bills', bill())
+  for (const city of ['Berlin', 'Bonn']) {
+    const address = { line1: 'Main Street 1', city, country: 'DE' }
+    await patch('/api/v1/counterparties/CPTY-0001', { remarks: `moved to ${city}`, address })
+  }
+  for (const dueDate of ['2026-12-02', '2026-12-03']) await patch('/api/v1/bills/INV-2026-001', { dueDate })
+  await control('PUT', '/settings', { allowedOrigins: ['https://b.example'] })
+  await client.control('POST', '/mandates/MND-0009/activate')
+  await client.control('POST', '/mandates/MND-0009/cancel')
+  await client.control('POST', '/clock/advance', { by: 'P30D' })
+
+  const { requests } = await recordingOf(app)
+  const isOurs = ({ url }: { url: string }) => !/token|activate|cancel|advance/.test(url)
+  t.same(
+    requests.filter(isOurs).map(({ body }) => body),
+    sent,
+  )
+})
+
 t.test('issue 3: secrets and tokens are in no recording, wherever they were sent', async t => {
   const app = build(t)
   const client = await connect(app)
@@ -540,11 +582,12 @@ t.test('issue 3: an answer that is not there yet is null', async t => {
     region: undefined,
     contentType: undefined,
     body: null,
+    bodyBytes: 0,
     answer: null,
   }
   recordings.add(tenant, pending)
   t.equal(recordings.of(tenant).requests[0]?.answer, null)
-  recordings.answered(tenant, pending, { status: 200, body: 'x' })
+  recordings.answered(tenant, pending, 200, 'x')
   t.same(recordings.of(tenant).requests[0]?.answer, { status: 200, body: 'x' })
 })
 

@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { digestOf } from './secrets.js'
 
 /**
  * Identifiers of one tenant: a keyed pseudo-random sequence per purpose. Whoever knows the seed can compute them,
@@ -25,9 +26,9 @@ export interface Ids {
  * @param earlier the counters of an earlier life
  */
 export function createIds(seed: string, scope: string, earlier: Readonly<Record<string, number>> = {}): Ids {
-  // As bytes, it would be made a key object anew each time: on Node 24 that takes six times as long as the rest.
-  const key = createSecretKey(createHmac('sha256', seed).update(scope).digest())
-  const digest = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
+  // No HMAC, which takes four times as long: at most 132 of the 256 bits are ever shown, so nobody can go on from there.
+  const key = createHmac('sha256', seed).update(scope).digest('base64url')
+  const digest = (text: string) => digestOf(`${key}\0${text}`)
   let counters: Record<string, number> = { ...earlier }
 
   function count(purpose: string) {
@@ -46,10 +47,7 @@ export function createIds(seed: string, scope: string, earlier: Readonly<Record<
     next: purpose => digest(`id\0${purpose}\0${count(purpose)}`).slice(0, 22),
     count,
     fraction: purpose =>
-      createHmac('sha256', key)
-        .update(`fraction\0${purpose}\0${count(purpose)}`)
-        .digest()
-        .readUIntBE(0, 6) /
+      Buffer.from(digest(`fraction\0${purpose}\0${count(purpose)}`).slice(0, 8), 'base64url').readUIntBE(0, 6) /
       2 ** 48,
     sign: (purpose, text) => digest(`sign\0${purpose}\0${text}`).slice(0, 16),
   }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Effect, Fault, Met } from '../core/faults.js'
 import { createGlob } from '../core/glob.js'
@@ -16,8 +15,9 @@ import {
   maskText,
   parseJson,
 } from './masking.js'
+import { isContent } from './page-cache.js'
 import { isDecodable, pathOf } from './routing.js'
-import { hasBody, mediaTypeOf } from './validation.js'
+import { hasBody, mediaTypeOf, textOf } from './validation.js'
 
 /** A request of the app under test and what it got, as it is kept. */
 export interface Exchange {
@@ -34,7 +34,7 @@ export interface Exchange {
   /** Null: the connection was cut off without an answer. */
   readonly status: number | null
   readonly responseHeaders: Readonly<Record<string, unknown>>
-  readonly responseBody: string | null
+  readonly responseBody: string | Buffer | null
   readonly durationMs: number
   readonly faults: readonly Fault[]
   readonly hints: readonly string[]
@@ -93,13 +93,12 @@ export interface JournalOptions {
 }
 
 /**
- * An entry, in the queue of its log and in that of all logs. Header fields are one text each, and what is empty is null:
- * a thousand entries at a time outlive the young generation of the heap, and what they hold is copied on the way.
+ * An entry, in the queue of its log and in that of all logs. Header fields are one text, and what is empty is null: a
+ * thousand entries at a time outlive the young generation of the heap, and what they hold is copied on the way.
  */
-interface Entry extends Omit<Exchange, 'rawHeaders' | 'responseHeaders' | 'faults' | 'hints'> {
+interface Entry extends Omit<Exchange, 'rawHeaders' | 'faults' | 'hints'> {
   readonly seq: number
   readonly headers: string
-  readonly responseHeaders: string
   readonly faults: readonly Fault[] | null
   readonly hints: readonly string[] | null
   bytes: number
@@ -112,6 +111,9 @@ interface Entry extends Omit<Exchange, 'rawHeaders' | 'responseHeaders' | 'fault
 }
 
 interface Log {
+  /** The header fields that came last, and their text: most clients send the same ones again, which are kept once. */
+  rawHeaders: readonly string[]
+  headers: string
   oldest: Entry | undefined
   newest: Entry | undefined
   size: number
@@ -134,7 +136,7 @@ export function createJournal({ entries: mostEntries, bytes: mostBytes }: Journa
   function logOf(clientId: string): Log {
     let log = logs.get(clientId)
     if (log === undefined) {
-      log = { oldest: undefined, newest: undefined, size: 0, last: 0, dropped: 0 }
+      log = { rawHeaders: [], headers: '', oldest: undefined, newest: undefined, size: 0, last: 0, dropped: 0 }
       logs.set(clientId, log)
     }
     return log
@@ -191,11 +193,11 @@ export function createJournal({ entries: mostEntries, bytes: mostBytes }: Journa
         at: exchange.at,
         method: exchange.method,
         target: exchange.target,
-        headers: exchange.rawHeaders.join('\n'),
+        headers: headersText(log, exchange.rawHeaders),
         body: exchange.body,
         takesCredentials: exchange.takesCredentials,
         status: exchange.status,
-        responseHeaders: textOf(exchange.responseHeaders),
+        responseHeaders: exchange.responseHeaders,
         responseBody: exchange.responseBody,
         durationMs: exchange.durationMs,
         faults: faults.length === 0 ? null : faults,
@@ -238,10 +240,18 @@ export function createJournal({ entries: mostEntries, bytes: mostBytes }: Journa
   }
 }
 
-function textOf(headers: Readonly<Record<string, unknown>>): string {
-  let text = ''
-  for (const name in headers) text += text === '' ? `${name}\n${headers[name]}` : `\n${name}\n${headers[name]}`
-  return text
+function headersText(log: Log, rawHeaders: readonly string[]): string {
+  if (!isSame(log.rawHeaders, rawHeaders)) {
+    log.rawHeaders = rawHeaders
+    log.headers = rawHeaders.join('\n')
+  }
+  return log.headers
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  if (some.length !== others.length) return false
+  for (let at = 0; at < some.length; at++) if (some[at] !== others[at]) return false
+  return true
 }
 
 /** Header fields are Latin-1, one byte a character; what was said in other words may be any text. */
@@ -249,11 +259,17 @@ const sizeOf = ({ target, headers, responseHeaders, body, responseBody, faults, 
   OVERHEAD +
   target.length +
   headers.length +
-  responseHeaders.length +
+  lengthOf(responseHeaders) +
   (body === null ? 0 : Buffer.byteLength(body.text)) +
   (responseBody === null ? 0 : Buffer.byteLength(responseBody)) +
   (faults?.length ?? 0) * FAULT_OVERHEAD +
   (hints?.join().length ?? 0)
+
+function lengthOf(headers: Readonly<Record<string, unknown>>): number {
+  let length = 0
+  for (const name in headers) length += name.length + String(headers[name]).length
+  return length
+}
 
 function show(entry: Entry): LoggedRequest {
   const { seq, at, method, target, headers, body, status, responseHeaders, responseBody, durationMs } = entry
@@ -268,9 +284,9 @@ function show(entry: Entry): LoggedRequest {
     body: body === null ? null : showBody(body, entry.takesCredentials),
     status,
     responseHeaders: masked(
-      new Map([...fold(responseHeaders)].map(([name, value]) => [name, showHints(entry, value)])),
+      new Map(Object.entries(responseHeaders).map(([name, value]) => [name, showHints(entry, String(value))])),
     ),
-    responseBody: responseBody === null || responseBody === '' ? null : showAnswer(responseBody),
+    responseBody: responseBody === null || responseBody === '' ? null : showAnswer(responseBody.toString()),
     durationMs,
     faults: entry.faults?.map(({ id, effect }) => ({ id, ...withoutWords(effect) })) ?? [],
     hints: entry.hints?.map(hint => showHints(entry, hint)) ?? [],
@@ -332,7 +348,8 @@ function sentBody(request: FastifyRequest): SentBody | null {
   if (bytes.length === 0) return null
   const type = mediaTypeOf(request)
   const kind = type === 'application/json' ? 'json' : type === FORM ? 'form' : 'note'
-  if (kind !== 'note' && isUtf8(bytes)) return { kind, text: bytes.toString() }
+  const text = kind === 'note' ? null : textOf(request)
+  if (kind !== 'note' && text !== null) return { kind, text }
   return {
     kind: 'note',
     text: `(${bytes.length} bytes of ${type || 'no Content-Type'}${kind === 'note' ? '' : ', not UTF-8'})`,
@@ -367,7 +384,7 @@ export function installJournal(app: FastifyInstance, { journal, placeOf }: Journ
       takesCredentials: route.config.consumes === FORM,
       status: isLost ? null : reply.statusCode,
       responseHeaders: isLost ? {} : reply.getHeaders(),
-      responseBody: typeof payload === 'string' && !isLost && method !== 'HEAD' ? payload : null,
+      responseBody: isContent(payload) && !isLost && method !== 'HEAD' ? payload : null,
       durationMs: Math.round((performance.now() - request.startedAt + (met?.delay ?? 0)) * 10) / 10,
       faults: met?.fired ?? [],
       hints: hints?.texts ?? [],

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body as it came; null: there was none, or it was refused before it was whole. */
     bytes: Buffer | null
+    /** The body as text, once somebody has asked for that. */
+    text: string | null
   }
   interface FastifyContextConfig {
     /** The Content-Type of the body, where it is not JSON. */
@@ -71,6 +73,7 @@ export const compilersFactory: object = {
 export function installValidation(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.decorateRequest('bytes', null)
+  app.decorateRequest('text', null)
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
     request.bytes = body
     done(null)
@@ -117,8 +120,14 @@ export const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 /** The media type of a message, in lower case and without parameters (RFC 9110 §8.3.1); empty: it names none. */
-export const mediaTypeOf = ({ headers }: FastifyRequest): string =>
-  headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+export const mediaTypeOf = ({ headers: { 'content-type': contentType } }: FastifyRequest): string =>
+  contentType === undefined ? '' : withoutParameters(contentType).trim().toLowerCase()
+
+/** A media type without its parameters. */
+export function withoutParameters(contentType: string): string {
+  const end = contentType.indexOf(';')
+  return end < 0 ? contentType : contentType.slice(0, end)
+}
 
 function refuseWrongMediaType(request: FastifyRequest) {
   // A body may be announced and still be empty: chunked, without a chunk.
@@ -177,7 +186,16 @@ function readBody(request: FastifyRequest, schema: TObject): unknown {
 }
 
 const parseBody = (request: FastifyRequest, bytes: Buffer): Record<string, unknown> =>
-  request.route.config.consumes === FORM ? parsedForm(parseForm(bytes.toString())) : parseJson(bytes)
+  request.route.config.consumes === FORM
+    ? parsedForm(parseForm(textOf(request) ?? bytes.toString()))
+    : parseJson(textOf(request))
+
+/** A body as text, decoded once; null: it is not UTF-8. */
+export function textOf(request: FastifyRequest): string | null {
+  const bytes = request.bytes as Buffer
+  if (request.text === null && isUtf8(bytes)) request.text = bytes.toString()
+  return request.text
+}
 
 function parsedForm(fields: Fields): Record<string, unknown> {
   if (isMalformed(fields)) throw errors.malformed(null, 'The form has bad percent-encoding.')
@@ -188,9 +206,8 @@ function parsedForm(fields: Fields): Record<string, unknown> {
 }
 
 /** A JSON object (RFC 8259) in UTF-8, without the members that could poison a prototype. */
-function parseJson(bytes: Buffer): Record<string, unknown> {
-  if (!isUtf8(bytes)) throw errors.malformed(null, 'The body is not UTF-8.')
-  const text = bytes.toString()
+function parseJson(text: string | null): Record<string, unknown> {
+  if (text === null) throw errors.malformed(null, 'The body is not UTF-8.')
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,4 +1,6 @@
 import type { Engine } from '../../core/engine.js'
+import { latest } from '../../core/memo.js'
+import { isSame } from '../../core/secrets.js'
 import type { Instant } from '../../core/time.js'
 import type { AccessToken } from './schemas.js'
 
@@ -30,6 +32,7 @@ export interface TokensOptions {
   readonly lifetime: number
   /** Which of them are expired whatever the clock says: those with a number up to this one. */
   readonly issued: { expiredUpTo: number }
+  readonly inUse: TokensInUse
 }
 
 /** What a token says. */
@@ -38,48 +41,48 @@ export interface Claims {
   readonly expiresAt: Instant
 }
 
+/** A token that was found right, without its tag. */
 interface Known extends Claims {
   readonly tag: string
+  /** The life of the tenant that it was issued in: of one that has ended, nothing else is held on to. */
+  readonly life: object
 }
 
-/** So many tokens in use are known to their tenant, at 200 bytes each: to read one takes a tenth of a whole request. */
-const MOST_KNOWN = 1000
+/** Tokens in use, of all tenants of a process: to read one anew takes as long as to find and answer a record. */
+export type TokensInUse = Map<string, Known>
+
+/** So many at most, at 300 bytes each: the one that has been known longest goes first. */
+const MOST_IN_USE = 10_000
 
 /** Of what `Ids.sign` gives. */
 const TAG_LENGTH = 16
 
 const base36 = (value: number) => value.toString(36)
 
-export function createTokens({ engine, clientId, binding, scope, lifetime, issued }: TokensOptions): Tokens {
+export function createTokens({ engine, clientId, binding, scope, lifetime, issued, inUse }: TokensOptions): Tokens {
   const { clock, ids } = engine
   const owner = Buffer.from(clientId).toString('base64url')
+  const life = {}
   const tagOf = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
-  // As long as there is a token, the binding stays as it is.
-  const known = new Map<string, Known>()
-
-  function remember(text: string, claims: Known) {
-    if (known.size === MOST_KNOWN) known.clear()
-    known.set(text, claims)
-  }
 
   return {
     issue() {
-      const claims = { number: ids.count('token'), expiresAt: clock.now() + lifetime * 1000 }
-      const text = `${owner}.${base36(claims.number)}.${base36(claims.expiresAt / 1000)}`
-      const tag = tagOf(text)
-      remember(text, { ...claims, tag })
-      return { access_token: `${text}.${tag}`, expires_in: lifetime, scope, token_type: 'Bearer' }
+      const number = ids.count('token')
+      const text = `${owner}.${base36(number)}.${base36(clock.now() / 1000 + lifetime)}`
+      return { access_token: `${text}.${tagOf(text)}`, expires_in: lifetime, scope, token_type: 'Bearer' }
     },
     read(token) {
       const text = token.slice(0, -TAG_LENGTH - 1)
-      const found = known.get(text)
-      const tag = found?.tag ?? tagOf(text)
+      const known = inUse.get(text)
+      const isKnown = known?.life === life
+      const tag = isKnown ? known.tag : tagOf(text)
       if (token.charAt(text.length) !== '.' || !isSame(token.slice(-TAG_LENGTH), tag)) return undefined
-      if (found !== undefined) return found
+      if (isKnown) return known
 
       const [, number = '', expiry = ''] = text.split('.')
-      const claims = { number: Number.parseInt(number, 36), expiresAt: Number.parseInt(expiry, 36) * 1000, tag }
-      remember(text, claims)
+      const claims = { number: Number.parseInt(number, 36), expiresAt: Number.parseInt(expiry, 36) * 1000 }
+      if (inUse.size === MOST_IN_USE) inUse.delete(inUse.keys().next().value as string)
+      inUse.set(text, { ...claims, tag, life })
       return claims
     },
     isExpired: ({ number, expiresAt }) => number <= issued.expiredUpTo || clock.now() >= expiresAt,
@@ -92,12 +95,7 @@ export function createTokens({ engine, clientId, binding, scope, lifetime, issue
 /** Whose token it says it is; undefined where it is none of ours. */
 export function ownerOf(token: string): string | undefined {
   const end = token.indexOf('.')
-  return end < 1 ? undefined : Buffer.from(token.slice(0, end), 'base64url').toString()
+  return end < 1 ? undefined : decoded(token.slice(0, end))
 }
 
-/** Compares in constant time, for equal lengths: however much is right, every character is looked at. */
-function isSame(given: string, right: string): boolean {
-  let difference = given.length ^ right.length
-  for (let at = 0; at < right.length; at++) difference |= given.charCodeAt(at) ^ right.charCodeAt(at)
-  return difference === 0
-}
+const decoded = latest((owner: string) => Buffer.from(owner, 'base64url').toString())
