@@ -84,7 +84,9 @@ function inconsistencies(start: Instant): string[] {
   }
   const world = worldAt(start)
   const records = recordsAt(start)
-  const collections = records.collections.map(({ collectionReference }) => world.collections.get(collectionReference))
+  const collections = records.collections.map(
+    ({ collectionReference }) => world.collections.entry(collectionReference).record,
+  )
   const isPast = (moment: Instant) => moment <= start
 
   for (const { mandateReference } of records.mandates) {

@@ -377,7 +377,11 @@ t.test('issue 4: what is recorded of a body is what was sent, whatever has becom
     },
   })
   await control('PUT', '/settings', { allowedOrigins: ['https://a.example'] })
-  await control('POST', '/faults', { match: { path: '/api/v1/accounts' }, times: 1, effect: { kind: 'error', status: 500 } })
+  await control('POST', '/faults', {
+    match: { path: '/api/v1/accounts' },
+    times: 1,
+    effect: { kind: 'error', status: 500 },
+  })
   await post('/api/v1/mandates', mandate())
   await post('/api/v1/direct-debit', collection())
   await post('/api/v1/bills', bill())

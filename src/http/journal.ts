@@ -3,6 +3,7 @@ import type { Effect, Fault, Met } from '../core/faults.js'
 import { createGlob } from '../core/glob.js'
 import type { Instant } from '../core/time.js'
 import { formatInstant } from '../core/time.js'
+import { isContent } from './answer-cache.js'
 import type { Fields } from './forms.js'
 import { FORM } from './forms.js'
 import {
@@ -15,7 +16,6 @@ import {
   maskText,
   parseJson,
 } from './masking.js'
-import { isContent } from './page-cache.js'
 import { isDecodable, pathOf } from './routing.js'
 import { hasBody, mediaTypeOf, textOf } from './validation.js'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { centsAtLeast } from '../../core/money.js'
+import { sendPage, sendRecord } from '../../http/answer-cache.js'
 import { hint, hintLongReference } from '../../http/hints.js'
-import { sendPage } from '../../http/page-cache.js'
 import { failures, RegionHeader } from '../../http/schemas.js'
 import { findOutcome } from './outcomes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
@@ -77,7 +77,8 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         response: { 200: Collection, ...failures },
       },
     },
-    request => request.world.collections.get(request.params.collectionReference),
+    (request, reply) =>
+      sendRecord(reply, Collection, request.world.collections.entry(request.params.collectionReference)),
   )
 
   done()

@@ -117,8 +117,8 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       return table.create('EU', build(input, mandate), 'api').record
     },
 
-    /** @throws COLLECTION_NOT_FOUND */
-    get: (collectionReference: string): Collection => entryOf(collectionReference).record,
+    /** As it is stored, with its latest event. @throws COLLECTION_NOT_FOUND */
+    entry: entryOf,
 
     /** @throws INVALID_CURSOR */
     list(query: CollectionQuery): List<Collection> {

@@ -1,4 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { sendRecord } from '../../http/answer-cache.js'
 import { hintLongReference } from '../../http/hints.js'
 import { failures, RegionHeader } from '../../http/schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
@@ -57,7 +58,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: Mandate, ...failures },
       },
     },
-    request => request.world.mandates.get(request.params.mandateReference),
+    (request, reply) => sendRecord(reply, Mandate, request.world.mandates.entry(request.params.mandateReference)),
   )
 
   app.delete(

@@ -78,6 +78,9 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
     /** @throws MANDATE_NOT_FOUND */
     get: (mandateReference: string): StoredMandate => entryOf(mandateReference).record,
 
+    /** As it is stored, with its latest event. @throws MANDATE_NOT_FOUND */
+    entry: entryOf,
+
     /** @throws INVALID_CURSOR */
     list({ status, type, debtorReference, cursor, limit }: Static<typeof MandateQuery>): List<StoredMandate> {
       return table.list('EU', {

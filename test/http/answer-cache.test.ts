@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import fc from 'fast-check'
 import t from 'tap'
-import { sendPage } from '../../src/http/page-cache.js'
+import { sendPage, sendRecord } from '../../src/http/answer-cache.js'
 import { warmUp } from '../../src/http/validation.js'
 import { build, collection, connect, mandate } from '../helper.js'
 
@@ -27,6 +28,23 @@ function isRead({ clientId = 'acme', ...request }: Asked): boolean {
     return { data: ['a'] }
   })
   return reads === 1
+}
+
+const Named = Type.Object({ name: Type.String() })
+
+/** A record that counts how often it is written. */
+function counted(name: string) {
+  const entry = { writes: 0, latestEvent: 1, record: {} }
+  Object.defineProperty(entry.record, 'name', { enumerable: true, get: () => name + '!'.repeat(++entry.writes) })
+  return entry
+}
+
+/** What a record is answered with. */
+function sent(entry: ReturnType<typeof counted>): string {
+  let content = ''
+  const reply = { type: () => reply, send: (json: string) => void (content = json) }
+  sendRecord(reply, Named, entry)
+  return content
 }
 
 t.before(warmUp)
@@ -56,6 +74,95 @@ t.test('issue 4, guard: of many pages, those are kept that were made last', asyn
   t.notOk(isRead({ url: '/many?page=64', world: mine }))
   t.notOk(isRead({ url: '/many?page=1', world: mine }))
   t.ok(isRead({ url: '/many?page=0', world: mine }))
+})
+
+t.test('issue 4, guard: a record is written once, as long as nothing has happened to it', async t => {
+  const [mine, yours] = [counted('mine'), counted('yours')]
+  for (let times = 0; times < 100; times++) {
+    t.equal(sent(mine), '{"name":"mine!"}')
+    t.equal(sent(yours), '{"name":"yours!"}')
+  }
+  mine.latestEvent = 2
+  for (let times = 0; times < 100; times++) t.equal(sent(mine), '{"name":"mine!!"}')
+  t.same([mine.writes, yours.writes], [2, 1])
+})
+
+t.test('issue 4, guard: of many records, the thousand are kept that were written last', async t => {
+  const entries = Array.from({ length: 1001 }, (_, at) => counted(`${at}`))
+  for (const entry of entries) sent(entry)
+  for (const entry of entries.slice(1)) t.equal(entry.writes, 1)
+  for (const entry of entries.slice(1)) sent(entry)
+  t.equal(
+    entries.reduce((sum, { writes }) => sum + writes, 0),
+    1001,
+  )
+  sent(entries[0] as (typeof entries)[0])
+  t.equal(entries[0]?.writes, 2)
+})
+
+t.test('issue 4: a record is answered as it is, whatever has happened to it in between', async t => {
+  const steps = fc.oneof(
+    fc.constantFrom('submit', 'claim', 'process', 'settle', 'fail', 'return', 'cancel').map(verb => ({ verb })),
+    fc.constantFrom('P1D', 'PT6H', 'PT10S').map(by => ({ by })),
+    fc.constant({ life: 'state' }),
+    fc.constant({ life: 'reset' }),
+  )
+  const step = fc.record({ at: fc.nat(2), step: steps })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async steps => {
+      let client = await connect(build(t))
+      const begin = async () => {
+        await client.post('/api/v1/mandates', mandate())
+        for (let at = 0; at < 3; at++)
+          await client.post('/api/v1/direct-debit', collection({ collectionReference: `COL-${at}` }))
+      }
+      /** What the control plane shows is written anew each time. */
+      const check = async () => {
+        for (const path of [
+          '/direct-debit/COL-0',
+          '/direct-debit/COL-1',
+          '/direct-debit/COL-2',
+          '/mandates/MND-0001',
+        ]) {
+          const { record } = (await client.control('GET', path)).body
+          delete record.lastPresentedAt
+          t.same((await client.get(`/api/v1${path}`)).body, record)
+        }
+      }
+      await begin()
+      const { body: state } = await client.control('GET', '/state')
+      for (const { at, step } of steps) {
+        await check()
+        if ('verb' in step) await client.control('POST', `/direct-debit/COL-${at}/${step.verb}`)
+        else if ('by' in step) await client.advance({ by: step.by })
+        else if (step.life === 'state') await client.control('PUT', '/state', state)
+        else {
+          await client.control('POST', '/reset')
+          client = await connect(client.app)
+          await begin()
+        }
+      }
+      await check()
+      await client.app.close()
+    }),
+    { seed: 20_261_121, numRuns: 20 },
+  )
+})
+
+t.test('issue 4: a record that is answered again is the same answer, also to HEAD', async t => {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  const first = await client.get('/api/v1/mandates/MND-0001?unknown=1')
+  const again = await client.get('/api/v1/mandates/MND-0001?unknown=1')
+  t.match(first.headers, {
+    'content-type': 'application/json; charset=utf-8',
+    'sandbox-hint': 'unknown parameter unknown ignored',
+  })
+  const head = await client.send('HEAD', '/api/v1/mandates/MND-0001?unknown=1')
+  for (const header of ['sandbox-hint', 'content-type', 'content-length']) {
+    t.equal(again.headers[header], first.headers[header], header)
+    t.equal(head.headers[header], first.headers[header], `${header} of HEAD`)
+  }
 })
 
 t.test('interface, list: whatever changes a collection is seen by the next list', async t => {
