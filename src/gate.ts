@@ -62,7 +62,7 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
     if (request.recorded !== null) {
       const { tenant, request: recorded } = request.recorded
       const hasContent = isContent(payload) && request.method !== 'HEAD' && reply.statusCode !== 204
-      recordings.answered(tenant, recorded, reply.statusCode, hasContent ? payload.toString() : '')
+      recordings.answered(tenant, recorded, reply.statusCode, hasContent ? payload : '')
     }
     done()
   })

@@ -106,22 +106,20 @@ function bodyLine(body: RecordedBody, contentType?: string): Pick<RequestLine, '
 /** A file full of zeros is UTF-8, too, but six times as long in JSON. */
 const isText = (bytes: Buffer) => isUtf8(bytes) && !bytes.includes(0)
 
-/** Answers up to this length are kept as they are. */
+/** Answers of so many bytes at most are kept as they are. */
 const LONGEST_ANSWER = 16 * 1024
 
-/** An answer as a recording tells of it; tokens in it are masked. */
-export function answerLine(status: number, text: string): AnswerLine {
-  const body = maskTokens(text)
-  if (body.length <= LONGEST_ANSWER) return { status, body }
+/** An answer as it is kept. Of a long one, nothing is ever shown, so it need not be masked. */
+function toAnswer(status: number, body: string | Buffer): AnswerLine {
+  if (Buffer.byteLength(body) <= LONGEST_ANSWER) return { status, body: body.toString() }
   return { status, sha256: createHash('sha256').update(body).digest('hex') }
 }
 
-/** An answer as it is kept: what is long at once as it is told of. */
-const toAnswer = (status: number, body: string): AnswerLine =>
-  body.length <= LONGEST_ANSWER ? { status, body } : answerLine(status, body)
+/** An answer as a recording tells of it: tokens are masked. */
+const shown = ({ body, ...rest }: AnswerLine): AnswerLine =>
+  body === undefined ? rest : { ...rest, body: maskTokens(body) }
 
-const shown = (answer: AnswerLine): AnswerLine =>
-  answer.body === undefined ? answer : answerLine(answer.status, answer.body)
+export const answerLine = (status: number, body: string): AnswerLine => shown(toAnswer(status, body))
 
 /** A stretch of a recording: the state that it begins with, and the requests since. */
 interface Segment {
@@ -145,7 +143,7 @@ interface Reel {
 export interface Recordings extends Watcher {
   add(tenant: Tenant, request: RecordedRequest): void
   /** Takes in what came of a request. @param body empty: there was none */
-  answered(tenant: Tenant, request: RecordedRequest, status: number, body: string): void
+  answered(tenant: Tenant, request: RecordedRequest, status: number, body: string | Buffer): void
   /** What a tenant has been through, as far back as it is kept. */
   of(tenant: Tenant): Pick<Recording, 'dropped' | 'start' | 'requests'>
 }

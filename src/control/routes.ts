@@ -192,7 +192,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       body: schemas.ClockAdvance,
       response: schemas.ClockAdvanced,
-      handle: ({ tenant, body }) => advance(tenant().world, body),
+      handle: ({ tenant, body, reply }) => void reply.type(JSON_TYPE).send(advance(tenant().world, body)),
     }),
     ...COLLECTION_VERBS.map(verb =>
       route({
