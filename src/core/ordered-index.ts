@@ -186,14 +186,26 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
     return instant < place.createdAt || (instant === place.createdAt && row < place.row)
   }
 
+  function entriesOf(rows: readonly number[], count: number): E[] {
+    const found: E[] = []
+    for (let at = 0; at < count; at++) found.push(entries[rows[at] as number] as E)
+    return found
+  }
+
   /** The newest matches of a source in order of time, newest first. */
   function walkBack({ spans, conditions }: Source, after: Place | undefined, limit: number, tally: Tally): number[] {
     const walks = spans.map(({ rows, start, end }) => {
       const from = after === undefined ? end : Math.min(end, rows.rank(after.createdAt, after.row))
       return eachBack({ rows, start, end: from }, conditions, tally)
     })
-    const heads = walks.map(walk => walk.next())
     const newest: number[] = []
+    const [only] = walks
+    // Then no row need be compared: their times lie all over the memory.
+    if (only !== undefined && walks.length === 1) {
+      for (const row of only) if (newest.push(row) === limit) break
+      return newest
+    }
+    const heads = walks.map(walk => walk.next())
     while (newest.length < limit) {
       let best: Place | undefined
       let from = -1
@@ -330,7 +342,7 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
       return {
         totalCount,
         hasMore: rows.length > limit,
-        entries: rows.slice(0, limit).map(row => entries[row] as E),
+        entries: entriesOf(rows, Math.min(rows.length, limit)),
         examined: tally.examined,
       }
     },

@@ -2,7 +2,7 @@ import { onOrAfter, T2 } from '../../core/business-days.js'
 import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
-import { latest } from '../../core/memo.js'
+import { latest, memoized } from '../../core/memo.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/money.js'
 import type { Explained, KeptStateful, StatefulEntry } from '../../core/stateful-table.js'
 import { createStatefulTable } from '../../core/stateful-table.js'
@@ -58,6 +58,13 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
         debtorReference: collection => collection.debtorReference,
       },
       measure: collection => parseAmount(collection.amount),
+      lengthOf: ({ mandateReference, amount, debtorName, collectionDate, initiatedAt, updatedAt }) =>
+        mandateReference.length +
+        amount.length +
+        debtorName.length +
+        collectionDate.length +
+        initiatedAt.length +
+        updatedAt.length,
       plan: collection => nextStep(collection, mandates.get(collection.mandateReference).status === 'ACTIVE'),
       entered({ record }) {
         if (record.status === 'SUBMITTED') mandates.presented(record.mandateReference, clock.now())
@@ -80,7 +87,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       amount: input.amount,
       currency: 'EUR',
       debtorName: input.debtorName ?? mandate.debtor.name,
-      ...(debtorReference !== undefined && { debtorReference }),
+      ...(debtorReference !== undefined && { debtorReference: shared(debtorReference) }),
       collectionDate: onOrAfter(T2, input.collectionDate),
       initiatedAt: now,
       updatedAt: now,
@@ -210,6 +217,9 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
     },
   }
 }
+
+/** One text for all collections of a debtor, who has many: they take 40 bytes less, and a page of them is sooner read. */
+const shared = memoized((debtorReference: string) => debtorReference)
 
 /** The collection dates that are accepted at a moment. */
 const boundsAt = latest((now: Instant) =>
