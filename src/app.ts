@@ -13,19 +13,20 @@ import { controlRoutes } from './control/routes.js'
 import type { Ledger } from './gate.js'
 import { installGate } from './gate.js'
 import { requireAdminToken } from './http/admin.js'
-import { authenticate, bearerOf } from './http/authenticate.js'
-import { installDelivery } from './http/delivery.js'
-import { installDeprecationHeaders, refuseGone } from './http/deprecation.js'
+import { bearerOf, tokenOf } from './http/authenticate.js'
+import type { Deliver } from './http/delivery.js'
+import { createDelivery } from './http/delivery.js'
+import { addDeprecation, refuseGone } from './http/deprecation.js'
 import { installErrorHandler } from './http/error-handler.js'
 import { FORM, parseForm } from './http/forms.js'
 import { installFrontDoor } from './http/front-door.js'
-import { installHints } from './http/hints.js'
+import { addHints, installHints } from './http/hints.js'
 import type { Journal } from './http/journal.js'
-import { installJournal } from './http/journal.js'
+import { createRequestLog } from './http/journal.js'
 import type { Log } from './http/log.js'
 import { installLog } from './http/log.js'
 import { collectOperations } from './http/operations.js'
-import { installRegion } from './http/region.js'
+import { installRegion, readRegion } from './http/region.js'
 import { createRequestIds } from './http/request-id.js'
 import { installRoutes } from './http/route.js'
 import { installRouting, pathOf, toRoutable } from './http/routing.js'
@@ -107,22 +108,28 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.decorateRequest('world')
   installRoutes(app)
   installLog(app, logger)
-  const { isClosing } = installFrontDoor(app, requestIds.next)
+  const frontDoor = installFrontDoor(app, requestIds.next)
   installRouting(app)
   const operations = collectOperations(app)
   installErrorHandler(app)
   installHints(app)
   installValidation(app)
-  installDeprecationHeaders(app, ({ tenant }) => tenant?.world)
   const gate = installGate(app, { recordings, ledger, now })
   const waiting = createWaiting(timers)
-  installJournal(app, { journal, placeOf })
-  app.addHook('onSend', ({ tenant, recorded }, _reply, _payload, done) => {
-    const touched = tenant ?? recorded?.tenant
+  const log = createRequestLog(app, { journal, placeOf })
+  const deliver: Deliver = isReplay ? (_request, _reply, _payload, done) => done() : createDelivery(app, timers)
+
+  // The way of an answer, in this order. In one hook: as eight, it would take a twentieth of a GET.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const touched = request.tenant ?? request.recorded?.tenant
+    frontDoor.leave(request, reply)
+    addHints(request, reply)
+    addDeprecation(request, reply, request.tenant?.world)
+    gate.answered(request, reply, payload)
+    log(request, reply, payload)
     if (touched !== undefined) waiting.wake(touched.clientId)
-    done()
+    deliver(request, reply, payload, done)
   })
-  if (!isReplay) installDelivery(app, timers)
 
   /** The request is this tenant's. */
   function enter(request: FastifyRequest, tenant: Tenant) {
@@ -163,15 +170,16 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.register(
     (api, _options, done) => {
       const admit = (request: FastifyRequest, token: string) => enter(request, sandbox.admit(token, now()))
-      api.addHook('onRequest', authenticate(admit))
       installRegion(api)
       api.addHook('onRequest', (request, _reply, next) => {
+        admit(request, tokenOf(request))
+        readRegion(request)
         refuseGone(request, request.world.deprecations)
         next()
       })
       api.addHook('preHandler', (request, _reply, next) => {
         // While the body came in, time has passed, and the tenant may have begun anew.
-        if (!sandbox.goesOn(request.tenant as Tenant, now())) admit(request, bearerOf(request) as string)
+        if (!sandbox.goesOn(request.tenant as Tenant, now())) admit(request, tokenOf(request))
         gate.passApi(request, request.tenant as Tenant)
         next()
       })
@@ -189,7 +197,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     (control, _options, done) => {
       if (adminToken !== undefined) requireAdminToken(control, adminToken)
       serveRoutes(control, {
-        plane: { sandbox, journal, recordings, waiting, operations, now, isClosing },
+        plane: { sandbox, journal, recordings, waiting, operations, now, isClosing: frontDoor.isClosing },
         gate,
         routes: controlRoutes({ name: NAME, version: VERSION, startedAt: now() }),
         defaultClient: DEMO_CLIENT.clientId,

@@ -44,6 +44,8 @@ export interface Gate {
   passApi(request: FastifyRequest, tenant: Tenant): void
   /** Lets a call of the control plane pass that changes the tenant. @throws SERVICE_UNAVAILABLE */
   passControl(request: FastifyRequest, tenant: Tenant, realNow: number): void
+  /** Records what came of a request: delivered or not, it is what a replay must come to, too. */
+  answered(request: FastifyRequest, reply: FastifyReply, payload: unknown): void
 }
 
 export function installGate(app: FastifyInstance, { recordings, ledger, now }: GateOptions): Gate {
@@ -56,16 +58,6 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
     recordings.add(tenant, recorded)
     request.recorded = { tenant, request: recorded }
   }
-
-  // Whatever comes of it, delivered or not, is what a replay must come to, too.
-  app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
-    if (request.recorded !== null) {
-      const { tenant, request: recorded } = request.recorded
-      const hasContent = isContent(payload) && request.method !== 'HEAD' && reply.statusCode !== 204
-      recordings.answered(tenant, recorded, reply.statusCode, hasContent ? payload : '')
-    }
-    done()
-  })
 
   return {
     passApi(request, tenant) {
@@ -88,6 +80,12 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       refuse(request.met, faulted.region !== undefined)
     },
     passControl: record,
+    answered(request, reply, payload) {
+      if (request.recorded === null) return
+      const { tenant, request: recorded } = request.recorded
+      const hasContent = isContent(payload) && request.method !== 'HEAD' && reply.statusCode !== 204
+      recordings.answered(tenant, recorded, reply.statusCode, hasContent ? payload : '')
+    },
   }
 }
 

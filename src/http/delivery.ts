@@ -9,11 +9,11 @@ const PIECES = 10
 /** Delivers an answer otherwise than Fastify would. */
 type Way = (reply: FastifyReply, socket: Socket, body: string) => void
 
-/**
- * Delivers answers as the faults want it that their requests have met: late, in part, or not at all. To be installed
- * after all that looks at answers.
- */
-export function installDelivery(app: FastifyInstance, timers: Timers): void {
+/** Delivers an answer, and calls `done` where Fastify is to do that. */
+export type Deliver = (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void) => void
+
+/** Delivers answers as the faults want it that their requests have met: late, in part, or not at all. */
+export function createDelivery(app: FastifyInstance, timers: Timers): Deliver {
   let isClosing = false
 
   app.addHook('preClose', done => {
@@ -22,7 +22,7 @@ export function installDelivery(app: FastifyInstance, timers: Timers): void {
     done()
   })
 
-  app.addHook('onSend', (request: FastifyRequest, reply: FastifyReply, payload, done) => {
+  return (request, reply, payload, done) => {
     if (request.met === null) {
       done()
       return
@@ -38,7 +38,7 @@ export function installDelivery(app: FastifyInstance, timers: Timers): void {
     }
     if (delay === 0) answer()
     else timers.later(delay, answer)
-  })
+  }
 }
 
 /** Does some work when all earlier answers on the connection have left: requests may have come in one go. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { isRead, pathOf } from './routing.js'
 import type { Turn } from './socket-errors.js'
@@ -17,11 +17,18 @@ declare module 'fastify' {
 /** The one path that answers while the server closes: the process is alive still. */
 const LIVE = '/_sandbox/health/live'
 
+export interface FrontDoor {
+  /** Whether the server closes. */
+  isClosing(): boolean
+  /** It is decided what the answer is: what waits behind it on the connection may go on. */
+  leave(request: FastifyRequest, reply: FastifyReply): void
+}
+
 /**
  * What every request passes first: it gets its `x-request-id`, must name a host, and is turned away while the server
- * closes. Answers whether it does. What Node would answer by itself, without the envelope, comes here, too.
+ * closes. What Node would answer by itself, without the envelope, comes here, too.
  */
-export function installFrontDoor(app: FastifyInstance, nextRequestId: () => string): { isClosing(): boolean } {
+export function installFrontDoor(app: FastifyInstance, nextRequestId: () => string): FrontDoor {
   let isClosing = false
   const sockets = new Set<Socket>()
   app.server.on('connection', (socket: Socket) => {
@@ -73,24 +80,20 @@ export function installFrontDoor(app: FastifyInstance, nextRequestId: () => stri
     }
   })
 
-  app.addHook('onSend', ({ turn }, _reply, _payload, done) => {
-    turn.isThrough = true
-    // Once all else that belongs to this answer is done.
-    if (turn.next !== undefined) queueMicrotask(turn.next)
-    done()
-  })
-
-  // What was in flight when closing began is answered, and its connection ends with it.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
-    done()
-  })
-
   // An expectation that is not 100-continue may be passed over (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
     answerOnSocket(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId()),
   )
 
-  return { isClosing: () => isClosing }
+  return {
+    isClosing: () => isClosing,
+    leave({ turn }, reply) {
+      turn.isThrough = true
+      // Once all else that belongs to this answer is done.
+      if (turn.next !== undefined) queueMicrotask(turn.next)
+      // What was in flight when closing began is answered, and its connection ends with it.
+      if (isClosing) reply.header('connection', 'close')
+    },
+  }
 }

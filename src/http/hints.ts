@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 interface Hints {
   readonly texts: string[]
@@ -40,11 +40,11 @@ export function hintLongReference(request: FastifyRequest, field: string, refere
 
 export function installHints(app: FastifyInstance): void {
   app.decorateRequest('hints', null)
-  app.addHook('onSend', (request, reply, _payload, done) => {
-    if (request.hints !== null) {
-      const { texts, omitted } = request.hints
-      reply.header('sandbox-hint', (omitted === 0 ? texts : [...texts, `and ${omitted} more`]).join('; '))
-    }
-    done()
-  })
+}
+
+/** Adds the hints that a request was given to its answer. */
+export function addHints({ hints }: FastifyRequest, reply: FastifyReply): void {
+  if (hints === null) return
+  const { texts, omitted } = hints
+  reply.header('sandbox-hint', (omitted === 0 ? texts : [...texts, `and ${omitted} more`]).join('; '))
 }

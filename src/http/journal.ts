@@ -368,8 +368,8 @@ export interface JournalHooks {
   placeOf(request: FastifyRequest): { clientId: string; at: Instant } | undefined
 }
 
-/** Logs every request with its answer. To be installed after all that changes answers, before their delivery. */
-export function installJournal(app: FastifyInstance, { journal, placeOf }: JournalHooks): void {
+/** Logs a request with its answer, after all that changes answers. What cannot be logged is answered all the same. */
+export function createRequestLog(app: FastifyInstance, { journal, placeOf }: JournalHooks) {
   function log(request: FastifyRequest, reply: FastifyReply, payload: unknown) {
     const place = placeOf(request)
     if (place === undefined) return
@@ -391,13 +391,11 @@ export function installJournal(app: FastifyInstance, { journal, placeOf }: Journ
     })
   }
 
-  app.addHook('onSend', (request, reply, payload, done) => {
+  return (request: FastifyRequest, reply: FastifyReply, payload: unknown): void => {
     try {
       log(request, reply, payload)
     } catch (error) {
-      // What cannot be logged is answered all the same.
       app.reportFailure(request, error, 'a request cannot be logged')
     }
-    done()
-  })
+  }
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import type { Region } from '../core/regions.js'
 
@@ -16,16 +16,15 @@ interface RegionSchema {
 export const regionsOf = (schema: object | undefined): readonly Region[] | undefined =>
   (schema as { headers?: RegionSchema } | undefined)?.headers?.properties['x-region'].enum
 
-/** Requires the routing header (interface, What the service does). */
 export function installRegion(app: FastifyInstance): void {
   app.decorateRequest('region', 'EU')
-  app.addHook('onRequest', (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
-    const region = request.headers['x-region']
-    if (typeof region !== 'string' || region === '')
-      throw errors.missing('x-region', 'The header x-region is required.')
-    const served = request.route.regions as readonly Region[]
-    if (!served.includes(region as Region)) throw errors.invalidRegion(region, served)
-    request.region = region as Region
-    done()
-  })
+}
+
+/** Reads the routing header (interface, What the service does). @throws MISSING_FIELD, INVALID_REGION */
+export function readRegion(request: FastifyRequest): void {
+  const region = request.headers['x-region']
+  if (typeof region !== 'string' || region === '') throw errors.missing('x-region', 'The header x-region is required.')
+  const served = request.route.regions as readonly Region[]
+  if (!served.includes(region as Region)) throw errors.invalidRegion(region, served)
+  request.region = region as Region
 }
