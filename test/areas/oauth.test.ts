@@ -1,7 +1,13 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import type { TokensInUse } from '../../src/areas/oauth/tokens.js'
+import { createTokens } from '../../src/areas/oauth/tokens.js'
+import type { Engine } from '../../src/core/engine.js'
+import type { Ids } from '../../src/core/ids.js'
+import { createIds } from '../../src/core/ids.js'
+import { parseInstant } from '../../src/core/time.js'
 import type { Answer } from '../helper.js'
-import { build, call, connect, requestToken } from '../helper.js'
+import { build, call, connect, MONDAY, requestToken } from '../helper.js'
 
 const TOKEN = '/api/v1/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'
@@ -499,6 +505,62 @@ t.test('control plane, SANDBOX_SEED: the same seed, clock and requests give the 
   const other = await requestToken(build(t, { seed: 'two' }))
   t.equal(again.body.access_token, first.body.access_token)
   t.not(other.body.access_token, first.body.access_token)
+})
+
+/** The tokens of one life of a client, beside others that share what is known of tokens in use. */
+function life(inUse: TokensInUse, secret = 'secret') {
+  let tags = 0
+  const now = parseInstant(MONDAY) as number
+  const ids = createIds('test', 'acme')
+  const counting: Ids = {
+    ...ids,
+    sign(purpose, text) {
+      tags++
+      return ids.sign(purpose, text)
+    },
+  }
+  const tokens = createTokens({
+    engine: { ids: counting, clock: { now: () => now } } as unknown as Engine,
+    clientId: 'acme',
+    binding: () => secret,
+    scope: 'payments',
+    lifetime: 3600,
+    issued: { expiredUpTo: 0 },
+    inUse,
+  })
+  return { tokens, tags: () => tags }
+}
+
+t.test('decisions §3: however many tokens are in use, each is good', async t => {
+  const inUse: TokensInUse = new Map()
+  const { tokens } = life(inUse)
+  const all = Array.from({ length: 10_002 }, () => tokens.issue().access_token)
+  t.ok(all.every((token, at) => tokens.read(token)?.number === at + 1))
+  t.equal(inUse.size, 10_000)
+  for (const at of [0, 1, 5000, 10_000, 10_001, 0]) t.equal(tokens.read(all[at] as string)?.number, at + 1, `${at}`)
+  t.equal(inUse.size, 10_000)
+})
+
+t.test('issue 4, guard: a token in use takes one digest, however often it is read', async t => {
+  const { tokens, tags } = life(new Map())
+  const issued = [tokens.issue().access_token, tokens.issue().access_token]
+  for (let times = 0; times < 100; times++) for (const token of issued) t.ok(tokens.read(token))
+  t.equal(tags(), 4, 'one when it is issued, one when it is read first')
+})
+
+t.test('decisions §3: a token in use ends with the life that it was issued in', async t => {
+  const inUse: TokensInUse = new Map()
+  const [first, second] = [life(inUse), life(inUse, 'another secret')]
+  const token = first.tokens.issue().access_token
+  const forged = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
+  t.ok(first.tokens.read(token))
+  t.equal(second.tokens.read(token), undefined)
+  for (const { tokens } of [first, second]) {
+    for (const wrong of [forged, token.slice(0, -1), `${token}A`, token.replace(/\.([^.]*)$/, ' $1')]) {
+      t.equal(tokens.read(wrong), undefined, wrong)
+    }
+  }
+  t.ok(first.tokens.read(token), 'and is good all the same')
 })
 
 t.test('decisions §3: however many tokens are issued, each is good', async t => {

@@ -152,6 +152,28 @@ t.test(
   },
 )
 
+t.test('control plane, POST /clock/advance: however many transitions there are, they are the events', async t => {
+  for (const [size, count] of [
+    [333, 999],
+    [334, 1002],
+    [667, 2001],
+  ] as const) {
+    const client = await connect(build(t))
+    const collections = Array.from({ length: size }, (_, at) => collection({ collectionReference: `COL-${at}` }))
+    await client.control('POST', '/seed', { records: { mandates: [mandate()], collections } })
+    const seen = (await client.control('GET', '/events')).body.data.length
+    const { transitions } = (await client.control('POST', '/clock/advance', { by: 'P30D' })).body
+    t.equal(transitions.length, count)
+    const events = []
+    for (let after = seen; events.length < count; after = events.at(-1).seq)
+      events.push(...(await client.control('GET', `/events?after=${after}`)).body.data)
+    t.same(
+      transitions,
+      events.map(({ seq, cause, ...change }) => change),
+    )
+  }
+})
+
 t.test(
   'control plane, POST /clock/advance: transitions of several kinds come in the order of their due times',
   async t => {

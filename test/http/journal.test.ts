@@ -56,6 +56,19 @@ t.test('control plane, Shapes: a logged request with all its members', async t =
   })
 })
 
+t.test('control plane, GET /requests: the header fields of each request are its own, none among them', t => {
+  const log = journal()
+  const sent = [['X-A', '1'], [], ['X-A', '1'], ['X-A', '2'], ['X-A', '2'], ['X-A', '2', 'X-B', '']]
+  for (const rawHeaders of sent) log.add('acme', exchange({ rawHeaders }))
+  log.add('beta', exchange({ rawHeaders: [] }))
+  t.same(
+    log.of('acme').data.map(({ headers }) => headers),
+    [{ 'x-a': '1' }, {}, { 'x-a': '1' }, { 'x-a': '2' }, { 'x-a': '2' }, { 'x-a': '2', 'x-b': '' }],
+  )
+  t.same(log.of('beta').data[0]?.headers, {})
+  t.end()
+})
+
 t.test('RFC 9110 §5.3: header fields that are repeated are joined, by their name in lower case', async t => {
   const log = journal()
   log.add('acme', exchange({ rawHeaders: ['X-A', '1', 'x-b', '2', 'x-A', '3', '__proto__', '4', 'constructor', '5'] }))
