@@ -21,15 +21,17 @@ const Transitions = ClockAdvanced.properties.transitions
  * @returns `ClockAdvanced` in JSON
  * @throws MALFORMED_REQUEST (more than one way to say where to), INVALID_FIELD (backwards, or past the year 9999)
  */
-export function advance(world: World, request: Static<typeof ClockAdvance>): Buffer {
+export function advance(world: World, request: Static<typeof ClockAdvance>): string | Buffer {
   const { clock, events } = world
   const seen = events.last()
   clock.advanceTo(targetOf(world, request))
-  const pieces = [Buffer.from(`{"now":"${formatInstant(clock.now())}","transitions":[`)]
+  const head = `{"now":"${formatInstant(clock.now())}","transitions":`
   const write = serializerOf(Transitions)
-  for (let after = seen; after < events.last(); after += BATCH) {
-    const list = write(events.select(after, {}, BATCH).events).slice(1, -1)
-    pieces.push(Buffer.from(after === seen ? list : `,${list}`))
+  const { events: first, areAll } = events.select(seen, {}, BATCH)
+  if (areAll) return `${head}${write(first)}}`
+  const pieces = [Buffer.from(`${head}[`), Buffer.from(write(first).slice(1, -1))]
+  for (let after = seen + BATCH; after < events.last(); after += BATCH) {
+    pieces.push(Buffer.from(`,${write(events.select(after, {}, BATCH).events).slice(1, -1)}`))
   }
   pieces.push(Buffer.from(']}'))
   return Buffer.concat(pieces)

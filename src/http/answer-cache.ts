@@ -13,8 +13,7 @@ interface RawReply {
 interface CachedPage {
   readonly world: WeakRef<object>
   readonly revision: number
-  /** In UTF-8: of 30 kB, to encode them anew and to count them takes as long as all the rest of a request. */
-  readonly bytes: Buffer
+  readonly content: string | Buffer
 }
 
 /** Whose page it is, and what was asked for. */
@@ -43,12 +42,12 @@ export function sendPage(reply: RawReply, request: PageRequest, schema: TSchema,
   const revision = world.events.last()
   let page = pages.get(key)
   if (page?.world.deref() !== world || page.revision !== revision) {
-    page = { world: new WeakRef(world), revision, bytes: Buffer.from(serializerOf(schema)(read())) }
+    page = { world: new WeakRef(world), revision, content: contentOf(serializerOf(schema)(read())) }
     pages.delete(key)
     pages.set(key, page)
     if (pages.size > MOST_PAGES) dropOldest(pages)
   }
-  reply.type(JSON_TYPE).send(page.bytes as never)
+  reply.type(JSON_TYPE).send(page.content as never)
 }
 
 // ---------------------------------------------------------------------------------------------------------- records
@@ -94,6 +93,12 @@ function dropOldest<K>(cache: Map<K, unknown>) {
   cache.delete(oldest as K)
 }
 
-/** Whether an answer has a body that is there as a whole: a text, or a page as it was kept. */
+/** In bytes. A shorter Buffer would lie in a slab of many, all of which it would keep. */
+const LARGE = 4096
+
+/** A body that may be sent again: in UTF-8, if it is large, since to encode and count 30 kB takes as long as a request. */
+const contentOf = (json: string): string | Buffer => (json.length < LARGE ? json : Buffer.from(json))
+
+/** Whether an answer has a body that is there as a whole: a text, or bytes of one. */
 export const isContent = (payload: unknown): payload is string | Buffer =>
   typeof payload === 'string' || Buffer.isBuffer(payload)
