@@ -119,7 +119,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const log = createRequestLog(app, { journal, placeOf })
   const deliver: Deliver = isReplay ? (_request, _reply, _payload, done) => done() : createDelivery(app, timers)
 
-  // The way of an answer, in this order. In one hook: as eight, it would take a twentieth of a GET.
+  // The way of an answer, in this order. One hook: eight of them would take a twentieth of a GET.
   app.addHook('onSend', (request, reply, payload, done) => {
     const touched = request.tenant ?? request.recorded?.tenant
     frontDoor.leave(request, reply)
