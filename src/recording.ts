@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
 import { deflateSync, inflateSync } from 'node:zlib'
+import { sha256 } from './core/digests.js'
 import type { Instant } from './core/time.js'
 import { formatInstant } from './core/time.js'
 import { maskForm, maskMultipart, maskTarget, maskTokens } from './http/masking.js'
@@ -112,7 +112,7 @@ const LONGEST_ANSWER = 16 * 1024
 /** An answer as it is kept. Of a long one, nothing is ever shown, so it need not be masked. */
 function toAnswer(status: number, body: string | Buffer): AnswerLine {
   if (Buffer.byteLength(body) <= LONGEST_ANSWER) return { status, body: body.toString() }
-  return { status, sha256: createHash('sha256').update(body).digest('hex') }
+  return { status, sha256: sha256(body) }
 }
 
 /** An answer as a recording tells of it: tokens are masked. */

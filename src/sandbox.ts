@@ -1,7 +1,7 @@
 import type { Tokens, TokensInUse } from './areas/oauth/tokens.js'
 import { createTokens, ownerOf } from './areas/oauth/tokens.js'
+import { digestOf, isSame } from './core/digests.js'
 import { errors } from './core/errors.js'
-import { digestOf, isSame } from './core/secrets.js'
 import type { Instant } from './core/time.js'
 import { wholeSecond } from './core/time.js'
 import type { Fixture, Fixtures } from './fixtures.js'

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import fs, { constants } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { sha256 } from './core/digests.js'
 import { shorten } from './core/errors.js'
 
 /** What of node:fs changes a disk, so that a test can have it fail. */
@@ -79,8 +79,6 @@ const APPEND = constants.O_WRONLY | constants.O_APPEND
 const snapshotOf = (folder: string, generation: number) => join(folder, `${generation}.snapshot`)
 const logOf = (folder: string, generation: number) => join(folder, `${generation}.log`)
 const temporary = (path: string) => `${path}.tmp`
-
-const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
 
 /**
  * The name of a client's folder: 32 hex digits, since a client id may have any characters, and too many. The id

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { isReady } from '../src/health.js'
 import { command } from './command.js'
 import type { Program, Running } from './program.js'
-import { buildProgram, launch, sourcesFor } from './program.js'
+import { buildProgram, launch, requestTokenAt, sourcesFor } from './program.js'
 
 // Every server here is a process of its own.
 t.setTimeout(300_000)
@@ -104,10 +104,7 @@ async function start(
 }
 
 async function issueToken(server: Server, clientId: string, clientSecret = 'secret') {
-  const response = await fetch(`${server.url}/api/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, grant_type: 'client_credentials' }),
-  })
+  const response = await requestTokenAt(server.url, clientId, clientSecret)
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
   return { status: response.status, body: (await response.json()) as any }
 }

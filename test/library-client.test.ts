@@ -6,6 +6,7 @@ import { ExpectationError } from '../src/library/index.js'
 import type { Sandbox } from '../src/library/types.js'
 import { collection, MONDAY, mandate } from './helper.js'
 import { api, create, RECORDS, refusal, WAYS } from './library-helper.js'
+import { requestTokenAt } from './program.js'
 
 /** One test for each way to get hold of a sandbox. */
 function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>) {
@@ -13,14 +14,7 @@ function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>)
 }
 
 both('url, clientId and clientSecret are what an application needs', async (t, { url, clientId, clientSecret }) => {
-  const response = await fetch(`${url}/api/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      client_id: clientId,
-      client_secret: clientSecret,
-      grant_type: 'client_credentials',
-    }),
-  })
+  const response = await requestTokenAt(url, clientId, clientSecret)
   t.equal(response.status, 200)
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { PLAIN, environment as userEnvironment } from './program.js'
+import { PLAIN, requestTokenAt, environment as userEnvironment } from './program.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -153,14 +153,7 @@ t.test('the packed tarball installs and runs in an empty folder', { timeout: 120
   const outcomes = (await (await fetch(`${url}/_sandbox/outcomes`)).json()) as { data: object[] }
   t.same(Object.keys(outcomes.data[0] ?? {}).sort(), ['debtorReference', 'description', 'fidelity'])
 
-  const token = await fetch(`${url}/api/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      client_id: 'sandbox-client',
-      client_secret: 'sandbox-secret',
-      grant_type: 'client_credentials',
-    }),
-  })
+  const token = await requestTokenAt(url)
   const { access_token } = (await token.json()) as { access_token: string }
   const list = await fetch(`${url}/api/v1/mandates?limit=1`, {
     headers: { authorization: `Bearer ${access_token}`, 'x-region': 'EU', connection: 'close' },

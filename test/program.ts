@@ -15,6 +15,13 @@ export interface Program {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** Asks a server for a token. */
+export const requestTokenAt = (url: string, clientId = 'sandbox-client', clientSecret = 'sandbox-secret') =>
+  fetch(`${url}/api/v1/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret, grant_type: 'client_credentials' }),
+  })
+
 /** What a user has in the environment, without our settings. */
 export const environment: Environment = { PATH: process.env.PATH, HOME: process.env.HOME }
 

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import t from 'tap'
-import { buildProgram, environment } from './program.js'
+import { buildProgram, environment, requestTokenAt } from './program.js'
 
 // issue 4, item 5: what is loaded at the start, by counts. A start takes as long as what it loads.
 
@@ -76,14 +76,7 @@ t.test('a start loads little', async t => {
     t.notOk(builtIns.includes(`NativeModule ${name}`), `without node:${name}`)
 
   // The validators come with the first request.
-  const token = await fetch(`${url}/api/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      client_id: 'sandbox-client',
-      client_secret: 'sandbox-secret',
-      grant_type: 'client_credentials',
-    }),
-  })
+  const token = await requestTokenAt(url)
   t.equal(token.status, 200)
   const later = await loaded()
   const added = later.files.filter(file => !files.includes(file))

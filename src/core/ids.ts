@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { digestOf } from './secrets.js'
+import { digestOf } from './digests.js'
 
 /**
  * Identifiers of one tenant: a keyed pseudo-random sequence per purpose. Whoever knows the seed can compute them,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
-import { digestOf, isSame } from '../core/secrets.js'
 import { bearerOf } from './authenticate.js'
 
 /** What probes ask, who have no token. */

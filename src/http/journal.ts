@@ -241,14 +241,14 @@ export function createJournal({ entries: mostEntries, bytes: mostBytes }: Journa
 }
 
 function headersText(log: Log, rawHeaders: readonly string[]): string {
-  if (!isSame(log.rawHeaders, rawHeaders)) {
+  if (!areEqual(log.rawHeaders, rawHeaders)) {
     log.rawHeaders = rawHeaders
     log.headers = rawHeaders.join('\n')
   }
   return log.headers
 }
 
-function isSame(some: readonly string[], others: readonly string[]): boolean {
+function areEqual(some: readonly string[], others: readonly string[]): boolean {
   if (some.length !== others.length) return false
   for (let at = 0; at < some.length; at++) if (some[at] !== others[at]) return false
   return true

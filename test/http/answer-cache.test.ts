@@ -42,7 +42,10 @@ function counted(name: string) {
 /** What a record is answered with. */
 function sent(entry: ReturnType<typeof counted>): string {
   let content = ''
-  const reply = { type: () => reply, send: (json: string) => void (content = json) }
+  const send = (json: string) => {
+    content = json
+  }
+  const reply = { type: () => reply, send }
   sendRecord(reply, Named, entry)
   return content
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { DOCUMENT_TYPES } from './schemas.js'
 
 type DocumentType = (typeof DOCUMENT_TYPES)[number]
@@ -13,5 +12,3 @@ const SIGNATURES: readonly (readonly [DocumentType, Buffer])[] = [
 /** The format of a document by its first bytes, whatever it calls itself; undefined: none that is accepted. */
 export const documentTypeOf = (content: Buffer): DocumentType | undefined =>
   SIGNATURES.find(([, signature]) => content.subarray(0, signature.length).equals(signature))?.[0]
-
-export const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')

@@ -1,6 +1,6 @@
+import { isSame } from '../../core/digests.js'
 import type { Engine } from '../../core/engine.js'
 import { latest } from '../../core/memo.js'
-import { isSame } from '../../core/secrets.js'
 import type { Instant } from '../../core/time.js'
 import type { AccessToken } from './schemas.js'
 

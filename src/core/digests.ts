@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto'
 
+/** SHA-256 in hexadecimal. */
+export const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'hex')
+
 /** SHA-256 of a text in base64url: 43 characters, whatever its length. In one go, which takes a third of a hash object. */
 export const digestOf = (text: string): string => hash('sha256', text, 'base64url')
 
