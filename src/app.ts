@@ -13,6 +13,7 @@ import { controlRoutes } from './control/routes.js'
 import type { Ledger } from './gate.js'
 import { installGate } from './gate.js'
 import { requireAdminToken } from './http/admin.js'
+import { gatherArrivals } from './http/arrivals.js'
 import { bearerOf, tokenOf } from './http/authenticate.js'
 import type { Deliver } from './http/delivery.js'
 import { createDelivery } from './http/delivery.js'
@@ -104,6 +105,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
 
   // Headers are bounded by their size; by number, Node would drop some and tell nobody.
   app.server.maxHeadersCount = 0
+  gatherArrivals(app.server)
   app.decorateRequest('tenant', null)
   app.decorateRequest('world')
   installRoutes(app)
