@@ -8,6 +8,8 @@ export interface Fields {
 /** Marks fields whose text was badly encoded, so that the refusal comes when it is the query's or body's turn. */
 const MALFORMED = Symbol('malformed')
 
+const NO_FIELDS: Fields = Object.freeze(Object.create(null))
+
 export const isMalformed = (fields: object): boolean => MALFORMED in fields
 
 /**
@@ -15,8 +17,8 @@ export const isMalformed = (fields: object): boolean => MALFORMED in fields
  * percent-encoding, which the standard passes over. Never throws: it is called where nothing would catch that.
  */
 export function parseForm(text: string): Fields {
+  if (text === '') return NO_FIELDS
   const fields: Fields = Object.create(null)
-  if (text === '') return fields
   for (const pair of text.split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')

@@ -58,7 +58,7 @@ export function serializerOf(schema: object): (value: unknown) => string {
  * and `preValidation` has loaded the compiler by then.
  */
 export const compilersFactory: object = {
-  buildValidator: () => () => () => true,
+  buildValidator: () => () => undefined,
   buildSerializer:
     () =>
     ({ schema }: { readonly schema: object }) =>
@@ -181,6 +181,7 @@ function readParameter(name: string, value: string | string[], { type }: TSchema
 function readBody(request: FastifyRequest, schema: TObject): unknown {
   const body = request.bytes === null || request.bytes.length === 0 ? {} : parseBody(request, request.bytes)
   check(schema, body, 'INVALID_FIELD')
+  if (isNamed(schema, body)) return body
   const { isStrict } = request.route.config
   return prune(schema, body, isStrict ? refuseUnknown : name => hintIgnored(request, 'member', name), '')
 }
@@ -246,6 +247,20 @@ const isObject = (value: unknown): value is object => value !== null && typeof v
 
 function refuseUnknown(name: string, known: readonly string[]) {
   throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
+}
+
+/** Whether a schema names every member of a value. */
+function isNamed(schema: TSchema, value: unknown): boolean {
+  if (Array.isArray(value)) return schema.items === undefined || value.every(item => isNamed(schema.items, item))
+  // A schema without properties takes members of any name.
+  if (!isObject(value) || schema.properties === undefined) return true
+  const { properties } = schema
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(properties, name)) return false
+    const member = (value as Record<string, unknown>)[name]
+    if (isObject(member) && !isNamed(properties[name], member)) return false
+  }
+  return true
 }
 
 /** A copy with nothing but the members that the schema names: what it does not name is never stored. */
