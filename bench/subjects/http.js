@@ -162,7 +162,7 @@ async function compareOn(operation, ours, against, rounds) {
   const measured = new Map()
   for (const { server } of [{ server: ours }, ...against]) measured.set(server, [])
   const connection = new Connection(ours.port)
-  let rate = 10_000
+  let rate = 20_000
   // One round more, to get warm, is not counted.
   for (let round = -1; round < rounds; round++) {
     const load = fresh(operation)
