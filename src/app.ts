@@ -32,6 +32,7 @@ import { createRequestIds } from './http/request-id.js'
 import { installRoutes } from './http/route.js'
 import { installRouting, pathOf, toRoutable } from './http/routing.js'
 import { clientErrorHandler } from './http/socket-errors.js'
+import { keepTick } from './http/ticks.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
 import { compilersFactory, installValidation } from './http/validation.js'
@@ -106,6 +107,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   // Headers are bounded by their size; by number, Node would drop some and tell nobody.
   app.server.maxHeadersCount = 0
   gatherArrivals(app.server)
+  keepTick()
   app.decorateRequest('tenant', null)
   app.decorateRequest('world')
   installRoutes(app)
