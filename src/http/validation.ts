@@ -249,7 +249,7 @@ function refuseUnknown(name: string, known: readonly string[]) {
   throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
 }
 
-/** Whether a schema names every member of a value. */
+/** Whether a schema names every member of a value. Then no copy is made, which takes a tenth of what is ours of a POST. */
 function isNamed(schema: TSchema, value: unknown): boolean {
   if (Array.isArray(value)) return schema.items === undefined || value.every(item => isNamed(schema.items, item))
   // A schema without properties takes members of any name.

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import t from 'tap'
 import { gatherArrivals } from '../../src/http/arrivals.js'
 import { build, collection, connect, mandate } from '../helper.js'
-import { LIVE, listen, open, type RawAnswer, refused, request } from './raw.js'
+import { exchange, LIVE, listen, open, type RawAnswer, refused, request } from './raw.js'
 
 /** A server that tells which of the requests emitted on it have been handled. */
 function gathering() {
@@ -56,14 +56,7 @@ t.test('a request whose connection has gone before it was handled is left alone'
 })
 
 /** What comes back to a client that sends all it has and ends its half with it. */
-async function exchangeAndEnd(port: number, bytes: string): Promise<RawAnswer[]> {
-  const connection = await open(port)
-  connection.send(bytes)
-  connection.end()
-  const answers: RawAnswer[] = []
-  for (let next = await connection.read(); next !== undefined; next = await connection.read()) answers.push(next)
-  return answers
-}
+const exchangeAndEnd = (port: number, bytes: string) => exchange(port, bytes, true)
 
 t.test('RFC 9112 §9.6: a client that ends its half right behind its requests gets all answers', async t => {
   const app = build(t)

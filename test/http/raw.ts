@@ -163,10 +163,14 @@ function take(bytes: Buffer, method: string): { answer: RawAnswer; length: numbe
   return { answer: { status, headers, text, body: text === '' ? null : JSON.parse(text) }, length }
 }
 
-/** Sends bytes on a connection of their own, and tells what came back until the server closed it. */
-export async function exchange(port: number, bytes: string | Buffer): Promise<RawAnswer[]> {
+/**
+ * Sends bytes on a connection of their own, and tells what came back until the server closed it.
+ * @param isEnded whether this side closes its half right behind them
+ */
+export async function exchange(port: number, bytes: string | Buffer, isEnded = false): Promise<RawAnswer[]> {
   const connection = await open(port)
   connection.send(bytes)
+  if (isEnded) connection.end()
   const answers: RawAnswer[] = []
   for (let next = await connection.read(); next !== undefined; next = await connection.read()) answers.push(next)
   return answers
