@@ -118,9 +118,9 @@ export function createWorld(
     faults,
     deprecations,
     tokens,
-    counts: () => countsBy(kind => stores[kind].size),
+    counts: () => countsBy(kind => stores[kind].size()),
     seed(records) {
-      const counters = { ...engine.ids.counters }
+      const counters = { ...engine.ids.counters() }
       try {
         for (const { commit } of stage(records)) commit()
       } catch (error) {
@@ -131,11 +131,11 @@ export function createWorld(
     keep: () => ({
       format: STATE_FORMAT,
       version: STATE_VERSION,
-      clock: { now: formatInstant(engine.clock.now()), mode: engine.clock.mode, rate: engine.clock.rate },
+      clock: { now: formatInstant(engine.clock.now()), mode: engine.clock.mode(), rate: engine.clock.rate() },
       settings: { ...settings },
       deprecations: [...deprecations.list()],
       faults: [...faults.list()] as State['faults'],
-      ids: { scope, counters: { ...engine.ids.counters } },
+      ids: { scope, counters: { ...engine.ids.counters() } },
       tokens: { ...tokens },
       sequence,
       mandates: mandates.keep(),

@@ -417,7 +417,7 @@ t.test('issue 3, SANDBOX_DATA: a request is on the disk before it is answered, a
   } as Files
   const { app, sandbox } = await start(t, path, { files })
   const client = await connect(app)
-  mandates = () => sandbox.tenant('acme', 0).world.mandates.size
+  mandates = () => sandbox.tenant('acme', 0).world.mandates.size()
   synced.length = 0
   await client.post('/api/v1/mandates', mandate())
   t.same(synced, ['0'], 'while there is no mandate yet')

@@ -523,8 +523,8 @@ const describe = ({ clientId, fixture, world }: Tenant) => ({
 
 const clockOf = ({ world: { clock } }: Tenant) => ({
   now: formatInstant(clock.now()),
-  mode: clock.mode,
-  rate: clock.rate,
+  mode: clock.mode(),
+  rate: clock.rate(),
 })
 
 const sum = (all: readonly Counts[]) => countsBy(kind => all.reduce((total, counts) => total + counts[kind], 0))

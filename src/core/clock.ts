@@ -7,9 +7,9 @@ import { LAST_INSTANT, wholeSecond } from './time.js'
 export interface Clock {
   /** The tenant's time, a whole second; constant while a request is handled. */
   now(): Instant
-  readonly mode: 'running' | 'frozen'
+  mode(): 'running' | 'frozen'
   /** Tenant-seconds per real second while running, 1 to 86400. */
-  readonly rate: number
+  rate(): number
   /**
    * Brings a running clock to the given real time; a frozen clock stays. Does what has become due.
    * @param realNow milliseconds since the epoch, as the edge reads them
@@ -77,12 +77,8 @@ export function createClock(start: ClockStart): Clock {
 
   return {
     now: () => now,
-    get mode() {
-      return mode
-    },
-    get rate() {
-      return rate
-    },
+    mode: () => mode,
+    rate: () => rate,
     sync(realNow) {
       if (realNow > lastReal) lastReal = realNow
       advanceTo(timeAt(lastReal))

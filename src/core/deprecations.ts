@@ -22,7 +22,7 @@ export type DeprecationRequest = Pick<Deprecation, 'operation'> & Partial<Deprec
 export interface Deprecations {
   list(): readonly Deprecation[]
   /** Whether there are any. */
-  readonly areAny: boolean
+  areAny(): boolean
   /** Puts these in place of all. @throws INVALID_FIELD, MISSING_FIELD */
   replace(requests: readonly DeprecationRequest[], operations: readonly Operation[]): void
   /** The headers `Deprecation` and `Sunset` of an answer of an operation; null: it is not deprecated. */
@@ -45,9 +45,7 @@ export function createDeprecations(
 
   return {
     list: () => [...byOperation.values()],
-    get areAny() {
-      return byOperation.size > 0
-    },
+    areAny: () => byOperation.size > 0,
     replace(requests, operations) {
       const now = formatInstant(clock.now())
       const complete = requests.map(({ operation, deprecatedSince = now, sunset, goneAfterSunset = false }, at) => {

@@ -102,7 +102,7 @@ export interface Faults {
   remove(id: string): void
   clear(): void
   /** Whether there are any, armed or no longer: mostly there are none, and nothing needs to be asked of them. */
-  readonly areAny: boolean
+  areAny(): boolean
   /** Whether a request would meet, or count for, any of them. */
   concern(request: Faulted, realNow: number): boolean
   /** Lets the faults fire that a request meets, and counts it. */
@@ -202,9 +202,7 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
       return fault
     },
     list: () => faults,
-    get areAny() {
-      return faults.length > 0
-    },
+    areAny: () => faults.length > 0,
     stateOf,
     remove(id) {
       if (!faults.some(fault => fault.id === id)) throw errors.faultNotFound(id)

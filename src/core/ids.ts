@@ -17,7 +17,7 @@ export interface Ids {
   /** Takes back what was given since, as if it had never been asked for. */
   rewind(counters: Readonly<Record<string, number>>): void
   /** How many identifiers or numbers each purpose has given: with the seed, the whole state. */
-  readonly counters: Readonly<Record<string, number>>
+  counters(): Readonly<Record<string, number>>
 }
 
 /**
@@ -38,9 +38,7 @@ export function createIds(seed: string, scope: string, earlier: Readonly<Record<
   }
 
   return {
-    get counters() {
-      return counters
-    },
+    counters: () => counters,
     rewind(to) {
       counters = { ...to }
     },

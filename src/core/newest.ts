@@ -3,7 +3,7 @@ import type { Column } from './columns.js'
 /** The newest of the rows that it was offered, up to a number of them. */
 export interface Newest {
   /** The time of the oldest row that it keeps, once it is full: what is older need not be offered. */
-  readonly least: number
+  least(): number
   offer(row: number): void
   /** The newest first. Empties it. */
   take(): number[]
@@ -54,9 +54,7 @@ export function createNewest(capacity: number, { values }: Column<Float64Array>)
   }
 
   return {
-    get least() {
-      return length < capacity ? -Infinity : (times[0] as number)
-    },
+    least: () => (length < capacity ? -Infinity : (times[0] as number)),
     offer(row) {
       const time = values[row] as number
       if (length < capacity) rise(row, time)

@@ -42,7 +42,7 @@ export interface Page<E> {
 }
 
 export interface OrderedIndex<E extends Position, Facet extends string> {
-  readonly size: number
+  size(): number
   /** Adds an entry of any time. Its sequence is above that of all before it: they are numbered as they are created. */
   add(entry: E): void
   /** Tells that a facet of an entry has another value now. */
@@ -227,7 +227,7 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
     const kept = new Uint32Array(BLOCK_SIZE)
     for (const span of spans) {
       for (const { rows, from, to } of select(span, conditions, tally)) {
-        const inTime = within(createdAt, newest.least, after?.createdAt ?? Infinity)
+        const inTime = within(createdAt, newest.least(), after?.createdAt ?? Infinity)
         const count = inTime(rows, from, to, kept)
         for (const row of kept.subarray(0, count)) if (after === undefined || isBefore(row, after)) newest.offer(row)
       }
@@ -296,9 +296,7 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
   }
 
   return {
-    get size() {
-      return entries.length
-    },
+    size: () => entries.length,
     add(entry) {
       const row = entries.push(entry) - 1
       createdAt.set(row, entry.createdAt)

@@ -159,9 +159,6 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
 
   return {
     ...table,
-    get size() {
-      return table.size
-    },
     create,
     stage(records, path) {
       table.refuseDuplicates(records, path)

@@ -71,7 +71,7 @@ export interface TableKind<R, Facet extends string> {
  * A record belongs to the region that it was created in, and the same reference may exist in two (decisions §4).
  */
 export interface Table<R, E extends Entry<R>, Facet extends string> {
-  readonly size: number
+  size(): number
   has(region: Region, reference: string): boolean
   /** @throws what `notFound` makes of the reference */
   get(region: Region, reference: string, notFound: (reference: string) => SandboxError): E
@@ -139,9 +139,7 @@ export function createTable<R, E extends Entry<R>, Facet extends string>(
   const lookUp = (region: Region, reference: string) => regions.get(region)?.byReference.get(reference)
 
   return {
-    get size() {
-      return [...regions.values()].reduce((sum, { index }) => sum + index.size, 0)
-    },
+    size: () => [...regions.values()].reduce((sum, { index }) => sum + index.size(), 0),
     has: (region, reference) => lookUp(region, reference) !== undefined,
     get(region, reference, notFound) {
       const entry = lookUp(region, reference)

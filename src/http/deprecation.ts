@@ -13,12 +13,12 @@ interface Deprecating {
  * @param world undefined: the request is nobody's
  */
 export function addDeprecation(request: FastifyRequest, reply: FastifyReply, world: Deprecating | undefined): void {
-  if (!world?.deprecations.areAny) return
+  if (!world?.deprecations.areAny()) return
   const headers = world.deprecations.headersOf(operationOf(request), world.settings.deprecationStyle)
   if (headers !== null) reply.headers(headers)
 }
 
 /** @throws OPERATION_SUNSET */
 export function refuseGone(request: FastifyRequest, deprecations: Deprecations): void {
-  if (deprecations.areAny) deprecations.refuseGone(operationOf(request))
+  if (deprecations.areAny()) deprecations.refuseGone(operationOf(request))
 }

@@ -36,7 +36,7 @@ function refused(t: Test, act: () => unknown, code: string, field: string) {
 
 t.test('decisions §11: deprecation is absent by default', async t => {
   const { deprecations } = create()
-  t.equal(deprecations.areAny, false)
+  t.equal(deprecations.areAny(), false)
   t.same(deprecations.list(), [])
   t.equal(deprecations.headersOf(LIST, 'seed'), null)
   t.equal(deprecations.headersOf(LIST, 'rfc'), null)
@@ -45,7 +45,7 @@ t.test('decisions §11: deprecation is absent by default', async t => {
 
 t.test("decisions §11: deprecated since now on the tenant's clock, where nothing is said, and never gone", async t => {
   const { deprecations } = create({ operation: LIST })
-  t.equal(deprecations.areAny, true)
+  t.equal(deprecations.areAny(), true)
   t.same(deprecations.list(), [{ operation: LIST, deprecatedSince: NOW, goneAfterSunset: false }])
   t.same(deprecations.headersOf(LIST, 'seed'), { deprecation: 'true' })
   t.equal(deprecations.headersOf(ITEM, 'seed'), null, 'and no other')
@@ -119,7 +119,7 @@ t.test('control plane, PUT /deprecations: puts these in place of all', async t =
     [ITEM],
   )
   deprecations.replace([], operations)
-  t.equal(deprecations.areAny, false)
+  t.equal(deprecations.areAny(), false)
 })
 
 t.test('control plane, PUT /deprecations: what is wrong is refused with its place, and nothing is changed', async t => {

@@ -393,7 +393,7 @@ t.test(
     first.arm(error(500), { times: null, probability: 0.5 })
     for (let request = 0; request < 2; request++) first.meet()
     const kept = structuredClone(first.list())
-    const counters = { ...first.ids.counters }
+    const counters = { ...first.ids.counters() }
     const second = create({ earlier: kept, counters })
     t.same(second.list(), kept)
     t.equal(pattern(second, 50), pattern(first, 50), 'both go on in the same way')

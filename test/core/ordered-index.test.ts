@@ -65,7 +65,7 @@ t.test('decisions §5: newest first by creation time, ties by later creation fir
   ] as const) {
     index.add(entry(createdAt, sequence))
   }
-  t.equal(index.size, 5)
+  t.equal(index.size(), 5)
   const page = index.page({ limit: 10 })
   t.same(names(page.entries), ['3000.4', '2000.5', '2000.3', '2000.1', '1000.2'])
   t.equal(page.totalCount, 5)
@@ -237,7 +237,7 @@ function againstNaive(t: Test, size: number, runs: number) {
       const index = create()
       const all: Entry[] = []
       for (const step of steps) step(index, all)
-      t.equal(index.size, all.length)
+      t.equal(index.size(), all.length)
       const oldestFirst = [...all].sort((a, b) => newestFirst(b, a))
       for (const status of STATUSES) {
         t.same(

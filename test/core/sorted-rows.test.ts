@@ -80,7 +80,7 @@ t.test('of what it is offered it keeps the newest', async t => {
       const newestFirst = [...rows].sort((a, b) => (times[b] as number) - (times[a] as number) || b - a)
       for (const row of isReversed ? rows.reverse() : rows) newest.offer(row)
       const kept = newestFirst.slice(0, capacity)
-      t.equal(newest.least, kept.length < capacity ? -Infinity : times[kept.at(-1) as number])
+      t.equal(newest.least(), kept.length < capacity ? -Infinity : times[kept.at(-1) as number])
       t.same(newest.take(), kept)
       t.same(newest.take(), [], 'once')
     }),

@@ -48,9 +48,7 @@ export function createAccountStore(engine: Engine) {
 
     ...keeping(table),
 
-    get size() {
-      return table.size
-    },
+    size: table.size,
   }
 }
 

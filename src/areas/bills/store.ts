@@ -180,9 +180,7 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     keep: table.keep,
     restore: table.restore,
 
-    get size() {
-      return table.size
-    },
+    size: table.size,
   }
 }
 

@@ -58,8 +58,6 @@ export function createCounterpartyStore(engine: Engine) {
 
     ...keeping(table),
 
-    get size() {
-      return table.size
-    },
+    size: table.size,
   }
 }

@@ -212,9 +212,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       table.restore(kept, path)
     },
 
-    get size() {
-      return table.size
-    },
+    size: table.size,
   }
 }
 

@@ -142,9 +142,7 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
     keep: table.keep,
     restore: table.restore,
 
-    get size() {
-      return table.size
-    },
+    size: table.size,
   }
 }
 

@@ -87,7 +87,7 @@ export function createTokens({ engine, clientId, binding, scope, lifetime, issue
     },
     isExpired: ({ number, expiresAt }) => number <= issued.expiredUpTo || clock.now() >= expiresAt,
     expireAll() {
-      issued.expiredUpTo = ids.counters.token ?? 0
+      issued.expiredUpTo = ids.counters().token ?? 0
     },
   }
 }

@@ -219,9 +219,7 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
       table.restore(kept, path)
     },
 
-    get size() {
-      return table.size
-    },
+    size: table.size,
   }
 }
 
