@@ -1,9 +1,13 @@
+import type { Heap } from './heap.js'
+import { createHeap } from './heap.js'
 import type { Instant } from './time.js'
 
 /** Something that has, or has not, work due at some instant. `sequence` orders what is due at the same instant. */
 export interface Schedulable {
   /** When its work is due; null: never. Set by `Clock.schedule` alone. */
   dueAt: Instant | null
+  /** What is done then. Set by `Clock.schedule` alone. */
+  work?: DueWork | undefined
   /** Position in the tenant's order of creation. */
   readonly sequence: number
 }
@@ -11,82 +15,93 @@ export interface Schedulable {
 /** Does the work that is due for one item; called with the clock standing at the due time. */
 export type DueWork<T extends Schedulable = Schedulable> = (item: T) => void
 
+/** The items planned for one instant. Each is a place: an item may have moved on, or come back and have two. */
+interface Batch {
+  readonly at: Instant
+  /** Those planned in order of creation, as most are. */
+  readonly run: Schedulable[]
+  /** How many of the run have been taken. */
+  taken: number
+  /** Those planned after something that was created later. */
+  late: Heap<Schedulable> | undefined
+}
+
 /**
- * A binary heap ordered by due time, then by creation. Planning an item anew leaves its old place behind, which is passed
- * over when it comes up; when more than half of the places are such left-overs, they are swept out, so that the heap
- * stays proportional to what is really planned. Its places are four columns: 32 bytes each, where objects take 80, and
- * what is compared stands together, while the items lie all over the memory.
+ * What is due, by time, then by order of creation.
+ *
+ * Hundreds of collections share an instant, such as the cut-off of a day, and mostly they are planned in the order in
+ * which they were created. So there is a heap of instants alone, and for each of them a list, beside which a heap takes
+ * what comes out of order: an item is planned and taken in constant time as a rule, and in logarithmic time at worst. A
+ * month over 10,000 collections took a quarter longer with one heap of all items.
+ *
+ * Planning an item anew leaves its old place behind, which is passed over when it comes up; when more than half of the
+ * places are such left-overs, they are swept out, so that all stays proportional to what is really planned.
  */
 export function createAgenda() {
-  const times: Instant[] = []
-  const sequences: number[] = []
-  const items: Schedulable[] = []
-  const works: DueWork[] = []
+  let instants = createHeap<Batch>()
+  const batches = new Map<Instant, Batch>()
+  let places = 0
   let live = 0
 
-  const isLive = (place: number) => (items[place] as Schedulable).dueAt === times[place]
-
-  /** Whether what is due at `at` comes before a place. */
-  function isBefore(at: Instant, sequence: number, place: number): boolean {
-    const other = times[place] as Instant
-    return at < other || (at === other && sequence < (sequences[place] as number))
-  }
-
-  function put(place: number, at: Instant, sequence: number, item: Schedulable, work: DueWork) {
-    times[place] = at
-    sequences[place] = sequence
-    items[place] = item
-    works[place] = work
-  }
-
-  function move(from: number, to: number) {
-    times[to] = times[from] as Instant
-    sequences[to] = sequences[from] as number
-    items[to] = items[from] as Schedulable
-    works[to] = works[from] as DueWork
-  }
-
-  /** Puts work where it belongs, on the way up from a place that is free. */
-  function up(free: number, at: Instant, item: Schedulable, work: DueWork) {
-    const { sequence } = item
-    let place = free
-    while (place > 0) {
-      const parent = (place - 1) >> 1
-      if (!isBefore(at, sequence, parent)) break
-      move(parent, place)
-      place = parent
+  function batchAt(at: Instant): Batch {
+    let batch = batches.get(at)
+    if (batch === undefined) {
+      batch = { at, run: [], taken: 0, late: undefined }
+      batches.set(at, batch)
+      instants.push(at, batch)
     }
-    put(place, at, sequence, item, work)
+    return batch
   }
 
-  /** Puts work where it belongs, on the way down from a place that is free. */
-  function down(free: number, at: Instant, sequence: number, item: Schedulable, work: DueWork) {
-    let place = free
-    for (let child = 2 * place + 1; child < times.length; child = 2 * place + 1) {
-      const other = child + 1
-      if (other < times.length && isBefore(times[other] as Instant, sequences[other] as number, child)) child = other
-      if (isBefore(at, sequence, child)) break
-      move(child, place)
-      place = child
+  function put(batch: Batch, item: Schedulable) {
+    places++
+    const last = batch.run.at(-1)
+    if (last === undefined || last.sequence <= item.sequence) batch.run.push(item)
+    else {
+      batch.late ??= createHeap()
+      batch.late.push(item.sequence, item)
     }
-    put(place, at, sequence, item, work)
   }
 
-  function removeTop() {
-    const at = times.pop() as Instant
-    const sequence = sequences.pop() as number
-    const item = items.pop() as Schedulable
-    const work = works.pop() as DueWork
-    if (times.length > 0) down(0, at, sequence, item, work)
+  function first({ run, taken, late }: Batch): Schedulable | undefined {
+    const inOrder = run[taken]
+    const other = late?.top()
+    if (inOrder === undefined || other === undefined) return inOrder ?? other
+    return inOrder.sequence <= other.sequence ? inOrder : other
   }
 
+  function removeFirst(batch: Batch) {
+    places--
+    if (first(batch) === batch.run[batch.taken]) batch.taken++
+    else (batch.late as Heap<Schedulable>).pop()
+  }
+
+  /** The batch that is due next, with an item that is really planned in front. */
+  function nextBatch(): Batch | undefined {
+    for (let batch = instants.top(); batch !== undefined; batch = instants.top()) {
+      for (let item = first(batch); item !== undefined; item = first(batch)) {
+        if (item.dueAt === batch.at) return batch
+        removeFirst(batch)
+      }
+      instants.pop()
+      batches.delete(batch.at)
+    }
+    return undefined
+  }
+
+  /** Leaves exactly one place for each item that is planned. */
   function sweep() {
-    let kept = 0
-    for (let place = 0; place < times.length; place++) if (isLive(place)) move(place, kept++)
-    for (const column of [times, sequences, items, works]) column.length = kept
-    for (let place = (kept >> 1) - 1; place >= 0; place--) {
-      const item = items[place] as Schedulable
-      down(place, times[place] as Instant, item.sequence, item, works[place] as DueWork)
+    const swept = [...batches.values()]
+    batches.clear()
+    instants = createHeap()
+    for (const batch of swept) {
+      let previous: Schedulable | undefined
+      for (let item = first(batch); item !== undefined; item = first(batch)) {
+        removeFirst(batch)
+        // The places of an item that has come back stand one behind the other.
+        if (item.dueAt === batch.at && item !== previous) put(batchAt(batch.at), item)
+        previous = item
+      }
     }
   }
 
@@ -96,22 +111,21 @@ export function createAgenda() {
       if (item.dueAt !== null) live--
       item.dueAt = at
       if (at === null) return
+      item.work = work
       live++
-      up(times.length, at, item, work)
-      if (times.length > 64 && times.length > 2 * live) sweep()
+      put(batchAt(at), item)
+      if (places > 64 && places > 2 * live) sweep()
     },
     /** When the next work is due; null: there is none. */
-    nextAt(): Instant | null {
-      while (times.length > 0 && !isLive(0)) removeTop()
-      return times[0] ?? null
-    },
-    /** Takes out the work that `nextAt` has told of. */
-    take(): { readonly item: Schedulable; readonly work: DueWork } {
-      const due = { item: items[0] as Schedulable, work: works[0] as DueWork }
-      removeTop()
+    nextAt: (): Instant | null => nextBatch()?.at ?? null,
+    /** Takes out the item whose work `nextAt` has told of. */
+    take(): Schedulable {
+      const batch = instants.top() as Batch
+      const item = first(batch) as Schedulable
+      removeFirst(batch)
       live--
-      due.item.dueAt = null
-      return due
+      item.dueAt = null
+      return item
     },
   }
 }

@@ -57,9 +57,9 @@ export function createClock(start: ClockStart): Clock {
 
   function advanceTo(to: Instant) {
     for (let at = agenda.nextAt(); at !== null && at <= to; at = agenda.nextAt()) {
-      const { item, work } = agenda.take()
+      const item = agenda.take()
       if (at > now) now = at
-      work(item)
+      ;(item.work as DueWork)(item)
     }
     if (to > now) now = to
   }

@@ -11,6 +11,12 @@ export interface Position {
   readonly sequence: number
 }
 
+/** What an index holds. */
+export interface Indexed extends Position {
+  /** Its row, given by the index that it is added to; 0 until then. */
+  row: number
+}
+
 /** Bounds on the measure of entries, both inclusive. */
 export interface Range {
   readonly least: number
@@ -41,7 +47,7 @@ export interface Page<E> {
   readonly examined: number
 }
 
-export interface OrderedIndex<E extends Position, Facet extends string> {
+export interface OrderedIndex<E extends Indexed, Facet extends string> {
   size(): number
   /** Adds an entry of any time. Its sequence is above that of all before it: they are numbered as they are created. */
   add(entry: E): void
@@ -116,7 +122,7 @@ const NONE = 0
  * @param facetsOf the value of each facet of an entry; undefined: the entry has none
  * @param measureOf a number that an entry keeps for good
  */
-export function createOrderedIndex<E extends Position, Facet extends string>(
+export function createOrderedIndex<E extends Indexed, Facet extends string>(
   facetsOf: Readonly<Record<Facet, (entry: E) => string | undefined>>,
   measureOf?: (entry: E) => number,
 ): OrderedIndex<E, Facet> {
@@ -299,6 +305,7 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
     size: () => entries.length,
     add(entry) {
       const row = entries.push(entry) - 1
+      entry.row = row
       createdAt.set(row, entry.createdAt)
       sequence.set(row, entry.sequence)
       byTime.insert(row)
@@ -308,9 +315,8 @@ export function createOrderedIndex<E extends Position, Facet extends string>(
       }
       for (const rows of facets) post(row, rows, facetsOf[rows.facet](entry))
     },
-    moved(entry, facet, from, to) {
+    moved({ row }, facet, from, to) {
       if (from === to) return
-      const row = rowAt(entry.sequence)
       unpost(row, rowsOf[facet], from)
       post(row, rowsOf[facet], to)
     },

@@ -25,7 +25,9 @@ export interface Step<V extends string> {
   readonly reasonCode?: string
 }
 
-export interface StatefulEntry<R> extends Entry<R>, Schedulable {
+export interface StatefulEntry<R, V extends string = string> extends Entry<R>, Schedulable {
+  /** What happens next by itself; null: nothing. */
+  nextStep: Step<V> | null
   /** The `seq` of the record's latest event; 0: none is known. */
   latestEvent: number
 }
@@ -42,10 +44,12 @@ export interface StatefulKind<R, S extends string, V extends string, Facet exten
   readonly noun: string
   readonly lifecycle: Lifecycle<S, V>
   createdAt(record: R): string
-  /** What happens next if nothing intervenes. Null: nothing. Asked again when the step is due. */
+  /** What happens next if nothing intervenes, which follows from the record alone. Null: nothing. */
   plan(record: R): Step<V> | null
+  /** What a planned step comes to when it is due: for what hangs on other records, which change without a word. */
+  whenDue?(step: Step<V>, record: R): Step<V>
   /** Told of each move, once the record is in its new state. */
-  entered?(entry: StatefulEntry<R>, cause: Cause): void
+  entered?(entry: StatefulEntry<R, V>, cause: Cause): void
 }
 
 /** A move that is legal now, as the explaining reads give it (control plane, Shapes). */
@@ -64,9 +68,9 @@ export interface Explained<R> {
 }
 
 export interface StatefulTable<R, V extends string, Facet extends string>
-  extends Table<R, StatefulEntry<R>, Facet | 'status'> {
+  extends Table<R, StatefulEntry<R, V>, Facet | 'status'> {
   /** Stores a new record and plans its first step. The reference must be free. */
-  create(region: Region, record: R, cause: Cause): StatefulEntry<R>
+  create(region: Region, record: R, cause: Cause): StatefulEntry<R, V>
   /**
    * Checks records of any state, as seeding gives them, and answers what stores them and cannot fail any more.
    * @throws DUPLICATE_REFERENCE
@@ -77,10 +81,10 @@ export interface StatefulTable<R, V extends string, Facet extends string>
    * @param facts what the record gains by it, if it is legal
    * @throws ILLEGAL_TRANSITION naming the legal verbs
    */
-  move(entry: StatefulEntry<R>, verb: V, cause: Cause, facts?: Partial<R>): void
+  move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, facts?: Partial<R>): void
   /** Plans the next step anew, after something that `plan` looks at has changed. */
-  replan(entry: StatefulEntry<R>): void
-  explain(entry: StatefulEntry<R>, legal?: readonly LegalMove[]): Explained<R>
+  replan(entry: StatefulEntry<R, V>): void
+  explain(entry: StatefulEntry<R, V>, legal?: readonly LegalMove[]): Explained<R>
   /** All records with their places and histories. Plans are left out: they follow from the records. */
   keep(): KeptStateful<R>[]
   /**
@@ -101,17 +105,17 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
     Facet | 'status',
     (record: R) => string | undefined
   >
-  const table = createTable<R, StatefulEntry<R>, Facet | 'status'>({ ...kind, facets }, engine)
+  const table = createTable<R, StatefulEntry<R, V>, Facet | 'status'>({ ...kind, facets }, engine)
 
   /** The change from one state, or from none, to that in which the record is now. */
-  function happened(entry: StatefulEntry<R>, from: S | null, cause: Cause) {
+  function happened(entry: StatefulEntry<R, V>, from: S | null, cause: Cause) {
     const { record } = entry
     const { updatedAt: at, status: to, reasonCode } = record
     const event = { at, kind: kind.event, reference: kind.reference(record), from, to, reasonCode, cause }
     entry.latestEvent = events.append(event, entry.latestEvent)
   }
 
-  function move(entry: StatefulEntry<R>, verb: V, cause: Cause, facts?: Partial<R>) {
+  function move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, facts?: Partial<R>) {
     const { record } = entry
     const from = record.status
     const to = next(kind.lifecycle, from, verb, kind.noun)
@@ -124,19 +128,38 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
     kind.entered?.(entry, cause)
   }
 
-  function replan(entry: StatefulEntry<R>) {
-    clock.schedule(entry, kind.plan(entry.record)?.at ?? null, takeStep)
+  function replan(entry: StatefulEntry<R, V>) {
+    entry.nextStep = kind.plan(entry.record)
+    clock.schedule(entry, entry.nextStep?.at ?? null, takeStep)
   }
 
-  function takeStep(entry: StatefulEntry<R>) {
-    // Only an entry with a plan is on the agenda, and whatever changes a plan calls replan.
-    const { verb, cause, reasonCode } = kind.plan(entry.record) as Step<V>
+  /** What the planned step of an entry comes to, if it is due now. */
+  const dueStep = ({ nextStep, record }: StatefulEntry<R, V>): Step<V> | null =>
+    nextStep === null || kind.whenDue === undefined ? nextStep : kind.whenDue(nextStep, record)
+
+  function takeStep(entry: StatefulEntry<R, V>) {
+    // Only an entry with a plan is on the agenda.
+    const { verb, cause, reasonCode } = dueStep(entry) as Step<V>
     move(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
   }
 
-  function create(region: Region, record: R, cause: Cause) {
+  function store(region: Region, record: R, sequence: number, latestEvent: number): StatefulEntry<R, V> {
     const createdAt = parseInstant(kind.createdAt(record)) as Instant
-    const entry = table.add({ createdAt, sequence: engine.nextSequence(), region, record, latestEvent: 0, dueAt: null })
+    return table.add({
+      createdAt,
+      sequence,
+      row: 0,
+      region,
+      record,
+      latestEvent,
+      nextStep: null,
+      dueAt: null,
+      work: undefined,
+    })
+  }
+
+  function create(region: Region, record: R, cause: Cause) {
+    const entry = store(region, record, engine.nextSequence(), 0)
     happened(entry, null, cause)
     replan(entry)
     return entry
@@ -169,7 +192,7 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
     move,
     replan,
     explain(entry, legal = legalMoves(kind.lifecycle, entry.record.status)) {
-      const step = kind.plan(entry.record)
+      const step = dueStep(entry)
       const isPlanned = step !== null && entry.dueAt !== null
       return {
         record: entry.record,
@@ -191,9 +214,7 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
       table.refuseMisplaced(kept, path)
       for (const [at, item] of kept.entries()) {
         const { region, sequence, record } = item
-        const createdAt = parseInstant(kind.createdAt(record)) as Instant
-        const latestEvent = chain(item, `${path}.${at}`)
-        replan(table.add({ createdAt, sequence, region, record, latestEvent, dueAt: null }))
+        replan(store(region, record, sequence, chain(item, `${path}.${at}`)))
       }
     },
   }

@@ -2,7 +2,7 @@ import { createCursors } from './cursor.js'
 import type { Engine } from './engine.js'
 import type { SandboxError } from './errors.js'
 import { errors } from './errors.js'
-import type { OrderedIndex, Position, Query } from './ordered-index.js'
+import type { Indexed, OrderedIndex, Query } from './ordered-index.js'
 import { createOrderedIndex } from './ordered-index.js'
 import type { Region } from './regions.js'
 import { REGIONS } from './regions.js'
@@ -10,7 +10,7 @@ import type { Instant } from './time.js'
 import { formatInstant, parseInstant } from './time.js'
 
 /** A stored record and where it stands: in which region, and in which place of its list. */
-export interface Entry<R> extends Position {
+export interface Entry<R> extends Indexed {
   readonly record: R
   readonly region: Region
 }
@@ -91,7 +91,7 @@ export interface Table<R, E extends Entry<R>, Facet extends string> {
   /** @throws INVALID_CURSOR */
   list(region: Region, query: ListQuery<E, Facet>): List<R>
   /** The place of a record created now. */
-  placeAt(createdAt: Instant): Position
+  placeAt(createdAt: Instant): Indexed
   /** All entries of all regions, in order of creation. */
   entries(): E[]
   /**
@@ -179,7 +179,7 @@ export function createTable<R, E extends Entry<R>, Facet extends string>(
         data: fetchRecords(page.entries, kind),
       }
     },
-    placeAt: createdAt => ({ createdAt, sequence: engine.nextSequence() }),
+    placeAt: createdAt => ({ createdAt, sequence: engine.nextSequence(), row: 0 }),
     entries: () =>
       [...regions.values()]
         .flatMap(({ byReference }) => [...byReference.values()])
@@ -227,6 +227,8 @@ export const keeping = <R, Facet extends string>(table: Table<R, Entry<R>, Facet
   /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
   restore(kept: readonly KeptPlain<R>[], path: string): void {
     table.refuseMisplaced(kept, path)
-    for (const { createdAt, ...place } of kept) table.add({ ...place, createdAt: parseInstant(createdAt) as Instant })
+    for (const { createdAt, ...place } of kept) {
+      table.add({ ...place, createdAt: parseInstant(createdAt) as Instant, row: 0 })
+    }
   },
 })

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { Position, Query } from '../../src/core/ordered-index.js'
+import type { Indexed, Position, Query } from '../../src/core/ordered-index.js'
 import { createOrderedIndex } from '../../src/core/ordered-index.js'
 
-interface Entry extends Position {
+interface Entry extends Indexed {
   readonly name: string
   status: string
   readonly debtor?: string | undefined
@@ -21,6 +21,7 @@ const entry = (createdAt: number, sequence: number, more: Partial<Entry> = {}): 
   name: `${createdAt}.${sequence}`,
   createdAt,
   sequence,
+  row: 0,
   status: 'PENDING',
   amount: 1,
   ...more,
@@ -266,7 +267,7 @@ t.test('decisions §5: against sort, filter and slice, many blocks of records', 
 
 t.test('decisions §5: a page looks at its own records, not at all of them', async t => {
   const COUNT = 100_000
-  interface Row extends Position {
+  interface Row extends Indexed {
     readonly status: string
     readonly mandate: string
     readonly amount: number
@@ -280,7 +281,7 @@ t.test('decisions §5: a page looks at its own records, not at all of them', asy
     const status = sequence % 1000 === 0 ? 'FAILED' : sequence % 10 === 0 ? 'PENDING' : 'SETTLED'
     // A step prime to the count deals out each amount up to it once, in no order of time.
     const amount = (sequence * 7_919) % COUNT
-    const row = { createdAt: sequence * 1000, sequence, status, mandate: `M${sequence % 197}`, amount }
+    const row = { createdAt: sequence * 1000, sequence, row: 0, status, mandate: `M${sequence % 197}`, amount }
     index.add(row)
     all.push(row)
   }

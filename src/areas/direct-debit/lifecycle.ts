@@ -47,11 +47,25 @@ export const submissionOf = memoized((date: CalendarDate) => wallClock(addOpenDa
 const processingOf = memoized((date: CalendarDate) => wallClock(addOpenDays(T2, date, -1), '09:00'))
 const settlementOf = memoized((date: CalendarDate) => wallClock(date, '14:00'))
 
-/**
- * What happens next by itself.
- * @param mandateIsActive whether the mandate would carry a submission now
- */
-export function nextStep(collection: Timed, mandateIsActive: boolean): Step<CollectionVerb> | null {
+type CollectionStep = Step<CollectionVerb>
+
+// What time brings is the same for all collections of a date: one object serves them all.
+const submission = memoized(
+  (date: CalendarDate): CollectionStep => ({ at: submissionOf(date), verb: 'submit', cause: 'time' }),
+)
+const processing = memoized(
+  (date: CalendarDate): CollectionStep => ({ at: processingOf(date), verb: 'process', cause: 'time' }),
+)
+const settlement = memoized(
+  (date: CalendarDate): CollectionStep => ({ at: settlementOf(date), verb: 'settle', cause: 'time' }),
+)
+/** In place of a submission that the mandate does not carry. */
+export const failedSubmission = memoized(
+  (date: CalendarDate): CollectionStep => ({ at: submissionOf(date), verb: 'fail', cause: 'time', reasonCode: 'MD01' }),
+)
+
+/** What happens next by itself, if its mandate carries it. */
+export function nextStep(collection: Timed): CollectionStep | null {
   const { status, collectionDate } = collection
   const outcome = findOutcome(collection.debtorReference)
   if (outcome?.stuckIn === status) return null
@@ -65,16 +79,12 @@ export function nextStep(collection: Timed, mandateIsActive: boolean): Step<Coll
     }
   }
   switch (status) {
-    case 'PENDING': {
-      const at = submissionOf(collectionDate)
-      return mandateIsActive
-        ? { at, verb: 'submit', cause: 'time' }
-        : { at, verb: 'fail', cause: 'time', reasonCode: 'MD01' }
-    }
+    case 'PENDING':
+      return submission(collectionDate)
     case 'SUBMITTED':
-      return { at: processingOf(collectionDate), verb: 'process', cause: 'time' }
+      return processing(collectionDate)
     case 'PROCESSING':
-      return { at: settlementOf(collectionDate), verb: 'settle', cause: 'time' }
+      return settlement(collectionDate)
     default:
       return null
   }

@@ -10,7 +10,14 @@ import type { List, Placed } from '../../core/table.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
 import { formatInstant, localDate, localTime, parseInstant } from '../../core/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
-import { CUT_OFF, collectionDateBounds, collectionLifecycle, nextStep, submissionOf } from './lifecycle.js'
+import {
+  CUT_OFF,
+  collectionDateBounds,
+  collectionLifecycle,
+  failedSubmission,
+  nextStep,
+  submissionOf,
+} from './lifecycle.js'
 import { legalMovesAt, reasonFor, refuseMisplacedReason, refuseUnknownReason } from './reasons.js'
 import type { Collection, CollectionQuery, NewCollection, SeedCollection } from './schemas.js'
 
@@ -65,7 +72,11 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
         collectionDate.length +
         initiatedAt.length +
         updatedAt.length,
-      plan: collection => nextStep(collection, mandates.get(collection.mandateReference).status === 'ACTIVE'),
+      plan: nextStep,
+      whenDue: (step, { mandateReference, collectionDate }) =>
+        step.verb !== 'submit' || mandates.get(mandateReference).status === 'ACTIVE'
+          ? step
+          : failedSubmission(collectionDate),
       entered({ record }) {
         if (record.status === 'SUBMITTED') mandates.presented(record.mandateReference, clock.now())
       },
@@ -88,7 +99,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       currency: 'EUR',
       debtorName: input.debtorName ?? mandate.debtor.name,
       ...(debtorReference !== undefined && { debtorReference: shared(debtorReference) }),
-      collectionDate: onOrAfter(T2, input.collectionDate),
+      collectionDate: dueDateOf(input.collectionDate),
       initiatedAt: now,
       updatedAt: now,
     }
@@ -104,7 +115,7 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
 
   function refuseUntimely(collectionDate: CalendarDate) {
     const bounds = boundsAt(clock.now())
-    if (onOrAfter(T2, collectionDate) < bounds.earliest) {
+    if (dueDateOf(collectionDate) < bounds.earliest) {
       throw errors.collectionDateTooEarly(collectionDate, bounds.earliest)
     }
     if (collectionDate > bounds.latest) throw errors.collectionDateTooLate(collectionDate, bounds.latest)
@@ -218,6 +229,9 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
 
 /** One text for all collections of a debtor, who has many: they take 40 bytes less, and a page of them is sooner read. */
 const shared = memoized((debtorReference: string) => debtorReference)
+
+/** The open day on which a collection falls due: one text for all of them, as above. */
+const dueDateOf = memoized((date: CalendarDate) => onOrAfter(T2, date))
 
 /** The collection dates that are accepted at a moment. */
 const boundsAt = latest((now: Instant) =>
