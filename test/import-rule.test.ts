@@ -243,3 +243,19 @@ t.test('the checks of this test see what they look for', async t => {
   t.same(impurities(parse('core/x', `import { randomUUID } from 'node:crypto'`)), ['core/x → randomUUID'])
   t.same(impurities(parse('core/x', 'new Date(0); Date.parse(a); order.process(b); ({ process: c })')), [])
 })
+
+t.test('architecture, What makes it fast: no object literal on the way of a request has a getter', async t => {
+  const gettersOf = ({ path, source }: Module) => {
+    const found: string[] = []
+    walk(source, node => {
+      if (!ts.isGetAccessorDeclaration(node) || !ts.isObjectLiteralExpression(node.parent)) return
+      found.push(`${path}: ${node.name.getText(source)}`)
+    })
+    return found
+  }
+  t.same(gettersOf(parse('core/example', 'export const one = () => ({ get size() { return 1 } })')), [
+    'core/example: size',
+  ])
+  const onTheWay = modules.filter(({ path }) => ['core', 'http', 'areas'].includes(layerOf(path)))
+  t.same(onTheWay.flatMap(gettersOf), [])
+})

@@ -387,13 +387,16 @@ t.test('control plane, Time: against a naive list of plans, for random plans', a
   t.pass('300 seeds agree')
 })
 
-/** How many entries of the agenda a look at the next plan has to touch, for items that count who reads them. */
+/** How many looks at its items something takes of the agenda, for items that count who reads them. */
 function watch(count: number) {
   let reads = 0
   const items = Array.from({ length: count }, (_, sequence): Schedulable => {
     let dueAt: number | null = null
     return {
-      sequence,
+      get sequence() {
+        reads++
+        return sequence
+      },
       get dueAt() {
         reads++
         return dueAt
@@ -459,6 +462,35 @@ t.test('control plane, Time: an item planned to and fro between two moments leav
   }
   const reads = readsOf(() => clock.schedule(items[0] as Schedulable, START + 30 * SECOND, () => {}))
   t.ok(reads <= 200, `${reads} reads`)
+})
+
+t.test('control plane, Time: planning to and fro is no dearer than planning on', async t => {
+  const clock = frozen()
+  const { items, readsOf } = watch(1)
+  const reads = readsOf(() => {
+    for (let round = 0; round < 4000; round++) {
+      clock.schedule(items[0] as Schedulable, START + (10 + (round % 2)) * SECOND, () => {})
+    }
+  })
+  t.ok(reads <= 20_000, `${reads} reads`)
+})
+
+t.test('control plane, Time: what is planned against the order of creation is done in it, and no dearer', async t => {
+  const clock = frozen()
+  const COUNT = 10_000
+  const { items, readsOf } = watch(COUNT)
+  const done: number[] = []
+  const reads = readsOf(() => {
+    for (const one of items.toReversed()) {
+      clock.schedule(one, START + SECOND, ({ sequence }) => done.push(sequence))
+    }
+    clock.advanceTo(START + SECOND)
+  })
+  t.same(
+    done,
+    items.map((_, at) => at),
+  )
+  t.ok(reads <= 20 * COUNT, `${reads} reads`)
 })
 
 t.test('control plane, Shapes: a running clock stops at the last moment that `now` can write', async t => {
