@@ -65,7 +65,10 @@ export function installGate(app: FastifyInstance, { recordings, ledger, now }: G
       const { method } = request
       // While the body came in, the operation may have gone: a replay has it there at once.
       refuseGone(request, deprecations)
-      if (!faults.areAny() && isRead(method)) return
+      if (!faults.areAny()) {
+        if (!isRead(method)) record(request, tenant, now())
+        return
+      }
       const faulted = {
         method,
         path: pathOf(request.url),

@@ -110,10 +110,8 @@ const isText = (bytes: Buffer) => isUtf8(bytes) && !bytes.includes(0)
 const LONGEST_ANSWER = 16 * 1024
 
 /** An answer as it is kept. Of a long one, nothing is ever shown, so it need not be masked. */
-function toAnswer(status: number, body: string | Buffer): AnswerLine {
-  if (Buffer.byteLength(body) <= LONGEST_ANSWER) return { status, body: body.toString() }
-  return { status, sha256: sha256(body) }
-}
+const toAnswer = (status: number, body: string | Buffer, length = Buffer.byteLength(body)): AnswerLine =>
+  length <= LONGEST_ANSWER ? { status, body: body.toString() } : { status, sha256: sha256(body) }
 
 /** An answer as a recording tells of it: tokens are masked. */
 const shown = ({ body, ...rest }: AnswerLine): AnswerLine =>
@@ -242,12 +240,13 @@ export function createRecordings(mostBytes: number): Recordings {
       makeRoom()
     },
     answered(tenant, request, status, body) {
-      const answer = toAnswer(status, body)
-      request.answer = answer
       const reel = reels.get(tenant.clientId)
       const segment = reel?.segments.at(-1)
-      if (reel === undefined || segment?.requests.at(-1) !== request) return
-      count(reel, segment, Buffer.byteLength(answer.body ?? ''))
+      if (reel === undefined || segment === undefined) return
+      const length = Buffer.byteLength(body)
+      request.answer = toAnswer(status, body, length)
+      if (segment.requests.at(-1) !== request) return
+      count(reel, segment, request.answer.body === undefined ? 0 : length)
       makeRoom()
     },
     of(tenant) {
