@@ -6,8 +6,6 @@ import type { Instant } from './time.js'
 export interface Schedulable {
   /** When its work is due; null: never. Set by `Clock.schedule` alone. */
   dueAt: Instant | null
-  /** What is done then. Set by `Clock.schedule` alone. */
-  work?: DueWork | undefined
   /** Position in the tenant's order of creation. */
   readonly sequence: number
 }
@@ -15,15 +13,24 @@ export interface Schedulable {
 /** Does the work that is due for one item; called with the clock standing at the due time. */
 export type DueWork<T extends Schedulable = Schedulable> = (item: T) => void
 
-/** The items planned for one instant. Each is a place: an item may have moved on, or come back and have two. */
+/**
+ * An item with its work. An item does not keep its work itself: who keeps a record of a life that is over would keep all
+ * of that life.
+ */
+interface Due {
+  readonly item: Schedulable
+  readonly work: DueWork
+}
+
+/** What is planned for one instant. Each is a place: an item may have moved on, or come back and have two. */
 interface Batch {
   readonly at: Instant
   /** Those planned in order of creation, as most are. */
-  readonly run: Schedulable[]
+  readonly run: Due[]
   /** How many of the run have been taken. */
   taken: number
   /** Those planned after something that was created later. */
-  late: Heap<Schedulable> | undefined
+  late: Heap<Due> | undefined
 }
 
 /**
@@ -53,34 +60,34 @@ export function createAgenda() {
     return batch
   }
 
-  function put(batch: Batch, item: Schedulable) {
+  function put(batch: Batch, due: Due) {
     places++
     const last = batch.run.at(-1)
-    if (last === undefined || last.sequence <= item.sequence) batch.run.push(item)
+    if (last === undefined || last.item.sequence <= due.item.sequence) batch.run.push(due)
     else {
       batch.late ??= createHeap()
-      batch.late.push(item.sequence, item)
+      batch.late.push(due.item.sequence, due)
     }
   }
 
-  function first({ run, taken, late }: Batch): Schedulable | undefined {
+  function first({ run, taken, late }: Batch): Due | undefined {
     const inOrder = run[taken]
     const other = late?.top()
     if (inOrder === undefined || other === undefined) return inOrder ?? other
-    return inOrder.sequence <= other.sequence ? inOrder : other
+    return inOrder.item.sequence <= other.item.sequence ? inOrder : other
   }
 
   function removeFirst(batch: Batch) {
     places--
     if (first(batch) === batch.run[batch.taken]) batch.taken++
-    else (batch.late as Heap<Schedulable>).pop()
+    else (batch.late as Heap<Due>).pop()
   }
 
   /** The batch that is due next, with an item that is really planned in front. */
   function nextBatch(): Batch | undefined {
     for (let batch = instants.top(); batch !== undefined; batch = instants.top()) {
-      for (let item = first(batch); item !== undefined; item = first(batch)) {
-        if (item.dueAt === batch.at) return batch
+      for (let due = first(batch); due !== undefined; due = first(batch)) {
+        if (due.item.dueAt === batch.at) return batch
         removeFirst(batch)
       }
       instants.pop()
@@ -96,11 +103,11 @@ export function createAgenda() {
     instants = createHeap()
     for (const batch of swept) {
       let previous: Schedulable | undefined
-      for (let item = first(batch); item !== undefined; item = first(batch)) {
+      for (let due = first(batch); due !== undefined; due = first(batch)) {
         removeFirst(batch)
         // The places of an item that has come back stand one behind the other.
-        if (item.dueAt === batch.at && item !== previous) put(batchAt(batch.at), item)
-        previous = item
+        if (due.item.dueAt === batch.at && due.item !== previous) put(batchAt(batch.at), due)
+        previous = due.item
       }
     }
   }
@@ -111,21 +118,20 @@ export function createAgenda() {
       if (item.dueAt !== null) live--
       item.dueAt = at
       if (at === null) return
-      item.work = work
       live++
-      put(batchAt(at), item)
+      put(batchAt(at), { item, work })
       if (places > 64 && places > 2 * live) sweep()
     },
     /** When the next work is due; null: there is none. */
     nextAt: (): Instant | null => nextBatch()?.at ?? null,
-    /** Takes out the item whose work `nextAt` has told of. */
-    take(): Schedulable {
+    /** Takes out the work that `nextAt` has told of. */
+    take(): Due {
       const batch = instants.top() as Batch
-      const item = first(batch) as Schedulable
+      const due = first(batch) as Due
       removeFirst(batch)
       live--
-      item.dueAt = null
-      return item
+      due.item.dueAt = null
+      return due
     },
   }
 }

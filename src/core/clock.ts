@@ -57,9 +57,9 @@ export function createClock(start: ClockStart): Clock {
 
   function advanceTo(to: Instant) {
     for (let at = agenda.nextAt(); at !== null && at <= to; at = agenda.nextAt()) {
-      const item = agenda.take()
+      const { item, work } = agenda.take()
       if (at > now) now = at
-      ;(item.work as DueWork)(item)
+      work(item)
     }
     if (to > now) now = to
   }

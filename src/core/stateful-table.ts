@@ -154,7 +154,6 @@ export function createStatefulTable<R extends Stateful<S>, S extends string, V e
       latestEvent,
       nextStep: null,
       dueAt: null,
-      work: undefined,
     })
   }
 

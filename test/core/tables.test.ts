@@ -212,6 +212,12 @@ t.test('control plane, Shapes: creation is an event, from null', async t => {
   t.same(shared.events.after(0), [event])
 })
 
+t.test('an entry holds data alone: who keeps it when its life is over keeps nothing else of that life', async t => {
+  const entry = apples(engine()).create('EU', apple(), 'api')
+  t.not(entry.dueAt, null, 'it has a plan')
+  t.same(structuredClone(entry), entry)
+})
+
 t.test('control plane, Time: the planned steps happen at their own due times, and say why', async t => {
   const shared = engine()
   const table = apples(shared)
