@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -112,14 +112,18 @@ export const listening = (server, { seconds = 60, everyMs = 5 } = {}) =>
 
 export const READY = '/_sandbox/health/ready'
 
+/** What `npm start` gives to Node, the program last. */
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+const START = scripts.start.split(' ').slice(1)
+
 /**
- * The sandbox as a user has it: the built program with its defaults (log level info, request log, recording, validation,
- * hints). Only seed and clock are set, so that each run is the same.
- * @param {{ env?: Record<string, string>, core?: number, nodeArgs?: string[] }} [options]
+ * The sandbox as a user has it: as `npm start` starts it, with its defaults (log level info, request log, recording,
+ * validation, hints). Only seed and clock are set, so that each run is the same.
+ * @param {{ env?: Record<string, string>, core?: number }} [options]
  */
-export async function launchSandbox({ env = {}, nodeArgs = [], ...options } = {}) {
+export async function launchSandbox({ env = {}, ...options } = {}) {
   const port = await freePort()
-  return launch([...nodeArgs, join(ROOT, 'dist/main.js')], {
+  return launch([...START.slice(0, -1), join(ROOT, START.at(-1))], {
     port,
     env: { PORT: String(port), SANDBOX_SEED: 'bench', SANDBOX_CLOCK: NOW, ...env },
     ...options,
