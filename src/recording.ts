@@ -245,7 +245,6 @@ export function createRecordings(mostBytes: number): Recordings {
       if (reel === undefined || segment === undefined) return
       const length = Buffer.byteLength(body)
       request.answer = toAnswer(status, body, length)
-      if (segment.requests.at(-1) !== request) return
       count(reel, segment, request.answer.body === undefined ? 0 : length)
       makeRoom()
     },
