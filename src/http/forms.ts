@@ -8,7 +8,12 @@ export interface Fields {
 /** Marks fields whose text was badly encoded, so that the refusal comes when it is the query's or body's turn. */
 const MALFORMED = Symbol('malformed')
 
-const NO_FIELDS: Fields = Object.freeze(Object.create(null))
+/** Makes fields whose prototype lends no members. What `Object.create(null)` makes is a hash map to V8: twice as slow. */
+function EmptyFields() {}
+EmptyFields.prototype = Object.create(null)
+const FieldsObject = EmptyFields as unknown as new () => Fields
+
+const NO_FIELDS: Fields = Object.freeze(new FieldsObject())
 
 export const isMalformed = (fields: object): boolean => MALFORMED in fields
 
@@ -18,7 +23,8 @@ export const isMalformed = (fields: object): boolean => MALFORMED in fields
  */
 export function parseForm(text: string): Fields {
   if (text === '') return NO_FIELDS
-  const fields: Fields = Object.create(null)
+  const fields = new FieldsObject()
+  const decode = ENCODED.test(text) ? decoded : asItIs
   for (const pair of text.split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
@@ -38,8 +44,9 @@ export function parseForm(text: string): Fields {
 
 const ENCODED = /[%+]/
 
-function decode(text: string): string | undefined {
-  if (!ENCODED.test(text)) return text
+const asItIs = (text: string) => text
+
+function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
