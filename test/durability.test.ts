@@ -122,9 +122,12 @@ function createLone(clientId: string, twin: Transport, requests: readonly Random
       try {
         for (;;) {
           sent()
-          if (position === 0) await player.authenticate()
-          if (position % 50 === 49) await player.control('POST', '/reset')
-          await player.play(requests[position++ % requests.length] as RandomRequest)
+          const at = position++
+          if (acknowledged === 0) await player.authenticate()
+          // Never twice in a row, or it would not be known whether the second was kept: the state is the same, but the
+          // tokens that follow are others.
+          if (at % 50 === 49) await player.control('POST', '/reset')
+          await player.play(requests[at % requests.length] as RandomRequest)
         }
       } catch (error) {
         if (!to.isKilled) throw error
