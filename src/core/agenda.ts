@@ -77,9 +77,10 @@ export function createAgenda() {
     return inOrder.item.sequence <= other.item.sequence ? inOrder : other
   }
 
-  function removeFirst(batch: Batch) {
+  /** @param due what `first` has told of */
+  function removeFirst(batch: Batch, due: Due) {
     places--
-    if (first(batch) === batch.run[batch.taken]) batch.taken++
+    if (due === batch.run[batch.taken]) batch.taken++
     else (batch.late as Heap<Due>).pop()
   }
 
@@ -88,7 +89,7 @@ export function createAgenda() {
     for (let batch = instants.top(); batch !== undefined; batch = instants.top()) {
       for (let due = first(batch); due !== undefined; due = first(batch)) {
         if (due.item.dueAt === batch.at) return batch
-        removeFirst(batch)
+        removeFirst(batch, due)
       }
       instants.pop()
       batches.delete(batch.at)
@@ -104,7 +105,7 @@ export function createAgenda() {
     for (const batch of swept) {
       let previous: Schedulable | undefined
       for (let due = first(batch); due !== undefined; due = first(batch)) {
-        removeFirst(batch)
+        removeFirst(batch, due)
         // The places of an item that has come back stand one behind the other.
         if (due.item.dueAt === batch.at && due.item !== previous) put(batchAt(batch.at), due)
         previous = due.item
@@ -128,7 +129,7 @@ export function createAgenda() {
     take(): Due {
       const batch = instants.top() as Batch
       const due = first(batch) as Due
-      removeFirst(batch)
+      removeFirst(batch, due)
       live--
       due.item.dueAt = null
       return due

@@ -49,20 +49,21 @@ const settlementOf = memoized((date: CalendarDate) => wallClock(date, '14:00'))
 
 type CollectionStep = Step<CollectionVerb>
 
-// What time brings is the same for all collections of a date: one object serves them all.
-const submission = memoized(
-  (date: CalendarDate): CollectionStep => ({ at: submissionOf(date), verb: 'submit', cause: 'time' }),
-)
-const processing = memoized(
-  (date: CalendarDate): CollectionStep => ({ at: processingOf(date), verb: 'process', cause: 'time' }),
-)
-const settlement = memoized(
-  (date: CalendarDate): CollectionStep => ({ at: settlementOf(date), verb: 'settle', cause: 'time' }),
-)
+/** What time brings, by the collection date: one object serves all collections of a date. */
+const stepOf = (instantAt: (date: CalendarDate) => Instant, verb: CollectionVerb, reasonCode?: string) =>
+  memoized(
+    (date: CalendarDate): CollectionStep => ({
+      at: instantAt(date),
+      verb,
+      cause: 'time',
+      ...(reasonCode !== undefined && { reasonCode }),
+    }),
+  )
+const submission = stepOf(submissionOf, 'submit')
+const processing = stepOf(processingOf, 'process')
+const settlement = stepOf(settlementOf, 'settle')
 /** In place of a submission that the mandate does not carry. */
-export const failedSubmission = memoized(
-  (date: CalendarDate): CollectionStep => ({ at: submissionOf(date), verb: 'fail', cause: 'time', reasonCode: 'MD01' }),
-)
+export const failedSubmission = stepOf(submissionOf, 'fail', 'MD01')
 
 /** What happens next by itself, if its mandate carries it. */
 export function nextStep(collection: Timed): CollectionStep | null {
