@@ -6,12 +6,12 @@ import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { isReady } from '../src/health.js'
 import { command } from './command.js'
+import { freePort } from './free-port.js'
+import { closed } from './http/raw.js'
 import type { Program, Running } from './program.js'
 import { buildProgram, launch, requestTokenAt, sourcesFor } from './program.js'
 
 // Every server here is a process of its own.
-t.setTimeout(300_000)
-
 const shipped = buildProgram(t.testdir())
 const sources = sourcesFor(shipped)
 
@@ -89,6 +89,8 @@ interface StartOptions {
   program?: Program
 }
 
+const hasEnded = ({ exitCode, signalCode }: Running) => exitCode !== null || signalCode !== null
+
 /** Starts a server on a free port and waits until it says that it is ready. */
 async function start(
   t: Test,
@@ -97,7 +99,7 @@ async function start(
 ) {
   const server = new Server(launch(program, args, { PORT: '0', ...settings }, { nodeOptions }))
   t.teardown(async () => {
-    if (server.child.exitCode === null) await server.stop('SIGTERM')
+    if (!hasEnded(server.child)) await server.stop('SIGTERM')
   })
   server.url = (await server.line('ready')).url as string
   return server
@@ -236,7 +238,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       answer += data
     })
     socket.write(body)
-    await once(socket, 'close')
+    await closed(socket)
     t.match(answer, /^HTTP\/1\.1 200 [\s\S]*"access_token"/)
     t.same(await server.exited, [0, null])
   })
@@ -296,13 +298,9 @@ t.test('control plane, LOG_LEVEL: info by default, without a line for each reque
 })
 
 t.test('control plane, LOG_LEVEL: above info, a start says nothing', async t => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
-  other.close()
-  await once(other, 'close')
+  const port = await freePort()
   const server = new Server(launch(shipped, [], { PORT: String(port), LOG_LEVEL: 'warn' }))
-  while (!(await isReady('127.0.0.1', port))) if (server.child.exitCode !== null) throw new Error(server.output)
+  while (!(await isReady('127.0.0.1', port))) if (hasEnded(server.child)) throw new Error(server.output)
   t.same(await server.stop(), [0, null])
   t.equal(server.output, '')
 })
@@ -435,16 +433,6 @@ t.test('decisions §3, SANDBOX_MAX_TENANTS: whoever is dropped to make room, the
   t.match(await server.line('dropped'), { level: 40, clientId: 'first' })
 })
 
-/** A port that was free just now. */
-async function freePort(): Promise<number> {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
-  other.close()
-  await once(other, 'close')
-  return port
-}
-
 t.test(
   'control plane, SIGTERM: a log that cannot be written, as on a full disk, holds nothing up',
   { skip: !existsSync('/dev/full') && 'needs /dev/full' },
@@ -455,7 +443,7 @@ t.test(
     closeSync(full)
     t.teardown(() => child.kill('SIGKILL'))
     const exited = once(child, 'close') as Promise<Exit>
-    while (child.exitCode === null && !(await isReady('127.0.0.1', port)));
+    while (!hasEnded(child) && !(await isReady('127.0.0.1', port)));
     t.ok(await isReady('127.0.0.1', port), 'it answers, though each request is a line that fails')
     child.kill('SIGTERM')
     t.same(await exited, [0, null])
@@ -473,7 +461,7 @@ t.test('control plane, SIGTERM: a second signal does not cut off what is in flig
       `content-type: application/x-www-form-urlencoded\r\n\r\n${body.slice(0, 5)}`,
   )
   // Answered on another connection, the first half has been read.
-  await isReady('127.0.0.1', Number(port))
+  while (!(await isReady('127.0.0.1', Number(port))));
   server.child.kill('SIGTERM')
   await server.line('closing')
   server.child.kill('SIGINT')
@@ -497,7 +485,7 @@ t.test('issue 3, replay: a run is taken home, gone through, and stepped into', a
     debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000' },
   }
   const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
-  const fault = { match: { method: 'DELETE' }, times: null, ttl: 'PT1S', effect: { kind: 'error', status: 418 } }
+  const fault = { match: { method: 'DELETE' }, times: null, ttl: 'PT3S', effect: { kind: 'error', status: 418 } }
   await post('/api/v1/mandates', mandate)
   await post('/_sandbox/clock/advance?client=acme', { by: 'PT30M' })
   const created = await post('/api/v1/payout-links', link)
@@ -652,7 +640,7 @@ t.test('control plane, SIGTERM: a payout link in flight is created and kept, wit
   server.child.kill('SIGTERM')
   await server.line('closing')
   socket.write(body)
-  await once(socket, 'close')
+  await closed(socket)
   t.match(answer, /^HTTP\/1\.1 201 /)
   t.ok(answer.includes(`"url":"${server.url}/`), answer)
   t.same(await server.exited, [0, null])

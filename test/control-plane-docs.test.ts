@@ -6,9 +6,6 @@ import { skip, stepsOf, walk } from './walk.js'
 const PAGE = 'docs/control-plane.md'
 const text = readFileSync(new URL(`../${PAGE}`, import.meta.url), 'utf8')
 
-// Several servers are started as processes of their own.
-t.setTimeout(120_000)
-
 t.test('every command of docs/control-plane.md works, and gives the answer that it shows', { skip }, t => walk(t, PAGE))
 
 t.test('each task of docs/control-plane.md has commands, and shows what comes of them', async t => {

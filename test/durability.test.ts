@@ -21,7 +21,6 @@ import { createPlayer, injecting, randomRequests } from './random-requests.js'
 // restart, and nothing that was not acknowledged is half there.
 
 const ROUNDS = 100
-t.setTimeout(300_000)
 await warmUp()
 
 const PUBLIC_URL = 'http://pay.example'

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { isReady } from '../src/health.js'
+import { freePort } from './free-port.js'
 
 /** A server that answers every request in one way, and notes the paths. */
 async function serve(t: Test, answer: (respond: (status: number) => void) => void, host = '127.0.0.1') {
@@ -54,12 +55,7 @@ t.test('control plane, health/ready: the same with IPv6', async t => {
 })
 
 t.test('control plane, health/ready: where nobody listens, nothing is ready', async t => {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  t.equal(await isReady('127.0.0.1', port), false)
+  t.equal(await isReady('127.0.0.1', await freePort()), false)
 })
 
 t.test('control plane, health/ready: what does not speak HTTP is not ready', async t => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { connectSandbox, createSandbox, SandboxError } from '../src/library/index.js'
 import type { SandboxOptions } from '../src/library/types.js'
+import { freePort } from './free-port.js'
 import { MONDAY, mandate } from './helper.js'
 import { open, request } from './http/raw.js'
 import { ADMIN_TOKEN, api, create, RECORDS, refusal } from './library-helper.js'
@@ -120,11 +121,12 @@ t.test(`${ITEM}: fixtures: a folder beside the package's own`, async t => {
 })
 
 t.test(`${ITEM}: port; one that is taken is refused as such`, async t => {
-  const first = await create(t)
-  const port = Number(new URL(first.url).port)
+  const port = await freePort()
+  const first = await create(t, { port })
+  t.equal(first.url, `http://127.0.0.1:${port}`)
   await t.rejects(createSandbox({ port }), { code: 'EADDRINUSE' })
   await first.close()
-  t.equal((await create(t, { port })).url, `http://127.0.0.1:${port}`)
+  t.equal((await create(t, { port })).url, first.url, 'and free again')
 })
 
 t.test(`${ITEM}: adminToken is asked for by the control plane, and not needed by the application`, async t => {
@@ -185,17 +187,11 @@ t.test(`${ITEM}: an option that is not allowed is named, with what is`, async t 
 })
 
 t.test(`${ITEM}: settings that are not allowed are refused, and the server ends`, async t => {
-  const port = Number(new URL((await closedAtOnce()).url).port)
+  const port = await freePort()
   const settings = { mandateActivation: 'never' as 'manual' }
   t.match(await refusal(createSandbox({ port, settings })), { code: 'INVALID_FIELD', field: 'mandateActivation' })
   t.equal((await create(t, { port })).url, `http://127.0.0.1:${port}`, 'the port is free again')
 })
-
-async function closedAtOnce() {
-  const sandbox = await createSandbox()
-  await sandbox.close()
-  return sandbox
-}
 
 // ----------------------------------------------------------------------------------------------------- connectSandbox
 
@@ -235,10 +231,10 @@ t.test(`${ITEM}: connectSandbox is refused where it could not work`, async t => 
     field: 'client_id',
     status: 401,
   })
-  const gone = await closedAtOnce()
-  const error = await refusal(connectSandbox({ url: gone.url }))
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  const error = await refusal(connectSandbox({ url: nobody }))
   t.match(error, { code: 'UNREACHABLE', field: null, status: null, cause: Error })
-  t.match(error.message, new RegExp(`${gone.url}: .*ECONNREFUSED`))
+  t.match(error.message, new RegExp(`${nobody}: .*ECONNREFUSED`))
   t.match(await refusal(connectSandbox({ url: 'nowhere' })), { code: 'UNREACHABLE', message: /nowhere/ })
 })
 

@@ -108,7 +108,7 @@ function typeErrors(home: string, files: readonly string[], options: object): st
   return spawnSync(plain, [...node, tsc], { cwd: home, env: environment, encoding: 'utf8' }).stdout
 }
 
-t.test('the packed tarball installs and runs in an empty folder', { timeout: 120_000 }, async t => {
+t.test('the packed tarball installs and runs in an empty folder', async t => {
   // Packed from a copy, so that the dist/ of this folder stays as it is for whoever is using it.
   const source = join(t.testdir(), 'source')
   mkdirSync(source)

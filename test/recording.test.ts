@@ -15,7 +15,6 @@ import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, re
 import { LIVE, listen, open, request } from './http/raw.js'
 import { createPlayer, injecting, randomRequests } from './random-requests.js'
 
-t.setTimeout(120_000)
 await warmUp()
 
 const fixtures = loadFixtures(OWN_FIXTURES)

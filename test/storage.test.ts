@@ -16,7 +16,6 @@ import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestTo
 import { refused } from './http/raw.js'
 import { createPlayer, injecting, randomRequests } from './random-requests.js'
 
-t.setTimeout(120_000)
 await warmUp()
 
 const fixtures = loadFixtures(OWN_FIXTURES)

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import type { Test } from 'tap'
+import { freePort } from './free-port.js'
 import { build } from './helper.js'
 import { buildProgram, environment, PLAIN } from './program.js'
 
@@ -58,14 +58,6 @@ const lastAnswer = (output: string) => JSON.parse(output.trim().split('\n').at(-
 /** The pages use `--json`, which came with curl 7.82. */
 const hasCurl = spawnSync('bash', ['-c', 'curl --help all | grep -q -e --json']).status === 0
 export const skip = !hasCurl && 'needs bash and curl 7.82'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 /** Runs all shell blocks of a page in one shell, and holds their answers against those that the page shows. */
 export async function walk(t: Test, page: string): Promise<void> {

@@ -5,6 +5,7 @@ import { connect as connectSocket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Answer, CallOptions, Client } from '../helper.js'
 import { bill, build, connect, MONDAY, requestToken } from '../helper.js'
+import { closed } from '../http/raw.js'
 
 const BILL = '/api/v1/bills/INV-2026-001'
 const DOCUMENT = `${BILL}/document`
@@ -434,7 +435,7 @@ t.test('decisions §9: an upload that breaks off attaches nothing, and the serve
   ].join('\r\n')
   await new Promise(resolve => socket.write(Buffer.concat([Buffer.from(head), body.subarray(0, 50_000)]), resolve))
   socket.destroy()
-  await once(socket, 'close')
+  await closed(socket)
   t.equal((await send(formWith(PNG, 'next.png'))).status, 201)
   t.equal((await read()).documents.length, 1, 'the next one alone')
 })

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import type { Fixtures } from '../../src/fixtures.js'
 import type { Answer } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { closed } from '../http/raw.js'
 
 function refused(t: Test, answer: Answer, status: number, code: string, field: string | null) {
   t.same([answer.status, answer.body.code, answer.body.field], [status, code, field], answer.body.message)
@@ -148,7 +149,7 @@ async function finished(socket: Socket): Promise<string> {
     text += data
   })
   socket.end('\r\n')
-  await once(socket, 'close')
+  await closed(socket)
   return text
 }
 

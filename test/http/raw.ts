@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
@@ -86,6 +87,13 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
 }
 
 // ------------------------------------------------------------------------------------------------------------ sockets
+
+/** The end of a connection, good or bad; `once` would throw on an error before it. */
+export const closed = (socket: Socket): Promise<void> =>
+  new Promise(resolve => {
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
 
 /** Listens on a free port of this machine. */
 export async function listen(app: FastifyInstance): Promise<number> {
