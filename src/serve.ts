@@ -13,8 +13,12 @@ import { OWN_FIXTURES } from './package.js'
 import type { Sandbox } from './sandbox.js'
 import { DEMO_CLIENT } from './sandbox.js'
 
-/** What is in flight may take so long to finish; SIGTERM promises an end within 5 s (control plane, Settings). */
+/** Each finishes what is in flight, and ends the process with 0 within 5 s (control plane, Settings). */
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** What is in flight may take so long to finish. */
 const GRACE_MS = 3000
+/** After so long the process ends as failed, whatever is left to do. */
+const LONGEST_MS = 4500
 
 /**
  * Serves until SIGTERM or SIGINT.
@@ -147,19 +151,30 @@ async function validateFixtures({ fixtures: folder = '', frozenAt }: Config, san
 const wrongFixtures = (folder: string, reason: string) =>
   new ConfigError(`SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${reason.replace(/\s+/g, ' ')}`)
 
+/**
+ * The two signals have listeners of our own, which stay: with the last listener of a signal Node gives up the signal
+ * itself, so that it kills until there is another, as it does while close-with-grace puts one in place of another. And
+ * the second signal, as a terminal and npm send it, must not end what is in flight; the grace period bounds it anyway.
+ */
 function closeOnSignal(app: FastifyInstance, logger: pino.Logger, release: () => void) {
-  closeWithGrace({ delay: GRACE_MS + 500, logger, skip: ['beforeExit'] }, async ({ err, signal }) => {
+  let isClosing = false
+  let received: string | undefined
+  const options = { delay: LONGEST_MS, logger, skip: ['beforeExit' as const, ...SIGNALS] }
+  const { close } = closeWithGrace(options, async ({ err, signal }) => {
+    isClosing = true
     if (err !== undefined) logger.fatal({ err }, 'unforeseen failure: closing')
-    else logger.info({ signal }, 'closing')
-    // A second signal, as a terminal and npm send it, would end what is in flight; the grace period bounds it anyway.
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
-      process.removeAllListeners(name)
-      process.on(name, () => {})
-    }
+    else logger.info({ signal: signal ?? received }, 'closing')
     // A request that never ends must not keep the process.
     const impatience = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
     await app.close()
     clearTimeout(impatience)
     release()
   })
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (isClosing) return
+      received = signal
+      close()
+    })
+  }
 }

@@ -451,7 +451,12 @@ t.test(
 )
 
 t.test('control plane, SIGTERM: a second signal does not cut off what is in flight', async t => {
-  const server = await start(t)
+  // With no listener left a signal would kill, be it for microseconds only: that is told, and not left to chance.
+  const watch = `process.on('removeListener', name => {
+    if (/^SIG(TERM|INT)$/.test(name) && process.listenerCount(name) === 0) console.error(name, 'would kill')
+  })`
+  const nodeOptions = [`--import=data:text/javascript,${encodeURIComponent(watch)}`]
+  const server = await start(t, {}, { nodeOptions, program: sources })
   const { port } = new URL(server.url)
   const body = 'grant_type=client_credentials&client_id=a&client_secret=b'
   const socket = dial(Number(port), '127.0.0.1')
@@ -470,6 +475,7 @@ t.test('control plane, SIGTERM: a second signal does not cut off what is in flig
   socket.write(body.slice(5))
   t.match(String((await answered)[0]), /^HTTP\/1\.1 200 OK/)
   t.same(await server.exited, [0, null])
+  t.notMatch(server.output, 'would kill')
 })
 
 // ------------------------------------------------------------------------------------------------------------ replay
