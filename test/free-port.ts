@@ -13,7 +13,8 @@ export async function freePort(): Promise<number> {
     const server = createServer()
     try {
       await once(server.listen(port, '127.0.0.1'), 'listening')
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
       continue
     }
     await once(server.close(), 'close')
