@@ -12,7 +12,7 @@ import { answerLine, createRecordings } from '../src/recording.js'
 import { startReplay } from '../src/replay.js'
 import type { Tenant } from '../src/sandbox.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from './helper.js'
-import { LIVE, listen, open, request } from './http/raw.js'
+import { closed, LIVE, listen, open, request } from './http/raw.js'
 import { createPlayer, injecting, randomRequests } from './random-requests.js'
 
 await warmUp()
@@ -137,8 +137,7 @@ t.test('issue 3: what a fault does to the delivery of an answer does nothing to 
     }
     const socket = dial(port, '127.0.0.1')
     socket.resume().write(request('POST /api/v1/mandates', headers, body))
-    // An error comes before it.
-    await new Promise(closed => socket.on('error', () => {}).on('close', closed))
+    await closed(socket)
   }
   const { requests } = await replays(t, app)
   const answers = requests.filter(({ url }) => url === '/api/v1/mandates').map(({ answer }) => answer?.status)

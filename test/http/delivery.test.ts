@@ -7,7 +7,7 @@ import type { Effect, FaultRequest } from '../../src/core/faults.js'
 import { createTimers, type Timers } from '../../src/http/timers.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { build, connect, mandate, payoutLink } from '../helper.js'
-import { listen, open, request, stillServes } from './raw.js'
+import { closed, listen, open, request, stillServes } from './raw.js'
 
 // -------------------------------------------------------------------------------------------------------------- tools
 
@@ -110,8 +110,7 @@ async function attempt(port: number, bytes: string): Promise<Seen> {
     error = thrown.code
   })
   socket.write(bytes)
-  // Not `once`: it would throw the error.
-  await new Promise(resolve => socket.on('close', resolve))
+  await closed(socket)
   return { text: Buffer.concat(pieces).toString(), isEnded, error }
 }
 
@@ -614,13 +613,13 @@ t.test('control plane, Settings: a server that closes gives late answers at once
   const connections = [await open(port), await open(port)]
   for (const [at, connection] of connections.entries()) connection.send(create(client, `MND-000${at}`))
   await until(async () => (await references(client)).length === 2)
-  const closed = app.close()
+  const closing = app.close()
   for (const connection of connections) {
     const answer = await connection.read()
     t.same([answer?.status, answer?.headers.connection], [201, 'close'])
     t.equal(await connection.read(), undefined, 'the server ends the connection')
   }
-  await closed
+  await closing
 })
 
 t.test('control plane, Settings: that holds for every fault that goes with a delay', async t => {
@@ -650,11 +649,11 @@ t.test('control plane, Settings: a server that closes sends the rest of what dri
   const connection = await open(port)
   connection.send(read(client))
   await next()
-  const closed = app.close()
+  const closing = app.close()
   const answer = await connection.read()
   t.same([answer?.status, answer?.body.mandateReference], [200, 'MND-KEPT'])
   t.equal(await connection.read(), undefined, 'the server ends the connection')
-  await closed
+  await closing
 })
 
 /** Asks again, one turn of the event loop later, until it is so. */
