@@ -1,102 +1,367 @@
 /**
- * `npm run bench`: measures the sandbox against its peers and against the limits of the platform, prints one table, and
- * writes it to RESULTS.md.
- *
- *   node bench/run.js [--only http,start] [--quick] [--report]
- *
- * --only: those subjects alone. --quick: few rounds and small worlds, to see that it works. --report: measures nothing,
- * and writes RESULTS.md from what the last run of each subject found, if it was of this commit.
+ * Measures the sandbox against a bare Fastify server, Prism, Mockoon and fixed limits, and writes RESULTS.md.
+ * `--only http,lists,advance,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
  */
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import autocannon from 'autocannon'
 
-const [major] = process.versions.node.split('.').map(Number)
-if (major < 24) {
-  process.stderr.write(
-    `The benchmark needs Node 24 or later, for node:sqlite and since the goals are for it; this is ${process.version}.\n` +
-      'The npm package `node` brings one along: npm exec --package=node@24 -- npm run bench\n',
-  )
-  process.exit(1)
+const BENCH = import.meta.dirname
+const ROOT = join(BENCH, '..')
+const { bin, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+const NOW = '2026-11-02T09:00:00Z'
+const CLIENT = 'bench'
+const ENVIRONMENT = { NODE_ENV: 'production', SANDBOX_SEED: 'bench', SANDBOX_CLOCK: NOW, LOG_LEVEL: 'error' }
+const [ROUNDS, SECONDS] = [3, 3]
+const API = '/api/v1/direct-debit'
+
+// Defines the schemas of the four operations, with the constraints of the sandbox.
+const text = (minLength, maxLength) => ({ type: 'string', minLength, maxLength })
+const oneOf = (...values) => ({ type: 'string', enum: values })
+const object = (properties, required = Object.keys(properties)) => ({ type: 'object', properties, required })
+const array = items => ({ type: 'array', items })
+const reference = { ...text(5, 50), pattern: '^[a-zA-Z0-9\\-]+$' }
+const [integer, nullable] = ['integer', ['string', 'null']].map(type => ({ type }))
+const bound = { type: 'number', format: 'double', minimum: 0.01 }
+const moment = { type: 'string', format: 'date-time' }
+const day = { type: 'string', format: 'date', pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$' }
+const STATUSES = ['SETTLED', 'PENDING', 'RETURNED', 'SUBMITTED', 'PROCESSING', 'FAILED', 'REJECTED', 'CANCELLED']
+const members = {
+  ...{ collectionReference: reference, scheme: oneOf('SEPA'), mandateReference: reference, status: oneOf(...STATUSES) },
+  ...{ amount: { type: 'string', pattern: '^[1-9]\\d{0,8}(\\.\\d{1,2})?$' }, currency: oneOf('EUR') },
+  ...{ debtorName: text(1, 140), debtorReference: text(1, 100), collectionDate: day, initiatedAt: moment },
+  updatedAt: moment,
+}
+const required = ['collectionReference', 'mandateReference', 'amount', 'currency', 'collectionDate']
+const always = [...required, 'scheme', 'status', 'debtorName', 'initiatedAt', 'updatedAt']
+const record = object({ ...members, reasonCode: { type: 'string', pattern: '^[A-Z]{2}[A-Z0-9]{2}$' } }, always)
+const data = array(object(members, always))
+const page = object({ totalCount: integer, hasMore: { type: 'boolean' }, nextCursor: nullable, data })
+const bounds = { initiatedFrom: moment, initiatedTo: moment, amountMin: bound, amountMax: bound }
+const { scheme, status, mandateReference, debtorReference } = members
+const few = { cursor: text(), limit: { ...integer, minimum: 1, maximum: 500, default: 100 } }
+const filters = { ...few, scheme: array(scheme), status: array(status), mandateReference, debtorReference, ...bounds }
+const form = object({ client_id: text(1), client_secret: text(1), grant_type: text(1) })
+const token = object({ access_token: text(), expires_in: integer, scope: text(), token_type: text() })
+const refusal = object({ code: text(), field: nullable, message: text() })
+const headers = object({ 'x-region': oneOf('EU') })
+const answers = (status, body) => ({ [status]: body, '4xx': refusal, '5xx': refusal })
+const schemas = {
+  get: { headers, params: object({ collectionReference: reference }), response: answers(200, record) },
+  list: { headers, querystring: object(filters, []), response: answers(200, page) },
+  create: { headers, body: object(members, required), response: answers(201, record) },
+  token: { body: form, response: answers(200, token) },
 }
 
-const { BENCH, describe, pinSelf, ROOT, usedByOthers } = await import('./lib/machine.js')
-const { markdown, plain } = await import('./lib/report.js')
-const { latencyPlot } = await import('./lib/plot.js')
-
-const SUBJECTS = ['http', 'lists', 'sqlite', 'start', 'memory', 'advance', 'soak']
-const { values: options } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-    report: { type: 'boolean', default: false },
-  },
+// Makes records, the same in every run.
+const DAY = 86_400_000
+const END = Date.parse(NOW)
+const START = END - 365 * DAY
+const instant = time => `${new Date(time).toISOString().slice(0, 19)}Z`
+const date = time => instant(time).slice(0, 10)
+const times = (length, make) => Array.from({ length }, (_, at) => make(at))
+const mandateOf = number => `MND-${1000 + (number % 100)}`
+const debtorOf = number => `DEBTOR-${1000 + (number % 70)}`
+const creditor = { name: 'Acme GmbH', bankIdentifier: { type: 'CREDITOR_IDENTIFIER', value: 'DE98ZZZ09999999999' } }
+const debtor = { name: 'Jane Doe', iban: 'DE89370400440532013000' }
+const mandate = number => ({ mandateReference: mandateOf(number), type: 'RECURRING', creditor, debtor })
+const newOne = (number, due = END + 14 * DAY) => ({
+  ...{ collectionReference: `NEW-${number}`, mandateReference: mandateOf(number), amount: '49.90', currency: 'EUR' },
+  ...{ collectionDate: date(due), debtorReference: debtorOf(number) },
 })
-const only = options.only?.split(',') ?? SUBJECTS
-const unknown = only.filter(name => !SUBJECTS.includes(name))
-if (unknown.length > 0) {
-  process.stderr.write(`There is no subject ${unknown.join(', ')}; there are ${SUBJECTS.join(', ')}.\n`)
-  process.exit(1)
+/** Spreads a year of collections over statuses, mandates, debtors and amounts from 1.00 to 1,000.99. */
+const pastOne = (number, count) => {
+  const status = STATUSES[((number * 31) % 37) % 8]
+  const at = START + Math.floor((number / count) * 365 * 86_400) * 1000
+  const isOpen = ['PENDING', 'SUBMITTED', 'PROCESSING'].includes(status)
+  const amount = (1 + ((number * 7919) % 100_000) / 100).toFixed(2)
+  const own = { collectionReference: `COL-${100_000 + number}`, amount, status }
+  return { ...newOne(number, isOpen ? END + 30 * DAY : at + 7 * DAY), ...own, initiatedAt: instant(at) }
 }
-if (!existsSync(join(ROOT, 'dist/main.js'))) {
-  process.stderr.write('There is no dist/main.js: npm run build.\n')
-  process.exit(1)
-}
-
-if (!existsSync(join(BENCH, 'node_modules'))) {
-  // No package needs its install script; --ignore-scripts keeps out one that only reports who installs it.
-  const args = ['ci', '--prefix', BENCH, '--ignore-scripts', '--no-audit', '--no-fund']
-  const { status } = spawnSync('npm', args, { stdio: ['ignore', 'ignore', 'inherit'] })
-  if (status !== 0) {
-    process.stderr.write(`npm ${args.join(' ')} failed.\n`)
-    process.exit(1)
+/** Registers a client, and gives it 100 mandates and `count` collections. Returns the headers of its requests. */
+async function seed(port, client, count, make) {
+  const { access_token } = await (await send(port, tokenOf(client))).json()
+  const add = records => ask(port, 'POST', `/_sandbox/seed?client=${client}`, { records })
+  await add({ mandates: times(100, at => ({ ...mandate(at), createdAt: instant(START - DAY) })) })
+  for (let first = 0; first < count; first += 2000) {
+    await add({ collections: times(Math.min(2000, count - first), at => make(first + at, count)) })
   }
+  return fieldsOf(access_token)
 }
 
-/** What others may use of the processor without a word about it. */
-const MOST_USED = 0.1
-
-const FOUND = join(BENCH, '.found')
-mkdirSync(FOUND, { recursive: true })
-const machine = describe()
-const say = text => process.stderr.write(`  ${text}\n`)
-
+// Starts servers and sends requests.
+const TEMPORARY = mkdtempSync(join(tmpdir(), 'payments-sandbox-bench-'))
+const fileOf = name => join(TEMPORARY, `${name}.json`)
+const children = []
+const stopAll = () => children.splice(0).map(child => child.kill('SIGKILL'))
+process.on('exit', () => {
+  stopAll()
+  rmSync(TEMPORARY, { recursive: true, force: true })
+})
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130))
-
-if (!options.report) {
-  pinSelf()
+setTimeout(() => assert.fail('The benchmark took more than 15 minutes.'), 900_000).unref()
+const PRISM = join(BENCH, 'node_modules/@stoplight/prism-cli/dist/index.js')
+const MOCKOON = join(BENCH, 'node_modules/@mockoon/cli/bin/run.js')
+const programs = {
+  sandbox: () => [join(ROOT, typeof bin === 'string' ? bin : Object.values(bin)[0])],
+  'bare Fastify': () => [join(BENCH, 'bare.js'), fileOf('bare')],
+  Prism: port => [PRISM, 'mock', fileOf('prism'), '-p', port, '--multiprocess', 'false'],
+  Mockoon: port => [MOCKOON, 'start', '-d', fileOf('mockoon'), '-p', port, '--disable-log-to-file'],
+}
+/** Starts a program on a free port. Waits until it issues a token. */
+async function launch(name) {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const port = String(probe.address().port)
+  await once(probe.close(), 'close')
+  const env = { ...ENVIRONMENT, HOME: TEMPORARY, PORT: port }
   const began = performance.now()
-  const parts = []
-  for (const name of only) {
-    process.stderr.write(`${name} (${Math.round((performance.now() - began) / 1000)} s)\n`)
-    const { title, run } = await import(`./subjects/${name}.js`)
-    const used = await usedByOthers()
-    const part = { title, commit: machine.commit, ...(await run({ quick: options.quick, say })) }
-    if (used > MOST_USED) {
-      part.notes.push(`Others were using ${Math.round(100 * used)} % of the processor when this began: measure again.`)
-    }
-    parts.push(part)
-    if (!options.quick) writeFileSync(join(FOUND, `${name}.json`), JSON.stringify(part))
+  const child = spawn(process.execPath, programs[name](port), { env, stdio: ['ignore', 'ignore', 'inherit'] })
+  children.push(child)
+  while (!(await send(port, tokenOf(CLIENT)).catch(() => undefined))?.ok) {
+    assert(child.exitCode === null && performance.now() - began < 60_000, `${name} does not answer`)
+    await wait(2)
   }
-  process.stdout.write(plain(parts))
-  process.stderr.write(`done in ${Math.round((performance.now() - began) / 1000)} s\n`)
+  return { port, pid: child.pid, took: performance.now() - began }
 }
 
-if (options.report || (options.only === undefined && !options.quick)) report()
+const fieldsOf = token => ({ authorization: `Bearer ${token}`, 'x-region': 'EU' })
+const json = { 'content-type': 'application/json' }
+const urlOf = port => `http://127.0.0.1:${port}`
+const send = (port, { method, path, headers, body }) =>
+  fetch(urlOf(port) + path, { method, headers, body, signal: AbortSignal.timeout(30_000) })
+async function ask(port, method, path, body, fields) {
+  const headers = body === null ? fields : { ...fields, ...json }
+  const answer = await send(port, { method, path, headers, body: body && JSON.stringify(body) })
+  assert(answer.ok, `${method} ${path}: ${answer.status}`)
+  return answer.json()
+}
+const tokenOf = client => ({
+  ...{ method: 'POST', path: '/api/v1/oauth/token' },
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  body: `grant_type=client_credentials&client_id=${client}&client_secret=secret-of-${client}`,
+})
 
-/** Subjects that were not measured since the product changed are named, and left out. */
-function report() {
-  const parts = []
-  const missing = []
-  for (const name of SUBJECTS) {
-    const file = join(FOUND, `${name}.json`)
-    const part = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
-    if (part?.commit === machine.commit) parts.push(part)
-    else missing.push(name)
+// Collects the rows of the table.
+const rows = []
+const median = values => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+const ms = value => `${value.toFixed(value < 10 ? 2 : 0)} ms`
+const row = (...cells) => {
+  rows.push([...cells.slice(0, 3), cells[3] ? 'reached' : '**MISSED**'])
+  console.log(rows.at(-1).join(' | '))
+}
+let created = 0
+const nextBody = () => JSON.stringify(newOne(++created))
+const setupRequest = built => ({ ...built, body: nextBody() })
+const operations = {
+  get: { title: 'GET one', bare: 0.7, peer: 5, method: 'GET', path: `${API}/COL-100250` },
+  list: { title: 'list of 100', bare: 0.5, peer: 1, method: 'GET', path: API },
+  create: { title: 'POST', bare: 0.5, peer: 5, method: 'POST', path: API, setupRequest },
+  token: { title: 'token', bare: 0.5, peer: 5, ...tokenOf(CLIENT) },
+}
+
+/** Starts a sandbox with 500 collections. Writes the files of the other servers, with its answers. */
+async function prepare() {
+  const sandbox = await launch('sandbox')
+  const fields = await seed(sandbox.port, CLIENT, 500, pastOne)
+  for (const name of ['get', 'list']) operations[name].headers = fields
+  Object.assign(operations.create, { headers: { ...fields, ...json }, body: nextBody() })
+  const records = (await ask(sandbox.port, 'GET', `${API}?limit=500`, null, fields)).data.reverse()
+  const [paths, routes] = [{}, []]
+  for (const [name, operation] of Object.entries(operations)) {
+    const { method, path, headers } = operation
+    const response = await send(sandbox.port, operation)
+    operation.answer = await response.text()
+    const verb = method.toLowerCase()
+    const route = path.replace('COL-100250', '{collectionReference}')
+    const { body, response: known } = schemas[name]
+    const content = { 'application/json': { schema: known[response.status], example: JSON.parse(operation.answer) } }
+    const parameters =
+      path === route ? [] : [{ name: 'collectionReference', in: 'path', required: true, schema: reference }]
+    const requestBody = body && { required: true, content: { [headers['content-type']]: { schema: body } } }
+    const responses = { [response.status]: { description: 'The answer of the sandbox.', content } }
+    paths[route] = { ...paths[route], [verb]: { parameters, requestBody, responses } }
+    // Makes Mockoon send the bytes of the sandbox, without templating.
+    const answer = { body: operation.answer, bodyType: 'INLINE', statusCode: response.status, headers: [] }
+    const canned = [{ uuid: randomUUID(), ...answer, disableTemplating: true, default: true }]
+    const endpoint = path.slice(1).replace('COL-100250', ':collectionReference')
+    routes.push({ uuid: randomUUID(), type: 'http', method: verb, endpoint, responses: canned })
   }
-  const date = new Date().toISOString().slice(0, 10)
-  writeFileSync(join(BENCH, 'RESULTS.md'), markdown(machine, date, parts, missing))
-  const plotted = parts.flatMap(part => part.plotted ?? [])
-  if (plotted.length > 0) writeFileSync(join(ROOT, 'docs/latency.svg'), latencyPlot(plotted))
+  const type = [{ key: 'content-type', value: 'application/json; charset=utf-8' }]
+  const rootChildren = routes.map(({ uuid }) => ({ type: 'route', uuid }))
+  const files = {
+    bare: { schemas, records, now: NOW, token: JSON.parse(operations.token.answer) },
+    prism: { openapi: '3.1.0', info: { title: 'Payments', version: '1' }, paths },
+    mockoon: { uuid: randomUUID(), lastMigration: 33, name: 'Payments', headers: type, routes, rootChildren },
+  }
+  for (const [name, content] of Object.entries(files)) writeFileSync(fileOf(name), JSON.stringify(content))
+  return sandbox
+}
+
+async function rateOf({ port }, { method, path, headers, body, setupRequest }, duration) {
+  const requests = [{ method, path, headers, body, ...(setupRequest && { setupRequest }) }]
+  const result = await autocannon({ url: urlOf(port), connections: 32, timeout: 10, duration, requests })
+  assert.equal(result.non2xx + result.errors, 0, `${method} ${path} on port ${port} was refused`)
+  return result['2xx'] / result.duration
+}
+
+async function http() {
+  const servers = { sandbox: await prepare() }
+  const others = ['bare Fastify', 'Prism', 'Mockoon']
+  for (const name of others) servers[name] = await launch(name)
+  for (const operation of [operations.get, operations.create]) {
+    const same = await (await send(servers['bare Fastify'].port, operation)).text()
+    assert.equal(same, operation.answer, 'The bare server sends another body.')
+  }
+  const rates = {}
+  // Counts no answer of the first round, in which the servers compile their code.
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [id, operation] of Object.entries(operations))
+      for (const [name, server] of Object.entries(servers)) {
+        rates[`${id} ${name}`] ??= []
+        rates[`${id} ${name}`][round] = await rateOf(server, operation, round === 0 ? 2 : SECONDS)
+      }
+  }
+  for (const name of others)
+    for (const [id, { title, bare, peer }] of Object.entries(operations)) {
+      const [ours, theirs] = ['sandbox', name].map(subject => rates[`${id} ${subject}`].slice(1))
+      const goal = name === 'bare Fastify' ? bare : peer
+      const ratio = median(ours.map((rate, at) => rate / theirs[at]))
+      const [mine, other] = [ours, theirs].map(values => Math.round(median(values)).toLocaleString('en-US'))
+      row(`${title}, against ${name}`, `≥ ${goal}`, `${ratio.toFixed(2)} (${mine}/s to ${other}/s)`, ratio >= goal)
+    }
+}
+
+/** Makes a query from the number `k` of the call, so that few lists are asked for twice. */
+const queries = {
+  'no filter': () => ({}),
+  status: k => ({ status: STATUSES[k % 3] }),
+  mandateReference: k => ({ mandateReference: mandateOf(k) }),
+  debtorReference: k => ({ debtorReference: debtorOf(k) }),
+  amountMin: k => ({ amountMin: 800 + k / 10 }),
+  amountMax: k => ({ amountMax: 200 - k / 10 }),
+  initiatedFrom: k => ({ initiatedFrom: instant(END - (60 + k) * DAY) }),
+  initiatedTo: k => ({ initiatedTo: instant(START + (60 + k) * DAY) }),
+  'status, amounts': k => ({ status: 'SETTLED', amountMin: 100 + k, amountMax: 900 }),
+  'deep page': (_, cursor) => ({ cursor }),
+}
+
+async function lists() {
+  const { port } = await launch('sandbox')
+  for (const [at, size] of [10_000, 100_000].entries()) {
+    const limit = [5, 20][at]
+    const fields = await seed(port, `lists-${size}`, size, pastOne)
+    const took = Object.fromEntries(Object.keys(queries).map(name => [name, []]))
+    for (let k = 0; k < 31; k++) {
+      const deep = `${API}?limit=1&initiatedTo=${instant(START + (90 + k) * DAY)}`
+      const { nextCursor } = await ask(port, 'GET', deep, null, fields)
+      for (const [name, query] of Object.entries(queries)) {
+        // Creates a record before each list, so that the sandbox sends no kept answer.
+        await ask(port, 'POST', API, newOne(++created), fields)
+        const path = `${API}?${new URLSearchParams(query(k, nextCursor))}`
+        const began = performance.now()
+        const { data } = await ask(port, 'GET', path, null, fields)
+        took[name].push(performance.now() - began)
+        assert(data.length > 0, `${name} finds nothing`)
+      }
+    }
+    const medians = Object.entries(took).map(([name, values]) => [name, median(values)])
+    const [worst, value] = medians.toSorted((a, b) => b[1] - a[1])[0]
+    const what = `slowest of ${medians.length} lists over ${size.toLocaleString('en-US')} collections`
+    row(what, `≤ ${limit} ms`, `${ms(value)} (${worst}); no filter ${ms(medians[0][1])}`, value <= limit)
+  }
+}
+
+async function advance() {
+  const { port } = await launch('sandbox')
+  await seed(port, 'month', 10_000, number => newOne(number, END + (7 + (number % 21)) * DAY))
+  const took = []
+  for (let round = 0; round < 5; round++) {
+    await ask(port, 'POST', '/_sandbox/fork?client=month', { clientId: `month-${round}` })
+    const began = performance.now()
+    const { transitions } = await ask(port, 'POST', `/_sandbox/clock/advance?client=month-${round}`, { by: 'P31D' })
+    took.push(performance.now() - began)
+    assert.equal(transitions.length, 30_000)
+  }
+  row('advancing a month over 10,000 collections', '≤ 1 s', ms(median(took)), median(took) <= 1000)
+}
+
+async function start() {
+  await prepare()
+  const took = { sandbox: [], Prism: [], Mockoon: [] }
+  for (let round = 0; round < 5; round++)
+    for (const name of Object.keys(took)) {
+      stopAll()
+      took[name].push((await launch(name)).took)
+    }
+  const [ours, prism, mockoon] = Object.values(took).map(median)
+  const figure = `${ms(ours)}; Prism ${ms(prism)}, Mockoon ${ms(mockoon)}`
+  row('start to the first token', 'sooner than Prism and Mockoon', figure, ours < Math.min(prism, mockoon))
+}
+
+async function library() {
+  const { createSandbox } = await import(join(ROOT, exports['.'].default))
+  const took = []
+  for (let at = 0; at < 21; at++) {
+    const began = performance.now()
+    const sandbox = await createSandbox()
+    took.push(performance.now() - began)
+    await sandbox.close()
+  }
+  const [first, ...later] = took
+  const figure = `${ms(median(later))} (first ${ms(first)})`
+  row('second and later `createSandbox()`, median', '≤ 20 ms', figure, median(later) <= 20)
+}
+
+/** Lists the requests of one client. They begin with a reset, so that its records stay few. */
+function suiteOf(client) {
+  const login = { ...tokenOf(client), onResponse: (_, body, context) => Object.assign(context, JSON.parse(body)) }
+  const setupRequest = (built, context) => ({ ...built, headers: { ...json, ...fieldsOf(context.access_token) } })
+  const call = (method, path, body) => ({ method, path, body: body && JSON.stringify(body), setupRequest })
+  const mixed = at => [
+    call('POST', API, newOne(at)),
+    call('GET', `${API}/NEW-${at}`),
+    call('GET', `${API}?status=PENDING&amountMin=20&limit=${10 + at}`),
+    call('GET', `${API}/MISSING-${at}`),
+  ]
+  const begin = [login, call('POST', `/_sandbox/reset?client=${client}`, {}), login]
+  const mandates = times(60, at => call('POST', '/api/v1/mandates', mandate(at)))
+  const advance = call('POST', `/_sandbox/clock/advance?client=${client}`, { by: 'P30D' })
+  return [...begin, ...mandates, ...times(60, mixed).flat(), advance]
+}
+
+async function memory() {
+  const { port, pid } = await launch('sandbox')
+  const residentAfter = async amount => {
+    let client = 0
+    const setupClient = connection => connection.setRequests(suiteOf(`job-${client++}`))
+    const result = await autocannon({ url: urlOf(port), connections: 16, timeout: 10, amount, setupClient })
+    assert(result['5xx'] + result.errors === 0 && result['2xx'] > amount / 2, 'The mixed requests are refused.')
+    return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) / 1024
+  }
+  const early = await residentAfter(20_000)
+  const late = await residentAfter(180_000)
+  const figure = `${(late / early).toFixed(2)} (${late.toFixed(0)} MiB to ${early.toFixed(0)} MiB)`
+  row('resident memory after 200,000 mixed requests, against after 20,000', '≤ 1.2', figure, late / early <= 1.2)
+}
+
+const subjects = { library, start, http, lists, advance, memory }
+const { values } = parseArgs({ options: { only: { type: 'string' } } })
+for (const name of values.only?.split(',') ?? Object.keys(subjects)) {
+  await subjects[name]()
+  stopAll()
+}
+if (values.only === undefined) {
+  const machine = `Node ${process.version}, ${cpus().length} cores (${cpus()[0].model}), ${date(Date.now())}`
+  const head = `# Results\n\nWritten by \`npm run bench\`: ${machine}. [README.md](README.md) explains the rows.\n`
+  const table = [['', 'goal', 'figure', ''], Array(4).fill('---'), ...rows].map(cells => `| ${cells.join(' | ')} |`)
+  writeFileSync(join(BENCH, 'RESULTS.md'), [head, ...table, ''].join('\n'))
 }

@@ -1,4 +1,4 @@
-import { run } from '../src/cli.js'
+import { run } from '../src/commands.js'
 
 export interface Result {
   code: number
@@ -6,22 +6,22 @@ export interface Result {
   stderr: string
 }
 
-/** Runs a command line in this process; it must end by itself. */
+/** Runs a command that ends by itself, in this process. */
 export async function command(args: readonly string[], settings: Record<string, string> = {}): Promise<Result> {
   const { stdout, stderr } = process
-  const real = [stdout.write, stderr.write] as const
+  const original = [stdout.write, stderr.write] as const
   const result: Result = { code: 0, stdout: '', stderr: '' }
-  const into = (name: 'stdout' | 'stderr') =>
+  const capture = (name: 'stdout' | 'stderr') =>
     ((text: string) => {
       result[name] += text
       return true
     }) as typeof stdout.write
-  stdout.write = into('stdout')
-  stderr.write = into('stderr')
+  stdout.write = capture('stdout')
+  stderr.write = capture('stderr')
   try {
     await run(args, settings)
   } finally {
-    ;[stdout.write, stderr.write] = real
+    ;[stdout.write, stderr.write] = original
     result.code = Number(process.exitCode ?? 0)
     process.exitCode = undefined
   }

@@ -1,164 +1,86 @@
-import { join } from 'node:path'
 import t from 'tap'
-import { checkFixture } from '../src/check-fixture.js'
-import { parseInstant } from '../src/core/time.js'
-import type { Fixture } from '../src/fixtures.js'
-import { loadFixtures, resolveDates } from '../src/fixtures.js'
-import { createSandbox } from '../src/sandbox.js'
-import { bill, collection, MONDAY, mandate } from './helper.js'
+import { gist, table } from './areas/answers.js'
+import { bill, build, connect, MONDAY } from './helper.js'
 
-const at = (text: string) => parseInstant(text) as number
+const DATES = ['{{today}}', '{{today+P14D}}', '{{today-P2D}}', '{{today+P1W}}']
+const OPEN_DAYS = ['{{open-day}}', '{{open-day+1}}', '{{open-day+2}}', '{{open-day+5}}', '{{open-day-1}}']
+const MOMENTS = ['{{now}}', '{{now-P3D}}', '{{now-PT90M}}', '{{now-P1DT1S}}', '{{open-day-1T14:00}}']
+const WRONG = [
+  ...['{{}}', '{{now', '{{now}} ', '{{ now }}', '{{tomorrow}}', '{{now+}}', '{{now+3D}}', '{{now-P1M}}', '{{now-P1Y}}'],
+  ...['{{now--P1D}}', '{{nowP1D}}', '{{today+2}}', '{{today-P1Y}}', '{{open-day+P2D}}', '{{open-day+99999}}'],
+  ...['{{open-day+}}', '{{open-day+2x}}', '{{open-day*2}}'],
+]
 
-t.test('control plane, Fixtures: moments relative to the start', async t => {
-  for (const [template, expected] of [
-    ['{{now}}', '2026-11-02T09:00:00Z'],
-    ['{{now-P3D}}', '2026-10-30T09:00:00Z'],
-    ['{{now+P3D}}', '2026-11-05T09:00:00Z'],
-    ['{{now-PT90M}}', '2026-11-02T07:30:00Z'],
-    ['{{now-P1DT1S}}', '2026-11-01T08:59:59Z'],
-    ['{{now+P1W}}', '2026-11-09T09:00:00Z'],
-    ['{{now+PT0S}}', '2026-11-02T09:00:00Z'],
-  ])
-    t.equal(resolveDates(template, at(MONDAY)), expected)
+/** A fixture of one bill for each template, named by its number, with the template in one member. */
+const billsWith = (member: string, templates: readonly string[]) => ({
+  bills: templates.map((template, at) => bill({ uniqueReferenceIdentifier: `ref-${at}`, [member]: template })),
 })
+const fixtures = new Map<string, Record<string, unknown>>([
+  ['empty', {}],
+  ['demo', {}],
+  ['dates', billsWith('dueDate', [...DATES, ...OPEN_DAYS])],
+  ['moments', billsWith('createdAt', MOMENTS)],
+  ['texts', billsWith('description', ['Jane {{now}}', 'now', '{now}', '2026-01-01'])],
+  ...WRONG.map((template): [string, Record<string, unknown>] => [template, billsWith('description', [template])]),
+])
+const app = build(t, { fixtures, clock: '2026-10-01T09:00:00Z' })
+let count = 0
 
-t.test('control plane, Fixtures: dates relative to the start, on the calendar of Berlin', async t => {
-  for (const [template, expected] of [
-    ['{{today}}', '2026-11-02'],
-    ['{{today+P14D}}', '2026-11-16'],
-    ['{{today-P2D}}', '2026-10-31'],
-    ['{{today+P1W}}', '2026-11-09'],
-  ])
-    t.equal(resolveDates(template, at(MONDAY)), expected)
-  t.equal(resolveDates('{{today}}', at('2026-11-02T22:59:59Z')), '2026-11-02')
-  t.equal(resolveDates('{{today}}', at('2026-11-02T23:00:00Z')), '2026-11-03', 'a new day in Berlin')
-})
+/** The values of a member after a fixture has been seeded at a moment, in the order of the fixture. */
+async function seeded(fixture: string, member: string, at: string): Promise<string[]> {
+  const client = await connect(app, `tenant-${++count}`)
+  await client.advance({ to: at })
+  const answer = await client.control('POST', '/seed', { fixture })
+  if (answer.status !== 200) throw new Error(gist(answer))
+  const size = answer.body.added.bills
+  const references = Array.from({ length: size }, (_, index) => `/api/v1/bills/ref-${index}`)
+  return Promise.all(references.map(async url => (await client.get(url)).body[member]))
+}
 
-t.test('control plane, Fixtures: open days relative to the start', async t => {
-  for (const [template, now, expected] of [
-    ['{{open-day}}', MONDAY, '2026-11-02'],
-    ['{{open-day}}', '2026-11-07T12:00:00Z', '2026-11-09'],
-    ['{{open-day+2}}', MONDAY, '2026-11-04'],
-    ['{{open-day+5}}', MONDAY, '2026-11-09'],
-    ['{{open-day-1}}', MONDAY, '2026-10-30'],
-    ['{{open-day+1}}', '2026-12-24T12:00:00Z', '2026-12-28'],
-    ['{{open-day+1}}', '2026-11-07T12:00:00Z', '2026-11-09'],
-    ['{{open-day+0}}', MONDAY, '2026-11-02'],
-  ] as const)
-    t.equal(resolveDates(template, at(now)), expected, `${template} at ${now}`)
-})
-
-t.test('control plane, Fixtures: dates are found wherever they stand; all else stays as it is', async t => {
-  const fixture = {
-    mandates: [{ createdAt: '{{now-P3D}}', debtor: { name: 'Jane {{now}}' }, dates: ['{{today}}', '2026-01-01'] }],
-    text: 'now',
-    braces: '{now}',
-    number: 1,
-    truth: true,
-    nothing: null,
-  }
-  const before = JSON.stringify(fixture)
-  t.same(resolveDates(fixture, at(MONDAY)), {
-    mandates: [
-      { createdAt: '2026-10-30T09:00:00Z', debtor: { name: 'Jane {{now}}' }, dates: ['2026-11-02', '2026-01-01'] },
-    ],
-    text: 'now',
-    braces: '{now}',
-    number: 1,
-    truth: true,
-    nothing: null,
-  })
-  t.equal(JSON.stringify(fixture), before, 'and the fixture itself is not touched')
-})
-
-t.test('control plane, Fixtures: what is no relative date is refused, and quoted', async t => {
-  for (const template of [
-    '{{}}',
-    '{{now',
-    '{{now}} ',
-    '{{ now }}',
-    '{{tomorrow}}',
-    '{{now+}}',
-    '{{now+3D}}',
-    '{{now-P1M}}',
-    '{{now-P1Y}}',
-    '{{now--P1D}}',
-    '{{nowP1D}}',
-    '{{today+2}}',
-    '{{today-P1Y}}',
-    '{{open-day+P2D}}',
-    '{{open-day+99999}}',
-    '{{open-day+}}',
-    '{{open-day+2x}}',
-    '{{open-day*2}}',
-  ]) {
-    t.throws(
-      () => resolveDates({ a: [template] }, at(MONDAY)),
-      { message: `${template} is no relative date` },
-      template,
-    )
-  }
-})
-
-// ----------------------------------------------------------------------------------------------------------- folders
-
-t.test('control plane, SANDBOX_FIXTURES: a fixture is a JSON file, called by its name', async t => {
-  const folder = t.testdir({
-    'story.json': '{"bills": []}',
-    'empty.json': '{}',
-    'notes.txt': 'no fixture',
-    'story.json.bak': 'no fixture',
-  })
-  const fixtures = loadFixtures(folder)
-  t.same([...fixtures.keys()].sort(), ['empty', 'story'])
-  t.same(fixtures.get('story'), { bills: [] })
-})
-
-t.test('control plane, SANDBOX_FIXTURES: what is no JSON object is refused by the name of its file', async t => {
-  const folder = t.testdir({
-    broken: { 'story.json': '{"bills": [}' },
-    list: { 'story.json': '[]' },
-    text: { 'story.json': '"story"' },
-    null: { 'story.json': 'null' },
-    void: { 'story.json': '' },
-  })
-  for (const name of ['broken', 'list', 'text', 'null', 'void']) {
-    t.throws(() => loadFixtures(join(folder, name)), { message: /story\.json is not .*JSON/ }, name)
-  }
-  t.throws(() => loadFixtures(join(folder, 'missing')), { message: /missing/ })
-})
-
-const sandboxWith = (fixture: Fixture) =>
-  createSandbox({
-    seed: 'test',
-    frozenAt: at(MONDAY),
-    fixtures: new Map([
-      ['demo', {}],
-      ['story', fixture],
-    ]),
-    clients: [],
-    openRegistration: true,
-    maxTenants: 10,
-    tokenLifetime: 3600,
-    publicUrl: () => 'http://localhost',
-  })
-
-t.test('control plane, SANDBOX_FIXTURES: a fixture is held against what seeding takes', async t => {
-  const good = { mandates: [mandate({ createdAt: '{{now-P3D}}' })], collections: [collection()], bills: [bill()] }
-  await t.resolves(checkFixture(sandboxWith(good), 'story', at(MONDAY)))
-  await t.resolves(checkFixture(sandboxWith({}), 'story', at(MONDAY) + 999), 'at any fraction of a second')
-})
-
-t.test('control plane, SANDBOX_FIXTURES: what is wrong is told by record and member', async t => {
-  const cases: [Fixture, RegExp][] = [
-    [{ mandates: [mandate(), mandate({ mandateReference: 'x' })] }, /mandates\.1\.mandateReference.*5 to 50.*"x"/],
-    [{ bills: [bill({ dueDate: '2026-02-30' })] }, /bills\.0\.dueDate.*YYYY-MM-DD.*2026-02-30/],
-    [{ bills: [{ ...bill(), dueDate: undefined }].map(one => JSON.parse(JSON.stringify(one))) }, /bills\.0.*dueDate/],
-    [{ bills: {} }, /bills/],
-    [{ collections: [collection()] }, /collections\.0\.mandateReference|MND-0001/],
-    [{ mandates: [mandate({ createdAt: '{{yesterday}}' })] }, /\{\{yesterday\}\} is no relative date/],
+t.test('control plane, Fixtures: moments are relative to the present of the tenant', async t => {
+  const moments = [
+    '2026-11-02T09:00:00Z',
+    '2026-10-30T09:00:00Z',
+    '2026-11-02T07:30:00Z',
+    '2026-11-01T08:59:59Z',
+    '2026-10-30T13:00:00Z',
   ]
-  for (const [fixture, message] of cases) {
-    await t.rejects(checkFixture(sandboxWith(fixture), 'story', at(MONDAY)), { message }, String(message))
+  t.same(await seeded('moments', 'createdAt', MONDAY), moments)
+})
+
+t.test('control plane, Fixtures: dates and open days are relative to today, on the calendar of Berlin', async t => {
+  const at: Record<string, string[]> = {
+    [MONDAY]: [
+      ...['2026-11-02', '2026-11-16', '2026-10-31', '2026-11-09'],
+      ...['2026-11-02', '2026-11-03', '2026-11-04', '2026-11-09', '2026-10-30'],
+    ],
+    // Saturday, Christmas Eve, and the last second of a day in Berlin with the next.
+    '2026-11-07T12:00:00Z': [
+      ...['2026-11-07', '2026-11-21', '2026-11-05', '2026-11-14'],
+      ...['2026-11-09', '2026-11-09', '2026-11-10', '2026-11-13', '2026-11-06'],
+    ],
+    '2026-12-24T12:00:00Z': [
+      ...['2026-12-24', '2027-01-07', '2026-12-22', '2026-12-31'],
+      ...['2026-12-24', '2026-12-28', '2026-12-29', '2027-01-04', '2026-12-23'],
+    ],
   }
+  for (const [moment, dates] of Object.entries(at)) t.same(await seeded('dates', 'dueDate', moment), dates, moment)
+  const today = async (moment: string) => (await seeded('dates', 'dueDate', moment))[0]
+  t.same(
+    [await today('2026-11-02T22:59:59Z'), await today('2026-11-02T23:00:00Z')],
+    ['2026-11-02', '2026-11-03'],
+    'a day begins at midnight in Berlin',
+  )
+})
+
+t.test('control plane, Fixtures: a date is the whole of a text, all else stays as it is', async t => {
+  t.same(await seeded('texts', 'description', MONDAY), ['Jane {{now}}', 'now', '{now}', '2026-01-01'])
+})
+
+t.test('control plane, Fixtures: a text that starts like a relative date and is none is refused', async t => {
+  const client = await connect(app, 'wrong')
+  const seed = async (fixture: string) =>
+    (await client.control('POST', '/seed', { fixture })).status < 400 ? 'taken' : 'refused'
+  await table(t, seed, { refused: WRONG })
+  t.equal((await client.get('/api/v1/bills')).body.totalCount, 0)
 })

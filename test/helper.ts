@@ -1,9 +1,9 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import type { AssembleOptions } from '../src/assemble.js'
-import { assemble } from '../src/assemble.js'
 import { parseInstant } from '../src/core/time.js'
-import { loadFixtures } from '../src/fixtures.js'
 import { OWN_FIXTURES } from '../src/package.js'
+import type { ServerOptions } from '../src/server.js'
+import { buildServer } from '../src/server.js'
+import { loadFixtures } from '../src/tenants/fixtures.js'
 
 /** A Monday, 10:00 in Berlin, far from any closed day: where a test's clock stands unless it says otherwise. */
 export const MONDAY = '2026-11-02T09:00:00Z'
@@ -12,7 +12,7 @@ interface Teardown {
   teardown(close: () => Promise<void>): void
 }
 
-export interface BuildOptions extends Partial<Omit<AssembleOptions, 'frozenAt'>> {
+export interface BuildOptions extends Partial<Omit<ServerOptions, 'frozenAt'>> {
   /** Where every tenant's clock starts, frozen; `real`: running, with `now`. */
   clock?: string
 }
@@ -21,7 +21,7 @@ const fixtures = loadFixtures(OWN_FIXTURES)
 
 /** A fresh server that does not listen, with a frozen clock and a fixed seed. It closes with the test. */
 export function build(t: Teardown, { clock = MONDAY, now = () => 0, ...options }: BuildOptions = {}): FastifyInstance {
-  const { app } = assemble({
+  const { app } = buildServer({
     seed: 'test',
     frozenAt: clock === 'real' ? undefined : parseInstant(clock),
     fixtures,

@@ -1,9 +1,9 @@
 /** Every method of a sandbox's client, on a server in this process and on one that is connected to. */
 import type { Test } from 'tap'
 import t from 'tap'
-import { createClient } from '../src/library/client.js'
-import { ExpectationError } from '../src/library/index.js'
-import type { Sandbox } from '../src/library/types.js'
+import { createClient } from '../src/client/client.js'
+import { ExpectationError } from '../src/client/index.js'
+import type { Sandbox } from '../src/client/types.js'
 import { collection, MONDAY, mandate } from './helper.js'
 import { api, create, RECORDS, refusal, WAYS } from './library-helper.js'
 import { requestTokenAt } from './program.js'
@@ -134,7 +134,7 @@ both('requests: verify answers whether it holds, expect rejects where it does no
   t.same(error.verification, verification)
   t.same(error.message.split('\n').slice(0, 5), [
     `Requests like ${JSON.stringify(wrong)}: expected at least 1, found 0.`,
-    `Near: #${verification.nearestMisses?.[0]?.seq} POST /api/v1/mandates → 201`,
+    `Nearest: #${verification.nearestMisses?.[0]?.seq} POST /api/v1/mandates → 201`,
     '  status: expected 409, got 201',
     '  body.mandateReference: expected "MND-0002", got "MND-0001"',
     '  body.debtor.bic: expected "COBADEFF", got nothing',
@@ -150,7 +150,7 @@ both('requests.expect says how many were expected, and what it has not looked at
     )
   t.equal(
     await message({ path: '/api/v1/mandates', times: 1 }),
-    'Requests like {"path":"/api/v1/mandates"}: expected exactly 1, found 0.\nThere is no request in the log.',
+    'Requests like {"path":"/api/v1/mandates"}: expected exactly 1, found 0.\nThe log is empty.',
   )
   t.match(await message({ atLeast: 2 }), /^Requests like \{\}: expected at least 2, found 0\./)
   await sandbox.token()
@@ -161,7 +161,7 @@ both('requests.expect says how many were expected, and what it has not looked at
   await t.rejects(sandbox.token(), { code: 'UNREACHABLE' })
   t.match(
     await message({ status: 500 }),
-    /Near: #\d POST \/api\/v1\/oauth\/token → no answer\n {2}status: expected 500, got null/,
+    /Nearest: #\d POST \/api\/v1\/oauth\/token → no response\n {2}status: expected 500, got null/,
   )
   t.match(await refusal(requests.expect({ times: 1, atLeast: 1 })), { code: 'MALFORMED_REQUEST', status: 400 })
 })
@@ -267,7 +267,8 @@ both('deprecations: set, list, clear', async (t, sandbox) => {
 })
 
 both('settings: changes what is named, and tells all', async (t, sandbox) => {
-  const usual = { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: [] }
+  const allowedOrigins = ['http://localhost:*', 'http://127.0.0.1:*']
+  const usual = { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins }
   t.same(await sandbox.settings(), usual)
   t.same(await sandbox.settings({ mandateActivation: 'manual' }), { ...usual, mandateActivation: 'manual' })
   t.same(await sandbox.settings({ allowedOrigins: ['https://shop.example'] }), {
@@ -348,8 +349,8 @@ both('recording: what changed the client', async (t, sandbox) => {
   const { format, clientId, requests } = await sandbox.recording()
   t.equal(format, 'payments-sandbox/recording')
   t.equal(clientId, sandbox.clientId)
-  t.match(requests.at(-1), { method: 'POST', url: '/api/v1/direct-debit', answer: { status: 201 } })
-  t.notMatch(JSON.stringify(requests), `client_secret=${sandbox.clientSecret}`)
+  t.match(requests.at(-1), { operation: 'POST /api/v1/direct-debit', answer: { status: 201 } })
+  t.notMatch(JSON.stringify(requests), '/oauth/token')
 })
 
 /** What is of the whole server, or the same for all clients. */
@@ -382,6 +383,7 @@ t.test('issue 3, item 5: there is a method for every call of the control plane t
   })
   const { close, ...sandbox } = createClient({ url, clientId: 'app', clientSecret: 'secret' })
   await callAll(sandbox, 'REFERENCE', {})
+  await sandbox.settings()
   t.same(
     [...asked].filter(name => name !== 'POST /api/v1/oauth/token').sort(),
     routes

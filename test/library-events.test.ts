@@ -5,8 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import t from 'tap'
-import { connectSandbox } from '../src/library/index.js'
-import type { Event, Sandbox } from '../src/library/types.js'
+import { connectSandbox } from '../src/client/index.js'
+import type { Event, Sandbox } from '../src/client/types.js'
 import { collection, MONDAY, mandate } from './helper.js'
 import { api, create, RECORDS, refusal, WAYS } from './library-helper.js'
 
@@ -75,11 +75,11 @@ for (const { name, open } of WAYS) {
     t.match(frozen, { name: 'SandboxError', code: 'TIMEOUT', field: null, status: null })
     t.equal(
       frozen.message,
-      'There was no new event, kind collection, reference COL-0001, to SETTLED within 0 s. ' +
-        `The clock stands still at ${MONDAY}: advance it for more to happen.`,
+      'No new event, kind collection, reference COL-0001, to SETTLED within 0 s. ' +
+        `The clock is frozen at ${MONDAY}: advance it to trigger scheduled events.`,
     )
     await clock.resume()
-    t.equal((await refusal(events.next({}, atOnce))).message, 'There was no new event within 0 s.')
+    t.equal((await refusal(events.next({}, atOnce))).message, 'No new event within 0 s.')
   })
 
   t.test(`${ITEM}, ${name}: events.next begins anew with the client`, async t => {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { connectSandbox, createSandbox, SandboxError } from '../src/library/index.js'
-import type { SandboxOptions } from '../src/library/types.js'
+import { connectSandbox, createSandbox, SandboxError } from '../src/client/index.js'
+import type { SandboxOptions } from '../src/client/types.js'
 import { freePort } from './free-port.js'
 import { MONDAY, mandate } from './helper.js'
 import { open, request } from './http/raw.js'
@@ -147,7 +147,7 @@ t.test(`${ITEM}: bounds of the request log, the recording and the number of clie
   )
   t.same((await sandbox.recording()).requests, [])
   const error = await sandbox.requests.expect({ times: 3 }).catch(({ message }) => message)
-  t.match(error, 'found 2.\n1 older requests have made room in the log and were not looked at.')
+  t.match(error, 'found 2.\nThe log has dropped 1 older requests, which were not checked.')
   const fork = await sandbox.fork()
   await sandbox.fork()
   t.match(await refusal(fork.clock.get()), { code: 'CLIENT_NOT_FOUND' }, 'the one idle longest has made room')
@@ -366,7 +366,8 @@ t.test(`${ITEM}: close does not wait for idle connections, nor long for the rest
   const sandbox = await create(t)
   const port = Number(new URL(sandbox.url).port)
   const [half, silent, idle] = [await open(port), await open(port), await open(port)]
-  half.send('POST /api/v1/oauth/token HTTP/1.1\r\nhost: sandbox\r\ncontent-length: 100\r\n\r\nclient')
+  const form = 'content-type: application/x-www-form-urlencoded'
+  half.send(`POST /api/v1/oauth/token HTTP/1.1\r\nhost: sandbox\r\n${form}\r\ncontent-length: 100\r\n\r\nclient`)
   idle.send(request('GET /_sandbox/health/live'))
   t.match(await idle.read(), { status: 200 })
   const order: string[] = []

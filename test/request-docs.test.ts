@@ -6,7 +6,7 @@ import { build } from './helper.js'
  * docs/requests.md is made from the schemas that requests are held against, so that it cannot differ from them.
  * `UPDATE_DOCS=1 npx tap --disable-coverage test/request-docs.test.ts` writes it anew.
  */
-const FILE = new URL('../docs/requests.md', import.meta.url)
+const FILE = 'docs/requests.md'
 
 interface Schema {
   type?: string

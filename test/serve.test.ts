@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import t from 'tap'
 import { ConfigError, readConfig } from '../src/config.js'
-import { serve } from '../src/serve.js'
+import { serve } from '../src/start.js'
 import { bill, collection, mandate } from './helper.js'
 
 /** What the start is refused with; it never gets as far as listening. */

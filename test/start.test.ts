@@ -1,107 +1,288 @@
-import { execFileSync, fork, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
-import type { Test } from 'tap'
-import t from 'tap'
-import { buildProgram, environment, requestTokenAt } from './program.js'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect as dial } from 'node:net'
+import t, { type Test } from 'tap'
+import { ConfigError, readConfig } from '../src/config.js'
+import { isReady } from '../src/health.js'
+import { createServer } from '../src/start.js'
+import { closed } from './http/raw.js'
+import type { Line } from './log.js'
+import { createTestLogger } from './log.js'
+import { requestTokenAt } from './program.js'
 
-// issue 4, item 5: what is loaded at the start, by counts. A start takes as long as what it loads.
+// Tests of the settings, with servers in this process. test/cli.test.ts tests signals and exit codes.
 
-/** Answers what its process has loaded so far, whenever it is asked. */
-const PROBE = `
-process.on('message', () => {
-  const files = Object.keys(require.cache).filter(file => file.startsWith(__dirname + '/dist/'))
-  process.send({ files, builtIns: process.moduleLoadList })
+interface Running {
+  url: string
+  lines: Line[]
+  close(): Promise<void>
+}
+
+/** Starts a server on a free port. It closes with the test. */
+async function start(t: Test, settings: Record<string, string> = {}): Promise<Running> {
+  const config = readConfig({ PORT: '0', ...settings })
+  const { logger, lines } = createTestLogger(config.logLevel)
+  const server = await createServer(config, logger)
+  t.teardown(() => server.close())
+  return { url: await server.listen(), lines, close: () => server.close() }
+}
+
+/** Rejects with the error of a start. */
+async function startError(t: Test, settings: Record<string, string>): Promise<Error> {
+  try {
+    await start(t, settings)
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('the server has started')
+}
+
+async function issueToken({ url }: Running, clientId: string, clientSecret = 'secret') {
+  const response = await requestTokenAt(url, clientId, clientSecret)
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+async function send({ url }: Running, method: string, path: string, token = '', body?: object) {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(token !== '' && { authorization: `Bearer ${token}`, 'x-region': 'EU' }),
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape
+  return { status: response.status, body: (await response.json()) as any }
+}
+
+const LINK = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+
+// --------------------------------------------------------------------------------------------------------------- log
+
+t.test('control plane, PORT 0: listens on a free port and logs its URL', async t => {
+  const server = await start(t, { SANDBOX_SEED: 'my seed' })
+  t.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+  t.match(server.lines.at(-1), {
+    level: 30,
+    msg: 'payments-sandbox is ready',
+    url: server.url,
+    clientId: 'sandbox-client',
+    seed: 'my seed',
+  })
+  t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
 })
-process.channel?.unref()
-`
 
-interface Loaded {
-  readonly files: readonly string[]
-  readonly builtIns: readonly string[]
-}
+t.test('control plane, HOST: a wildcard address is logged as localhost', async t => {
+  const { url } = await start(t, { HOST: '0.0.0.0' })
+  t.match(url, /^http:\/\/localhost:\d+$/)
+  t.ok(await isReady('0.0.0.0', Number(new URL(url).port)))
+})
 
-async function start(t: Test, folder: string) {
-  const server = fork(join(folder, 'dist/main.js'), {
-    execArgv: ['--require', join(folder, 'probe.cjs')],
-    env: { ...environment, HOST: '127.0.0.1', PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  })
-  t.teardown(() => server.kill('SIGKILL'))
-  let url = ''
-  for await (const line of createInterface({ input: server.stdout as Readable })) {
-    url = JSON.parse(line).url ?? ''
-    if (url !== '') break
+t.test('control plane, HOST: an IPv6 address is logged in brackets', async t => {
+  try {
+    t.match((await start(t, { HOST: '::1' })).url, /^http:\/\/\[::1\]:\d+$/)
+  } catch (error) {
+    t.match(error, { code: /^(EADDRNOTAVAIL|EAFNOSUPPORT)$/ }, 'no IPv6 on this machine')
   }
-  async function loaded(): Promise<Loaded> {
-    server.send('tell')
-    const [message] = await once(server, 'message')
-    return message
+})
+
+t.test('decisions §3: secrets and tokens are never logged, at any level', async t => {
+  const folder = t.testdir({ 'clients.json': '[{"clientId": "listed", "clientSecret": "hush-listed"}]' })
+  const server = await start(t, { LOG_LEVEL: 'trace', SANDBOX_CLIENTS: `${folder}/clients.json` })
+  const tokens: string[] = []
+  for (const [id, secret] of [
+    ['listed', 'hush-listed'],
+    ['acme', 'hush-acme'],
+    ['sandbox-client', 'sandbox-secret'],
+  ] as const) {
+    const { access_token } = (await issueToken(server, id, secret)).body
+    tokens.push(access_token)
+    t.equal((await send(server, 'GET', '/api/v1/mandates?client_secret=hush-query', access_token)).status, 200)
   }
-  return { url, loaded }
-}
+  await issueToken(server, 'acme', 'hush-wrong')
+  await server.close()
+  const output = JSON.stringify(server.lines)
+  t.match(output, '/api/v1/oauth/token', 'requests are logged at this level')
+  for (const secret of ['hush-listed', 'hush-acme', 'sandbox-secret', 'hush-wrong', 'hush-query', ...tokens])
+    t.notMatch(output, secret)
+})
 
-/** The CommonJS modules of packages in a file of the bundle, which keeps their paths. */
-const modulesOf = (file: string): readonly string[] =>
-  Array.from(readFileSync(file, 'utf8').matchAll(/"[^"\n]*node_modules\/([^"\n]+)"\(/g), ([, path]) => path as string)
-
-t.test('a start loads little', async t => {
-  const folder = t.testdir({ 'probe.cjs': PROBE })
-  buildProgram(folder)
-  const { url, loaded } = await start(t, folder)
-  const { files, builtIns } = await loaded()
-  const names = files.map(file => basename(file))
-
-  t.ok(files.length <= 14, `files: ${names.join(', ')}`)
-  const bytes = files.reduce((sum, file) => sum + readFileSync(file).length, 0)
-  t.ok(bytes <= 850_000, `bytes: ${bytes}`)
-  const modules = files.flatMap(modulesOf)
-  t.ok(modules.includes('fastify/fastify.js'), 'modules can be told')
-  for (const late of ['ajv/dist/ajv.js', 'fast-json-stringify/index.js', 'light-my-request/', 'pino-pretty/']) {
-    t.notOk(
-      modules.find(path => path.startsWith(late)),
-      `without ${late}`,
-    )
+t.test('control plane, LOG_LEVEL: `info` logs no requests, `warn` does not log the start', async t => {
+  for (const [LOG_LEVEL, count] of [
+    ['', 2],
+    ['warn', 0],
+  ] as const) {
+    const server = await start(t, { LOG_LEVEL })
+    await send(server, 'GET', '/_sandbox/clock')
+    await server.close()
+    t.equal(server.lines.length, count)
   }
-  for (const unused of ['semver/', 'thread-stream/', '@fastify/ajv-compiler/', '@fastify/proxy-addr/']) {
-    t.notOk(
-      modules.find(path => path.startsWith(unused)),
-      `without ${unused}`,
-    )
-  }
-  for (const name of ['http2', 'https', 'tls'])
-    t.notOk(builtIns.includes(`NativeModule ${name}`), `without node:${name}`)
+})
 
-  // The validators come with the first request.
-  const token = await requestTokenAt(url)
-  t.equal(token.status, 200)
-  const later = await loaded()
-  const added = later.files.filter(file => !files.includes(file))
-  t.same(
-    added.map(file => basename(file).replace(/-\w+\.js$/, '')),
-    ['compiler'],
+// ---------------------------------------------------------------------------------------------------------- settings
+
+t.test('control plane, SANDBOX_SEED and SANDBOX_CLOCK: equal settings and requests give equal answers', async t => {
+  const story = async () => {
+    const server = await start(t, { SANDBOX_SEED: 'same', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
+    const token = (await issueToken(server, 'acme')).body
+    const created = (await send(server, 'POST', '/api/v1/payout-links', token.access_token, LINK)).body
+    const clock = (await send(server, 'GET', '/_sandbox/clock?client=acme')).body
+    return { token, created: { ...created, url: created.url.replace(server.url, '') }, clock }
+  }
+  const first = await story()
+  t.same(first.clock, { now: '2026-11-02T09:00:00Z', mode: 'frozen', rate: 1 })
+  t.match(first.created, { createdAt: '2026-11-02T09:00:00Z', payoutLinkId: String })
+  t.same(await story(), first)
+})
+
+t.test('control plane, SANDBOX_PUBLIC_URL: payout links point to the server by default', async t => {
+  const urlWith = async (settings: Record<string, string>) => {
+    const server = await start(t, settings)
+    const { access_token } = (await issueToken(server, 'acme')).body
+    const { url } = (await send(server, 'POST', '/api/v1/payout-links', access_token, LINK)).body
+    return url.replace(server.url, 'SERVER')
+  }
+  t.match(await urlWith({}), /^SERVER\/[^/].*$/)
+  t.match(
+    await urlWith({ SANDBOX_PUBLIC_URL: 'https://pay.example/sandbox/' }),
+    /^https:\/\/pay\.example\/sandbox\/[^/]/,
   )
+})
 
-  const recording = join(folder, 'recording.json')
-  writeFileSync(recording, await (await fetch(`${url}/_sandbox/recording`)).text())
-  const replay = spawnSync(process.execPath, [join(folder, 'dist/main.js'), 'replay', recording], {
-    env: environment,
-    encoding: 'utf8',
+t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and a folder of fixtures', async t => {
+  const folder = t.testdir({
+    'clients.json': JSON.stringify([
+      {
+        clientId: 'listed',
+        clientSecret: 's1',
+        scope: 'read',
+        fixture: 'story',
+        allowedOrigins: ['https://a.example'],
+      },
+    ]),
+    fixtures: {
+      'story.json': JSON.stringify({
+        bills: [
+          {
+            uniqueReferenceIdentifier: 'STORY-1',
+            type: 'INVOICE',
+            cashflowType: 'INFLOW',
+            counterpartyReference: 'CPTY-0001',
+            currency: 'EUR',
+            totalAmount: '1',
+            dueDate: '{{today+P14D}}',
+          },
+        ],
+      }),
+    },
   })
-  t.equal(replay.status, 0, `what replays alone need is there, too: ${replay.stderr}`)
+  const server = await start(t, {
+    SANDBOX_CLIENTS: `${folder}/clients.json`,
+    SANDBOX_FIXTURES: `${folder}/fixtures`,
+    SANDBOX_OPEN_REGISTRATION: 'false',
+    SANDBOX_TOKEN_TTL: '60',
+    SANDBOX_CLOCK: '2026-11-02T09:00:00Z',
+  })
+  const { status, body } = await issueToken(server, 'listed', 's1')
+  t.equal(status, 200)
+  t.match(body, { expires_in: 60, scope: 'read', token_type: 'Bearer' })
+  t.match((await send(server, 'GET', '/api/v1/bills/STORY-1', body.access_token)).body, { dueDate: '2026-11-16' })
+  const embedded = { ...LINK, uiMode: 'embedded', origin: 'https://a.example' }
+  t.equal((await send(server, 'POST', '/api/v1/payout-links', body.access_token, embedded)).status, 201)
+  t.match(await issueToken(server, 'listed', 'wrong'), { status: 401, body: { code: 'INVALID_CLIENT' } })
+  t.match(await issueToken(server, 'unlisted'), { status: 401, body: { code: 'INVALID_CLIENT' } })
+  t.equal((await issueToken(server, 'sandbox-client', 'sandbox-secret')).status, 200, 'it always exists')
+})
 
-  // Whoever connects to a server elsewhere loads none.
-  const program = `require(${JSON.stringify(join(folder, 'dist/library.js'))}); Object.keys(require.cache).join()`
-  const library = execFileSync(process.execPath, ['-p', program], { env: environment, encoding: 'utf8' }).trim()
-  t.same(
-    library
-      .split(',')
-      .filter(file => file.startsWith(folder))
-      .flatMap(modulesOf),
-    [],
-    'the library alone holds no package',
+t.test('decisions §3, SANDBOX_MAX_TENANTS: a dropped tenant is logged', async t => {
+  const server = await start(t, { SANDBOX_MAX_TENANTS: '2' })
+  t.equal((await issueToken(server, 'first')).status, 200)
+  t.equal((await issueToken(server, 'second')).status, 200)
+  t.match(server.lines.at(-1), { level: 40, msg: /^dropped the tenant/, clientId: 'first' })
+})
+
+// ------------------------------------------------------------------------------------------------------ SANDBOX_DATA
+
+const stateOf = async ({ url }: Running) => (await fetch(`${url}/_sandbox/state?client=acme`)).text()
+
+t.test('issue 3, SANDBOX_DATA: a restart keeps tenants; new payout links point to the new address', async t => {
+  const data = `${t.testdir()}/data`
+  const settings = { SANDBOX_DATA: data, SANDBOX_CLOCK: '2026-11-02T09:00:00Z' }
+  const first = await start(t, { ...settings, SANDBOX_SEED: 'kept' })
+  const { access_token: token } = (await issueToken(first, 'acme')).body
+  const before = (await send(first, 'POST', '/api/v1/payout-links', token, LINK)).body
+  const kept = await stateOf(first)
+  await first.close()
+  t.same(readdirSync(data).sort(), ['sandbox.json', 'tenants'], 'the folder is unlocked')
+
+  const second = await start(t, settings)
+  t.match(second.lines, [{ msg: /restored/, tenants: 1 }, { msg: /listening/ }, { msg: /ready/, seed: 'kept' }])
+  t.equal(await stateOf(second), kept)
+  const after = (await send(second, 'POST', '/api/v1/payout-links', token, LINK)).body
+  t.ok(before.url.startsWith(`${first.url}/`) && after.url.startsWith(`${second.url}/`), `${before.url}, ${after.url}`)
+  t.equal((await send(second, 'GET', '/api/v1/bills', token)).status, 200)
+
+  await second.close()
+  const otherSeed = await startError(t, { ...settings, SANDBOX_SEED: 'another' })
+  t.ok(otherSeed instanceof ConfigError)
+  t.match(otherSeed.message, /^SANDBOX_DATA=.*SANDBOX_SEED/)
+})
+
+t.test('control plane, SIGTERM: an open request is finished and stored, with its address', async t => {
+  const data = `${t.testdir()}/data`
+  const server = await start(t, { SANDBOX_DATA: data })
+  const { access_token: token } = (await issueToken(server, 'acme')).body
+  const body = JSON.stringify(LINK)
+  const socket = dial(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write(
+    `POST /api/v1/payout-links HTTP/1.1\r\nhost: x\r\nx-region: EU\r\nauthorization: Bearer ${token}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`,
   )
+  await new Promise(resolve => socket.once('data', resolve))
+  let answer = ''
+  socket.on('data', data => {
+    answer += data
+  })
+  const closing = server.close()
+  socket.write(body)
+  await closed(socket)
+  await closing
+  t.match(answer, /^HTTP\/1\.1 201 /)
+  t.ok(answer.includes(`"url":"${server.url}/`), answer)
+  const next = await start(t, { SANDBOX_DATA: data })
+  t.match(JSON.parse(await stateOf(next)), { payoutLinks: [{ record: { amount: '25' } }] })
+})
+
+t.test('issue 3, SANDBOX_DATA: an unusable folder is a ConfigError; a corrupt tenant is set aside', async t => {
+  const folder = t.testdir({ file: 'text', foreign: { 'sandbox.json': '{}' } })
+  const server = await start(t, { SANDBOX_DATA: `${folder}/corrupt` })
+  await issueToken(server, 'acme')
+  await issueToken(server, 'beta')
+  await server.close()
+  for (const [name, settings, message] of [
+    ['file', {}, /SANDBOX_DATA=.*file/],
+    ['foreign', {}, /SANDBOX_DATA=.*sandbox\.json/],
+    ['corrupt', { SANDBOX_MAX_TENANTS: '1' }, /SANDBOX_DATA=.*tenant "(acme|beta)".*room for 1/],
+  ] as const) {
+    const error = await startError(t, { SANDBOX_DATA: `${folder}/${name}`, ...settings })
+    t.ok(error instanceof ConfigError, name)
+    t.match(error.message, message)
+  }
+  t.notOk(existsSync(`${folder}/corrupt/lock`))
+
+  const tenants = `${folder}/corrupt/tenants`
+  for (const name of readdirSync(tenants)) {
+    for (const file of readdirSync(`${tenants}/${name}`).filter(file => file.endsWith('.snapshot'))) {
+      const path = `${tenants}/${name}/${file}`
+      const text = readFileSync(path, 'utf8')
+      if (text.includes('"acme"')) writeFileSync(path, text.replace('automatic', 'manual'))
+    }
+  }
+  const restored = await start(t, { SANDBOX_DATA: `${folder}/corrupt` })
+  t.match(
+    restored.lines.find(({ level }) => level === 50),
+    { msg: /set aside|corrupt-1/ },
+  )
+  const { data } = (await send(restored, 'GET', '/_sandbox/clients')).body
+  t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), ['beta', 'sandbox-client'])
 })

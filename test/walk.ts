@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { freePort } from './free-port.js'
 import { build } from './helper.js'
-import { buildProgram, environment, PLAIN } from './program.js'
+import { environment, PLAIN, program as shipped } from './program.js'
 
 const SERVED_AT = 'http://127.0.0.1:8080'
 const END_OF_BLOCK = '===end of block==='
@@ -17,7 +17,7 @@ export interface Step {
 
 /** The `bash` blocks of a page, each with the `json` block behind it. */
 export function stepsOf(page: string): Step[] {
-  const text = readFileSync(new URL(`../${page}`, import.meta.url), 'utf8')
+  const text = readFileSync(page, 'utf8')
   const steps: Step[] = []
   for (const [, language, content = ''] of text.matchAll(/^```(bash|json)\n(.*?)^```$/gms)) {
     const last = steps.at(-1)
@@ -27,13 +27,13 @@ export function stepsOf(page: string): Step[] {
   return steps
 }
 
-/** Runs a script beside the server, which lives in this process; `payments-sandbox` is the program as it ships. */
+/** Runs a script beside the server of this process; `payments-sandbox` is the program as it ships, if it is used. */
 function run(script: string, folder: string): Promise<{ code: number | null; output: string; errors: string }> {
   const program = `${folder}/payments-sandbox`
-  const { main } = buildProgram(mkdtempSync(`${folder}/package-`))
-  // Its log is nobody's answer.
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
-  chmodSync(program, 0o755)
+  if (/^(.* )?payments-sandbox /m.test(script)) {
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${shipped.main}' "$@"\n`)
+    chmodSync(program, 0o755)
+  }
   return new Promise(resolve => {
     const [command, ...options] = PLAIN
     const shell = spawn(command, [...options, 'bash', '-euo', 'pipefail', '-c', script], {

@@ -2,33 +2,36 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../core/operations.js'
-import type { Gate } from '../gate.js'
-import type { Journal } from '../http/journal.js'
-import { failures } from '../http/schemas.js'
-import type { Waiting } from '../http/waiting.js'
-import type { Recordings } from '../recording.js'
-import type { Sandbox, Tenant } from '../sandbox.js'
+import type { EventWaiters } from '../plugins/event-waiters.js'
+import type { RequestLog } from '../plugins/request-log.js'
+import type { RequestRecorder } from '../recording/plugin.js'
+import type { Recorder } from '../recording/recorder.js'
+import { failures } from '../schemas.js'
+import type { TenantRegistry } from '../tenants/registry.js'
+import { DEMO_CLIENT } from '../tenants/registry.js'
+import type { Tenant } from '../tenants/tenant.js'
 
-/** What the control plane controls. */
-export interface Plane {
-  readonly sandbox: Sandbox
-  readonly journal: Journal
-  readonly recordings: Recordings
-  readonly waiting: Waiting
-  /** The operations of the API, which faults and deprecations are for. */
+/** The parts of the server that the control plane acts on. */
+export interface ControlContext {
+  readonly registry: TenantRegistry
+  readonly requestLog: RequestLog
+  readonly recorder: Recorder
+  readonly requests: RequestRecorder
+  readonly waiters: EventWaiters
+  /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
-  /** The real time in milliseconds. */
+  /** Returns the real time in milliseconds. */
   now(): number
   isClosing(): boolean
 }
 
-/** What a call of the control plane has to work with. */
-export interface Call<P, Q, B> extends Plane {
+/** The arguments of a handler. */
+export interface ControlCall<P, Q, B> extends ControlContext {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** The client id of the tenant that it acts on. */
+  /** The client id of the tenant that the call acts on. */
   readonly client: string
-  /** That tenant. @throws CLIENT_NOT_FOUND */
+  /** Returns that tenant. Throws CLIENT_NOT_FOUND. */
   tenant(): Tenant
   /** The real time, in milliseconds. */
   readonly realNow: number
@@ -47,79 +50,49 @@ export interface ControlRoute {
   readonly querystring?: TSchema
   readonly body?: TSchema
   readonly response: TSchema
-  /** The status of success; 200 where it is left out. */
+  /** The status of success; 200 by default. */
   readonly status?: number
-  /** Takes nothing and always answers the same: served from the first moment on. */
-  readonly isPlain?: boolean
   /**
-   * Whether it goes into the recording, as what changes a tenant must: all but GET does, where nothing is said. What
-   * begins another life of the tenant does not: its recording begins anew.
+   * Whether the call is recorded, as all that changes a tenant must be. By default all but GET are.
+   * A call that creates another tenant object is not: its recording starts again.
    */
   readonly isRecorded?: boolean
-  /** Whether a member that is not known is refused: where a typo would leave a test green for the wrong reason. */
-  readonly isStrict?: boolean
   /** The largest body in bytes, where it is more than usual. */
   readonly bodyLimit?: number
-  handle(call: Call<unknown, unknown, unknown>): unknown
+  handle(call: ControlCall<unknown, unknown, unknown>): unknown
 }
 
 type StaticOf<S> = S extends TSchema ? Static<S> : undefined
 
-/** States a row with the types of its schemas. */
+/** Types the handler of a row by the schemas of the row. */
 export function route<
   P extends TSchema | undefined = undefined,
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
->(row: {
-  method: ControlRoute['method']
-  url: string
-  summary: string
-  params?: P
-  querystring?: Q
-  body?: B
-  response: TSchema
-  status?: number
-  isPlain?: boolean
-  isRecorded?: boolean
-  isStrict?: boolean
-  bodyLimit?: number
-  handle(call: Call<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
-}): ControlRoute {
+>(
+  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'handle'> & {
+    params?: P
+    querystring?: Q
+    body?: B
+    handle(call: ControlCall<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
+  },
+): ControlRoute {
   return row as unknown as ControlRoute
 }
 
-export interface ControlOptions {
-  readonly plane: Plane
-  readonly gate: Gate
-  readonly routes: readonly ControlRoute[]
-  /** The tenant of calls that name none. */
-  readonly defaultClient: string
-}
-
-/** The body of a call that takes none: what it holds all the same is hinted at, like any other unknown member. */
+/** The body of a call that takes none. */
 const NO_MEMBERS = Type.Object({})
 
-/** Serves a table of routes. All of the control plane is our invention, so all of it is labelled assumed. */
-export function serveRoutes(app: FastifyInstance, { plane, gate, routes, defaultClient }: ControlOptions): void {
+/** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
+export function addRoutes(app: FastifyInstance, context: ControlContext, routes: readonly ControlRoute[]): void {
   for (const row of routes) {
-    const {
-      method,
-      url,
-      summary,
-      handle,
-      response,
-      status = 200,
-      isPlain = false,
-      bodyLimit,
-      params,
-      querystring,
-    } = row
-    const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined, isStrict = false } = row
+    const { method, url, summary, handle, response, params, querystring, status = 200, bodyLimit } = row
+    const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
     app.route({
       method,
       url,
-      config: { isPlain, isStrict },
-      ...(isPlain && { serializerCompiler: () => JSON.stringify }),
+      // A typo must not act on another tenant, nor leave a test green.
+      config: { isStrict: true },
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
         operationId: operationId(method, url),
@@ -131,14 +104,16 @@ export function serveRoutes(app: FastifyInstance, { plane, gate, routes, default
         ...(body !== undefined && { body }),
         response: { [status]: response, ...failures },
       },
-      handler: (request: FastifyRequest, reply: FastifyReply) => {
-        const realNow = plane.now()
-        const { client = defaultClient } = request.query as { client?: string }
-        const tenant = () => plane.sandbox.tenant(client, realNow)
-        if (isRecorded) gate.passControl(request, tenant(), realNow)
+      handler: (request, reply) => {
+        const realNow = context.now()
+        const { client = DEMO_CLIENT.clientId } = request.query as { client?: string }
+        const tenant = () => context.registry.tenant(client, realNow)
+        if (isRecorded) context.requests.passControl(request, tenant(), realNow)
         reply.code(status)
         const { params, query, body } = request
-        return handle({ ...plane, request, reply, realNow, client, tenant, params, query, body })
+        const result = handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
+        if (method !== 'GET') context.waiters.wake(client)
+        return result
       },
     })
   }

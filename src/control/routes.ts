@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import { outcomes } from '../areas/direct-debit/outcomes.js'
 import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
@@ -8,35 +8,44 @@ import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import type { Fault, FaultRequest, Faults } from '../core/faults.js'
 import { formatInstant } from '../core/time.js'
-import { JSON_TYPE } from '../http/error-handler.js'
-import type { Recording } from '../recording.js'
-import { RECORDING_FORMAT, RECORDING_VERSION } from '../recording.js'
-import type { Tenant } from '../sandbox.js'
-import type { SeedRecords } from '../seed.js'
-import type { Counts } from '../world.js'
-import { countsBy } from '../world.js'
+import { JSON_TYPE } from '../plugins/error-handler.js'
+import type { Recording } from '../recording/file-format.js'
+import { RECORDING_FORMAT, RECORDING_VERSION } from '../recording/file-format.js'
+import type { SeedRecords } from '../tenants/seed.js'
+import type { Counts, Tenant } from '../tenants/tenant.js'
+import { countsBy } from '../tenants/tenant.js'
 import { advance } from './advance.js'
 import { readEvents, streamEvents } from './events.js'
-import type { ControlRoute } from './route.js'
-import { route } from './route.js'
+import type { ControlContext, ControlRoute } from './route.js'
+import { addRoutes, route } from './route.js'
 import * as schemas from './schemas.js'
 import { verify } from './verify.js'
 
 const querystring = schemas.ClientQuery
 
-/** What the process says of itself. */
-export interface Process {
+/** The facts of the process. */
+export interface About {
   readonly name: string
   readonly version: string
   /** The real time of its start, in milliseconds. */
   readonly startedAt: number
 }
 
+/** The control plane, below /_sandbox. */
+export const controlRoutes: FastifyPluginCallback<{ about: About; context: ControlContext }> = (
+  app,
+  { about, context },
+  done,
+) => {
+  addRoutes(app, context, tableOf(about))
+  done()
+}
+
 /**
- * The control plane, below /_sandbox, in the order of the documentation: `control-plane.md` says what each call does.
- * `?client=` names the tenant; it is `sandbox-client` where it is left out.
+ * Lists the routes in the order of `docs/control-plane.md`, which describes each call.
+ * `?client=` names the tenant; it is `sandbox-client` by default.
  */
-export const controlRoutes = (about: Process): readonly ControlRoute[] => {
+const tableOf = (about: About): readonly ControlRoute[] => {
   const routes: readonly ControlRoute[] = [
     route({
       method: 'GET',
@@ -44,15 +53,15 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       querystring,
       response: schemas.Overview,
-      handle: ({ sandbox, realNow }) => {
-        const tenants = sandbox.tenants(realNow)
+      handle: ({ registry, realNow }) => {
+        const tenants = registry.tenants(realNow)
         return {
           name: about.name,
           version: about.version,
           uptime: Math.floor((realNow - about.startedAt) / 1000),
-          seed: sandbox.seed,
+          seed: registry.seed,
           tenants: tenants.length,
-          records: sum(tenants.map(({ world }) => world.counts())),
+          records: sum(tenants.map(tenant => tenant.counts())),
           routes: routes.map(({ method, url, summary }) => ({ method, path: `/_sandbox${url}`, summary })),
         }
       },
@@ -60,7 +69,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/live',
-      isPlain: true,
+      querystring,
       summary: 'Whether the process is alive',
       response: schemas.Health,
       handle: () => ({ status: 'ok' }),
@@ -68,7 +77,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/ready',
-      isPlain: true,
+      querystring,
       summary: 'Whether it takes requests: 503 while closing',
       response: schemas.Health,
       handle: () => ({ status: 'ok' }),
@@ -79,7 +88,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
       response: schemas.ClientList,
-      handle: ({ sandbox, realNow }) => ({ data: sandbox.tenants(realNow).map(describe) }),
+      handle: ({ registry, realNow }) => ({ data: registry.tenants(realNow).map(describe) }),
     }),
     route({
       method: 'POST',
@@ -88,7 +97,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       isRecorded: false,
       querystring,
       response: schemas.ResetResult,
-      handle: ({ sandbox, client, realNow }) => describe(sandbox.reset(client, realNow)),
+      handle: ({ registry, client, realNow }) => describe(registry.reset(client, realNow)),
     }),
     route({
       method: 'POST',
@@ -97,14 +106,14 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       body: schemas.SeedRequest,
       response: schemas.SeedResult,
-      handle: ({ sandbox, tenant, body: { fixture, records } }) => {
+      handle: ({ registry, tenant, body: { fixture, records } }) => {
         if (fixture !== undefined && records !== undefined)
           throw errors.malformed(null, 'Give one of fixture and records.')
-        const { world } = tenant()
-        const before = world.counts()
-        if (fixture !== undefined) world.seed(sandbox.fixtureRecords(fixture, world.clock.now()))
-        else world.seed(records as SeedRecords)
-        const counts = world.counts()
+        const target = tenant()
+        const before = target.counts()
+        if (fixture !== undefined) target.seed(registry.fixtureRecords(fixture, target.clock.now()))
+        else target.seed(records as SeedRecords)
+        const counts = target.counts()
         return { added: difference(counts, before), counts }
       },
     }),
@@ -113,19 +122,19 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       url: '/state',
       summary: 'The whole tenant as one JSON document',
       querystring,
-      response: schemas.State,
-      handle: ({ tenant, reply }) => document(reply, tenant().world.keep()),
+      response: schemas.TenantSnapshot,
+      handle: ({ tenant, reply }) => document(reply, tenant().snapshot()),
     }),
     route({
       method: 'PUT',
       url: '/state',
-      summary: 'Put a state document in place of the tenant, all or nothing',
+      summary: 'Replace the state of the tenant by a state document, all or nothing',
       isRecorded: false,
       bodyLimit: LARGEST_STATE,
       querystring,
-      body: schemas.State,
+      body: schemas.TenantSnapshot,
       response: schemas.ResetResult,
-      handle: ({ sandbox, client, realNow, body }) => describe(sandbox.replace(client, body, realNow)),
+      handle: ({ registry, client, realNow, body }) => describe(registry.replace(client, body, realNow)),
     }),
     route({
       method: 'POST',
@@ -136,8 +145,8 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       body: schemas.ForkRequest,
       status: 201,
       response: schemas.ForkResult,
-      handle({ sandbox, client, realNow, body }) {
-        const { clientId } = sandbox.fork(client, body, realNow)
+      handle({ registry, client, realNow, body }) {
+        const { clientId } = registry.fork(client, body, realNow)
         return { clientId }
       },
     }),
@@ -146,9 +155,9 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       url: '/recording',
       summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
       querystring,
-      response: schemas.Recording,
-      handle({ sandbox, recordings, tenant, client, reply }) {
-        const { clientId, secretDigest, ...identity } = sandbox.identityOf(client)
+      response: schemas.RecordingFile,
+      handle({ registry, recorder, tenant, client, reply }) {
+        const { clientId, secretDigest, ...identity } = registry.identityOf(client)
         const name = encodeURIComponent(clientId)
         reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
         return document(reply, {
@@ -156,11 +165,11 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
           version: RECORDING_VERSION,
           recordedBy: about.version,
           clientId,
-          seed: sandbox.seed,
-          publicUrl: sandbox.publicUrl(),
-          tokenLifetime: sandbox.tokenLifetime,
+          seed: registry.seed,
+          publicUrl: registry.publicUrl(),
+          tokenLifetime: registry.tokenLifetime,
           identity,
-          ...recordings.of(tenant()),
+          ...recorder.of(tenant()),
         } satisfies Recording)
       },
     }),
@@ -181,7 +190,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       response: schemas.ClockState,
       handle: ({ tenant, body }) => {
         const changed = tenant()
-        changed.world.clock.configure(body)
+        changed.clock.configure(body)
         return clockOf(changed)
       },
     }),
@@ -192,7 +201,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       body: schemas.ClockAdvance,
       response: schemas.ClockAdvanced,
-      handle: ({ tenant, body, reply }) => void reply.type(JSON_TYPE).send(advance(tenant().world, body)),
+      handle: ({ tenant, body }) => advance(tenant(), body),
     }),
     ...COLLECTION_VERBS.map(verb =>
       route({
@@ -204,7 +213,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
         body: schemas.CollectionVerbBody,
         response: schemas.ExplainedCollection,
         handle: ({ tenant, params: { collectionReference }, body: { reasonCode } }) => {
-          const { collections } = tenant().world
+          const { collections } = tenant()
           collections.transition(collectionReference, verb, reasonCode)
           return collections.explain(collectionReference)
         },
@@ -219,7 +228,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
         querystring,
         response: schemas.ExplainedMandate,
         handle: ({ tenant, params: { mandateReference } }) => {
-          const { mandates } = tenant().world
+          const { mandates } = tenant()
           mandates.transition(mandateReference, verb)
           return mandates.explain(mandateReference)
         },
@@ -234,7 +243,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       body: schemas.Claim,
       response: schemas.ExplainedPayoutLink,
       handle: ({ tenant, params: { payoutLinkId }, body }) => {
-        const { payoutLinks } = tenant().world
+        const { payoutLinks } = tenant()
         payoutLinks.claim(payoutLinkId, body)
         return payoutLinks.explain(payoutLinkId)
       },
@@ -248,7 +257,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       body: schemas.Decline,
       response: schemas.ExplainedPayoutLink,
       handle: ({ tenant, params: { payoutLinkId }, body }) => {
-        const { payoutLinks } = tenant().world
+        const { payoutLinks } = tenant()
         payoutLinks.decline(payoutLinkId, body)
         return payoutLinks.explain(payoutLinkId)
       },
@@ -262,7 +271,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
         querystring,
         response: schemas.ExplainedPayoutLink,
         handle: ({ tenant, params: { payoutLinkId } }) => {
-          const { payoutLinks } = tenant().world
+          const { payoutLinks } = tenant()
           payoutLinks.transition(payoutLinkId, verb)
           return payoutLinks.explain(payoutLinkId)
         },
@@ -275,7 +284,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       params: schemas.CollectionParams,
       querystring,
       response: schemas.ExplainedCollection,
-      handle: ({ tenant, params }) => tenant().world.collections.explain(params.collectionReference),
+      handle: ({ tenant, params }) => tenant().collections.explain(params.collectionReference),
     }),
     route({
       method: 'GET',
@@ -284,7 +293,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       params: schemas.MandateParams,
       querystring,
       response: schemas.ExplainedMandate,
-      handle: ({ tenant, params }) => tenant().world.mandates.explain(params.mandateReference),
+      handle: ({ tenant, params }) => tenant().mandates.explain(params.mandateReference),
     }),
     route({
       method: 'GET',
@@ -293,7 +302,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       params: schemas.PayoutLinkParams,
       querystring,
       response: schemas.ExplainedPayoutLink,
-      handle: ({ tenant, params }) => tenant().world.payoutLinks.explain(params.payoutLinkId),
+      handle: ({ tenant, params }) => tenant().payoutLinks.explain(params.payoutLinkId),
     }),
     route({
       method: 'GET',
@@ -302,8 +311,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       params: schemas.BillParams,
       querystring: schemas.BillExplainQuery,
       response: schemas.ExplainedBill,
-      handle: ({ tenant, params, query }) =>
-        tenant().world.bills.explain(params.uniqueReferenceIdentifier, query.region),
+      handle: ({ tenant, params, query }) => tenant().bills.explain(params.uniqueReferenceIdentifier, query.region),
     }),
     route({
       method: 'GET',
@@ -342,11 +350,11 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'Changes of state, in order; ?wait= waits for the next, Accept: text/event-stream streams',
       querystring: schemas.EventQuery,
       response: schemas.EventList,
-      handle({ client, query, request, reply, ...plane }) {
+      handle({ client, query, request, reply, ...context }) {
         const isStream = request.method === 'GET' && /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
         return isStream
-          ? streamEvents(client, query, { request, reply }, plane)
-          : readEvents(client, query, request, plane)
+          ? streamEvents(client, query, { request, reply }, context)
+          : readEvents(client, query, request, context)
       },
     }),
     route({
@@ -355,9 +363,9 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'What the app under test sent and got, secrets masked',
       querystring: schemas.RequestQuery,
       response: schemas.RequestList,
-      handle: ({ journal, tenant, client, query }) => {
+      handle: ({ requestLog, tenant, client, query }) => {
         tenant()
-        return journal.of(client, query)
+        return requestLog.list(client, query)
       },
     }),
     route({
@@ -367,9 +375,9 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       isRecorded: false,
       querystring,
       response: schemas.Cleared,
-      handle: ({ journal, tenant, client }) => {
+      handle: ({ requestLog, tenant, client }) => {
         tenant()
-        return { removed: journal.clear(client) }
+        return { removed: requestLog.clear(client) }
       },
     }),
     route({
@@ -378,12 +386,11 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
       isRecorded: false,
       querystring,
-      isStrict: true,
       body: schemas.Verification,
       response: schemas.VerificationResult,
-      handle: ({ journal, tenant, client, body }) => {
+      handle: ({ requestLog, tenant, client, body }) => {
         tenant()
-        return verify(journal, client, body)
+        return verify(requestLog, client, body)
       },
     }),
     route({
@@ -393,7 +400,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       response: schemas.FaultList,
       handle: ({ tenant, realNow }) => {
-        const { faults } = tenant().world
+        const { faults } = tenant()
         return { data: faults.list().map(fault => show(fault, faults, realNow)) }
       },
     }),
@@ -402,12 +409,11 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       url: '/faults',
       summary: 'Arm a fault: error, delay, drop, reset, truncate, garbage, dribble, stale-token',
       querystring,
-      isStrict: true,
       body: schemas.FaultRequest,
       status: 201,
       response: schemas.Fault,
       handle: ({ tenant, operations, realNow, body }) => {
-        const { faults } = tenant().world
+        const { faults } = tenant()
         return show(faults.arm(body as FaultRequest, operations, realNow), faults, realNow)
       },
     }),
@@ -418,7 +424,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       response: schemas.Cleared,
       handle: ({ tenant }) => {
-        const { faults } = tenant().world
+        const { faults } = tenant()
         const removed = faults.list().length
         faults.clear()
         return { removed }
@@ -432,9 +438,17 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       response: schemas.Cleared,
       handle: ({ tenant, params }) => {
-        tenant().world.faults.remove(params.id)
+        tenant().faults.remove(params.id)
         return { removed: 1 }
       },
+    }),
+    route({
+      method: 'GET',
+      url: '/settings',
+      summary: 'The settings of the tenant',
+      querystring,
+      response: schemas.Settings,
+      handle: ({ tenant }) => tenant().settings,
     }),
     route({
       method: 'PUT',
@@ -443,7 +457,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       body: schemas.SettingsUpdate,
       response: schemas.Settings,
-      handle: ({ tenant, body }) => Object.assign(tenant().world.settings, body),
+      handle: ({ tenant, body }) => Object.assign(tenant().settings, body),
     }),
     route({
       method: 'GET',
@@ -451,17 +465,17 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       summary: 'The deprecated operations',
       querystring,
       response: schemas.DeprecationList,
-      handle: ({ tenant }) => ({ data: tenant().world.deprecations.list() }),
+      handle: ({ tenant }) => ({ data: tenant().deprecations.list() }),
     }),
     route({
       method: 'PUT',
       url: '/deprecations',
-      summary: 'Deprecate operations, in place of those that are: since when, sunset, gone after it',
+      summary: 'Replace the deprecated operations: start, sunset, and whether they are gone after it',
       querystring,
       body: schemas.DeprecationsUpdate,
       response: schemas.DeprecationList,
       handle: ({ tenant, operations, body }) => {
-        const { deprecations } = tenant().world
+        const { deprecations } = tenant()
         deprecations.replace(body.data, operations)
         return { data: deprecations.list() }
       },
@@ -473,7 +487,7 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       response: schemas.Cleared,
       handle: ({ tenant }) => {
-        const { deprecations } = tenant().world
+        const { deprecations } = tenant()
         const removed = deprecations.list().length
         deprecations.replace([], [])
         return { removed }
@@ -486,9 +500,9 @@ export const controlRoutes = (about: Process): readonly ControlRoute[] => {
       querystring,
       response: schemas.TokensExpired,
       handle: ({ tenant }) => {
-        const { clientId, tokens, world } = tenant()
+        const { clientId, tokens, clock } = tenant()
         tokens.expireAll()
-        return { clientId, now: formatInstant(world.clock.now()) }
+        return { clientId, now: formatInstant(clock.now()) }
       },
     }),
   ]
@@ -514,14 +528,14 @@ const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
   fidelity: 'assumed',
 })
 
-const describe = ({ clientId, fixture, world }: Tenant) => ({
+const describe = ({ clientId, fixture, clock, counts }: Tenant) => ({
   clientId,
   fixture,
-  counts: world.counts(),
-  now: formatInstant(world.clock.now()),
+  counts: counts(),
+  now: formatInstant(clock.now()),
 })
 
-const clockOf = ({ world: { clock } }: Tenant) => ({
+const clockOf = ({ clock }: Tenant) => ({
   now: formatInstant(clock.now()),
   mode: clock.mode(),
   rate: clock.rate(),

@@ -4,8 +4,8 @@ import { Bill, BillParams, BillRegionQuery } from '../areas/bills/schemas.js'
 import { Collection, CollectionParams, CollectionVerbBody } from '../areas/direct-debit/schemas.js'
 import { MandateParams, StoredMandate } from '../areas/mandates/schemas.js'
 import { Claim, Decline, PayoutLinkParams, StoredPayoutLink } from '../areas/payout-links/schemas.js'
-import { assumed, Duration, labelled, Moment, OneOf, Text } from '../http/schemas.js'
-import { SeedRecords } from '../seed.js'
+import { assumed, Duration, labelled, Moment, OneOf, Text } from '../schemas.js'
+import { SeedRecords } from '../tenants/seed.js'
 import {
   ClockMode,
   ClockRate,
@@ -17,8 +17,8 @@ import {
   Fault,
   FaultRequest,
   Settings,
-  State,
-} from '../state.js'
+  TenantSnapshot,
+} from '../tenants/snapshot.js'
 
 /** Which tenant a call acts on. */
 const client = { client: Type.Optional(assumed(Type.String())) }
@@ -209,7 +209,10 @@ export const ForkResult = labelled(assumed, { clientId: Type.String() })
 
 export const TokensExpired = labelled(assumed, { clientId: Type.String(), now: Moment })
 
-export const Recording = Type.Unsafe<object>({ type: 'object', description: 'A file for `payments-sandbox replay`.' })
+export const RecordingFile = Type.Unsafe<object>({
+  type: 'object',
+  description: 'A file for `payments-sandbox replay`.',
+})
 
 export const BillExplainQuery = Type.Object({ ...client, ...BillRegionQuery })
 
@@ -262,5 +265,5 @@ export {
   MandateParams,
   PayoutLinkParams,
   Settings,
-  State,
+  TenantSnapshot,
 }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Static } from '@sinclair/typebox'
 import { errors } from '../core/errors.js'
 import { createGlob } from '../core/glob.js'
-import type { Journal, LoggedRequest } from '../http/journal.js'
-import { maskJson } from '../http/masking.js'
+import { maskJson } from '../plugins/masking.js'
+import type { LoggedExchange, RequestLog } from '../plugins/request-log.js'
 import type { Verification, VerificationResult } from './schemas.js'
 
 type Expected = Static<typeof Verification>
@@ -24,9 +24,13 @@ const NEAREST = 3
  * path stands for any run of characters.
  * @throws MALFORMED_REQUEST (more than one way to say how many), INVALID_FIELD (atLeast above atMost)
  */
-export function verify(journal: Journal, clientId: string, expected: Expected): Static<typeof VerificationResult> {
+export function verify(
+  requestLog: RequestLog,
+  clientId: string,
+  expected: Expected,
+): Static<typeof VerificationResult> {
   const { times, atLeast, atMost } = boundsOf(expected)
-  const { data, dropped } = journal.of(clientId)
+  const { data, dropped } = requestLog.list(clientId)
   const compared = data.map(request => ({ request, differences: differencesOf(request, expected) }))
   const misses = compared.filter(({ differences }) => differences.length > 0)
   const count = compared.length - misses.length
@@ -45,7 +49,7 @@ function boundsOf({ times, atLeast, atMost }: Expected) {
   return { times, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? Infinity }
 }
 
-function differencesOf(request: LoggedRequest, expected: Expected): Difference[] {
+function differencesOf(request: LoggedExchange, expected: Expected): Difference[] {
   const { method, path, query, headers = {}, body, status } = expected
   const differences: Difference[] = []
   if (method !== undefined && method !== request.method) {
@@ -89,7 +93,7 @@ const difference = (at: string, expected: unknown, actual: unknown): Difference 
 })
 
 /** Those with the fewest differences; of equals, the latest. */
-function nearest(misses: readonly { request: LoggedRequest; differences: Difference[] }[]) {
+function nearest(misses: readonly { request: LoggedExchange; differences: Difference[] }[]) {
   return [...misses]
     .sort((a, b) => weight(a.differences) - weight(b.differences) || b.request.seq - a.request.seq)
     .slice(0, NEAREST)

@@ -2,7 +2,7 @@ import { errors } from './errors.js'
 import { isBic, isIfsc, isRoutingNumber, isSortCode } from './identifiers.js'
 import type { Region } from './regions.js'
 
-/** How a bank's branch is named: BIC (EUR), SORT (GBP), ROUTING (USD), IFSC (INR); interface, Other named fields. */
+/** The identifier of a bank branch: BIC (EUR), SORT (GBP), ROUTING (USD), IFSC (INR); interface, Other named fields. */
 export interface Branch {
   readonly type: 'BIC' | 'SORT' | 'ROUTING' | 'IFSC'
   readonly value: string
@@ -16,10 +16,10 @@ const branches = {
 } as const satisfies Record<Region, { type: Branch['type']; isValid(value: string): boolean }>
 
 /**
- * Refuses a branch identifier that the region does not use, or that its standard does not allow.
+ * Refuses a branch identifier of a type that the region does not use, or with an invalid value.
  * @throws INVALID_FIELD
  */
-export function refuseForeignBranch(region: Region, branch: Branch | undefined): void {
+export function assertBranch(region: Region, branch: Branch | undefined): void {
   if (branch === undefined) return
   const { type, isValid } = branches[region]
   if (branch.type !== type) {

@@ -1,7 +1,6 @@
-import { memoized } from './memo.js'
 import { addDays, type CalendarDate, type Zone } from './time.js'
 
-/** The days on which a payment system settles, and the zone whose midnight separates them. */
+/** The days on which a payment system settles, and its time zone. */
 export interface BusinessCalendar {
   readonly name: string
   readonly zone: Zone
@@ -45,7 +44,7 @@ export const FED: BusinessCalendar = calendar('FED', 'America/New_York', year =>
  * Bacs and Faster Payments: closed on Saturdays, Sundays and the bank holidays of England and Wales with their
  * substitute days (gov.uk/bank-holidays; Banking and Financial Dealings Act 1971, sch. 1): New Year, Good Friday,
  * Easter Monday, Early May, Spring, Summer, Christmas and Boxing Day. One-off proclamations (jubilees, coronations) are
- * knowingly left out.
+ * left out.
  */
 export const UK: BusinessCalendar = calendar('UK', 'Europe/London', year => {
   const easter = easterSunday(year)
@@ -57,20 +56,20 @@ export const UK: BusinessCalendar = calendar('UK', 'Europe/London', year => {
     nth(1, MONDAY, `${year}-05`),
     last(MONDAY, `${year}-05-31`),
     last(MONDAY, `${year}-08-31`),
-    // Wherever 25 and 26 December fall, they and their substitutes fill the first two weekdays from the 25th.
+    // 25 and 26 December or their substitutes are the first two weekdays from the 25th.
     christmas,
     weekdayOnOrAfter(addDays(christmas, 1)),
   ]
 })
 
-/** `date` itself if the system is open, else the next day that is. */
+/** Returns the date if it is open, else the next open day. */
 export function onOrAfter(calendar: BusinessCalendar, date: CalendarDate): CalendarDate {
   return calendar.isOpen(date) ? date : addOpenDays(calendar, date, 1)
 }
 
 /**
- * The `days`-th open day strictly after `date`; for negative `days` the -`days`-th strictly before it; for 0 `date`
- * itself, open or not. Stops at 0001-01-01 and 9999-12-31.
+ * Adds open days, which can be negative; 0 returns the date itself, open or not. The result is limited to 0001-01-01
+ * and 9999-12-31.
  */
 export function addOpenDays(calendar: BusinessCalendar, date: CalendarDate, days: number): CalendarDate {
   const step = Math.sign(days)
@@ -84,17 +83,26 @@ export function addOpenDays(calendar: BusinessCalendar, date: CalendarDate, days
   return day
 }
 
-/** `holidays` lists the closing days of a year (`YYYY`), once a year asked for. Days on a weekend may stand in it. */
+/** @param holidays returns the closed days of a year (`YYYY`), with or without those on a weekend */
 function calendar(name: string, zone: Zone, holidays: (year: string) => CalendarDate[]): BusinessCalendar {
-  const closedIn = memoized((year: string) => new Set(holidays(year)))
+  const closedDays = new Map<string, ReadonlySet<CalendarDate>>()
+
+  function closedIn(year: string): ReadonlySet<CalendarDate> {
+    const known = closedDays.get(year)
+    if (known !== undefined) return known
+    const computed = new Set(holidays(year))
+    closedDays.set(year, computed)
+    return computed
+  }
+
   return {
     name,
     zone,
-    isOpen: memoized((date: CalendarDate) => !isWeekend(date) && !closedIn(date.slice(0, 4)).has(date)),
+    isOpen: date => !isWeekend(date) && !closedIn(date.slice(0, 4)).has(date),
   }
 }
 
-/** 0 (Sunday) to 6 (Saturday). */
+/** Returns 0 (Sunday) to 6 (Saturday). */
 function weekday(date: CalendarDate): number {
   return new Date(date).getUTCDay()
 }
@@ -114,18 +122,18 @@ function sundayToMonday(date: CalendarDate): CalendarDate {
   return weekday(date) === SUNDAY ? addDays(date, 1) : date
 }
 
-/** The `n`-th `day` of the week in `month` (`YYYY-MM`). */
+/** Returns the n-th given weekday of a month (`YYYY-MM`). */
 function nth(n: number, day: number, month: string): CalendarDate {
   const first = `${month}-01`
   return addDays(first, ((day - weekday(first) + 7) % 7) + 7 * (n - 1))
 }
 
-/** The last `day` of the week up to `monthEnd`. */
+/** Returns the last given weekday up to a date. */
 function last(day: number, monthEnd: CalendarDate): CalendarDate {
   return addDays(monthEnd, -((weekday(monthEnd) - day + 7) % 7))
 }
 
-/** Easter Sunday of the Gregorian calendar, by the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
+/** Returns Easter Sunday of the Gregorian calendar, by the anonymous algorithm (Meeus, Astronomical Algorithms, ch. 8). */
 function easterSunday(yyyy: string): CalendarDate {
   const year = Number(yyyy)
   const a = year % 19
@@ -136,6 +144,6 @@ function easterSunday(yyyy: string): CalendarDate {
   const h = (19 * a + b - Math.floor(b / 4) - g + 15) % 30
   const l = (32 + 2 * (b % 4) + 2 * Math.floor(c / 4) - h - (c % 4)) % 7
   const m = Math.floor((a + 11 * h + 22 * l) / 451)
-  // Counted from 22 March, the earliest Easter there is.
+  // 22 March is the earliest possible date.
   return addDays(`${yyyy}-03-22`, h + l - 7 * m)
 }

@@ -1,38 +1,32 @@
-import type { DueWork, Schedulable } from './agenda.js'
-import { createAgenda } from './agenda.js'
+import type { DueWork, Schedulable } from './scheduler.js'
+import { createScheduler } from './scheduler.js'
 import type { Instant } from './time.js'
 import { LAST_INSTANT, wholeSecond } from './time.js'
 
-/** A tenant's own time. Nothing here reads the real time: the edge hands it in. */
+/** A tenant's own time. It never reads the real time: callers pass it as an argument, in milliseconds. */
 export interface Clock {
-  /** The tenant's time, a whole second; constant while a request is handled. */
+  /** Returns the tenant's time, a whole second; constant while a request is handled. */
   now(): Instant
   mode(): 'running' | 'frozen'
-  /** Tenant-seconds per real second while running, 1 to 86400. */
+  /** Returns the tenant-seconds per real second while running, 1 to 86400. */
   rate(): number
-  /**
-   * Brings a running clock to the given real time; a frozen clock stays. Does what has become due.
-   * @param realNow milliseconds since the epoch, as the edge reads them
-   */
+  /** Brings a running clock to a real time and does all due work. A frozen clock stays. */
   sync(realNow: number): void
-  /**
-   * Stands at a moment that once was reached at a real time, for a replay: from there a running clock runs on. Does
-   * what becomes due on the way.
-   */
-  standAt(at: Instant, realNow: number): void
-  /** Freezes, resumes or changes the pace, from now on. */
+  /** Moves to the time that a recorded request had, and does all due work. A running clock continues from there. */
+  replayTo(at: Instant, realNow: number): void
+  /** Freezes, resumes or changes the rate, from now on. */
   configure(change: { mode?: 'running' | 'frozen' | undefined; rate?: number | undefined }): void
-  /** Moves forward, doing all that is due on the way, each at its own due time and in order. */
+  /** Moves forward and does all due work, in order and each at its own due time. */
   advanceTo(to: Instant): void
   /** When the next work is due; null: never. */
   nextDue(): Instant | null
-  /** What it shows at a real time, in milliseconds. Nothing is done that becomes due. */
+  /** Returns the tenant's time at a real time, without doing due work. */
   timeAt(realNow: number): Instant
-  /** The real time, in milliseconds, at which the clock gets there by itself; null: it never does. */
+  /** Returns the real time at which a running clock reaches an instant; null: the clock is frozen. */
   realTimeOf(at: Instant): number | null
   /**
-   * Plans the next work of an item, in place of what was planned. A time that has passed means at once, one past the
-   * end of time never. The work of an item is the same function each time.
+   * Plans the next work of an item and replaces its earlier plan. A past time means now.
+   * A time after the last instant means never.
    */
   schedule<T extends Schedulable>(item: T, at: Instant | null, work: DueWork<T>): void
 }
@@ -41,37 +35,33 @@ export interface ClockStart {
   readonly now: Instant
   readonly mode: 'running' | 'frozen'
   readonly rate: number
-  /** The real time that `now` stands for, in milliseconds. */
+  /** The real time that corresponds to `now`, in milliseconds. */
   readonly realNow: number
 }
 
 export function createClock(start: ClockStart): Clock {
-  let now = start.now
-  let mode = start.mode
-  let rate = start.rate
-  // A running clock is a line through one point, so that rounding to whole seconds never accumulates.
+  let { now, mode, rate } = start
+  // Time runs from this pair of times, so that rounding to whole seconds never accumulates.
   let anchor = { real: start.realNow, virtual: start.now }
   let lastReal = start.realNow
 
-  const agenda = createAgenda()
+  const scheduler = createScheduler()
 
   function advanceTo(to: Instant) {
-    for (let at = agenda.nextAt(); at !== null && at <= to; at = agenda.nextAt()) {
-      const { item, work } = agenda.take()
+    for (let at = scheduler.nextAt(); at !== null && at <= to; at = scheduler.nextAt()) {
+      const { item, work } = scheduler.take()
       if (at > now) now = at
       work(item)
     }
     if (to > now) now = to
   }
 
+  /** Returns the time to the millisecond; `now` is rounded down to seconds. */
   const exactAt = (real: number) => (mode === 'frozen' ? now : anchor.virtual + (real - anchor.real) * rate)
-
-  /** The running time to the millisecond; `now` is its whole seconds. */
-  const exactNow = () => exactAt(lastReal)
 
   const timeAt = (realNow: number) => Math.min(wholeSecond(exactAt(Math.max(realNow, lastReal))), LAST_INSTANT)
 
-  function reanchor(virtual: number) {
+  function setAnchor(virtual: number) {
     anchor = { real: lastReal, virtual: Math.max(virtual, now) }
   }
 
@@ -80,31 +70,31 @@ export function createClock(start: ClockStart): Clock {
     mode: () => mode,
     rate: () => rate,
     sync(realNow) {
-      if (realNow > lastReal) lastReal = realNow
+      lastReal = Math.max(lastReal, realNow)
       advanceTo(timeAt(lastReal))
     },
-    standAt(at, realNow) {
-      if (realNow > lastReal) lastReal = realNow
+    replayTo(at, realNow) {
+      lastReal = Math.max(lastReal, realNow)
       advanceTo(at)
-      reanchor(now)
+      setAnchor(now)
     },
     configure(change) {
-      // What has run of the present second is kept, or a pace that is set often would hold the clock back.
-      const exact = exactNow()
+      // Keeps the fraction of a second, or frequent changes would slow the clock down.
+      const exact = exactAt(lastReal)
       mode = change.mode ?? mode
       rate = change.rate ?? rate
-      reanchor(exact)
+      setAnchor(exact)
     },
     advanceTo(to) {
-      const fraction = exactNow() - now
+      const fraction = exactAt(lastReal) - now
       advanceTo(to)
-      reanchor(now + fraction)
+      setAnchor(now + fraction)
     },
-    nextDue: agenda.nextAt,
+    nextDue: scheduler.nextAt,
     timeAt,
     realTimeOf: at => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),
     schedule(item, at, work) {
-      agenda.plan(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)
+      scheduler.plan(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)
     },
   }
 }

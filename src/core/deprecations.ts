@@ -1,12 +1,12 @@
-import type { Engine } from './engine.js'
 import { errors, quote } from './errors.js'
 import type { Operation } from './operations.js'
+import type { TenantContext } from './tenant-context.js'
 import { formatInstant, parseInstant } from './time.js'
 
-/** Whether the headers look as the service documents them, or as the standards have them (decisions §11). */
+/** The style of the headers: as the service documents them, or as the RFCs define them (decisions §11). */
 export type DeprecationStyle = 'seed' | 'rfc'
 
-/** That an operation is deprecated, as the control plane sets it. Moments are YYYY-MM-DDThh:mm:ssZ. */
+/** The deprecation of an operation, set by the control plane. Instants are YYYY-MM-DDThh:mm:ssZ. */
 export interface Deprecation {
   /** Such as `GET /api/v1/direct-debit`. */
   readonly operation: string
@@ -21,22 +21,22 @@ export type DeprecationRequest = Pick<Deprecation, 'operation'> & Partial<Deprec
 /** The deprecated operations of one tenant. */
 export interface Deprecations {
   list(): readonly Deprecation[]
-  /** Whether there are any. */
-  areAny(): boolean
-  /** Puts these in place of all. @throws INVALID_FIELD, MISSING_FIELD */
+  /** Whether there are none. */
+  isEmpty(): boolean
+  /** Replaces all deprecations. @throws INVALID_FIELD, MISSING_FIELD */
   replace(requests: readonly DeprecationRequest[], operations: readonly Operation[]): void
-  /** The headers `Deprecation` and `Sunset` of an answer of an operation; null: it is not deprecated. */
+  /** Returns the headers `Deprecation` and `Sunset` of an operation; null: it is not deprecated. */
   headersOf(operation: string, style: DeprecationStyle): Record<string, string> | null
-  /** @throws OPERATION_SUNSET */
-  refuseGone(operation: string): void
+  /** Refuses an operation that is gone. @throws OPERATION_SUNSET */
+  assertNotSunset(operation: string): void
 }
 
 /**
- * @param earlier the deprecations of an earlier life
- * @throws INVALID_FIELD, MISSING_FIELD: one of those could not be
+ * @param earlier the deprecations of a restored state
+ * @throws INVALID_FIELD, MISSING_FIELD (an invalid deprecation among them)
  */
 export function createDeprecations(
-  { clock }: Pick<Engine, 'clock'>,
+  { clock }: Pick<TenantContext, 'clock'>,
   earlier: readonly Deprecation[] = [],
 ): Deprecations {
   let byOperation = collect(earlier, 'deprecations')
@@ -45,7 +45,7 @@ export function createDeprecations(
 
   return {
     list: () => [...byOperation.values()],
-    areAny: () => byOperation.size > 0,
+    isEmpty: () => byOperation.size === 0,
     replace(requests, operations) {
       const now = formatInstant(clock.now())
       const complete = requests.map(({ operation, deprecatedSince = now, sunset, goneAfterSunset = false }, at) => {
@@ -72,14 +72,14 @@ export function createDeprecations(
         ...(sunset !== undefined && { sunset }),
       }
     },
-    refuseGone(operation) {
+    assertNotSunset(operation) {
       const { sunset, goneAfterSunset = false } = byOperation.get(operation) ?? {}
       if (goneAfterSunset && isPast(sunset as string)) throw errors.operationSunset(operation, sunset as string)
     },
   }
 }
 
-/** @throws INVALID_FIELD, MISSING_FIELD: they contradict themselves, or each other */
+/** Checks deprecations and indexes them by operation. @throws INVALID_FIELD, MISSING_FIELD */
 function collect(deprecations: readonly Deprecation[], path: string): Map<string, Deprecation> {
   const byOperation = new Map<string, Deprecation>()
   for (const [at, deprecation] of deprecations.entries()) {
@@ -89,7 +89,7 @@ function collect(deprecations: readonly Deprecation[], path: string): Map<string
     if (sunset === undefined && goneAfterSunset) {
       throw errors.missing(`${field}.sunset`, 'sunset is required with goneAfterSunset.')
     }
-    // RFC 9745 §4. Both are of one form, so that they compare as text.
+    // RFC 9745 §4. Instants compare as text.
     if (sunset !== undefined && sunset < deprecatedSince) {
       throw errors.invalid(`${field}.sunset`, `sunset must not be before deprecatedSince, which is ${deprecatedSince}.`)
     }

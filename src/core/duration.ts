@@ -5,13 +5,13 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 
-// 10 000 years of the Gregorian calendar, in which 400 years are 146 097 days: no due date lies further ahead.
+// 10,000 years; 400 years of the Gregorian calendar have 146,097 days.
 const LONGEST = 25 * 146_097 * DAY
 
 /**
- * The whole seconds of an ISO 8601 duration, in upper or lower case (decisions §8): `PnW` alone, or any of days, hours,
- * minutes and seconds in this order. Undefined for all else: no component at all, a `T` with none behind it, years and
- * months (which have no fixed length), fractions, signs, and anything above 10 000 years.
+ * Returns the seconds of an ISO 8601 duration, in upper or lower case (decisions §8).
+ * It has either weeks, or days, hours, minutes and seconds. Undefined: not such a duration, or above 10,000 years.
+ * Years and months are refused, because they have no fixed length.
  */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text)

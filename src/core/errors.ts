@@ -1,14 +1,13 @@
 /**
- * THE error catalogue: every answer of status 4xx or 5xx is one of these entries.
- *
- * The envelope `{ code, field, message }` is documented (service interface, Errors 1); the codes and their
- * statuses are not, so every entry is labelled `assumed`. Call sites say *which* error, never a status.
+ * The error catalogue: every answer with status 4xx or 5xx is one of these entries.
+ * The envelope is documented (service interface, Errors 1); codes and statuses are not, so all are labelled `assumed`.
+ * Other files name an error of the catalogue, never a status.
  */
 
 export interface CatalogueEntry {
-  /** The HTTP status that the code always comes with. */
+  /** The HTTP status of the code. */
   readonly status: number
-  /** When it is answered, as the documentation prints it. */
+  /** The condition of the error, for the documentation. */
   readonly when: string
   readonly 'x-fidelity': 'documented' | 'assumed'
 }
@@ -39,7 +38,10 @@ export const catalogue = {
   INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
   EXPIRED_TOKEN: entry(401, "The bearer token has expired on the tenant's clock."),
   ADMIN_TOKEN_REQUIRED: entry(401, 'Control plane: an admin token is set, and the call does not carry it.'),
-  ORIGIN_NOT_ALLOWED: entry(403, "The origin of an embedded link is not on the tenant's list of allowed SDK origins."),
+  ORIGIN_NOT_ALLOWED: entry(
+    403,
+    "The origin of an embedded link is not on the tenant's list of allowed SDK origins, or the list is empty.",
+  ),
   ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
   MANDATE_NOT_FOUND: entry(404, 'No such mandate of this tenant in this region.'),
   COLLECTION_NOT_FOUND: entry(404, 'No such collection of this tenant in this region.'),
@@ -54,7 +56,7 @@ export const catalogue = {
   MANDATE_NOT_ACTIVE: entry(409, 'The mandate is not ACTIVE.'),
   MANDATE_ALREADY_USED: entry(409, 'The ONE_OFF mandate has a collection already.'),
   PAYOUT_LINK_ALREADY_CLAIMED: entry(409, 'The payout link has been claimed, so it cannot be cancelled.'),
-  PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled, expired, rejected or failed.'),
+  PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled already.'),
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
   ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state; the message names what is.'),
   OPERATION_SUNSET: entry(410, 'The operation is past its sunset: only when asked for by a deprecation.'),
@@ -74,15 +76,15 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue
 
-/** The documented error envelope (service interface, Errors 1). `field` is null where no field is to blame. */
+/** The documented error envelope (service interface, Errors 1). `field` is null if no field caused the error. */
 export interface ErrorEnvelope {
   readonly code: ErrorCode
   readonly field: string | null
   readonly message: string
 }
 
-/** A refusal that a client is told of, as the catalogue has it. `headers` go out with the answer. */
-export class SandboxError extends Error {
+/** An error of the catalogue. `headers` are sent with the answer. */
+export class ApiError extends Error {
   readonly field: string | null
 
   constructor(
@@ -93,7 +95,7 @@ export class SandboxError extends Error {
     readonly status: number = catalogue[code].status,
   ) {
     super(message)
-    // A client can name a field as it likes, also at great length.
+    // Clients choose the names of unknown fields, so they can be long.
     this.field = field === null ? null : shorten(field)
   }
 
@@ -103,55 +105,49 @@ export class SandboxError extends Error {
 }
 
 /**
- * Runs a check on one of several records; what it refuses is told with the path of that record in front of the field.
+ * Runs a check on one of several records. The path of the record precedes the field of an error.
  */
 export function atPath<T>(path: string, check: () => T): T {
   try {
     return check()
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error
-    throw new SandboxError(
-      error.code,
-      error.field === null ? path : `${path}.${error.field}`,
-      error.message,
-      error.headers,
-    )
+    if (!(error instanceof ApiError)) throw error
+    throw new ApiError(error.code, error.field === null ? path : `${path}.${error.field}`, error.message, error.headers)
   }
 }
 
 const QUOTED = 80
 
-/** A client's own text as a message may repeat it: at most 80 characters, control characters escaped. */
+/** Quotes a value of the client in a message: at most 80 characters, control characters escaped. */
 export function quote(value: unknown): string {
   if (typeof value !== 'string') return Array.isArray(value) ? 'an array' : describe(value)
   return JSON.stringify(shorten(value))
 }
 
-/** A name as a message may repeat it. */
+/** Shortens a name for a message. */
 export const shorten = (name: string): string => (name.length > QUOTED ? `${name.slice(0, QUOTED - 1)}…` : name)
 
 const describe = (value: unknown): string =>
   value !== null && typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value).slice(0, QUOTED)}`
 
 const notFound = (code: ErrorCode, field: string, what: string) => (reference: string) =>
-  new SandboxError(code, field, `There is no ${what} ${quote(reference)} of this tenant in this region.`)
+  new ApiError(code, field, `There is no ${what} ${quote(reference)} of this tenant in this region.`)
 
-const refusal = (code: ErrorCode) => (field: string | null, message: string) => new SandboxError(code, field, message)
+const refusal = (code: ErrorCode) => (field: string | null, message: string) => new ApiError(code, field, message)
 
-/** One maker per case, so that a call site reads as what went wrong. Each returns the error for the caller to throw. */
+/** Creates the errors of the catalogue, one function per case. The caller throws the result. */
 export const errors = {
   malformed: refusal('MALFORMED_REQUEST'),
-  missing: (field: string | null, message = `${field} is required.`) =>
-    new SandboxError('MISSING_FIELD', field, message),
+  missing: (field: string | null, message = `${field} is required.`) => new ApiError('MISSING_FIELD', field, message),
   invalid: refusal('INVALID_FIELD'),
   invalidCursor: () =>
-    new SandboxError(
+    new ApiError(
       'INVALID_CURSOR',
       'cursor',
       'The cursor was not issued by this server for this list. Pass nextCursor of a previous page, or leave it out.',
     ),
   invalidRegion: (region: string, served: readonly string[]) =>
-    new SandboxError(
+    new ApiError(
       'INVALID_REGION',
       'x-region',
       region === 'GB'
@@ -159,137 +155,121 @@ export const errors = {
         : `x-region must be one of ${served.join(', ')}, not ${quote(region)}.`,
     ),
   regionCurrencyMismatch: (region: string, currency: string, right: string) =>
-    new SandboxError(
+    new ApiError(
       'REGION_CURRENCY_MISMATCH',
       'currency',
       `The currency of region ${region} is ${right}, not ${currency}.`,
     ),
   payoutMethodMismatch: (method: string, region: string, legal: readonly string[]) =>
-    new SandboxError(
+    new ApiError(
       'PAYOUT_METHOD_MISMATCH',
       'payoutMethod',
       `${method} does not pay out in region ${region}. Methods there: ${legal.join(', ')}.`,
     ),
   amountLimitExceeded: (method: string, limit: string) =>
-    new SandboxError('AMOUNT_LIMIT_EXCEEDED', 'amount', `${method} carries at most ${limit}.`),
+    new ApiError('AMOUNT_LIMIT_EXCEEDED', 'amount', `${method} carries at most ${limit}.`),
   collectionDateTooEarly: (date: string, earliest: string) =>
-    new SandboxError(
+    new ApiError(
       'COLLECTION_DATE_TOO_EARLY',
       'collectionDate',
       `${date} is too early: the earliest date is ${earliest}.`,
     ),
   collectionDateTooLate: (date: string, latest: string) =>
-    new SandboxError(
-      'COLLECTION_DATE_TOO_LATE',
-      'collectionDate',
-      `${date} is too late: the latest date is ${latest}.`,
-    ),
+    new ApiError('COLLECTION_DATE_TOO_LATE', 'collectionDate', `${date} is too late: the latest date is ${latest}.`),
   immutableCounterpartyReference: () =>
-    new SandboxError(
+    new ApiError(
       'IMMUTABLE_FIELD',
       'counterpartyReference',
       'counterpartyReference cannot change: leave it out, or repeat the one in the path.',
     ),
-  inconsistentBillUpdate: (field: string, message: string) =>
-    new SandboxError('INCONSISTENT_BILL_UPDATE', field, message),
+  inconsistentBillUpdate: (field: string, message: string) => new ApiError('INCONSISTENT_BILL_UPDATE', field, message),
   unsupportedGrantType: (grantType: string) =>
-    new SandboxError(
+    new ApiError(
       'UNSUPPORTED_GRANT_TYPE',
       'grant_type',
       `grant_type must be client_credentials, not ${quote(grantType)}.`,
     ),
   invalidClient: (message = 'Unknown client_id, or client_secret does not belong to it.') =>
-    new SandboxError('INVALID_CLIENT', 'client_id', message, { 'www-authenticate': 'Basic realm="oauth"' }),
+    new ApiError('INVALID_CLIENT', 'client_id', message),
   missingToken: () =>
-    new SandboxError('MISSING_TOKEN', 'authorization', 'Send the header Authorization: Bearer <access_token>.', {
+    new ApiError('MISSING_TOKEN', 'authorization', 'Send the header Authorization: Bearer <access_token>.', {
       'www-authenticate': 'Bearer realm="payments-sandbox"',
     }),
   invalidToken: () =>
-    new SandboxError('INVALID_TOKEN', 'authorization', 'The access token is not known here. Request a new one.', {
+    new ApiError('INVALID_TOKEN', 'authorization', 'The access token is not known here. Request a new one.', {
       'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token"',
     }),
   expiredToken: () =>
-    new SandboxError('EXPIRED_TOKEN', 'authorization', 'The access token has expired. Request a new one.', {
+    new ApiError('EXPIRED_TOKEN', 'authorization', 'The access token has expired. Request a new one.', {
       'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token"',
     }),
   adminTokenRequired: () =>
-    new SandboxError(
+    new ApiError(
       'ADMIN_TOKEN_REQUIRED',
       'authorization',
       'Send the header Authorization: Bearer <SANDBOX_ADMIN_TOKEN> to the control plane.',
       { 'www-authenticate': 'Bearer realm="payments-sandbox control plane"' },
     ),
-  originNotAllowed: (origin: string) =>
-    new SandboxError(
+  originNotAllowed: (origin: string | undefined) =>
+    new ApiError(
       'ORIGIN_NOT_ALLOWED',
       'origin',
-      `${quote(origin)} is not on the tenant's list of allowed SDK origins.`,
+      origin === undefined
+        ? "The tenant's list of allowed SDK origins is empty: no link can be embedded."
+        : `${quote(origin)} is not on the tenant's list of allowed SDK origins.`,
     ),
   routeNotFound: () =>
-    new SandboxError('ROUTE_NOT_FOUND', null, 'There is no such path. GET /_sandbox lists those of the control plane.'),
+    new ApiError('ROUTE_NOT_FOUND', null, 'There is no such path. GET /_sandbox lists those of the control plane.'),
   mandateNotFound: notFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate'),
   collectionNotFound: notFound('COLLECTION_NOT_FOUND', 'collectionReference', 'collection'),
   payoutLinkNotFound: notFound('PAYOUT_LINK_NOT_FOUND', 'payoutLinkId', 'payout link'),
   billNotFound: notFound('BILL_NOT_FOUND', 'uniqueReferenceIdentifier', 'bill'),
   counterpartyNotFound: notFound('COUNTERPARTY_NOT_FOUND', 'counterpartyReference', 'counterparty'),
   clientNotFound: (clientId: string) =>
-    new SandboxError(
+    new ApiError(
       'CLIENT_NOT_FOUND',
       'client',
       `There is no tenant ${quote(clientId)}. It comes into being with its first token.`,
     ),
   faultNotFound: (id: string) =>
-    new SandboxError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this tenant.`),
+    new ApiError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this tenant.`),
   operationSunset: (operation: string, sunset: string) =>
-    new SandboxError('OPERATION_SUNSET', null, `${operation} is gone since its sunset, ${sunset}.`),
+    new ApiError('OPERATION_SUNSET', null, `${operation} is gone since its sunset, ${sunset}.`),
   unknownFixture: (fixture: string, known: readonly string[]) =>
-    new SandboxError('INVALID_FIELD', 'fixture', `There is no fixture ${quote(fixture)}. Known: ${known.join(', ')}.`),
+    new ApiError('INVALID_FIELD', 'fixture', `There is no fixture ${quote(fixture)}. Known: ${known.join(', ')}.`),
   methodNotAllowed: (method: string, allow: string) =>
-    new SandboxError('METHOD_NOT_ALLOWED', null, `${method} does not work on this path. These do: ${allow}.`, {
+    new ApiError('METHOD_NOT_ALLOWED', null, `${method} does not work on this path. These do: ${allow}.`, {
       allow,
     }),
-  requestTimeout: () => new SandboxError('REQUEST_TIMEOUT', null, 'The request did not arrive in time.'),
+  requestTimeout: () => new ApiError('REQUEST_TIMEOUT', null, 'The request did not arrive in time.'),
   duplicateReference: (field: string, reference: string) =>
-    new SandboxError('DUPLICATE_REFERENCE', field, `${quote(reference)} is taken already.`),
+    new ApiError('DUPLICATE_REFERENCE', field, `${quote(reference)} is taken already.`),
   mandateNotActive: (reference: string, status: string) =>
-    new SandboxError(
-      'MANDATE_NOT_ACTIVE',
-      'mandateReference',
-      `The mandate ${quote(reference)} is ${status}, not ACTIVE.`,
-    ),
+    new ApiError('MANDATE_NOT_ACTIVE', 'mandateReference', `The mandate ${quote(reference)} is ${status}, not ACTIVE.`),
   mandateAlreadyUsed: (reference: string) =>
-    new SandboxError(
+    new ApiError(
       'MANDATE_ALREADY_USED',
       'mandateReference',
       `The ONE_OFF mandate ${quote(reference)} has been used already.`,
     ),
   payoutLinkAlreadyClaimed: (status: string) =>
-    new SandboxError('PAYOUT_LINK_ALREADY_CLAIMED', 'payoutLinkId', `The link has been claimed: it is ${status}.`),
+    new ApiError('PAYOUT_LINK_ALREADY_CLAIMED', 'payoutLinkId', `The link has been claimed: it is ${status}.`),
   payoutLinkNotCancellable: (status: string) =>
-    new SandboxError(
-      'PAYOUT_LINK_NOT_CANCELLABLE',
-      'payoutLinkId',
-      `The link is ${status} and cannot be cancelled any more.`,
-    ),
+    new ApiError('PAYOUT_LINK_NOT_CANCELLABLE', 'payoutLinkId', `The link is ${status} already.`),
   billCancelled: () =>
-    new SandboxError(
+    new ApiError(
       'BILL_CANCELLED',
       'uniqueReferenceIdentifier',
       'The bill is CANCELLED: it takes no update and no document.',
     ),
   illegalTransition: refusal('ILLEGAL_TRANSITION'),
   payloadTooLarge: (field: string | null, limit: string) =>
-    new SandboxError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
+    new ApiError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
   unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>
-    new SandboxError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
+    new ApiError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
   headersTooLarge: () =>
-    new SandboxError(
-      'HEADERS_TOO_LARGE',
-      null,
-      'The request line and headers must not be larger than 16 KiB together.',
-    ),
-  internal: () =>
-    new SandboxError('INTERNAL_ERROR', null, 'Something went wrong inside the sandbox. Its log says more.'),
+    new ApiError('HEADERS_TOO_LARGE', null, 'The request line and headers must not be larger than 16 KiB together.'),
+  internal: () => new ApiError('INTERNAL_ERROR', null, 'Something went wrong inside the sandbox. Its log says more.'),
   unavailable: (message: string, headers?: Record<string, string>) =>
-    new SandboxError('SERVICE_UNAVAILABLE', null, message, headers),
+    new ApiError('SERVICE_UNAVAILABLE', null, message, headers),
 }

@@ -1,28 +1,28 @@
 import { parseDuration } from './duration.js'
-import type { Engine } from './engine.js'
 import { atPath, errors } from './errors.js'
 import { canMeet, createGlob } from './glob.js'
 import type { Operation } from './operations.js'
 import type { Region } from './regions.js'
+import type { TenantContext } from './tenant-context.js'
 import { formatInstant } from './time.js'
 
-/** Which requests a fault is for; what is left out does not matter. In `path`, `*` stands for any run of characters. */
+/** The requests that a fault applies to. A member that is left out matches all; `*` in `path` matches any text. */
 export interface FaultMatch {
   readonly method?: string
   readonly path?: string
   readonly region?: Region
 }
 
-/** Whether a request that a fault cuts off was applied before, or not at all. */
+/** Whether a fault cuts a request off before or after it takes effect. */
 export type When = 'before' | 'after'
 
-/** How long an answer is late: milliseconds, or a distribution of them. */
+/** The delay of an answer: milliseconds, or a distribution of them. */
 export type Delay =
   | number
   | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
   | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
 
-/** What a fault does to a request (control plane, Faults). */
+/** The effect of a fault on a request (control plane, Faults). */
 export type Effect =
   | {
       readonly kind: 'error'
@@ -40,21 +40,21 @@ export type Effect =
 
 export type EffectKind = Effect['kind']
 
-/** A fault as it is asked for. */
+/** The request that arms a fault. */
 export interface FaultRequest {
   readonly match?: FaultMatch
-  /** How often it fires; null: until it is removed. */
+  /** The number of times it fires; null: until it is removed. */
   readonly times?: number | null
-  /** How many matching requests it lets through first. */
+  /** The number of matching requests before it fires. */
   readonly skip?: number
-  /** How likely it fires on a matching request. */
+  /** The probability that it fires on a matching request. */
   readonly probability?: number
-  /** How long it stays armed, as an ISO 8601 duration of real time. */
+  /** Its lifetime, as an ISO 8601 duration of real time. */
   readonly ttl?: string
   readonly effect: Effect
 }
 
-/** A fault of a tenant, armed or no longer. */
+/** A fault of a tenant, in any state. */
 export interface Fault extends FaultRequest {
   readonly id: string
   readonly match: FaultMatch
@@ -63,36 +63,36 @@ export interface Fault extends FaultRequest {
   readonly probability: number
   /** The tenant's time, YYYY-MM-DDThh:mm:ssZ. */
   readonly armedAt: string
-  /** The real time, in milliseconds, at which `ttl` is over. */
+  /** The real time at which it expires, in milliseconds. */
   readonly expiresAt?: number
-  /** How many requests have matched, those let through included. */
+  /** The number of matching requests, with those on which it did not fire. */
   seen: number
   fired: number
 }
 
-/** Whether it can fire still; if not, whether it has fired as often as it should, or its time is over. */
+/** Armed: it can fire. Spent: it has fired `times` times. Expired: its `ttl` is over. */
 export type FaultState = 'armed' | 'spent' | 'expired'
 
-/** What a request is to a fault. */
-export interface Faulted {
+/** The part of a request that faults match. */
+export interface FaultTarget {
   readonly method: string
-  /** As it came, with percent-encoding that decodes. */
+  /** As received, with valid percent-encoding. */
   readonly path: string
-  /** Undefined: its operation takes none, as the one that issues tokens, which takes no token either. */
+  /** Undefined: the operation has no region, like the token request, which has no bearer token either. */
   readonly region: string | undefined
 }
 
-/** The faults that one request has met: every delay that matches, and the first other that does. */
-export interface Met {
-  /** In the order in which they were armed. */
+/** The faults that fired on one request: all matching delays, and the first matching fault of another kind. */
+export interface AppliedFaults {
+  /** In the order of arming. */
   readonly fired: readonly Fault[]
-  /** How late the answer is, in milliseconds. */
+  /** The total delay in milliseconds. */
   readonly delay: number
-  /** What else happens to it. */
+  /** The effect beside the delay. */
   readonly effect: Exclude<Effect, { kind: 'delay' }> | null
 }
 
-/** The faults of one tenant, in the order in which they were armed. They are seeded: a run repeats exactly. */
+/** The faults of one tenant, in the order of arming. Their random numbers are seeded, so that a run can be repeated. */
 export interface Faults {
   /** @throws INVALID_FIELD (it could never fire, or there are too many) */
   arm(request: FaultRequest, operations: readonly Operation[], realNow: number): Fault
@@ -101,25 +101,28 @@ export interface Faults {
   /** @throws FAULT_NOT_FOUND */
   remove(id: string): void
   clear(): void
-  /** Whether there are any, armed or no longer: mostly there are none, and nothing needs to be asked of them. */
-  areAny(): boolean
-  /** Whether a request would meet, or count for, any of them. */
-  concern(request: Faulted, realNow: number): boolean
-  /** Lets the faults fire that a request meets, and counts it. */
-  meet(request: Faulted, realNow: number): Met
+  /** Whether the list is empty. */
+  isEmpty(): boolean
+  /** Whether any armed fault applies to a request. Counts nothing. */
+  matches(request: FaultTarget, realNow: number): boolean
+  /** Counts a request for all faults that apply to it, and returns those that fire. */
+  apply(request: FaultTarget, realNow: number): AppliedFaults
 }
 
-/** Far more than a test needs; each is looked at on every request. */
+/** A limit, because every request is matched against every fault. */
 const MOST_FAULTS = 1000
 
 /**
- * @param earlier the faults of an earlier life
- * @throws MISSING_FIELD, INVALID_FIELD, DUPLICATE_REFERENCE: one of those could not work
+ * @param earlier the faults of a restored state
+ * @throws MISSING_FIELD, INVALID_FIELD, DUPLICATE_REFERENCE (an invalid fault among them)
  */
-export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earlier: readonly Fault[] = []): Faults {
+export function createFaults(
+  { clock, ids }: Pick<TenantContext, 'clock' | 'ids'>,
+  earlier: readonly Fault[] = [],
+): Faults {
   let faults: Fault[] = earlier.map((fault, at) => {
     atPath(`faults.${at}`, () => {
-      refuseWrongEffect(fault.effect)
+      assertValidEffect(fault.effect)
       if (earlier.findIndex(({ id }) => id === fault.id) < at) throw errors.duplicateReference('id', fault.id)
     })
     return { ...fault }
@@ -131,7 +134,7 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
     return expiresAt !== undefined && realNow >= expiresAt ? 'expired' : 'armed'
   }
 
-  /** However a path is encoded, it leads to the same operation. */
+  /** Matches the decoded path, because all encodings of it lead to the same operation. */
   function matchesPath(fault: Fault, path: string): boolean {
     let glob = globs.get(fault)
     if (glob === undefined) {
@@ -141,22 +144,22 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
     return glob(path.includes('%') ? decodeURIComponent(path) : path)
   }
 
-  const isFor = (fault: Fault, { method, path, region }: Faulted) =>
+  const isFor = (fault: Fault, { method, path, region }: FaultTarget) =>
     (fault.match.method ?? method) === method &&
     (fault.match.region ?? region) === region &&
     (fault.effect.kind !== 'stale-token' || region !== undefined) &&
     matchesPath(fault, path)
 
-  const isConcerned = (fault: Fault, request: Faulted, realNow: number) =>
+  const isArmedFor = (fault: Fault, request: FaultTarget, realNow: number) =>
     stateOf(fault, realNow) === 'armed' && isFor(fault, request)
 
-  /** A state that was put back can hold any ids. */
+  /** Returns an unused id. A restored state can hold any ids. */
   function nextId(): string {
     const id = `fault-${ids.count('fault id')}`
     return faults.some(fault => fault.id === id) ? nextId() : id
   }
 
-  /** Counts a request that a fault is for. */
+  /** Counts a matching request and returns whether the fault fires. */
   function fires(fault: Fault): boolean {
     fault.seen++
     if (fault.seen <= fault.skip || (fault.probability < 1 && ids.fraction('fault') >= fault.probability)) return false
@@ -169,7 +172,7 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
     if (delay.distribution === 'uniform') {
       return Math.round(delay.min + ids.fraction('fault') * (delay.max - delay.min))
     }
-    // Box and Muller, 1958: two even numbers make one of the normal distribution.
+    // Box-Muller transform.
     const radius = Math.sqrt(-2 * Math.log(1 - ids.fraction('fault')))
     const normal = radius * Math.cos(2 * Math.PI * ids.fraction('fault'))
     return Math.round(Math.min(delay.median * Math.exp(delay.sigma * normal), delay.max))
@@ -181,10 +184,10 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
       if (faults.length >= MOST_FAULTS) {
         throw errors.invalid(null, `There are ${MOST_FAULTS} faults: remove some with DELETE /_sandbox/faults.`)
       }
-      refuseWrongEffect(effect)
-      refuseUnreachable(match, effect, operations)
+      assertValidEffect(effect)
+      assertReachable(match, effect, operations)
       const lifetime = ttl === undefined ? undefined : (parseDuration(ttl) as number)
-      if (lifetime === 0) throw errors.invalid('ttl', 'With a ttl of no time, the fault could never fire.')
+      if (lifetime === 0) throw errors.invalid('ttl', 'With a ttl of 0, the fault could never fire.')
       const fault: Fault = {
         id: nextId(),
         match,
@@ -202,7 +205,7 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
       return fault
     },
     list: () => faults,
-    areAny: () => faults.length > 0,
+    isEmpty: () => faults.length === 0,
     stateOf,
     remove(id) {
       if (!faults.some(fault => fault.id === id)) throw errors.faultNotFound(id)
@@ -211,13 +214,13 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
     clear() {
       faults = []
     },
-    concern: (request, realNow) => faults.some(fault => isConcerned(fault, request, realNow)),
-    meet(request, realNow) {
+    matches: (request, realNow) => faults.some(fault => isArmedFor(fault, request, realNow)),
+    apply(request, realNow) {
       const fired: Fault[] = []
       let delay = 0
-      let effect: Met['effect'] = null
+      let effect: AppliedFaults['effect'] = null
       for (const fault of faults) {
-        if (!isConcerned(fault, request, realNow)) continue
+        if (!isArmedFor(fault, request, realNow)) continue
         if (fault.effect.kind === 'delay') {
           if (!fires(fault)) continue
           delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect)
@@ -232,39 +235,45 @@ export function createFaults({ clock, ids }: Pick<Engine, 'clock' | 'ids'>, earl
   }
 }
 
-/** The members that an effect of each kind must and may have, beside `kind`. */
-const MEMBERS: Readonly<Record<EffectKind, { readonly must: readonly string[]; readonly may?: readonly string[] }>> = {
-  error: { must: ['status'], may: ['code', 'message', 'retryAfter', 'headers'] },
-  delay: { must: [], may: ['ms', 'distribution', 'min', 'max', 'median', 'sigma'] },
-  drop: { must: ['when'] },
-  reset: { must: ['when'] },
-  truncate: { must: [] },
-  garbage: { must: [] },
-  dribble: { must: ['ms'] },
-  'stale-token': { must: [] },
+/** The required and the optional members of each kind of effect, beside `kind`. */
+const MEMBERS: Readonly<
+  Record<EffectKind, { readonly required: readonly string[]; readonly optional?: readonly string[] }>
+> = {
+  error: { required: ['status'], optional: ['code', 'message', 'retryAfter', 'headers'] },
+  delay: { required: [], optional: ['ms', 'distribution', 'min', 'max', 'median', 'sigma'] },
+  drop: { required: ['when'] },
+  reset: { required: ['when'] },
+  truncate: { required: [] },
+  garbage: { required: [] },
+  dribble: { required: ['ms'] },
+  'stale-token': { required: [] },
 }
 
 export const EFFECT_KINDS = Object.keys(MEMBERS) as EffectKind[]
 
-/** The types of the members are checked before. @throws MISSING_FIELD, INVALID_FIELD */
-function refuseWrongEffect(effect: Effect): void {
-  const { must, may = [] } = MEMBERS[effect.kind]
-  for (const name of must) {
+/** Checks the members of an effect. The schema has checked their types. @throws MISSING_FIELD, INVALID_FIELD */
+function assertValidEffect(effect: Effect): void {
+  const { required, optional = [] } = MEMBERS[effect.kind]
+  for (const name of required) {
     if (!(name in effect)) throw errors.missing(`effect.${name}`, `effect.${name} is required with ${effect.kind}.`)
   }
-  const excess = Object.keys(effect).find(name => name !== 'kind' && !must.includes(name) && !may.includes(name))
+  const excess = Object.keys(effect).find(
+    name => name !== 'kind' && !required.includes(name) && !optional.includes(name),
+  )
   if (excess !== undefined) {
-    const kinds = EFFECT_KINDS.filter(kind => [MEMBERS[kind].must, MEMBERS[kind].may ?? []].flat().includes(excess))
+    const kinds = EFFECT_KINDS.filter(kind =>
+      [MEMBERS[kind].required, MEMBERS[kind].optional ?? []].flat().includes(excess),
+    )
     throw errors.invalid(`effect.${excess}`, `effect.${excess} goes with ${kinds.join(', ')}, not with ${effect.kind}.`)
   }
-  if (effect.kind === 'error') refuseWrongHeaders(effect)
-  if (effect.kind === 'delay') refuseWrongDelay(effect)
+  if (effect.kind === 'error') assertValidHeaders(effect)
+  if (effect.kind === 'delay') assertValidDelay(effect)
   if (effect.kind === 'dribble' && typeof effect.ms !== 'number') {
     throw errors.invalid('effect.ms', 'effect.ms of dribble must be an integer.')
   }
 }
 
-/** What frames an answer, and what every answer has of the server's own: another one would break it, or be lost. */
+/** Headers of message framing and of the server itself, which a fault cannot set. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -280,7 +289,7 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-function refuseWrongHeaders({ retryAfter, headers = {} }: Extract<Effect, { kind: 'error' }>): void {
+function assertValidHeaders({ retryAfter, headers = {} }: Extract<Effect, { kind: 'error' }>): void {
   const seen = new Set(retryAfter === undefined ? [] : ['retry-after'])
   for (const given of Object.keys(headers)) {
     const name = given.toLowerCase()
@@ -291,7 +300,7 @@ function refuseWrongHeaders({ retryAfter, headers = {} }: Extract<Effect, { kind
   }
 }
 
-function refuseWrongDelay(effect: object): void {
+function assertValidDelay(effect: object): void {
   const isNested = 'ms' in effect
   const path = isNested ? 'effect.ms' : 'effect'
   const delay = (isNested ? effect.ms : effect) as Exclude<Delay, number>
@@ -312,13 +321,16 @@ function refuseWrongDelay(effect: object): void {
   if (delay.max < least) throw errors.invalid(`${path}.max`, 'max must not be below min.')
 }
 
-/** @throws INVALID_FIELD, naming the part that no operation meets, together with those before it */
-function refuseUnreachable({ path, method, region }: FaultMatch, { kind }: Effect, all: readonly Operation[]): void {
+/**
+ * Refuses a match that no operation can meet.
+ * @throws INVALID_FIELD naming the first impossible part
+ */
+function assertReachable({ path, method, region }: FaultMatch, { kind }: Effect, all: readonly Operation[]): void {
   const hasPath = (operation: Operation) => path === undefined || canMeet(path, operation.path, operation.parameter)
   const hasMethod = (operation: Operation) =>
     method === undefined || method === operation.method || (method === 'HEAD' && operation.method === 'GET')
   const hasRegion = ({ regions }: Operation) => region === undefined || regions?.includes(region) === true
-  // Where tokens are issued, none is asked for.
+  // Only the token request has no region, and it needs no token.
   const hasToken = ({ regions }: Operation) => kind !== 'stale-token' || regions !== undefined
 
   const tests = { 'match.path': hasPath, 'match.method': hasMethod, 'match.region': hasRegion, 'effect.kind': hasToken }

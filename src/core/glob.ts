@@ -1,6 +1,4 @@
-/** Patterns in which `*` stands for any run of characters, slashes included; all else stands for itself. */
-
-/** Whether a text matches. Linear in practice: the text is bounded by the size of a request line. */
+/** Returns a test for a pattern in which `*` matches any text, with slashes. All other characters match themselves. */
 export function createGlob(pattern: string): (text: string) => boolean {
   if (!pattern.includes('*')) return text => text === pattern
   const parts = pattern.split(/\*+/)
@@ -20,14 +18,14 @@ export function createGlob(pattern: string): (text: string) => boolean {
   }
 }
 
-/** What the value of a parameter in a path template can be: so many of such characters. */
+/** The allowed length and characters of a path parameter. */
 export interface PathParameter {
   readonly least: number
   readonly most: number
   allows(character: string): boolean
 }
 
-/** One character that a path of a template has, or may have. */
+/** One required or optional character of a path. */
 interface Step {
   readonly isOptional: boolean
   allows(character: string): boolean
@@ -39,15 +37,15 @@ const stepsOf = ({ least, most, allows }: PathParameter): Step[] =>
   Array.from({ length: most }, (_, at) => ({ isOptional: at >= least, allows }))
 
 /**
- * Whether some path is of a template, such as `/bills/{uniqueReferenceIdentifier}`, and matches a pattern, too.
- * @param parameter what stands for the template's parameter, if it has any
+ * Whether a pattern matches any path of a template, such as `/bills/{uniqueReferenceIdentifier}`.
+ * @param parameter the allowed values of the template's parameter, if it has one
  */
 export function canMeet(pattern: string, template: string, parameter?: PathParameter): boolean {
   const steps = template
     .split(/(\{[^}]+\})/)
     .flatMap(part => (parameter !== undefined && part.startsWith('{') ? stepsOf(parameter) : [...part].map(literal)))
 
-  // The places in the template that some text can have led to which the pattern, as far as it has been read, matches.
+  // The positions in the template that the pattern, as far as it has been read, can reach.
   let places = withOptional(new Set([0]))
   for (const character of pattern) {
     if (character === '*') {
@@ -60,7 +58,7 @@ export function canMeet(pattern: string, template: string, parameter?: PathParam
   }
   return places.has(steps.length)
 
-  /** With the places behind what may be left out. A set is walked in order, and what is added on the way, too. */
+  /** Adds the positions after optional characters. The loop also visits the added ones. */
   function withOptional(reached: Set<number>): Set<number> {
     for (const at of reached) if (steps[at]?.isOptional) reached.add(at + 1)
     return reached

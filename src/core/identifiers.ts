@@ -2,19 +2,13 @@ import { isValidIBAN } from 'ibantools'
 
 const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/
 
-/**
- * An IBAN in electronic format (ISO 13616): upper case, no spaces, the structure that its country registered, correct
- * check digits. Where a country has national check digits that `ibantools` knows, they must be correct too (decisions
- * §10).
- */
+/** Whether a text is an IBAN in electronic format (ISO 13616; decisions §10), with correct check digits. */
 export function isIban(text: string): boolean {
   return IBAN.test(text) && isValidIBAN(text)
 }
 
-// The IBAN country codes of the EPC's list of SEPA scheme countries (EPC409-09): the EU's 27, the EEA's three, CH, GB
-// (GI apart), AD MC SM VA, and since 2024-25 AL ME MD MK RS, which isSEPACountry of ibantools 4.5 does not know.
-// Territories bank under the code of their state (GG IM JE: GB; GF GP MQ YT RE PM BL MF: FR; AX: FI), so no SEPA IBAN
-// begins with theirs.
+// The IBAN country codes of the EPC's list of SEPA scheme countries (EPC409-09). isSEPACountry of ibantools 4.5 lacks
+// AL, ME, MD, MK and RS. Territories such as GG and AX use the code of their state.
 const sepa = new Set(
   (
     'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK ' +
@@ -22,7 +16,7 @@ const sepa = new Set(
   ).split(' '),
 )
 
-/** An IBAN (`isIban`) of the SEPA schemes' geographical scope, 41 countries (EPC409-09). */
+/** Whether a text is an IBAN of one of the 41 SEPA countries (EPC409-09). */
 export function isSepaIban(text: string): boolean {
   return sepa.has(text.slice(0, 2)) && isIban(text)
 }
@@ -30,19 +24,18 @@ export function isSepaIban(text: string): boolean {
 const CREDITOR_IDENTIFIER = /^[A-Z]{2}\d{2}[A-Z0-9]{3}[A-Z0-9]{1,28}$/
 
 /**
- * A SEPA Creditor Identifier (EPC262-08 §3; decisions §7): country code, two check digits, the creditor's business code
- * of three characters, a national part of 1-28. The check digits follow ISO 7064 MOD 97-10 and leave the business code
- * out.
+ * Whether a text is a SEPA Creditor Identifier (EPC262-08 §3; decisions §7): country code, check digits, business code
+ * and national part. The check digits (ISO 7064 MOD 97-10) do not cover the business code.
  */
 export function isCreditorIdentifier(text: string): boolean {
   if (!CREDITOR_IDENTIFIER.test(text)) return false
-  // Check digits are 98 minus a remainder, so 02 to 98: 00, 01 and 99 satisfy the congruence, yet are never issued.
+  // Check digits are 98 minus a remainder, so 00, 01 and 99 are never issued.
   const checkDigits = text.slice(2, 4)
   if (checkDigits < '02' || checkDigits > '98') return false
   return mod97(text.slice(7) + text.slice(0, 4)) === 1
 }
 
-/** The remainder by 97 of the number that upper-case `text` spells, letters standing for 10 (A) to 35 (Z). */
+/** Returns the remainder modulo 97 of an alphanumeric text. Letters stand for 10 (A) to 35 (Z). */
 function mod97(text: string): number {
   let remainder = 0
   for (let i = 0; i < text.length; i++) {
@@ -55,8 +48,8 @@ function mod97(text: string): number {
 const NINE_DIGITS = /^\d{9}$/
 
 /**
- * An ABA routing transit number: nine digits whose sum, weighted 3 7 1 three times over, is a multiple of 10 (decisions
- * §10). Nine zeros would pass and are refused.
+ * Whether a text is an ABA routing number: nine digits whose sum, weighted 3 7 1, is a multiple of 10 (decisions §10).
+ * Nine zeros are refused.
  */
 export function isRoutingNumber(text: string): boolean {
   if (!NINE_DIGITS.test(text) || text === '000000000') return false
@@ -69,17 +62,14 @@ export function isRoutingNumber(text: string): boolean {
 
 const IFSC = /^[A-Z]{4}0[A-Z0-9]{6}$/
 
-/**
- * An Indian Financial System Code (Reserve Bank of India): four letters for the bank, a zero, six characters for the
- * branch.
- */
+/** Whether a text is an Indian Financial System Code: four letters, a zero and six characters. */
 export function isIfsc(text: string): boolean {
   return IFSC.test(text)
 }
 
 const BIC = /^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/
 
-/** A BIC (ISO 9362:2014) of 8 or 11 characters, whose country is one of ISO 3166-1, or Kosovo's XK. */
+/** Whether a text is a BIC (ISO 9362) of 8 or 11 characters, with a country of ISO 3166-1 or XK (Kosovo). */
 export function isBic(text: string): boolean {
   if (!BIC.test(text)) return false
   const country = text.slice(4, 6)
@@ -88,7 +78,7 @@ export function isBic(text: string): boolean {
 
 const SIX_DIGITS = /^\d{6}$/
 
-/** A UK sort code: six digits without separators. There are no check digits in it. */
+/** Whether a text is a UK sort code: six digits without separators. */
 export function isSortCode(text: string): boolean {
   return SIX_DIGITS.test(text)
 }
@@ -107,7 +97,7 @@ const countries = new Set(
 )
 
 /**
- * An officially assigned code of ISO 3166-1 alpha-2, in upper case: neither reserved (EU, UK) nor user-assigned (XK).
+ * Whether a text is an officially assigned country code of ISO 3166-1 alpha-2, in upper case.
  */
 export function isCountryCode(text: string): boolean {
   return countries.has(text)

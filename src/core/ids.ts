@@ -2,32 +2,32 @@ import { createHmac } from 'node:crypto'
 import { digestOf } from './digests.js'
 
 /**
- * Identifiers of one tenant: a keyed pseudo-random sequence per purpose. Whoever knows the seed can compute them,
- * nobody else can guess them; the same seed and the same calls give the same identifiers.
+ * The identifiers of one tenant: a keyed pseudo-random sequence per purpose.
+ * The same seed and the same calls give the same identifiers. Without the seed they cannot be guessed.
  */
 export interface Ids {
-  /** The next identifier for a purpose: 22 characters of base64url (128 bits). */
+  /** Returns the next identifier of a purpose: 22 characters of base64url (128 bits). */
   next(purpose: string): string
-  /** The next number for a purpose, from 1, where no identifier is needed. */
+  /** Returns the next number of a purpose, from 1. */
   count(purpose: string): number
-  /** The next number for a purpose that is spread evenly from 0 up to, not including, 1. */
+  /** Returns the next number of a purpose, uniformly distributed from 0 up to, not including, 1. */
   fraction(purpose: string): number
-  /** A tag that only this tenant of this seed makes for a text: 16 characters of base64url (96 bits). */
+  /** Returns the signature of a text: 16 characters of base64url (96 bits). */
   sign(purpose: string, text: string): string
-  /** Takes back what was given since, as if it had never been asked for. */
+  /** Sets the counters back to earlier values. */
   rewind(counters: Readonly<Record<string, number>>): void
-  /** How many identifiers or numbers each purpose has given: with the seed, the whole state. */
+  /** Returns the counter of each purpose. Together with the seed they are the whole state. */
   counters(): Readonly<Record<string, number>>
 }
 
 /**
  * @param seed SANDBOX_SEED, any text
- * @param scope whose identifiers these are, such as a client id
- * @param earlier the counters of an earlier life
+ * @param scope separates the identifiers of tenants, such as a client id
+ * @param earlier the counters of a restored state
  */
 export function createIds(seed: string, scope: string, earlier: Readonly<Record<string, number>> = {}): Ids {
-  // No HMAC, which takes four times as long: at most 132 of the 256 bits are ever shown, so nobody can go on from there.
   const key = createHmac('sha256', seed).update(scope).digest('base64url')
+  // At most 132 of the 256 bits are published, so that a digest cannot be extended.
   const digest = (text: string) => digestOf(`${key}\0${text}`)
   let counters: Record<string, number> = { ...earlier }
 
@@ -38,15 +38,16 @@ export function createIds(seed: string, scope: string, earlier: Readonly<Record<
   }
 
   return {
-    counters: () => counters,
+    next: purpose => digest(`id\0${purpose}\0${count(purpose)}`).slice(0, 22),
+    count,
+    fraction(purpose) {
+      const bytes = Buffer.from(digest(`fraction\0${purpose}\0${count(purpose)}`), 'base64url')
+      return bytes.readUIntBE(0, 6) / 2 ** 48
+    },
+    sign: (purpose, text) => digest(`sign\0${purpose}\0${text}`).slice(0, 16),
     rewind(to) {
       counters = { ...to }
     },
-    next: purpose => digest(`id\0${purpose}\0${count(purpose)}`).slice(0, 22),
-    count,
-    fraction: purpose =>
-      Buffer.from(digest(`fraction\0${purpose}\0${count(purpose)}`).slice(0, 8), 'base64url').readUIntBE(0, 6) /
-      2 ** 48,
-    sign: (purpose, text) => digest(`sign\0${purpose}\0${text}`).slice(0, 16),
+    counters: () => counters,
   }
 }

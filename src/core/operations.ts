@@ -1,15 +1,15 @@
 import type { PathParameter } from './glob.js'
 import type { Region } from './regions.js'
 
-/** An operation of the API, as faults and deprecations name it. */
+/** An operation of the API, for faults and deprecations. */
 export interface Operation {
   /** Such as `GET /api/v1/direct-debit/{collectionReference}`. */
   readonly operation: string
   readonly method: string
-  /** The path with its parameters in braces. */
+  /** The path template, with parameters in braces. */
   readonly path: string
-  /** What its parameter can be; undefined: it has none. */
+  /** The allowed values of its path parameter; undefined: it has none. */
   readonly parameter?: PathParameter | undefined
-  /** The regions that it serves; undefined: it takes none. */
+  /** The regions that it serves; undefined: it has no region header. */
   readonly regions: readonly Region[] | undefined
 }

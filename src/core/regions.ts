@@ -4,7 +4,7 @@ export type Region = (typeof REGIONS)[number]
 
 /** The one currency of each region (assumed, decisions §4). */
 export const CURRENCY_OF = { EU: 'EUR', IN: 'INR', US: 'USD', UK: 'GBP' } as const satisfies Record<Region, string>
-/** The region whose currency it is. */
+/** Returns the region of a currency. */
 export const regionOf = (currency: Currency): Region =>
   REGIONS.find(region => CURRENCY_OF[region] === currency) as Region
 

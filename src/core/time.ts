@@ -1,12 +1,10 @@
-import { latest } from './memo.js'
-
-/** A moment: milliseconds since 1970-01-01T00:00:00Z, always a whole second. */
+/** An instant: milliseconds since 1970-01-01T00:00:00Z, always a whole second. */
 export type Instant = number
 
 /** A day of the proleptic Gregorian calendar, `YYYY-MM-DD` (ISO 8601), 0001-01-01 to 9999-12-31. Compares as text. */
 export type CalendarDate = string
 
-/** The IANA names of the zones whose wall clocks the payment schemes go by. */
+/** The time zones of the payment schemes. */
 export type Zone = 'Europe/Berlin' | 'Europe/London' | 'America/New_York'
 
 const HOUR = 3_600_000
@@ -15,36 +13,32 @@ const DAY = 24 * HOUR
 const FIRST_DAY = Date.parse('0001-01-01T00:00:00Z')
 const LAST_DAY = Date.parse('9999-12-31T00:00:00Z')
 
-/** 9999-12-31T23:59:59Z: the last moment that RFC 3339 can write. */
+/** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can represent. */
 export const LAST_INSTANT: Instant = LAST_DAY + DAY - 1000
 
-/** The whole second that a time in milliseconds lies in. */
+/** Rounds a time in milliseconds down to the whole second. */
 export const wholeSecond = (milliseconds: number): Instant => Math.floor(milliseconds / 1000) * 1000
 
 /**
- * `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6). Four digits hold no year but 0001-9999: a moment beyond either end is written
- * as that end, so that what falls due after the end of the clock can still be shown.
+ * Formats an instant as `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6). Instants outside of the years 0001 to 9999 become the
+ * first or the last one.
  */
-export const formatInstant: (at: Instant) => string = latest(
-  at => `${new Date(Math.min(Math.max(at, FIRST_DAY), LAST_INSTANT)).toISOString().slice(0, 19)}Z`,
-)
+export const formatInstant = (at: Instant): string =>
+  `${new Date(Math.min(Math.max(at, FIRST_DAY), LAST_INSTANT)).toISOString().slice(0, 19)}Z`
 
 const INSTANT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
 /**
- * The moment that `text` names, or undefined unless it is exactly `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6 with upper-case
- * T and Z, no fraction, no offset) of a real date and time. 24:00:00 and the leap second :60 are refused: they would
- * not be written back as they were read.
+ * Parses `YYYY-MM-DDThh:mm:ssZ` (RFC 3339 §5.6) with a real date and time. Undefined: any other text.
+ * Fractions, offsets, 24:00:00 and leap seconds are refused.
  */
-export const parseInstant: (text: string) => Instant | undefined = latest(text =>
-  INSTANT.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : undefined,
-)
+export const parseInstant = (text: string): Instant | undefined =>
+  INSTANT.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : undefined
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
- * Whether `text` is `YYYY-MM-DD` and a day that exists: 2026-02-30 is none (decisions §6), nor is any day of year
- * 0000.
+ * Whether a text is `YYYY-MM-DD` with a real date of the years 0001 to 9999 (decisions §6).
  */
 export function isCalendarDate(text: string): boolean {
   if (!DATE.test(text)) return false
@@ -59,14 +53,14 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/** The day `days` calendar days later (earlier when negative). Saturates at 0001-01-01 and 9999-12-31. */
+/** Adds calendar days, which can be negative. The result is limited to 0001-01-01 and 9999-12-31. */
 export function addDays(date: CalendarDate, days: number): CalendarDate {
   return dateOf(Date.parse(date) + days * DAY)
 }
 
 /**
- * The same day of the month and time of day, `months` calendar months later (earlier when negative), in UTC.
- * Where the month is too short, its last day: 31 January and one month is 28 or 29 February.
+ * Adds calendar months in UTC, which can be negative. If the month is too short, the result is its last day:
+ * 31 January plus one month is 28 or 29 February.
  */
 export function addMonths(at: Instant, months: number): Instant {
   const from = new Date(at)
@@ -76,20 +70,19 @@ export function addMonths(at: Instant, months: number): Instant {
   return from.setUTCFullYear(from.getUTCFullYear(), month, day)
 }
 
-/** The date on a wall calendar in `zone`. Saturates at 0001-01-01 and 9999-12-31. */
+/** Returns the local date in a zone, limited to 0001-01-01 and 9999-12-31. */
 export function localDate(at: Instant, zone: Zone): CalendarDate {
   return dateOf(at + offsetAt(at, zone))
 }
 
-/** The time on a wall clock in `zone`, `hh:mm:ss`, 00:00:00 to 23:59:59. */
+/** Returns the local time in a zone as `hh:mm:ss`. */
 export function localTime(at: Instant, zone: Zone): string {
   return new Date(at + offsetAt(at, zone)).toISOString().slice(-13, -5)
 }
 
 /**
- * The moment when the wall clock in `zone` shows `time` (`hh:mm`) on `date`. When clocks go back, that happens twice:
- * the earlier is meant. When they go forward, an hour is skipped: a time in it counts as if the clock had not yet
- * moved.
+ * Returns the instant of a local time (`hh:mm`) on a date. A time that exists twice, when clocks go back, is the earlier
+ * one. A time that is skipped, when clocks go forward, counts in standard time.
  */
 export function instantOf(date: CalendarDate, time: string, zone: Zone): Instant {
   const wall = Date.parse(`${date}T${time}:00Z`)
@@ -120,7 +113,7 @@ interface Rule {
 // 01:00 UTC. Both months have 31 days, so the last Sunday is the first on or after the 25th.
 const european = { begins: { month: 2, day: 25, hour: 1 }, ends: { month: 9, day: 25, hour: 1 } }
 
-// The rules in force stand for all years: the laws before them (until 1996 and 2006) are knowingly left out.
+// The present rules apply to all years; earlier laws (until 1996 and 2006) are left out.
 const rules: Readonly<Record<Zone, Rule>> = {
   'Europe/Berlin': { standard: HOUR, ...european },
   'Europe/London': { standard: 0, ...european },
@@ -144,7 +137,7 @@ function isSummer(at: Instant, zone: Zone): boolean {
 }
 
 function instantOfChange(year: number, { month, day, hour }: Change): Instant {
-  // setUTCFullYear, because Date.UTC takes the years 0-99 for 1900-1999.
+  // Date.UTC would take the years 0-99 as 1900-1999.
   const date = new Date(0)
   date.setUTCFullYear(year, month, day)
   return date.getTime() + ((7 - date.getUTCDay()) % 7) * DAY + hour * HOUR

@@ -1,11 +1,21 @@
-import t, { type Test } from 'tap'
-import type { Answer, Client } from '../helper.js'
+import t from 'tap'
+import type { Client } from '../helper.js'
 import { build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { refused } from '../http/raw.js'
 
-function refused(t: Test, answer: Answer, status: number, code: string, field: string | null) {
-  t.same([answer.status, answer.body.code, answer.body.field], [status, code, field], answer.body.message)
-  t.same(Object.keys(answer.body), ['code', 'field', 'message'])
+/** Status, code and field of each answer, to compare with a table at once. */
+async function answersOf(client: Client, method: string, path: string, bodies: readonly unknown[]) {
+  const rows = []
+  for (const input of bodies) {
+    const { status, body } = await client.control(method, path, input)
+    rows.push([input, status, body.code, body.field])
+  }
+  return rows
 }
+
+const invalid = (values: readonly unknown[], member: string, more: object = {}) =>
+  values.map(value => [{ ...more, [member]: value }, 400, 'INVALID_FIELD', member])
+const bodiesOf = (rows: readonly (readonly unknown[])[]) => rows.map(([body]) => body)
 
 async function withCollection(client: Client, changes: object = {}) {
   const answer = await client.post('/api/v1/direct-debit', collection(changes))
@@ -34,17 +44,17 @@ t.test('control plane, SANDBOX_CLOCK real: a tenant starts at the real time, run
   t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:01:30Z')
 })
 
-t.test('control plane, PATCH /clock: freezes and resumes', async t => {
+t.test('control plane, PATCH /clock: freezes and resumes; a frozen clock keeps its rate until then', async t => {
   let real = Date.parse(MONDAY)
   const client = await connect(build(t, { clock: 'real', now: () => real }))
   t.same((await client.control('PATCH', '/clock', { mode: 'frozen' })).body, { now: MONDAY, mode: 'frozen', rate: 1 })
   real += 60_000
-  t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
+  t.same((await client.control('PATCH', '/clock', { rate: 60 })).body, { now: MONDAY, mode: 'frozen', rate: 60 })
+  real += 60_000
   const resumed = await client.control('PATCH', '/clock', { mode: 'running' })
-  t.equal(resumed.status, 200)
-  t.same(resumed.body, { now: MONDAY, mode: 'running', rate: 1 })
+  t.same([resumed.status, resumed.body], [200, { now: MONDAY, mode: 'running', rate: 60 }])
   real += 5000
-  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:00:05Z')
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:05:00Z')
 })
 
 t.test('control plane, PATCH /clock: the rate is tenant-seconds per second, 1 to 86400', async t => {
@@ -62,28 +72,17 @@ t.test('control plane, PATCH /clock: the rate is tenant-seconds per second, 1 to
   t.equal((await client.control('GET', '/clock')).body.now, '2026-11-04T09:00:02Z')
 })
 
-t.test('control plane, PATCH /clock: a frozen clock keeps its rate until it is resumed', async t => {
-  let real = Date.parse(MONDAY)
-  const client = await connect(build(t, { now: () => real }))
-  t.same((await client.control('PATCH', '/clock', { rate: 60 })).body, { now: MONDAY, mode: 'frozen', rate: 60 })
-  real += 10_000
-  t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
-  await client.control('PATCH', '/clock', { mode: 'running' })
-  real += 10_000
-  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:10:00Z')
-})
-
 t.test('control plane, PATCH /clock: wrong values are refused and change nothing', async t => {
   const client = await connect(build(t))
-  for (const rate of [0, -1, 86_401, 1.5, '2', null, true, [1]]) {
-    refused(t, await client.control('PATCH', '/clock', { mode: 'running', rate }), 400, 'INVALID_FIELD', 'rate')
-  }
-  for (const mode of ['paused', 'Frozen', 1, null])
-    refused(t, await client.control('PATCH', '/clock', { mode, rate: 2 }), 400, 'INVALID_FIELD', 'mode')
-  refused(t, await client.control('PATCH', '/clock', {}), 400, 'MISSING_FIELD', null)
-  refused(t, await client.control('PATCH', '/clock'), 400, 'MISSING_FIELD', null)
-  refused(t, await client.control('PATCH', '/clock', '{"mode":'), 400, 'MALFORMED_REQUEST', null)
-  refused(t, await client.control('PATCH', '/clock', '[]'), 400, 'INVALID_FIELD', null)
+  const cases = [
+    ...invalid([0, -1, 86_401, 1.5, '2', null, true, [1]], 'rate', { mode: 'running' }),
+    ...invalid(['paused', 'Frozen', 1, null], 'mode', { rate: 2 }),
+    [{}, 400, 'MISSING_FIELD', null],
+    [undefined, 400, 'MISSING_FIELD', null],
+    ['{"mode":', 400, 'MALFORMED_REQUEST', null],
+    ['[]', 400, 'INVALID_FIELD', null],
+  ]
+  t.same(await answersOf(client, 'PATCH', '/clock', bodiesOf(cases)), cases)
   t.same((await client.control('GET', '/clock')).body, { now: MONDAY, mode: 'frozen', rate: 1 })
 })
 
@@ -94,27 +93,24 @@ t.test('decisions §1: PATCH 415 carries Accept-Patch', async t => {
   t.equal(answer.headers['accept-patch'], 'application/json')
 })
 
-t.test('control plane, POST /clock/advance: by a duration', async t => {
+t.test('control plane, POST /clock/advance: by a duration, or to a moment', async t => {
   const client = await connect(build(t))
-  for (const [by, now] of [
-    ['P3D', '2026-11-05T09:00:00Z'],
-    ['PT90M', '2026-11-05T10:30:00Z'],
-    ['p1dt1s', '2026-11-06T10:30:01Z'],
-    ['P1W', '2026-11-13T10:30:01Z'],
-    ['PT0S', '2026-11-13T10:30:01Z'],
-  ]) {
-    const answer = await client.control('POST', '/clock/advance', { by })
-    t.equal(answer.status, 200)
-    t.same(answer.body, { now, transitions: [] })
-  }
-  t.equal((await client.control('GET', '/clock')).body.now, '2026-11-13T10:30:01Z')
-})
-
-t.test('control plane, POST /clock/advance: to a moment', async t => {
-  const client = await connect(build(t))
-  const to = '2028-02-29T23:59:59Z'
-  t.same((await client.control('POST', '/clock/advance', { to })).body, { now: to, transitions: [] })
-  t.same((await client.control('POST', '/clock/advance', { to })).body, { now: to, transitions: [] }, 'now is allowed')
+  const cases = [
+    [{ by: 'P3D' }, '2026-11-05T09:00:00Z'],
+    [{ by: 'PT90M' }, '2026-11-05T10:30:00Z'],
+    [{ by: 'p1dt1s' }, '2026-11-06T10:30:01Z'],
+    [{ by: 'P1W' }, '2026-11-13T10:30:01Z'],
+    [{ by: 'PT0S' }, '2026-11-13T10:30:01Z'],
+    [{ to: '2028-02-29T23:59:59Z' }, '2028-02-29T23:59:59Z'],
+    [{ to: '2028-02-29T23:59:59Z' }, '2028-02-29T23:59:59Z'],
+  ] as const
+  const seen = []
+  for (const [step] of cases) seen.push([step, (await client.control('POST', '/clock/advance', step)).body])
+  t.same(
+    seen,
+    cases.map(([step, now]) => [step, { now, transitions: [] }]),
+  )
+  t.equal((await client.control('GET', '/clock')).body.now, '2028-02-29T23:59:59Z')
 })
 
 t.test('control plane, POST /clock/advance: a running clock runs on from there', async t => {
@@ -139,7 +135,7 @@ t.test('control plane, POST /clock/advance: every due transition happens at its 
 })
 
 t.test(
-  'control plane, POST /clock/advance: what is due at that very moment happens, a second earlier it does not',
+  'control plane, POST /clock/advance: a transition that is due at that very moment happens, not a second earlier',
   async t => {
     const client = await connect(build(t))
     await client.post('/api/v1/mandates', mandate())
@@ -152,65 +148,47 @@ t.test(
   },
 )
 
-t.test('control plane, POST /clock/advance: however many transitions there are, they are the events', async t => {
-  for (const [size, count] of [
-    [333, 999],
-    [334, 1002],
-    [667, 2001],
-  ] as const) {
-    const client = await connect(build(t))
-    const collections = Array.from({ length: size }, (_, at) => collection({ collectionReference: `COL-${at}` }))
-    await client.control('POST', '/seed', { records: { mandates: [mandate()], collections } })
-    const seen = (await client.control('GET', '/events')).body.data.length
-    const { transitions } = (await client.control('POST', '/clock/advance', { by: 'P30D' })).body
-    t.equal(transitions.length, count)
-    const events = []
-    for (let after = seen; events.length < count; after = events.at(-1).seq)
-      events.push(...(await client.control('GET', `/events?after=${after}`)).body.data)
-    t.same(
-      transitions,
-      events.map(({ seq, cause, ...change }) => change),
-    )
+t.test('control plane, POST /clock/advance: the transitions are the events, also more than a page of them', async t => {
+  const client = await connect(build(t))
+  const collections = Array.from({ length: 334 }, (_, at) => collection({ collectionReference: `COL-${at}` }))
+  await client.control('POST', '/seed', { records: { mandates: [mandate()], collections } })
+  let after = (await client.control('GET', '/events')).body.last
+  const { transitions } = (await client.control('POST', '/clock/advance', { by: 'P30D' })).body
+  t.equal(transitions.length, 1002)
+  const events = []
+  for (let page = 0; page < 2; page++) {
+    const { data, last } = (await client.control('GET', `/events?after=${after}`)).body
+    events.push(...data)
+    after = last
   }
+  t.same(
+    transitions,
+    events.map(({ seq, cause, ...change }) => change),
+  )
 })
 
 t.test(
-  'control plane, POST /clock/advance: transitions of several kinds come in the order of their due times',
+  'control plane, POST /clock/advance: in the order of due times, and at one moment in that of creation',
   async t => {
     const client = await connect(build(t))
     await client.post('/api/v1/mandates', mandate())
-    await withCollection(client, { collectionReference: 'COL-LATE', collectionDate: '2026-11-10' })
+    for (const name of ['COL-C', 'COL-A'])
+      await withCollection(client, { collectionReference: name, collectionDate: '2026-11-10' })
     const link = (await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'P4D' }))).body.payoutLinkId
     await withCollection(client, { collectionReference: 'COL-EARLY', collectionDate: '2026-11-09' })
-    const { transitions } = (await client.advance({ by: 'P14D' })).body
+    const { transitions } = (await client.advance({ to: '2026-11-06T15:00:00Z' })).body
     t.same(
-      transitions.map(
-        ({ at, reference, to }: { at: string; reference: string; to: string }) => `${at} ${reference} ${to}`,
-      ),
+      transitions.map(({ at, reference, to }: Record<string, string>) => `${at} ${reference} ${to}`),
       [
         '2026-11-05T15:00:00Z COL-EARLY SUBMITTED',
         '2026-11-06T08:00:00Z COL-EARLY PROCESSING',
         `2026-11-06T09:00:00Z ${link} EXPIRED`,
-        '2026-11-06T15:00:00Z COL-LATE SUBMITTED',
-        '2026-11-09T08:00:00Z COL-LATE PROCESSING',
-        '2026-11-09T13:00:00Z COL-EARLY SETTLED',
-        '2026-11-10T13:00:00Z COL-LATE SETTLED',
+        '2026-11-06T15:00:00Z COL-C SUBMITTED',
+        '2026-11-06T15:00:00Z COL-A SUBMITTED',
       ],
     )
   },
 )
-
-t.test('control plane, POST /clock/advance: what is due at the same moment comes in order of creation', async t => {
-  const client = await connect(build(t))
-  await client.post('/api/v1/mandates', mandate())
-  const references = ['COL-C', 'COL-A', 'COL-D', 'COL-B'].map(name => `${name}-000`)
-  for (const collectionReference of references) await withCollection(client, { collectionReference })
-  const { transitions } = (await client.advance({ to: '2026-11-05T15:00:00Z' })).body
-  t.same(
-    transitions.map(({ reference }: { reference: string }) => reference),
-    references,
-  )
-})
 
 t.test('control plane, POST /clock/advance: a transition tells its reason code', async t => {
   const client = await connect(build(t))
@@ -249,16 +227,6 @@ t.test('control plane, POST /clock/advance: toNextEvent goes to the next due tra
   })
 })
 
-t.test('control plane, POST /clock/advance: toNextEvent takes all that is due at that moment', async t => {
-  const client = await connect(build(t))
-  await client.post('/api/v1/mandates', mandate())
-  await withCollection(client)
-  await withCollection(client, { collectionReference: 'COL-0002' })
-  const { now, transitions } = (await client.control('POST', '/clock/advance', { toNextEvent: true })).body
-  t.equal(now, '2026-11-05T15:00:00Z')
-  t.equal(transitions.length, 2)
-})
-
 t.test('control plane, POST /clock/advance: toNextEvent stays where nothing is to come', async t => {
   const client = await connect(build(t))
   const answer = await client.control('POST', '/clock/advance', { toNextEvent: true })
@@ -266,56 +234,32 @@ t.test('control plane, POST /clock/advance: toNextEvent stays where nothing is t
   t.same(answer.body, { now: MONDAY, transitions: [] })
 })
 
-t.test('control plane, POST /clock/advance: one way to say where to is needed', async t => {
+t.test('control plane, POST /clock/advance: exactly one of by, to and toNextEvent; forward only', async t => {
   const client = await connect(build(t))
-  refused(t, await client.control('POST', '/clock/advance', {}), 400, 'MISSING_FIELD', null)
-  refused(t, await client.control('POST', '/clock/advance'), 400, 'MISSING_FIELD', null)
-  for (const body of [
-    { by: 'P1D', to: '2026-12-01T00:00:00Z' },
-    { by: 'P1D', toNextEvent: true },
-    { to: '2026-12-01T00:00:00Z', toNextEvent: true },
-  ]) {
-    const answer = await client.control('POST', '/clock/advance', body)
-    t.equal(answer.status, 400, JSON.stringify(body))
-    t.match(answer.body, { code: String, field: null, message: /by.*to.*toNextEvent/ })
-  }
-  t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
-})
-
-t.test('control plane, POST /clock/advance: forward only', async t => {
-  const client = await connect(build(t))
-  const answer = await client.control('POST', '/clock/advance', { to: '2026-11-02T08:59:59Z' })
-  refused(t, answer, 400, 'INVALID_FIELD', 'to')
-  t.match(answer.body.message, MONDAY)
+  const later = '2026-12-01T00:00:00Z'
+  const cases = [
+    [{}, 400, 'MISSING_FIELD', null],
+    [undefined, 400, 'MISSING_FIELD', null],
+    [{ by: 'P1D', to: later }, 400, 'MALFORMED_REQUEST', null],
+    [{ by: 'P1D', toNextEvent: true }, 400, 'MALFORMED_REQUEST', null],
+    [{ to: later, toNextEvent: true }, 400, 'MALFORMED_REQUEST', null],
+    [{ to: '2026-11-02T08:59:59Z' }, 400, 'INVALID_FIELD', 'to'],
+    ...invalid([false, 'true', 1, null], 'toNextEvent'),
+  ]
+  t.same(await answersOf(client, 'POST', '/clock/advance', bodiesOf(cases)), cases)
   t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
 })
 
 t.test('control plane, Shapes: durations are ISO 8601 without months and years', async t => {
   const client = await connect(build(t))
-  for (const by of [
-    'P1M',
-    'P1Y',
-    'P',
-    'PT',
-    '-P1D',
-    'P-1D',
-    '1D',
-    'P1.5D',
-    'P1D ',
-    ' P1D',
-    86_400,
-    null,
-    `P${'9'.repeat(30)}D`,
-    '',
-  ]) {
-    const answer = await client.control('POST', '/clock/advance', { by })
-    refused(t, answer, 400, 'INVALID_FIELD', 'by')
-  }
+  const wrong = ['P1M', 'P1Y', 'P', 'PT', '-P1D', 'P-1D', '1D', 'P1.5D', 'P1D ', ' P1D', 86_400, null, '']
+  const cases = invalid([...wrong, `P${'9'.repeat(30)}D`], 'by')
+  t.same(await answersOf(client, 'POST', '/clock/advance', bodiesOf(cases)), cases)
 })
 
 t.test('control plane, Shapes: moments are YYYY-MM-DDThh:mm:ssZ', async t => {
   const client = await connect(build(t))
-  for (const to of [
+  const wrong = [
     '2026-12-01',
     '2026-12-01T00:00:00',
     '2026-12-01T00:00:00.000Z',
@@ -325,38 +269,27 @@ t.test('control plane, Shapes: moments are YYYY-MM-DDThh:mm:ssZ', async t => {
     '2026-12-01T24:00:00Z',
     1_800_000_000,
     null,
-  ]) {
-    refused(t, await client.control('POST', '/clock/advance', { to }), 400, 'INVALID_FIELD', 'to')
-  }
-})
-
-t.test('control plane, POST /clock/advance: toNextEvent takes true alone', async t => {
-  const client = await connect(build(t))
-  for (const toNextEvent of [false, 'true', 1, null])
-    refused(t, await client.control('POST', '/clock/advance', { toNextEvent }), 400, 'INVALID_FIELD', 'toNextEvent')
+  ]
+  const cases = invalid(wrong, 'to')
+  t.same(await answersOf(client, 'POST', '/clock/advance', bodiesOf(cases)), cases)
 })
 
 t.test('control plane, Shapes: the clock ends with the last moment that can be written', async t => {
   const client = await connect(build(t))
   const last = '9999-12-31T23:59:59Z'
   t.equal((await client.control('POST', '/clock/advance', { to: last })).body.now, last)
-  const further = await client.control('POST', '/clock/advance', { by: 'PT1S' })
-  refused(t, further, 400, 'INVALID_FIELD', 'by')
-  t.match(further.body.message, last)
-  refused(t, await client.control('POST', '/clock/advance', { by: 'P3000000D' }), 400, 'INVALID_FIELD', 'by')
+  const cases = invalid(['PT1S', 'P3000000D'], 'by')
+  t.same(await answersOf(client, 'POST', '/clock/advance', bodiesOf(cases)), cases)
   t.equal((await client.control('GET', '/clock')).body.now, last)
 })
 
-t.test('control plane, Shapes: toNextEvent does not pass the end of the clock either', async t => {
-  const last = '9999-12-31T23:59:59Z'
+t.test('control plane, Shapes: toNextEvent does not pass the end of the clock', async t => {
   const client = await connect(build(t, { clock: '9998-01-05T09:00:00Z' }))
-  t.equal((await client.post('/api/v1/mandates', mandate())).status, 201)
   // It would expire in the year 10001.
+  await client.post('/api/v1/mandates', mandate())
   await client.control('POST', '/clock/advance', { toNextEvent: true })
   const { now } = (await client.control('GET', '/clock')).body
-  t.ok(now <= last, now)
-  const again = await client.control('POST', '/clock/advance', { to: now })
-  t.equal(again.status, 200, `the clock says that it is ${now}, so it can be put there: ${again.body.message}`)
+  t.equal((await client.control('POST', '/clock/advance', { to: now })).status, 200, `${now} can be written`)
 })
 
 t.test('decisions §3: tokens live on the clock of the tenant', async t => {
@@ -376,7 +309,7 @@ t.test('decisions §3: each tenant has its own clock', async t => {
 })
 
 t.test(
-  'control plane, Time: with a running clock, what is due happens before the next request is looked at',
+  'control plane, Time: with a running clock, due transitions happen before the next request is looked at',
   async t => {
     let real = Date.parse(MONDAY)
     const app = build(t, { clock: 'real', now: () => real, tokenLifetime: 30 * 86_400 })
@@ -396,16 +329,13 @@ t.test(
   },
 )
 
-t.test(
-  'control plane, Time: with a frozen clock, too, what is due already happens before the next request',
-  async t => {
-    const client = await connect(build(t))
-    await client.control('POST', '/seed', {
-      records: { mandates: [mandate({ status: 'ACTIVE', createdAt: '2020-01-01T00:00:00Z' })] },
-    })
-    t.equal((await client.get('/api/v1/mandates/MND-0001')).body.status, 'EXPIRED', 'decisions §7: 36 months are over')
-  },
-)
+t.test('control plane, Time: with a frozen clock, too, due transitions happen before the next request', async t => {
+  const client = await connect(build(t))
+  await client.control('POST', '/seed', {
+    records: { mandates: [mandate({ status: 'ACTIVE', createdAt: '2020-01-01T00:00:00Z' })] },
+  })
+  t.equal((await client.get('/api/v1/mandates/MND-0001')).body.status, 'EXPIRED', 'decisions §7: 36 months are over')
+})
 
 // ------------------------------------------------------------------------------------------------------- one year
 
@@ -432,7 +362,7 @@ function berlin(day: number, hour: number) {
   return `${date}T${String(hour - offset).padStart(2, '0')}:00:00Z`
 }
 
-/** Five mandates with a collection on the 15th of each of twelve months; and what becomes of them. */
+/** Five mandates with a collection on the 15th of each of twelve months, and the transitions that follow. */
 async function aYear(client: Client) {
   const expected: { at: string; kind: string; reference: string; from: string; to: string }[] = []
   for (let number = 1; number <= 5; number++) {
@@ -460,37 +390,30 @@ async function aYear(client: Client) {
   return expected.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }
 
-t.test('control plane, POST /clock/advance: a year of mandates and collections in one step', async t => {
-  const client = await connect(build(t))
-  const expected = await aYear(client)
-  const { now, transitions } = (await client.advance({ by: 'P365D' })).body
-  t.equal(now, '2027-11-02T09:00:00Z')
-  t.equal(transitions.length, 180)
-  t.same(transitions, expected)
-  const settled = await client.get('/api/v1/direct-debit?status=SETTLED&limit=1')
-  t.equal(settled.body.totalCount, 60)
-  t.equal((await client.get('/api/v1/mandates?status=ACTIVE')).body.totalCount, 5)
-})
-
-t.test('control plane, POST /clock/advance: a year in many steps comes to the same', async t => {
-  const client = await connect(build(t))
-  const expected = await aYear(client)
-  const transitions: unknown[] = []
-  for (let step = 0; step < 73; step++) {
-    transitions.push(...(await client.control('POST', '/clock/advance', { by: 'P5D' })).body.transitions)
-  }
-  t.equal((await client.control('GET', '/clock')).body.now, '2027-11-02T09:00:00Z')
-  t.same(transitions, expected)
-})
-
-t.test('control plane, POST /clock/advance: and from event to event, too', async t => {
-  const client = await connect(build(t))
-  const expected = await aYear(client)
-  const transitions: unknown[] = []
-  while (transitions.length < expected.length) {
-    const { body } = await client.control('POST', '/clock/advance', { toNextEvent: true })
-    if (body.transitions.length === 0) break
-    transitions.push(...body.transitions)
-  }
-  t.same(transitions, expected)
-})
+t.test(
+  'control plane, POST /clock/advance: a year in one step, in many, or from event to event is the same',
+  async t => {
+    const app = build(t)
+    const clients = [await connect(app, 'one'), await connect(app, 'many'), await connect(app, 'events')] as const
+    const [expected = []] = [await aYear(clients[0]), await aYear(clients[1]), await aYear(clients[2])]
+    t.equal(expected.length, 180)
+    const steps = [
+      [{ by: 'P365D' }],
+      Array(73).fill({ by: 'P5D' }),
+      [
+        ...Array(new Set(expected.map(({ at }) => at)).size).fill({ toNextEvent: true }),
+        { to: '2027-11-02T09:00:00Z' },
+      ],
+    ]
+    for (const [at, client] of clients.entries()) {
+      const transitions: unknown[] = []
+      let now = ''
+      for (const step of steps[at] as object[]) {
+        const { body } = await client.control('POST', '/clock/advance', step)
+        transitions.push(...body.transitions)
+        now = body.now
+      }
+      t.same([now, transitions], ['2027-11-02T09:00:00Z', expected], client.clientId)
+    }
+  },
+)

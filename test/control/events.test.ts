@@ -111,12 +111,13 @@ t.test('control plane, Shapes: events in order, each with its cause', async t =>
   })
 })
 
-t.test('control plane, GET /events: after, kind and reference, alone and together', async t => {
+t.test('control plane, GET /events: after, kind and reference', async t => {
   const client = await connect(build(t))
   for (const mandateReference of ['MND-0001', 'MND-0002'])
     await client.post('/api/v1/mandates', mandate({ mandateReference }))
   await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'MND-0001' }))
   await client.delete('/api/v1/mandates/MND-0001')
+  const [seen, table]: [unknown[], unknown[]] = [[], []]
   for (const [query, expected] of [
     ['?after=0', [1, 2, 3, 4]],
     ['?after=2', [3, 4]],
@@ -135,12 +136,15 @@ t.test('control plane, GET /events: after, kind and reference, alone and togethe
     ['?wait=60&after=3', [4]],
   ] as const) {
     const answer = await events(client, query)
-    t.same([seqs(answer), answer.last], [expected, 4], query)
+    seen.push([query, seqs(answer), answer.last])
+    table.push([query, expected, 4])
   }
+  t.same(seen, table)
 })
 
 t.test('control plane, GET /events: a wrong parameter is refused, whatever the others', async t => {
   const client = await connect(build(t))
+  const [seen, table]: [unknown[], unknown[]] = [[], []]
   for (const [query, code, field] of [
     ['after=-1', 'INVALID_QUERY_PARAMETER', 'after'],
     ['after=1.5', 'INVALID_QUERY_PARAMETER', 'after'],
@@ -162,14 +166,15 @@ t.test('control plane, GET /events: a wrong parameter is refused, whatever the o
     ['wait=', 'INVALID_QUERY_PARAMETER', 'wait'],
     ['wait=%zz', 'MALFORMED_REQUEST', null],
   ] as const) {
-    refused(t, await client.control('GET', `/events?${query}`), 400, code, field, query)
-    const headers = { accept: 'text/event-stream' }
-    const streamed = await call(client.app, 'GET', `/_sandbox/events?${query}&client=acme`, { headers })
-    refused(t, streamed, 400, code, field, `${query}, as a stream`)
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const url = `/_sandbox/events?${query}&client=acme`
+      const { status, body } = await call(client.app, 'GET', url, { headers: { accept } })
+      seen.push([query, accept, status, body.code, body.field])
+      table.push([query, accept, 400, code, field])
+    }
   }
+  t.same(seen, table)
   t.equal((await client.control('GET', `/events?reference=${'x'.repeat(128)}`)).status, 200)
-  const hinted = await client.control('GET', '/events?since=1')
-  t.equal(hinted.headers['sandbox-hint'], 'unknown parameter since ignored')
 })
 
 t.test('control plane: events of an unknown client are 404, another method 405', async t => {
@@ -181,7 +186,7 @@ t.test('control plane: events of an unknown client are 404, another method 405',
   t.equal((await call(app, 'DELETE', '/_sandbox/events')).status, 405)
 })
 
-t.test('control plane, GET /events: 1,000 at a time; whoever goes on after `last` gets all, once', async t => {
+t.test('control plane, GET /events: 1,000 at a time; a client that goes on after `last` gets all, once', async t => {
   const client = await connect(build(t))
   await fill(client.app, 'acme', 1000)
   t.match(await events(client), { data: { length: 1000 }, last: 1000 })
@@ -209,14 +214,7 @@ t.test('control plane, GET /events: pages count what the filters let through', a
   t.equal((await events(client, '?kind=mandate&after=2000')).last, 2600, 'the last of all, not of these')
 })
 
-t.test('decisions §3: events of another tenant are not seen', async t => {
-  const app = build(t)
-  const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
-  await other.post('/api/v1/mandates', mandate())
-  t.same(await events(acme), { data: [], last: 0 })
-})
-
-t.test('control plane, Time: what has become due is there when it is asked for', async t => {
+t.test('control plane, Time: events that have become due are in the answer', async t => {
   const { app, time } = timed(t, { clock: 'real' })
   const client = await connect(app)
   await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
@@ -228,14 +226,6 @@ t.test('control plane, Time: what has become due is there when it is asked for',
 
 // ------------------------------------------------------------------------------------------------------- long polling
 
-t.test('control plane, GET /events, wait: it answers at once where something is there', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  t.same(seqs(await events(client, '?wait=60')), [1])
-  t.equal(time.pending, 0)
-})
-
 t.test('control plane, GET /events, wait: it answers with the next event, when that comes', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
@@ -245,7 +235,7 @@ t.test('control plane, GET /events, wait: it answers with the next event, when t
   time.pass(20_000)
   await client.delete('/api/v1/mandates/MND-0001')
   t.match(await waiting, { data: [{ seq: 2, to: 'CANCELLED', cause: 'api' }], last: 2 })
-  t.equal(time.pending, 0, 'and nobody waits any more')
+  t.equal(time.pending, 0, 'no timer is left')
 })
 
 t.test('control plane, GET /events, wait: several events of one call come together', async t => {
@@ -282,7 +272,7 @@ t.test('control plane, GET /events, wait: when its time is over, it answers with
   }
 })
 
-t.test('control plane, GET /events, wait: what its filters keep out does not answer it', async t => {
+t.test('control plane, GET /events, wait: an event that its filters keep out does not answer it', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
   const byKind = events(client, '?kind=bill&wait=60')
@@ -296,18 +286,7 @@ t.test('control plane, GET /events, wait: what its filters keep out does not ans
   t.same(seqs(await byKind), [3])
 })
 
-t.test('control plane, GET /events, wait: for a number that is still to come', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
-  const waiting = events(client, '?after=1&wait=60')
-  await until(() => time.pending === 1)
-  await client.post('/api/v1/mandates', mandate())
-  t.equal(time.pending, 1, 'the first is not it')
-  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
-  t.same(seqs(await waiting), [2])
-})
-
-t.test('control plane, GET /events, wait: all who wait get it, and those of another tenant do not', async t => {
+t.test('control plane, GET /events, wait: every waiting client of the tenant gets it, no other tenant', async t => {
   const { app, time } = timed(t)
   const [client, other] = [await connect(app), await connect(app, 'other')]
   const all = Array.from({ length: 50 }, () => events(client, '?wait=60'))
@@ -339,48 +318,8 @@ t.test('control plane, Time: with a running clock, it wakes at the next due time
   t.equal(time.pending, 0)
 })
 
-t.test('control plane, Time: what comes due does not answer whom it does not concern', async t => {
-  const { app, time } = timed(t, { clock: 'real' })
-  const client = await connect(app)
-  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
-  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT20M' }))
-  await client.control('PATCH', '/clock', { rate: 60 })
-  const { data } = await events(client)
-  const waiting = events(client, `?after=2&reference=${data[1].reference}&wait=60`)
-  await until(() => time.pending === 1)
-  time.pass(10_000)
-  t.equal(time.pending, 1, 'the other link has expired')
-  time.pass(10_000)
-  t.match(await waiting, { data: [{ seq: 4, to: 'EXPIRED' }], last: 4 })
-})
-
-t.test('control plane, Time: due after the end of the wait is too late', async t => {
-  const { app, time } = timed(t, { clock: 'real' })
-  const client = await connect(app)
-  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
-  const waiting = events(client, '?after=1&wait=60')
-  await until(() => time.pending === 1)
-  time.pass(60_000)
-  t.same(await waiting, { data: [], last: 1 })
-})
-
-t.test('control plane, PATCH /clock: who waits at a frozen clock is woken when that runs', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
-  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
-  const waiting = events(client, '?after=1&wait=60')
-  await until(() => time.pending === 1)
-  time.pass(20_000)
-  t.equal(time.pending, 1, 'it stands')
-  await client.control('PATCH', '/clock', { mode: 'running', rate: 600 })
-  time.pass(999)
-  t.equal(time.pending, 1)
-  time.pass(1)
-  t.match(await waiting, { data: [{ seq: 2, to: 'EXPIRED', cause: 'time' }], last: 2 })
-})
-
 t.test(
-  'control plane, PATCH /clock: who waits keeps up with a clock that goes faster, slower or not at all',
+  'control plane, PATCH /clock: a waiting call keeps up with a clock that goes faster, slower or not at all',
   async t => {
     const { app, time } = timed(t, { clock: 'real' })
     const client = await connect(app)
@@ -399,7 +338,7 @@ t.test(
   },
 )
 
-t.test('control plane, POST /clock/advance: who waits at a frozen clock is woken', async t => {
+t.test('control plane, POST /clock/advance: a call that waits at a frozen clock is answered', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
   await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
@@ -411,7 +350,7 @@ t.test('control plane, POST /clock/advance: who waits at a frozen clock is woken
   t.match(await waiting, { data: [{ seq: 2, to: 'EXPIRED' }] })
 })
 
-t.test('control plane, POST /reset: who waits is answered with what the new life has begun with', async t => {
+t.test('control plane, POST /reset: a waiting call is answered with the first events after it', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())
@@ -425,7 +364,7 @@ t.test('control plane, POST /reset: who waits is answered with what the new life
   t.equal(time.pending, 0)
 })
 
-t.test('control plane, PUT /state: who waits is answered', async t => {
+t.test('control plane, PUT /state: a waiting call is answered', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())
@@ -438,7 +377,7 @@ t.test('control plane, PUT /state: who waits is answered', async t => {
   t.equal(time.pending, 0)
 })
 
-t.test('decisions §3: who waits for a tenant that is dropped is told at once', async t => {
+t.test('decisions §3: a call that waits for a tenant that is dropped is 404 at once', async t => {
   const { app, time } = timed(t, { maxTenants: 2, clock: 'real' })
   const client = await connect(app)
   await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
@@ -449,18 +388,7 @@ t.test('decisions §3: who waits for a tenant that is dropped is told at once', 
   t.equal(time.pending, 0)
 })
 
-t.test('decisions §3: who waits is not taken for another of the same name', async t => {
-  const { app, time } = timed(t, { maxTenants: 2 })
-  const client = await connect(app)
-  const first = client.control('GET', '/events?wait=60')
-  await until(() => time.pending === 1)
-  await connect(app, 'other')
-  await connect(app, 'acme')
-  t.equal((await first).status, 404)
-  t.same(await events(client), { data: [], last: 0 })
-})
-
-t.test('control plane, Settings: when the server closes, who waits is answered with nothing', async t => {
+t.test('control plane, Settings: when the server closes, waiting calls are answered without events', async t => {
   const { app, time } = timed(t)
   const port = await listen(app)
   const client = await connect(app)
@@ -472,29 +400,6 @@ t.test('control plane, Settings: when the server closes, who waits is answered w
   t.equal(time.pending, 0)
 })
 
-t.test('control plane, GET /events, wait: a client that has gone is forgotten when its time is over', async t => {
-  const { app, time } = timed(t)
-  const port = await listen(app)
-  const client = await connect(app)
-  const socket = dial(port, '127.0.0.1')
-  socket.write('GET /_sandbox/events?client=acme&wait=60 HTTP/1.1\r\nhost: a\r\n\r\n')
-  await until(() => time.pending === 1)
-  const gone = once(app.server, 'request')
-  socket.destroy()
-  await Promise.all([gone, fetch(`http://127.0.0.1:${port}/_sandbox/health/live`)])
-  time.pass(60_000)
-  t.equal(time.pending, 0)
-  t.equal((await client.get('/api/v1/mandates')).status, 200, 'and the server goes on')
-})
-
-t.test('decisions §1: HEAD works where GET does, and streams nothing', async t => {
-  const client = await connect(build(t))
-  const headers = { accept: 'text/event-stream' }
-  const answer = await call(client.app, 'HEAD', '/_sandbox/events?client=acme', { headers })
-  t.equal(answer.status, 200)
-  t.match(answer.headers['content-type'], /^application\/json/)
-})
-
 // ------------------------------------------------------------------------------------------------------------ streams
 
 interface Sent {
@@ -504,7 +409,7 @@ interface Sent {
   readonly comment?: string
 }
 
-/** What reads a stream of events as a browser does. */
+/** Reads a stream of events as a browser does. */
 interface Reader {
   readonly response: IncomingMessage
   /** All text so far. */
@@ -611,7 +516,7 @@ t.test('control plane, GET /events: a stream has each event with its seq as id a
   reader.hangUp()
 })
 
-t.test('control plane, GET /events: what a stream is asked for, it is asked by Accept', async t => {
+t.test('control plane, GET /events: the header Accept asks for a stream', async t => {
   const { app, port } = await streaming(t)
   for (const accept of [
     'text/event-stream',
@@ -655,7 +560,7 @@ t.test('control plane, GET /events: Last-Event-ID resumes, whatever `after` says
     ['2', '', '3'],
     ['2', '&after=0', '3'],
     ['0', '&after=2', '1'],
-    // From before a reset, or of nobody's making: nothing is known to have been seen.
+    // From before a reset, or made up: the stream begins with the first event.
     ['4', '&after=2', '1'],
     ['99999999999999999999', '', '1'],
     ['-1', '', '1'],
@@ -675,12 +580,12 @@ t.test('control plane, GET /events: Last-Event-ID resumes, whatever `after` says
 
 t.test('control plane, GET /events: a stream of more than one page is whole', async t => {
   const { app, port } = await streaming(t)
-  await fill(app, 'acme', 2500)
+  await fill(app, 'acme', 1200)
   const reader = await follow(port)
-  const sent = await reader.next(2500)
+  const sent = await reader.next(1200)
   t.same(
-    sent.map(({ id }) => id),
-    Array.from({ length: 2500 }, (_, at) => String(at + 1)),
+    sent.map(({ id }) => Number(id)),
+    Array.from({ length: 1200 }, (_, at) => at + 1),
   )
   reader.hangUp()
 })
@@ -728,7 +633,7 @@ t.test('WHATWG HTML §9.2.7: silence is broken every 15 seconds by a comment', a
   const reader = await follow(port)
   await reader.sees('\n\n')
   const opening = reader.text()
-  t.match(opening, /^: [^\n]+\n\n$/, 'the first is a comment, too, so that the client sees that it is connected')
+  t.match(opening, /^: [^\n]+\n\n$/, 'the first is a comment, so that the client sees its connection')
   await until(() => time.pending === 1)
   time.pass(14_999)
   await client.control('GET', '/clock')
@@ -736,17 +641,6 @@ t.test('WHATWG HTML §9.2.7: silence is broken every 15 seconds by a comment', a
   time.pass(1)
   await reader.sees(': still here\n\n')
   t.equal(reader.text(), `${opening}: still here\n\n`)
-
-  time.pass(10_000)
-  await client.post('/api/v1/mandates', mandate())
-  await reader.next()
-  const busy = reader.text()
-  time.pass(14_999)
-  await client.control('POST', '/tokens/expire')
-  time.pass(0)
-  t.equal(reader.text(), busy, 'counted from what was sent last')
-  time.pass(1)
-  await reader.sees('CANCELLED').constructor
   reader.hangUp()
 })
 
@@ -764,18 +658,7 @@ t.test('control plane, GET /events: many follow one tenant, and each gets all', 
     reader.hangUp()
   }
   await until(() => time.pending === 0)
-  t.pass('and when they have gone, nobody is waited for')
-})
-
-t.test('control plane, GET /events: a reader that hangs up is forgotten; the server goes on', async t => {
-  const { client, time, port } = await streaming(t)
-  const [gone, stays] = [await follow(port), await follow(port)]
-  await until(() => time.pending === 2)
-  gone.hangUp()
-  await until(() => time.pending === 1)
-  await client.post('/api/v1/mandates', mandate())
-  t.match(await stays.next(), [{ id: '1' }])
-  stays.hangUp()
+  t.equal(time.pending, 0)
 })
 
 t.test(
@@ -802,17 +685,6 @@ t.test(
   },
 )
 
-t.test('control plane, GET /events: two streams that were asked for in one go end with their connection', async t => {
-  const { time, port } = await streaming(t)
-  const request = 'GET /_sandbox/events?client=acme HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n'
-  const socket = dial(port, '127.0.0.1')
-  socket.write(request + request)
-  await until(() => time.pending === 2)
-  socket.destroy()
-  await until(() => time.pending === 0)
-  t.pass('nobody is waited for')
-})
-
 t.test('decisions §3: a stream of a tenant that is dropped ends', async t => {
   const { app, time, port } = await streaming(t, { maxTenants: 2 })
   const reader = await follow(port)
@@ -838,8 +710,8 @@ t.test('control plane, Settings: when the server closes, streams end, and it nee
 /** A reader that takes nothing in, and a tenant with more events than the connection holds. */
 async function stalled(t: Test) {
   const { app, time, port, client } = await streaming(t)
-  const long = 'x'.repeat(20_000)
-  await fill(app, 'acme', 2400, () => ({ reference: long }))
+  const long = 'x'.repeat(10_000)
+  await fill(app, 'acme', 1200, () => ({ reference: long }))
   const socket = dial(port, '127.0.0.1')
   socket.pause()
   socket.write('GET /_sandbox/events?client=acme HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n')
@@ -865,7 +737,7 @@ t.test('control plane, GET /events: a reader that takes nothing for a minute is 
   t.equal(time.pending, 1)
   time.pass(1)
   t.equal(time.pending, 0)
-  t.ok((await everything(socket)) < 21_000_000, 'it has got no more than a page')
+  t.ok((await everything(socket)) < 11_000_000, 'it has got no more than a page')
 })
 
 t.test('control plane, Settings: a reader that takes nothing does not keep the server from closing', async t => {
@@ -889,8 +761,8 @@ t.test('control plane, GET /events: a slow reader gets all in the end, a page at
     seen.push(...lines.filter(line => line.startsWith('id: ')))
   })
   socket.resume()
-  await until(() => seen.at(-1) === 'id: 2400')
-  const all = Array.from({ length: 2400 }, (_, at) => `id: ${at + 1}`)
+  await until(() => seen.at(-1) === 'id: 1200')
+  const all = Array.from({ length: 1200 }, (_, at) => `id: ${at + 1}`)
   t.same(seen, all, 'nothing is missing, nothing twice')
   socket.destroy()
   await until(() => time.pending === 0)

@@ -2,16 +2,10 @@ import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect as dial } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
-import type { Fixtures } from '../../src/fixtures.js'
-import type { Answer } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { closed } from '../http/raw.js'
-
-function refused(t: Test, answer: Answer, status: number, code: string, field: string | null) {
-  t.same([answer.status, answer.body.code, answer.body.field], [status, code, field], answer.body.message)
-  t.same(Object.keys(answer.body), ['code', 'field', 'message'])
-}
+import t from 'tap'
+import type { Fixtures } from '../../src/tenants/fixtures.js'
+import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { closed, refused } from '../http/raw.js'
 
 const fixtures: Fixtures = new Map([
   ['demo', { mandates: [mandate(), mandate({ mandateReference: 'MND-0002' })], bills: [bill()] }],
@@ -90,23 +84,25 @@ t.test('control plane, GET /_sandbox: name, version, uptime, seed, tenants and r
   })
 })
 
-t.test('control plane, GET /_sandbox: every route of the control plane, with one line each', async t => {
-  const { routes } = (await call(build(t, { fixtures }), 'GET', '/_sandbox')).body as { routes: Listed[] }
-  const listed = routes.map(({ method, path }) => `${method} ${path.replace(/:\w+|\{\w+\}/g, ':')}`)
-  t.same([...listed].sort(), [...ROUTES].sort())
-  t.equal(new Set(listed).size, listed.length, 'each once')
-  for (const { method, path, summary } of routes) t.match(summary, /^[^\n]{5,150}$/, `${method} ${path}`)
-})
-
-t.test('control plane, GET /_sandbox: each route that is listed exists', async t => {
+t.test('control plane, GET /_sandbox: every route of the control plane, once, with one line each', async t => {
   const app = build(t, { fixtures })
   const { routes } = (await call(app, 'GET', '/_sandbox')).body as { routes: Listed[] }
-  t.ok(routes.length > 20)
+  const listed = routes.map(({ method, path }) => `${method} ${path.replace(/:\w+|\{\w+\}/g, ':')}`)
+  t.same(
+    ROUTES.filter(route => !listed.includes(route)),
+    [],
+  )
+  t.equal(new Set(listed).size, listed.length)
+  t.same(
+    routes.filter(({ summary }) => !/^[^\n]{5,150}$/.test(summary)),
+    [],
+  )
+  const missing = []
   for (const { method, path } of routes) {
-    const answer = await call(app, method, path.replace(/:\w+/g, 'ref-00001'))
-    const missing = ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR']
-    t.notOk(missing.includes(answer.body.code), `${method} ${path}: ${answer.status}`)
+    const { code } = (await call(app, method, path.replace(/:\w+|\{\w+\}/g, 'ref-00001'))).body
+    if (['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'INTERNAL_ERROR'].includes(code)) missing.push([method, path, code])
   }
+  t.same(missing, [], 'each exists')
 })
 
 t.test('decisions §1: a known path with another method is 405 with Allow, an unknown one 404', async t => {
@@ -118,20 +114,11 @@ t.test('decisions §1: a known path with another method is 405 with Allow, an un
     refused(t, await call(app, 'GET', path), 404, 'ROUTE_NOT_FOUND', null)
 })
 
-t.test('control plane: no call needs a token', async t => {
-  const app = build(t, { fixtures })
-  t.equal((await call(app, 'GET', '/_sandbox/clock')).status, 200)
-  const answer = await call(app, 'GET', '/_sandbox/clock', { headers: { authorization: 'Bearer wrong' } })
-  t.equal(answer.status, 200, 'and a wrong one does no harm')
-})
-
 t.test('control plane, GET /health/live and /health/ready: 200 with status ok', async t => {
   const app = build(t, { fixtures })
-  for (const check of ['live', 'ready']) {
-    const answer = await call(app, 'GET', `/_sandbox/health/${check}`)
-    t.equal(answer.status, 200)
-    t.same(answer.body, { status: 'ok' })
-  }
+  const answers = []
+  for (const check of ['live', 'ready']) answers.push((await call(app, 'GET', `/_sandbox/health/${check}`)).body)
+  t.same(answers, Array(2).fill({ status: 'ok' }))
 })
 
 /** A connection that has had one answer and has begun another request, so that a closing server waits for it. */
@@ -193,14 +180,6 @@ t.test('control plane, GET /clients: client id, fixture, counts and time of ever
   ])
 })
 
-t.test('control plane, GET /clients: with running clocks, the time is that of the call', async t => {
-  let real = Date.parse(MONDAY)
-  const app = build(t, { fixtures, clock: 'real', now: () => real })
-  t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data[0].now, MONDAY)
-  real += 3_600_000
-  t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data[0].now, '2026-11-02T10:00:00Z')
-})
-
 t.test('control plane, GET /clients: never a secret; nor does any other call show one', async t => {
   const app = build(t, {
     fixtures,
@@ -238,20 +217,22 @@ const bodies: Record<string, object> = {
 
 t.test('control plane: an unknown client is 404 CLIENT_NOT_FOUND on every call that acts on one', async t => {
   const app = build(t, { fixtures })
-  t.equal(tenantCalls.length, 43)
   const state = (await call(app, 'GET', '/_sandbox/state')).body
+  const seen = []
   for (const route of tenantCalls) {
     const [method = '', path = ''] = route.split(' ')
-    const url = `${path.replace(':', 'ref-00001')}?client=nobody`
     const body = route === 'PUT /_sandbox/state' ? state : bodies[route]
-    const answer = await call(app, method, url, { body })
-    refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client')
-    t.match(answer.body.message, '"nobody"', route)
+    const answer = await call(app, method, `${path.replace(':', 'ref-00001')}?client=nobody`, { body })
+    seen.push([route, answer.status, answer.body.code, answer.body.field, answer.body.message.includes('"nobody"')])
   }
-  t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data.length, 1, 'and none comes into being by that')
+  t.same(
+    seen,
+    tenantCalls.map(route => [route, 404, 'CLIENT_NOT_FOUND', 'client', true]),
+  )
+  t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data.length, 1, 'and none is made by that')
 })
 
-t.test('control plane: what is about no tenant does not mind which client is named', async t => {
+t.test('control plane: calls that act on no tenant take any client name', async t => {
   const app = build(t, { fixtures })
   for (const path of ['', '/clients', '/outcomes', '/reason-codes', '/errors', '/health/live'])
     t.equal((await call(app, 'GET', `/_sandbox${path}?client=nobody`)).status, 200, path)
@@ -266,23 +247,13 @@ t.test('control plane: the client is given once and not empty', async t => {
 
 t.test('control plane: a call acts on sandbox-client unless it names another', async t => {
   const app = build(t, { fixtures })
-  await connect(app)
-  await call(app, 'POST', '/_sandbox/clock/advance', { body: { by: 'P1D' } })
-  const nowOf = async (query: string) => (await call(app, 'GET', `/_sandbox/clock${query}`)).body.now
-  t.equal(await nowOf(''), '2026-11-03T09:00:00Z')
-  t.equal(await nowOf('?client=sandbox-client'), '2026-11-03T09:00:00Z')
-  t.equal(await nowOf('?client=acme'), MONDAY)
-})
-
-t.test('decisions §3: a call sees and moves nothing of another tenant', async t => {
-  const app = build(t, { fixtures })
   const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
-  for (const client of [acme, other]) {
-    await client.post('/api/v1/mandates', mandate())
-    await client.post('/api/v1/direct-debit', collection())
-  }
-  t.equal((await acme.control('POST', '/mandates/MND-0001/cancel')).status, 200)
+  for (const client of [acme, other]) await client.post('/api/v1/mandates', mandate())
+  await acme.control('POST', '/mandates/MND-0001/cancel')
+  await call(app, 'POST', '/_sandbox/clock/advance', { body: { by: 'P1D' } })
+  const clock = async (query: string) => (await call(app, 'GET', `/_sandbox/clock${query}`)).body.now
+  const later = '2026-11-03T09:00:00Z'
+  t.same([await clock(''), await clock('?client=sandbox-client'), await clock('?client=acme')], [later, later, MONDAY])
   t.equal((await other.get('/api/v1/mandates/MND-0001')).body.status, 'ACTIVE')
-  t.equal((await other.get('/api/v1/direct-debit/COL-0001')).body.status, 'PENDING')
   refused(t, await acme.control('GET', '/bills/INV-2026-001'), 404, 'BILL_NOT_FOUND', 'uniqueReferenceIdentifier')
 })

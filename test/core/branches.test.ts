@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Branch } from '../../src/core/branches.js'
-import { refuseForeignBranch } from '../../src/core/branches.js'
+import { assertBranch } from '../../src/core/branches.js'
 import { REGIONS } from '../../src/core/regions.js'
 
 const right = {
@@ -13,7 +13,7 @@ const right = {
 t.test('decisions §10: BIC goes with EUR, SORT with GBP, ROUTING with USD, IFSC with INR', async t => {
   for (const region of REGIONS) {
     for (const branch of Object.values(right)) {
-      const check = () => refuseForeignBranch(region, branch)
+      const check = () => assertBranch(region, branch)
       const what = `${branch.type} in ${region}`
       if (branch === right[region]) t.doesNotThrow(check, what)
       else
@@ -44,7 +44,7 @@ t.test('decisions §10: a value that its standard does not allow is refused', as
   ]
   for (const [region, branch] of wrong) {
     t.throws(
-      () => refuseForeignBranch(region, branch),
+      () => assertBranch(region, branch),
       { code: 'INVALID_FIELD', status: 400, field: 'branchIdentifier.value' },
       branch.value,
     )
@@ -52,5 +52,5 @@ t.test('decisions §10: a value that its standard does not allow is refused', as
 })
 
 t.test('decisions §10: a branch identifier may be left out', async t => {
-  for (const region of REGIONS) t.doesNotThrow(() => refuseForeignBranch(region, undefined))
+  for (const region of REGIONS) t.doesNotThrow(() => assertBranch(region, undefined))
 })

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { createClock } from '../../src/core/clock.js'
 import type { Deprecation, DeprecationRequest } from '../../src/core/deprecations.js'
 import { createDeprecations } from '../../src/core/deprecations.js'
-import type { SandboxError } from '../../src/core/errors.js'
+import type { ApiError } from '../../src/core/errors.js'
 import type { Operation } from '../../src/core/operations.js'
 
 const NOW = '2026-11-02T09:00:00Z'
@@ -29,23 +29,23 @@ function refused(t: Test, act: () => unknown, code: string, field: string) {
     act()
     t.fail(`${code} on ${field}`)
   } catch (thrown) {
-    const { code: given, field: named, message } = thrown as SandboxError
+    const { code: given, field: named, message } = thrown as ApiError
     t.same([given, named], [code, field], message)
   }
 }
 
 t.test('decisions §11: deprecation is absent by default', async t => {
   const { deprecations } = create()
-  t.equal(deprecations.areAny(), false)
+  t.equal(deprecations.isEmpty(), true)
   t.same(deprecations.list(), [])
   t.equal(deprecations.headersOf(LIST, 'seed'), null)
   t.equal(deprecations.headersOf(LIST, 'rfc'), null)
-  t.doesNotThrow(() => deprecations.refuseGone(LIST))
+  t.doesNotThrow(() => deprecations.assertNotSunset(LIST))
 })
 
 t.test("decisions §11: deprecated since now on the tenant's clock, where nothing is said, and never gone", async t => {
   const { deprecations } = create({ operation: LIST })
-  t.equal(deprecations.areAny(), true)
+  t.equal(deprecations.isEmpty(), false)
   t.same(deprecations.list(), [{ operation: LIST, deprecatedSince: NOW, goneAfterSunset: false }])
   t.same(deprecations.headersOf(LIST, 'seed'), { deprecation: 'true' })
   t.equal(deprecations.headersOf(ITEM, 'seed'), null, 'and no other')
@@ -104,11 +104,11 @@ t.test('decisions §11: gone from its sunset on, to the second, if it is told so
     { operation: ITEM, sunset },
   )
   clock.advanceTo(Date.parse('2026-11-02T11:59:59Z'))
-  t.doesNotThrow(() => deprecations.refuseGone(LIST))
+  t.doesNotThrow(() => deprecations.assertNotSunset(LIST))
   clock.advanceTo(Date.parse(sunset))
-  t.throws(() => deprecations.refuseGone(LIST), { code: 'OPERATION_SUNSET', status: 410, field: null })
-  t.doesNotThrow(() => deprecations.refuseGone(ITEM), 'the other was not told so')
-  t.doesNotThrow(() => deprecations.refuseGone('GET /other'))
+  t.throws(() => deprecations.assertNotSunset(LIST), { code: 'OPERATION_SUNSET', status: 410, field: null })
+  t.doesNotThrow(() => deprecations.assertNotSunset(ITEM), 'the other was not told so')
+  t.doesNotThrow(() => deprecations.assertNotSunset('GET /other'))
 })
 
 t.test('control plane, PUT /deprecations: puts these in place of all', async t => {
@@ -119,7 +119,7 @@ t.test('control plane, PUT /deprecations: puts these in place of all', async t =
     [ITEM],
   )
   deprecations.replace([], operations)
-  t.equal(deprecations.areAny(), false)
+  t.equal(deprecations.isEmpty(), true)
 })
 
 t.test('control plane, PUT /deprecations: what is wrong is refused with its place, and nothing is changed', async t => {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createClock } from '../../src/core/clock.js'
-import { SandboxError } from '../../src/core/errors.js'
-import type { Delay, Effect, Fault, Faulted, FaultRequest } from '../../src/core/faults.js'
+import { ApiError } from '../../src/core/errors.js'
+import type { Delay, Effect, Fault, FaultRequest, FaultTarget } from '../../src/core/faults.js'
 import { createFaults } from '../../src/core/faults.js'
 import { createIds } from '../../src/core/ids.js'
 import type { Operation } from '../../src/core/operations.js'
@@ -32,10 +32,10 @@ function create({ seed = 'test', scope = 'acme', earlier, counters }: Life = {})
     ids,
     arm: (effect: Effect, request: Omit<FaultRequest, 'effect'> = {}, realNow = 0) =>
       faults.arm({ ...request, effect }, operations, realNow),
-    meet: (request: Partial<Faulted> = {}, realNow = 0) =>
-      faults.meet({ method: 'GET', path: '/list', region: 'EU', ...request }, realNow),
-    concern: (request: Partial<Faulted> = {}, realNow = 0) =>
-      faults.concern({ method: 'GET', path: '/list', region: 'EU', ...request }, realNow),
+    apply: (request: Partial<FaultTarget> = {}, realNow = 0) =>
+      faults.apply({ method: 'GET', path: '/list', region: 'EU', ...request }, realNow),
+    matches: (request: Partial<FaultTarget> = {}, realNow = 0) =>
+      faults.matches({ method: 'GET', path: '/list', region: 'EU', ...request }, realNow),
   }
 }
 
@@ -51,15 +51,15 @@ const standing = (faults: Plane, realNow = 0) =>
 
 /** In which of so many requests in a row something fires. */
 const pattern = (faults: Plane, requests: number) =>
-  Array.from({ length: requests }, () => (faults.meet().fired.length > 0 ? 'x' : '.')).join('')
+  Array.from({ length: requests }, () => (faults.apply().fired.length > 0 ? 'x' : '.')).join('')
 
 function refused(t: Test, act: () => unknown, code: string, field: string | null) {
   try {
     act()
     t.fail(`${code} on ${field}`)
   } catch (thrown) {
-    const { code: given, field: named } = thrown as SandboxError
-    t.ok(thrown instanceof SandboxError)
+    const { code: given, field: named } = thrown as ApiError
+    t.ok(thrown instanceof ApiError)
     t.same([given, named], [code, field], (thrown as Error).message)
   }
 }
@@ -69,8 +69,8 @@ function refused(t: Test, act: () => unknown, code: string, field: string | null
 t.test('control plane, Faults: a fault fires once, where nothing is said, and stays listed as spent', async t => {
   const faults = create()
   t.match(faults.arm(error(500)), { id: 'fault-1', match: {}, times: 1, skip: 0, probability: 1, seen: 0, fired: 0 })
-  t.same(faults.meet().effect, error(500))
-  t.equal(faults.meet().effect, null)
+  t.same(faults.apply().effect, error(500))
+  t.equal(faults.apply().effect, null)
   t.same(standing(faults), [['fault-1', 1, 1, 'spent']])
 })
 
@@ -89,7 +89,7 @@ t.test('control plane, Faults: times says how often; null means until it is remo
 t.test('control plane, Faults: skip lets matching requests through first; others do not count', async t => {
   const faults = create()
   const fault = faults.arm(error(500), { skip: 2, times: 2, match: { method: 'GET' } })
-  faults.meet({ method: 'POST' })
+  faults.apply({ method: 'POST' })
   t.same([fault.seen, fault.fired], [0, 0])
   t.equal(pattern(faults, 6), '..xx..')
   t.same([fault.seen, fault.fired], [4, 2], 'a spent fault counts no more')
@@ -99,25 +99,25 @@ t.test('control plane, Faults: ttl is real time, up to its end and not a millise
   const faults = create()
   const fault = faults.arm(error(500), { times: null, ttl: 'PT2S' }, 10_000)
   t.equal(fault.expiresAt, 12_000)
-  t.equal(faults.meet({}, 10_000).fired.length, 1)
-  t.equal(faults.meet({}, 11_999).fired.length, 1)
-  t.equal(faults.meet({}, 12_000).fired.length, 0)
+  t.equal(faults.apply({}, 10_000).fired.length, 1)
+  t.equal(faults.apply({}, 11_999).fired.length, 1)
+  t.equal(faults.apply({}, 12_000).fired.length, 0)
   t.same(standing(faults, 11_999), [['fault-1', 2, 2, 'armed']])
   t.same(standing(faults, 12_000), [['fault-1', 2, 2, 'expired']])
-  t.equal(faults.concern({}, 12_000), false)
+  t.equal(faults.matches({}, 12_000), false)
 })
 
 t.test("control plane, Faults: the tenant's clock has no part in a ttl", async t => {
   const faults = create()
   faults.arm(error(500), { ttl: 'PT2S' })
   faults.clock.advanceTo(START + 86_400_000)
-  t.equal(faults.meet().fired.length, 1)
+  t.equal(faults.apply().fired.length, 1)
 })
 
 t.test('control plane, Faults: what has fired as often as it should is spent, also when its time is over', async t => {
   const faults = create()
   faults.arm(error(500), { ttl: 'PT1S' })
-  faults.meet()
+  faults.apply()
   t.same(standing(faults, 5000), [['fault-1', 1, 1, 'spent']])
 })
 
@@ -128,7 +128,7 @@ t.test("control plane, Faults: a fault tells the tenant's time at which it was a
 })
 
 t.test('control plane, Faults: method, path and region must all match; what is left out does not matter', async t => {
-  const cases: [match: FaultRequest['match'], request: Partial<Faulted>, meets: boolean][] = [
+  const cases: [match: FaultRequest['match'], request: Partial<FaultTarget>, meets: boolean][] = [
     [{}, {}, true],
     [{}, { method: 'POST', path: '/token', region: undefined }, true],
     [{ method: 'GET' }, {}, true],
@@ -151,9 +151,9 @@ t.test('control plane, Faults: method, path and region must all match; what is l
     const faults = create()
     const fault = faults.arm(error(500), { match: match ?? {} })
     const title = `${JSON.stringify(match)} ${JSON.stringify(request)}`
-    t.equal(faults.concern(request), meets, title)
+    t.equal(faults.matches(request), meets, title)
     t.equal(fault.seen, 0, 'asking counts nothing')
-    t.equal(faults.meet(request).fired.length, meets ? 1 : 0, title)
+    t.equal(faults.apply(request).fired.length, meets ? 1 : 0, title)
     t.equal(fault.seen, meets ? 1 : 0, title)
   }
 })
@@ -163,19 +163,19 @@ t.test('control plane, Faults: a path matches however it is encoded', async t =>
   faults.arm(error(500), { times: null, match: { path: '/list' } })
   faults.arm(delay(1), { times: null, match: { path: '/l*' } })
   for (const path of ['/list', '/%6cist', '/%6Cist', '/%6c%69%73%74']) {
-    t.equal(faults.meet({ path }).fired.length, 2, path)
+    t.equal(faults.apply({ path }).fired.length, 2, path)
   }
-  t.equal(faults.meet({ path: '/%6bist' }).fired.length, 0)
+  t.equal(faults.apply({ path: '/%6bist' }).fired.length, 0)
 })
 
 t.test('control plane, Faults: stale-token is nothing to an operation that takes no token', async t => {
   const faults = create()
   const fault = faults.arm({ kind: 'stale-token' })
   const token = { method: 'POST', path: '/token', region: undefined }
-  t.equal(faults.concern(token), false)
-  t.same(faults.meet(token), { fired: [], delay: 0, effect: null })
+  t.equal(faults.matches(token), false)
+  t.same(faults.apply(token), { fired: [], delay: 0, effect: null })
   t.equal(fault.seen, 0)
-  t.same(faults.meet().effect, { kind: 'stale-token' })
+  t.same(faults.apply().effect, { kind: 'stale-token' })
 })
 
 // ---------------------------------------------------------------------------------------------------------- together
@@ -184,7 +184,7 @@ t.test('control plane, Faults: they fire in the order in which they were armed, 
   const faults = create()
   for (const status of [503, 500, 429]) faults.arm(error(status))
   const statuses = Array.from({ length: 4 }, () => {
-    const { effect } = faults.meet()
+    const { effect } = faults.apply()
     return effect?.kind === 'error' ? effect.status : null
   })
   t.same(statuses, [503, 500, 429, null])
@@ -199,8 +199,8 @@ t.test('control plane, Faults: a fault behind one that fires is not met; behind 
   const faults = create()
   const first = faults.arm(error(503), { skip: 1 })
   const second = faults.arm(error(500), { times: null })
-  t.same(faults.meet().fired, [second])
-  t.same(faults.meet().fired, [first])
+  t.same(faults.apply().fired, [second])
+  t.same(faults.apply().fired, [first])
   t.same([first.seen, second.seen], [2, 1])
 })
 
@@ -209,8 +209,8 @@ t.test('control plane, Faults: every delay that matches adds to the others, and 
   const first = faults.arm(delay(100), { times: null })
   const second = faults.arm({ kind: 'drop', when: 'after' })
   const third = faults.arm(delay(20), { times: null })
-  t.same(faults.meet(), { fired: [first, second, third], delay: 120, effect: { kind: 'drop', when: 'after' } })
-  t.same(faults.meet(), { fired: [first, third], delay: 120, effect: null })
+  t.same(faults.apply(), { fired: [first, second, third], delay: 120, effect: { kind: 'drop', when: 'after' } })
+  t.same(faults.apply(), { fired: [first, third], delay: 120, effect: null })
 })
 
 t.test('control plane, Faults: a delay that skips adds nothing yet', async t => {
@@ -218,7 +218,7 @@ t.test('control plane, Faults: a delay that skips adds nothing yet', async t => 
   faults.arm(delay(100), { times: null, skip: 2 })
   faults.arm(delay(20), { times: 2, skip: 1 })
   t.same(
-    Array.from({ length: 5 }, () => faults.meet().delay),
+    Array.from({ length: 5 }, () => faults.apply().delay),
     [0, 20, 120, 100, 100],
   )
 })
@@ -228,19 +228,19 @@ t.test('control plane, Faults: a delay can be written in three ways', async t =>
   for (const effect of [delay(7), spread(uniform), { kind: 'delay', ...uniform } as const]) {
     const faults = create()
     faults.arm(effect)
-    t.equal(faults.meet().delay, 7, JSON.stringify(effect))
+    t.equal(faults.apply().delay, 7, JSON.stringify(effect))
   }
 })
 
 t.test('control plane, Faults: without any, nothing concerns a request, and it meets nothing', async t => {
   const faults = create()
-  t.equal(faults.concern(), false)
-  t.same(faults.meet(), { fired: [], delay: 0, effect: null })
+  t.equal(faults.matches(), false)
+  t.same(faults.apply(), { fired: [], delay: 0, effect: null })
 })
 
 // --------------------------------------------------------------------------------------------------------- randomness
 
-const runs = (faults: Plane, requests = 1000) => Array.from({ length: requests }, () => faults.meet().delay)
+const runs = (faults: Plane, requests = 1000) => Array.from({ length: requests }, () => faults.apply().delay)
 
 t.test('control plane, Faults: with a probability, the same seed fires for the same requests', async t => {
   const run = (life: Life) => {
@@ -262,7 +262,7 @@ t.test('control plane, Faults: what else a tenant draws does not change which re
     faults.arm(error(500), { times: null, probability: 0.5 })
     return Array.from({ length: 100 }, () => {
       draw(faults)
-      return faults.meet().fired.length
+      return faults.apply().fired.length
     })
   }
   const once = run(() => {})
@@ -391,7 +391,7 @@ t.test(
     const first = create()
     first.arm(error(503), { skip: 1, times: 2 })
     first.arm(error(500), { times: null, probability: 0.5 })
-    for (let request = 0; request < 2; request++) first.meet()
+    for (let request = 0; request < 2; request++) first.apply()
     const kept = structuredClone(first.list())
     const counters = { ...first.ids.counters() }
     const second = create({ earlier: kept, counters })
@@ -401,7 +401,7 @@ t.test(
     t.equal(first.list().length, 2)
     const third = create({ earlier: first.list(), counters })
     third.arm(error(500), { times: null })
-    third.meet()
+    third.apply()
     t.notSame(standing(third), standing(first), 'the counts are its own')
   },
 )

@@ -60,12 +60,6 @@ t.test('decisions §1: what is no HTTP is 400 MALFORMED_REQUEST', async t => {
   }
 })
 
-t.test('decisions §1: a start line without a version is malformed: HTTP/0.9 is not served', async t => {
-  const port = await listen(build(t))
-  const answers = await exchange(port, `GET ${LIVE}\r\nhost: sandbox\r\n\r\n`)
-  refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', 'no version')
-})
-
 t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TOO_LARGE', async t => {
   const port = await listen(build(t))
   const long = 'x'.repeat(20_000)
@@ -84,16 +78,6 @@ t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TO
     refusedAndClosed(t, await exchange(port, bytes), 431, 'HEADERS_TOO_LARGE', what)
     await stillServes(t, port)
   }
-})
-
-t.test('decisions §1: headers in chunks of a body that overflow are refused, too', async t => {
-  const port = await listen(build(t))
-  const connection = await open(port)
-  connection.send(`${request('POST /api/v1/oauth/token', { 'transfer-encoding': 'chunked' })}0\r\n`)
-  connection.send(`x-trailer: ${'x'.repeat(20_000)}\r\n\r\n`)
-  refused(t, (await connection.read()) as RawAnswer, 431, 'HEADERS_TOO_LARGE', null)
-  t.equal(await connection.read(), undefined, 'and the connection is closed')
-  await stillServes(t, port)
 })
 
 /** Takes the time limits away again, so that a machine that stands still for a moment is not taken for a slow client. */
@@ -126,12 +110,6 @@ t.test('decisions §1: a request whose body does not arrive in time is 408, and 
   t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
   giveTime(app)
   await stillServes(t, port)
-})
-
-t.test('decisions §1: requestTimeout holds for the body, too: Node swaps it with a longer headersTimeout', async t => {
-  const app = build(t, { requestTimeout: 50 })
-  await listen(app)
-  t.ok(app.server.headersTimeout <= app.server.requestTimeout, `${app.server.headersTimeout} ms for headers alone`)
 })
 
 t.test('RFC 9112 §3.2: a request of HTTP/1.1 without Host is 400 in the envelope; HTTP/1.0 needs none', async t => {
@@ -171,20 +149,6 @@ t.test('RFC 9110 §10.1.1: an expectation that is not 100-continue is passed ove
   t.equal(created?.status, 201)
 })
 
-t.test('RFC 9110 §10.1.1: 100-continue is answered before the body is sent', async t => {
-  const app = build(t)
-  const { token } = await connect(app)
-  const connection = await open(await listen(app))
-  const body = JSON.stringify(mandate())
-  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
-  const length = String(body.length)
-  connection.send(request('POST /api/v1/mandates', { ...headers, expect: '100-continue', 'content-length': length }))
-  t.equal((await connection.read())?.status, 100)
-  connection.send(body)
-  t.equal((await connection.read())?.status, 201)
-  connection.end()
-})
-
 t.test('interface, Errors 1: CONNECT and TRACE are refused in the envelope', async t => {
   const port = await listen(build(t))
   for (const target of ['sandbox:80', '127.0.0.1:443', '/api/v1/mandates', '*']) {
@@ -207,38 +171,6 @@ t.test('RFC 9110 §7.8: an upgrade is passed over', async t => {
     connection.destroy()
   }
   await stillServes(t, port)
-})
-
-t.test('interface, Errors 1: a client that breaks the connection off disturbs nobody', async t => {
-  const app = build(t)
-  const port = await listen(app)
-  for (const half of [`GET ${LIVE} HTTP/1.1\r\n`, request('POST /api/v1/oauth/token', { 'content-length': '10' })]) {
-    const accepted = once(app.server, 'connection') as Promise<[Socket]>
-    const connection = await open(port)
-    const [socket] = await accepted
-    const isClosed = closed(socket)
-    // When the first is answered, the half behind it has arrived.
-    connection.send(request(`GET ${LIVE}`) + half)
-    t.equal((await connection.read())?.status, 200)
-    connection.reset()
-    await isClosed
-    await stillServes(t, port)
-  }
-})
-
-t.test('interface, Errors 1: a client that closes in the middle of its headers disturbs nobody', async t => {
-  const app = build(t)
-  const port = await listen(app)
-  for (const half of ['G', 'GET /', `GET ${LIVE} HTTP/1.1\r\n`, `GET ${LIVE} HTTP/1.1\r\nhost: sandbox\r\n`]) {
-    const accepted = once(app.server, 'connection') as Promise<[Socket]>
-    const connection = await open(port)
-    const [socket] = await accepted
-    const isClosed = closed(socket)
-    connection.send(half)
-    connection.destroy()
-    await isClosed
-    await stillServes(t, port)
-  }
 })
 
 t.test(
@@ -282,20 +214,6 @@ t.test('decisions §2: a body that ends before its Content-Length is MALFORMED_R
   await stillServes(t, port)
 })
 
-t.test('decisions §2: bytes after the Content-Length are no part of the body', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  const port = await listen(app)
-  const text = JSON.stringify(mandate())
-  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
-  const connection = await open(port)
-  connection.send(request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length - 1) }) + text)
-  refused(t, (await connection.read()) as RawAnswer, 400, 'MALFORMED_REQUEST', null)
-  connection.destroy()
-  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
-  await stillServes(t, port)
-})
-
 t.test('decisions §2: a chunk that is none is MALFORMED_REQUEST, and nothing is created', async t => {
   const app = build(t)
   const client = await connect(app)
@@ -311,166 +229,4 @@ t.test('decisions §2: a chunk that is none is MALFORMED_REQUEST, and nothing is
     await stillServes(t, port)
   }
   t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
-})
-
-t.test('RFC 9112 §9.3.2: pipelined requests are answered in their order', async t => {
-  const app = build(t)
-  const { token } = await connect(app)
-  const connection = await open(await listen(app))
-  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
-  connection.send(
-    [
-      request('POST /api/v1/mandates', headers, JSON.stringify(mandate())),
-      request('GET /api/v1/mandates/MND-0001', headers),
-      request('GET /nowhere', headers),
-      request('DELETE /api/v1/mandates/MND-0001', headers),
-      request('DELETE /api/v1/mandates/MND-0001', headers),
-      request(`GET ${LIVE}`),
-    ].join(''),
-  )
-  const statuses: unknown[] = []
-  for (let count = 0; count < 6; count++) statuses.push((await connection.read())?.status)
-  t.same(statuses, [201, 200, 404, 200, 409, 200])
-  connection.end()
-})
-
-t.test('RFC 9112 §9.3.2: what comes in one go is applied in order, however late a body comes', async t => {
-  const app = build(t)
-  const { token } = await connect(app)
-  const connection = await open(await listen(app))
-  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
-  const body = JSON.stringify(mandate())
-  const create = request('POST /api/v1/mandates', { ...headers, 'transfer-encoding': 'chunked' })
-  const read = request('GET /api/v1/mandates/MND-0001', headers)
-  const half = body.length >> 1
-  connection.send(`${read}${create}${half.toString(16)}\r\n${body.slice(0, half)}\r\n`)
-  t.equal((await connection.read())?.status, 404)
-  connection.send(`${(body.length - half).toString(16)}\r\n${body.slice(half)}\r\n0\r\n\r\n${read}${read}`)
-  const statuses: unknown[] = []
-  for (let count = 0; count < 3; count++) statuses.push((await connection.read())?.status)
-  t.same(statuses, [201, 200, 200])
-  connection.destroy()
-})
-
-t.test('RFC 9112 §9.3.2: garbage behind a request is refused after that request is answered', async t => {
-  const app = build(t)
-  const { token } = await connect(app)
-  const port = await listen(app)
-  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
-  // Asked once before, the validators are loaded.
-  await exchange(port, request('GET /api/v1/mandates', { ...headers, connection: 'close' }))
-  for (const [first, status] of [
-    [request(`GET ${LIVE}`), 200],
-    [request('GET /api/v1/mandates', headers), 200],
-    [request('GET /api/v1/mandates'), 401],
-  ] as const) {
-    const answers = await exchange(port, `${first}garbage\r\n\r\n`)
-    t.same(
-      answers.map(({ status }) => status),
-      [status, 400],
-    )
-    refused(t, answers[1] as RawAnswer, 400, 'MALFORMED_REQUEST', null)
-    await stillServes(t, port)
-  }
-})
-
-t.test('RFC 9112 §9.3.2: a creation with garbage behind it is answered by what became of it', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  const port = await listen(app)
-  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
-  const create = request('POST /api/v1/mandates', headers, JSON.stringify(mandate()))
-  const [first] = await exchange(port, `${create}garbage\r\n\r\n`)
-  const { totalCount } = (await client.get('/api/v1/mandates')).body
-  t.same([first?.status, totalCount], [201, 1])
-  await stillServes(t, port)
-})
-
-t.test('RFC 9112 §9.3.2: also where the answer before takes its time', async t => {
-  const app = build(t)
-  let answerNow = () => {}
-  const allowed = new Promise<void>(resolve => {
-    answerNow = resolve
-  })
-  app.get('/slow', async () => {
-    await allowed
-    return { slow: true }
-  })
-  const port = await listen(app)
-  const refusal = once(app.server, 'clientError')
-  const connection = await open(port)
-  connection.send(`${request('GET /slow')}garbage\r\n\r\n`)
-  await refusal
-  answerNow()
-  const first = await connection.read()
-  t.same([first?.status, first?.body], [200, { slow: true }], 'the first answer is that of the first request')
-  connection.destroy()
-  await stillServes(t, port)
-})
-
-t.test('interface, Errors 1: hostile connections by the dozen leave the state as it was', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  const before = await stateOf(client)
-  const port = await listen(app)
-  const attacks = ['garbage\r\n\r\n', request(`GET /${'x'.repeat(20_000)}`), 'CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n']
-  const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => exchange(port, attacks[at % 3] as string)))
-  t.same(
-    answers.map(all => all.map(({ status }) => status)),
-    Array.from({ length: 60 }, (_, at) => [[400, 431, 400][at % 3]]),
-  )
-  t.same(await stateOf(client), before)
-  await stillServes(t, port)
-})
-
-t.test('interface, Errors 1: a CONNECT that is broken off disturbs nobody', async t => {
-  const app = build(t)
-  const port = await listen(app)
-  for (const isAnswered of [false, true]) {
-    const asked = once(app.server, 'connect')
-    const connection = await open(port)
-    connection.send(request('CONNECT sandbox:443'))
-    const [, socket] = (await asked) as [unknown, Socket]
-    const isClosed = closed(socket)
-    if (isAnswered) await connection.read()
-    connection.reset()
-    await isClosed
-    await stillServes(t, port)
-  }
-})
-
-t.test('RFC 9112 §3.2.2: a target in absolute form is its path, whatever its authority', async t => {
-  const port = await listen(build(t))
-  for (const [target, status, code] of [
-    [`http://:99999${LIVE}`, 200, undefined],
-    [`http://[::${LIVE}`, 200, undefined],
-    [`HTTPS://%/${LIVE.slice(1)}`, 200, undefined],
-    ['http://', 404, 'ROUTE_NOT_FOUND'],
-    ['https://?x', 404, 'ROUTE_NOT_FOUND'],
-    ['http:///x', 404, 'ROUTE_NOT_FOUND'],
-  ] as const) {
-    const [answer] = await exchange(port, request(`GET ${target}`, { connection: 'close' }))
-    t.same([answer?.status, answer?.body.code], [status, code], target)
-    t.type(answer?.headers['x-request-id'], 'string')
-  }
-})
-
-t.test('decisions §1: another version than HTTP/1, and another coding than chunked, are malformed', async t => {
-  const port = await listen(build(t))
-  const [version] = await exchange(port, `GET ${LIVE} HTTP/2.0\r\nhost: sandbox\r\nconnection: close\r\n\r\n`)
-  refused(t, version as RawAnswer, 400, 'MALFORMED_REQUEST', null)
-  const headers = { 'transfer-encoding': 'gzip, chunked', connection: 'close' }
-  const [coding] = await exchange(port, `${request('POST /api/v1/mandates', headers)}0\r\n\r\n`)
-  refused(t, coding as RawAnswer, 400, 'MALFORMED_REQUEST', 'transfer-encoding')
-})
-
-t.test('RFC 9112 §9.3.2: a request that is refused before it is whole is answered once', async t => {
-  const port = await listen(build(t))
-  const connection = await open(port)
-  const headers = { 'transfer-encoding': 'chunked', 'content-type': 'application/json' }
-  connection.send(request('POST /api/v1/mandates', headers))
-  t.equal((await connection.read())?.status, 401)
-  connection.send('no chunk\r\n')
-  t.equal(await connection.read(), undefined, 'the connection ends')
 })

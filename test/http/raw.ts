@@ -5,41 +5,76 @@ import { Writable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { Test } from 'tap'
-import { assemble } from '../../src/assemble.js'
 import { parseInstant } from '../../src/core/time.js'
-import type { Answer, Client } from '../helper.js'
+import { buildServer } from '../../src/server.js'
+import type { Answer, CallOptions, Client } from '../helper.js'
 import { bill, call, collection, MONDAY, mandate, payoutLink } from '../helper.js'
 
-/** What `refused` looks at: an answer of `call`, of a raw connection, or of anything else. */
-export type Refusal = Pick<Answer, 'status' | 'body' | 'headers'>
+/** An answer of `call` or of a raw connection. */
+export type Given = Pick<Answer, 'status' | 'body' | 'headers'>
 
-/** The members and headers that every refusal has (interface, Errors 1; decisions §1), in one comparison. */
-export function refused(t: Test, answer: Refusal, status: number, code: string, field: string | null, what?: string) {
-  const { body, headers } = answer
+/** A request as a test names it, with the outcome that it expects. */
+export type Row = readonly [request: string, status: number, code?: string, field?: string | null]
+
+/**
+ * Returns status, code and field of an answer. A refusal without the members and headers that every refusal has
+ * (interface, Errors 1; decisions §1) is shown whole, so that the comparison fails.
+ */
+export function outcome(answer: Given | undefined): unknown[] {
+  if (answer === undefined) return ['no answer']
+  const { status, body, headers } = answer
+  if (typeof headers['x-request-id'] !== 'string' || headers['x-request-id'] === '') return [status, 'no x-request-id']
+  if (status < 400) return [status]
+  const members = Object.keys(body ?? {})
+    .sort()
+    .join()
+  const isEnvelope =
+    ['code,field,message', 'code,error,error_description,field,message'].includes(members) &&
+    /^application\/json(;|$)/.test(String(headers['content-type'])) &&
+    typeof body.message === 'string' &&
+    body.message !== ''
+  return isEnvelope ? [status, body.code, body.field] : [status, headers, body]
+}
+
+/** Asserts a single refusal. */
+export const refused = (
+  t: Test,
+  answer: Given | undefined,
+  status: number,
+  code: string,
+  field: string | null,
+  what = `${status} ${code} on ${field}`,
+) => t.same(outcome(answer), [status, code, field], what)
+
+/** Sends the request of each row in turn, and compares all outcomes at once. */
+export async function table(
+  t: Test,
+  rows: readonly Row[],
+  send: (request: string) => Promise<Given | undefined>,
+  title = 'outcomes',
+) {
+  const actual: unknown[][] = []
+  for (const [name] of rows) actual.push([name.slice(0, 100), ...outcome(await send(name))])
   t.same(
-    {
-      status: answer.status,
-      type: String(headers['content-type']).split(';')[0],
-      members: body === null ? null : Object.keys(body).sort(),
-      code: body?.code,
-      field: body?.field,
-      hasMessage: typeof body?.message === 'string' && body.message.length > 0,
-      hasRequestId: typeof headers['x-request-id'] === 'string' && headers['x-request-id'].length > 0,
-    },
-    {
-      status,
-      type: 'application/json',
-      members: ['code', 'field', 'message'],
-      code,
-      field,
-      hasMessage: true,
-      hasRequestId: true,
-    },
-    what ?? `${status} ${code} on ${field}`,
+    actual,
+    rows.map(([name, ...wanted]) => [name.slice(0, 100), ...wanted]),
+    title,
   )
 }
 
-/** One record of every kind in region EU; tells the id of the payout link. */
+/** Makes one row of each request, all with the same outcome. */
+export const rows = (requests: readonly string[], ...wanted: [number, string?, (string | null)?]): Row[] =>
+  requests.map(request => [request, ...wanted])
+
+/** Sends `METHOD target` as a client. */
+export const sendLine =
+  (client: Client, options?: CallOptions) =>
+  (line: string): Promise<Answer> => {
+    const [method = '', target = ''] = line.split(/ (.*)/s)
+    return client.send(method, target, options)
+  }
+
+/** Creates one record of every kind in region EU. Returns the id of the payout link. */
 export async function stock(client: Client): Promise<string> {
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection())
@@ -47,7 +82,7 @@ export async function stock(client: Client): Promise<string> {
   return (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
 }
 
-/** All that the API and the control plane tell of a client: what a hostile request must leave as it was. */
+/** Returns the state of a client in the API and the control plane, which a refused request must not change. */
 export async function stateOf(client: Client, payoutLinkId?: string): Promise<unknown[]> {
   const answers = [await call(client.app, 'GET', '/_sandbox/clients'), await client.control('GET', '/clock')]
   for (const list of ['mandates', 'direct-debit', 'bills', 'accounts'])
@@ -56,7 +91,7 @@ export async function stateOf(client: Client, payoutLinkId?: string): Promise<un
   return answers.map(({ status, body }) => ({ status, body }))
 }
 
-/** A server whose log, at its most talkative, is kept. */
+/** A server whose log lines are kept, at level trace. */
 export function buildLogged(t: Test, options: { now?(): number; requestTimeout?: number } = {}) {
   let log = ''
   const stream = new Writable({
@@ -66,7 +101,7 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
     },
   })
   const logger = pino({ level: 'trace' }, stream) as FastifyBaseLogger
-  const { app } = assemble({
+  const { app } = buildServer({
     logger,
     now: () => 0,
     seed: 'test',
@@ -88,7 +123,7 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
 
 // ------------------------------------------------------------------------------------------------------------ sockets
 
-/** The end of a connection, good or bad; `once` would throw on an error before it. */
+/** Resolves at the end of a connection. `once` would throw on an error before it. */
 export const closed = (socket: Socket): Promise<void> =>
   new Promise(resolve => {
     socket.on('error', () => {})
@@ -101,7 +136,7 @@ export async function listen(app: FastifyInstance): Promise<number> {
   return (app.server.address() as { port: number }).port
 }
 
-export interface RawAnswer extends Refusal {
+export interface RawAnswer extends Given {
   readonly headers: Record<string, string>
   readonly text: string
 }
@@ -117,7 +152,7 @@ export interface Connection {
   reset(): void
 }
 
-/** A bare connection, for what no HTTP client would send. */
+/** A bare connection, for bytes that no HTTP client would send. */
 export async function open(port: number): Promise<Connection> {
   let received = Buffer.alloc(0)
   let isClosed = false
@@ -155,7 +190,7 @@ export async function open(port: number): Promise<Connection> {
   }
 }
 
-/** The first answer among the bytes, and how many they are; undefined where it is not complete. */
+/** Returns the first answer among the bytes and its length. Undefined: it is not complete. */
 function take(bytes: Buffer, method: string): { answer: RawAnswer; length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -172,8 +207,8 @@ function take(bytes: Buffer, method: string): { answer: RawAnswer; length: numbe
 }
 
 /**
- * Sends bytes on a connection of their own, and tells what came back until the server closed it.
- * @param isEnded whether this side closes its half right behind them
+ * Sends bytes on a new connection. Returns the answers until the server closes it.
+ * @param isEnded whether this side closes its half right behind the bytes
  */
 export async function exchange(port: number, bytes: string | Buffer, isEnded = false): Promise<RawAnswer[]> {
   const connection = await open(port)
@@ -184,7 +219,7 @@ export async function exchange(port: number, bytes: string | Buffer, isEnded = f
   return answers
 }
 
-/** The text of a request; `body` gets its Content-Length. */
+/** Returns the text of a request. A body gets its Content-Length. */
 export function request(line: string, headers: Record<string, string> = {}, body?: string | Buffer): string {
   const all: Record<string, string> = {
     host: 'sandbox',
@@ -197,7 +232,7 @@ export function request(line: string, headers: Record<string, string> = {}, body
 
 export const LIVE = '/_sandbox/health/live'
 
-/** That the server goes on as if nothing had been. */
+/** Asserts that the server still answers. */
 export async function stillServes(t: Test, port: number) {
   const answers = await exchange(port, request(`GET ${LIVE}`, { connection: 'close' }))
   t.same(

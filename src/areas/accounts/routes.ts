@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { failures, RegionHeader } from '../../http/schemas.js'
+import { failures, RegionHeader } from '../../schemas.js'
 import { AccountList, AccountQuery } from './schemas.js'
 
 /** /api/v1/accounts: the area is documented, its path is not (decisions §10). */
@@ -17,7 +17,7 @@ export const accountRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: AccountList, ...failures },
       },
     },
-    request => request.world.accounts.list(request.region, request.query),
+    request => request.sandbox.tenant.accounts.list(request.sandbox.region, request.query),
   )
 
   done()

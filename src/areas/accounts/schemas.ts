@@ -10,7 +10,7 @@ import {
   pageParameters,
   Reference,
   Text,
-} from '../../http/schemas.js'
+} from '../../schemas.js'
 
 /** Nothing of an account is documented but that accounts exist; all of this is decisions §10. */
 export const Account = Type.Object({

@@ -1,60 +1,64 @@
-import { refuseForeignBranch } from '../../core/branches.js'
-import type { Engine } from '../../core/engine.js'
+import { assertBranch } from '../../core/branches.js'
 import { atPath, errors } from '../../core/errors.js'
 import { isIban } from '../../core/identifiers.js'
+import type { List } from '../../core/list.js'
 import type { Region } from '../../core/regions.js'
 import { regionOf } from '../../core/regions.js'
-import type { Entry, List } from '../../core/table.js'
-import { createTable, keeping } from '../../core/table.js'
+import type { RecordSnapshot } from '../../core/repository.js'
+import { createRepository, restoreRecords, snapshotRecords } from '../../core/repository.js'
+import type { TenantContext } from '../../core/tenant-context.js'
 import type { Account, AccountQuery } from './schemas.js'
 
 export type AccountStore = ReturnType<typeof createAccountStore>
 
-/** The tenant's own bank accounts (decisions §10). They come from fixtures and seeding alone. */
-export function createAccountStore(engine: Engine) {
-  const table = createTable<Account, Entry<Account>, 'currency'>(
+/** The tenant's own bank accounts (decisions §10). They come only from fixtures and seeding. */
+export function createAccountStore(context: TenantContext) {
+  const repository = createRepository<Account>(
     {
       name: 'accounts',
       referenceField: 'accountReference',
       reference: account => account.accountReference,
       region: account => regionOf(account.currency),
-      facets: { currency: account => account.currency },
     },
-    engine,
+    context,
   )
 
   return {
     /** @throws INVALID_CURSOR */
     list: (region: Region, { currency, cursor, limit }: AccountQuery): List<Account> =>
-      table.list(region, { facets: { currency }, cursor, limit }),
+      repository.list(region, { fields: { currency }, cursor, limit }),
 
     /**
      * Checks seeded accounts. The region follows from the currency.
-     * @throws DUPLICATE_REFERENCE, INVALID_FIELD, the field with the path of the record in front
+     * @throws DUPLICATE_REFERENCE, INVALID_FIELD, with the path of the record before the field
      */
     stage(accounts: readonly Account[], path: string) {
       const records = accounts.map((record, index) => {
         const region = regionOf(record.currency)
-        atPath(`${path}.${index}`, () => refuseInvalid(region, record))
+        atPath(`${path}.${index}`, () => assertIdentifiers(region, record))
         return { region, record }
       })
-      table.refuseDuplicates(records, path)
+      repository.assertAllUnused(records, path)
       return {
         commit() {
-          for (const { region, record } of records) table.add({ ...table.placeAt(engine.clock.now()), region, record })
+          for (const { region, record } of records)
+            repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
         },
       }
     },
 
-    ...keeping(table),
+    snapshot: () => snapshotRecords(repository),
+    /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
+    restore: (snapshots: readonly RecordSnapshot<Account>[], path: string) =>
+      restoreRecords(repository, snapshots, path),
 
-    size: table.size,
+    size: repository.size,
   }
 }
 
-function refuseInvalid(region: Region, { accountIdentifier, branchIdentifier }: Account) {
+function assertIdentifiers(region: Region, { accountIdentifier, branchIdentifier }: Account) {
   if (region === 'EU' && !isIban(accountIdentifier)) {
     throw errors.invalid('accountIdentifier', 'accountIdentifier must be a valid IBAN.')
   }
-  refuseForeignBranch(region, branchIdentifier)
+  assertBranch(region, branchIdentifier)
 }

@@ -1,6 +1,6 @@
 import type { Lifecycle } from '../../core/state-machine.js'
 
-/** The states are not documented; these are decisions §9. They follow the open amount, except CANCELLED. */
+/** Not documented (assumed, decisions §9). All but CANCELLED follow the open amount. */
 export const BILL_STATUSES = ['OPEN', 'PARTIALLY_PAID', 'PAID', 'CANCELLED'] as const
 export type BillStatus = (typeof BILL_STATUSES)[number]
 export type BillVerb = 'reopen' | 'payPartially' | 'pay' | 'cancel'

@@ -1,7 +1,8 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { hint } from '../../http/hints.js'
-import { failures, RegionHeader } from '../../http/schemas.js'
-import { acceptUpload, acceptUploads } from '../../http/upload.js'
+import { hint } from '../../plugins/hints.js'
+import { MULTIPART, multipart } from '../../plugins/multipart.js'
+import type { Upload } from '../../plugins/request-context.js'
+import { failures, RegionHeader } from '../../schemas.js'
 import { documentTypeOf } from './documents.js'
 import { Bill, BillDocument, BillList, BillParams, BillQuery, BillUpdate, NewBill } from './schemas.js'
 
@@ -25,7 +26,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
     },
     (request, reply) => {
       reply.code(201)
-      return request.world.bills.create(request.region, request.body)
+      return request.sandbox.tenant.bills.create(request.sandbox.region, request.body)
     },
   )
 
@@ -47,7 +48,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
       if (dueDateFrom !== undefined && dueDateTo !== undefined && dueDateFrom > dueDateTo) {
         hint(request, 'dueDateFrom is after dueDateTo: nothing can match')
       }
-      return request.world.bills.list(request.region, request.query)
+      return request.sandbox.tenant.bills.list(request.sandbox.region, request.query)
     },
   )
 
@@ -64,7 +65,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         response: { 200: Bill, ...failures },
       },
     },
-    request => request.world.bills.get(request.region, request.params.uniqueReferenceIdentifier),
+    request => request.sandbox.tenant.bills.get(request.sandbox.region, request.params.uniqueReferenceIdentifier),
   )
 
   app.patch(
@@ -81,21 +82,25 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         response: { 200: Bill, ...failures },
       },
     },
-    request => request.world.bills.update(request.region, request.params.uniqueReferenceIdentifier, request.body),
+    request =>
+      request.sandbox.tenant.bills.update(
+        request.sandbox.region,
+        request.params.uniqueReferenceIdentifier,
+        request.body,
+      ),
   )
 
   app.register(documentRoutes)
   done()
 }
 
-/** Apart from the others, which would carry the hooks of the parser along on every request. */
+/** A scope of its own: the multipart parser belongs to this route only. */
 const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
-  acceptUploads(app)
-
+  app.register(multipart, { accepts: isDocument, formats: 'a PDF, JPEG or PNG' })
   app.post(
     '/:uniqueReferenceIdentifier/document',
     {
-      ...acceptUpload(documentTypeOf, 'a PDF, JPEG or PNG'),
+      config: { consumes: MULTIPART },
       schema: {
         operationId: 'uploadBillDocument',
         summary: 'Upload a PDF, JPEG or PNG document and link it to the bill',
@@ -107,11 +112,12 @@ const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
       },
     },
     (request, reply) => {
-      const { uniqueReferenceIdentifier } = request.params
+      const { tenant, region, upload } = request.sandbox
       reply.code(201)
-      return request.world.bills.attach(request.region, uniqueReferenceIdentifier, request.upload)
+      return tenant.bills.attach(region, request.params.uniqueReferenceIdentifier, upload as Upload)
     },
   )
-
   done()
 }
+
+const isDocument = (content: Buffer) => documentTypeOf(content) !== undefined

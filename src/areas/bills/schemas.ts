@@ -11,7 +11,7 @@ import {
   pageParameters,
   Reference,
   Text,
-} from '../../http/schemas.js'
+} from '../../schemas.js'
 import { BILL_STATUSES } from './lifecycle.js'
 
 /** The tenant's reference of a bill: the name is documented, the pattern assumed (decisions §9). */

@@ -1,23 +1,24 @@
 import { sha256 } from '../../core/digests.js'
-import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
+import type { List } from '../../core/list.js'
 import { parseAmount } from '../../core/money.js'
 import type { Region } from '../../core/regions.js'
 import { CURRENCY_OF, regionOf } from '../../core/regions.js'
-import type { Explained, StatefulEntry } from '../../core/stateful-table.js'
-import { createStatefulTable } from '../../core/stateful-table.js'
-import type { List, Placed } from '../../core/table.js'
+import type { Placed } from '../../core/repository.js'
+import type { Explained, StatefulEntry } from '../../core/stateful-repository.js'
+import { createStatefulRepository } from '../../core/stateful-repository.js'
+import type { TenantContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time.js'
-import type { Upload } from '../../http/upload.js'
+import type { Upload } from '../../plugins/request-context.js'
 import { documentTypeOf } from './documents.js'
 import type { BillStatus, BillVerb } from './lifecycle.js'
 import { billLifecycle, verbTo } from './lifecycle.js'
 import type { Bill, BillDocument, BillQuery, BillUpdate, NewBill, SeedBill } from './schemas.js'
 
 export interface BillStoreOptions {
-  readonly engine: Engine
+  readonly context: TenantContext
   readonly counterparties: {
-    /** Brings the counterparty into being if it is not known. */
+    /** Creates the counterparty if it does not exist. */
     ensure(region: Region, counterpartyReference: string): void
   }
 }
@@ -25,10 +26,10 @@ export interface BillStoreOptions {
 export type BillStore = ReturnType<typeof createBillStore>
 
 /** The bills of one tenant (decisions §9), in all regions. */
-export function createBillStore({ engine, counterparties }: BillStoreOptions) {
-  const { clock, ids } = engine
+export function createBillStore({ context, counterparties }: BillStoreOptions) {
+  const { clock, ids } = context
 
-  const table = createStatefulTable<Bill, BillStatus, BillVerb, 'type' | 'cashflowType' | 'counterpartyReference'>(
+  const repository = createStatefulRepository<Bill, BillStatus, BillVerb>(
     {
       name: 'bills',
       event: 'bill',
@@ -38,14 +39,9 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
       reference: bill => bill.uniqueReferenceIdentifier,
       region: bill => regionOf(bill.currency),
       createdAt: bill => bill.createdAt,
-      facets: {
-        type: bill => bill.type,
-        cashflowType: bill => bill.cashflowType,
-        counterpartyReference: bill => bill.counterpartyReference,
-      },
       plan: () => null,
     },
-    engine,
+    context,
   )
 
   function build(region: Region, input: NewBill): Bill {
@@ -74,9 +70,9 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
   }
 
   const entryOf = (region: Region, uniqueReferenceIdentifier: string) =>
-    table.get(region, uniqueReferenceIdentifier, errors.billNotFound)
+    repository.get(region, uniqueReferenceIdentifier, errors.billNotFound)
 
-  function refuseCancelled({ record }: StatefulEntry<Bill>) {
+  function assertNotCancelled({ record }: StatefulEntry<Bill>) {
     if (record.status === 'CANCELLED') throw errors.billCancelled()
   }
 
@@ -84,9 +80,9 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     /** @throws REGION_CURRENCY_MISMATCH, INVALID_FIELD (openAmount above totalAmount), DUPLICATE_REFERENCE */
     create(region: Region, input: NewBill): Bill {
       const bill = build(region, input)
-      table.refuseDuplicate(region, bill.uniqueReferenceIdentifier)
+      repository.assertUnused(region, bill.uniqueReferenceIdentifier)
       counterparties.ensure(region, bill.counterpartyReference)
-      return table.create(region, bill, 'api').record
+      return repository.create(region, bill, 'api').record
     },
 
     /** @throws BILL_NOT_FOUND */
@@ -95,8 +91,8 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     /** @throws INVALID_CURSOR */
     list(region: Region, query: BillQuery): List<Bill> {
       const { status, type, cashflowType, counterpartyReference, cursor, limit } = query
-      return table.list(region, {
-        facets: { status, type, cashflowType, counterpartyReference },
+      return repository.list(region, {
+        fields: { status, type, cashflowType, counterpartyReference },
         matches: dueWithin(query),
         cursor,
         limit,
@@ -104,26 +100,26 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     },
 
     /**
-     * The status follows the open amount; PAID alone pays what is open.
+     * Updates a bill. The status follows the open amount; PAID without an amount sets it to 0.
      * @throws BILL_NOT_FOUND, BILL_CANCELLED, INCONSISTENT_BILL_UPDATE, INVALID_FIELD (openAmount above totalAmount)
      */
     update(region: Region, uniqueReferenceIdentifier: string, update: BillUpdate): Bill {
       const entry = entryOf(region, uniqueReferenceIdentifier)
       const { record } = entry
       const { status, ...facts } = resolve(record, update)
-      refuseCancelled(entry)
-      if (status !== record.status) table.move(entry, verbTo[status], 'api', facts)
+      assertNotCancelled(entry)
+      if (status !== record.status) repository.move(entry, verbTo[status], 'api', facts)
       else Object.assign(record, facts, { updatedAt: formatInstant(clock.now()) })
       return record
     },
 
     /**
-     * Links a document to the bill. Its content is not kept: no way to read it is documented.
+     * Adds a document to the bill. Its content is not stored: no documented operation reads it.
      * @throws BILL_NOT_FOUND, BILL_CANCELLED
      */
     attach(region: Region, uniqueReferenceIdentifier: string, { fileName, content }: Upload): BillDocument {
       const entry = entryOf(region, uniqueReferenceIdentifier)
-      refuseCancelled(entry)
+      assertNotCancelled(entry)
       const { record } = entry
       const uploadedAt = formatInstant(clock.now())
       const document: BillDocument = {
@@ -140,22 +136,22 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
     },
 
     /**
-     * @param region undefined: the only one that has the reference
-     * @throws BILL_NOT_FOUND, MISSING_FIELD (region, where several have the reference)
+     * @param region undefined: the only region with the reference
+     * @throws BILL_NOT_FOUND, MISSING_FIELD (region, if several regions have the reference)
      */
     explain(uniqueReferenceIdentifier: string, region?: Region): Explained<Bill> {
-      if (region !== undefined) return table.explain(entryOf(region, uniqueReferenceIdentifier))
-      const [entry, another] = table.find(uniqueReferenceIdentifier)
+      if (region !== undefined) return repository.explain(entryOf(region, uniqueReferenceIdentifier))
+      const [entry, another] = repository.find(uniqueReferenceIdentifier)
       if (entry === undefined) throw errors.billNotFound(uniqueReferenceIdentifier)
       if (another !== undefined) {
         throw errors.missing('region', 'Bills of several regions have this reference: say which with ?region=.')
       }
-      return table.explain(entry)
+      return repository.explain(entry)
     },
 
     /**
      * Checks seeded bills, of any state. The region follows from the currency.
-     * @throws as `create`, the field with the path of the record in front; INCONSISTENT_BILL_UPDATE
+     * @throws the errors of `create` and INCONSISTENT_BILL_UPDATE, with the path of the record before the field
      */
     stage(seeds: readonly SeedBill[], path: string) {
       const records = seeds.map((seed, index) =>
@@ -168,7 +164,7 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
           return { region, record: { ...bill, ...facts, documents, createdAt, updatedAt } }
         }),
       )
-      const store = table.stage(records, path)
+      const store = repository.stage(records, path)
       return {
         commit() {
           for (const { region, record } of records) counterparties.ensure(region, record.counterpartyReference)
@@ -177,14 +173,14 @@ export function createBillStore({ engine, counterparties }: BillStoreOptions) {
       }
     },
 
-    keep: table.keep,
-    restore: table.restore,
+    snapshot: repository.snapshot,
+    restore: repository.restore,
 
-    size: table.size,
+    size: repository.size,
   }
 }
 
-/** The status that an open amount means. @throws INVALID_FIELD (openAmount above totalAmount) */
+/** Returns the status of an open amount. @throws INVALID_FIELD (openAmount above totalAmount) */
 function statusOf(openAmount: string, totalAmount: string): Exclude<BillStatus, 'CANCELLED'> {
   const open = parseAmount(openAmount)
   const total = parseAmount(totalAmount)
@@ -195,7 +191,7 @@ function statusOf(openAmount: string, totalAmount: string): Exclude<BillStatus, 
 }
 
 /**
- * What an update comes to: always the status, and the members that it sets.
+ * Returns the changes of an update, always with the status.
  * @throws INCONSISTENT_BILL_UPDATE, INVALID_FIELD (openAmount above totalAmount)
  */
 function resolve(bill: Bill, update: BillUpdate): Partial<Bill> & Pick<Bill, 'status'> {
@@ -216,7 +212,6 @@ function resolve(bill: Bill, update: BillUpdate): Partial<Bill> & Pick<Bill, 'st
 
 function dueWithin({ dueDateFrom, dueDateTo }: BillQuery) {
   if (dueDateFrom === undefined && dueDateTo === undefined) return undefined
-  return ({ record }: StatefulEntry<Bill>) =>
-    (dueDateFrom === undefined || dueDateFrom <= record.dueDate) &&
-    (dueDateTo === undefined || record.dueDate <= dueDateTo)
+  return ({ dueDate }: Bill) =>
+    (dueDateFrom === undefined || dueDateFrom <= dueDate) && (dueDateTo === undefined || dueDate <= dueDateTo)
 }

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { failures, RegionHeader } from '../../http/schemas.js'
+import { failures, RegionHeader } from '../../schemas.js'
 import { Counterparty, CounterpartyParams, CounterpartyUpdate } from './schemas.js'
 
 /** /api/v1/counterparties: interface, Other endpoints; decisions §10. */
@@ -18,7 +18,12 @@ export const counterpartyRoutes: FastifyPluginCallbackTypebox = (app, _options, 
         response: { 200: Counterparty, ...failures },
       },
     },
-    request => request.world.counterparties.update(request.region, request.params.counterpartyReference, request.body),
+    request =>
+      request.sandbox.tenant.counterparties.update(
+        request.sandbox.region,
+        request.params.counterpartyReference,
+        request.body,
+      ),
   )
 
   done()

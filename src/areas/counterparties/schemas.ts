@@ -11,7 +11,7 @@ import {
   Reference,
   Remarks,
   Text,
-} from '../../http/schemas.js'
+} from '../../schemas.js'
 
 /** The names of the fields are documented (interface, Other named fields), their limits assumed (decisions §10). */
 const Address = Type.Object({

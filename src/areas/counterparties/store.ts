@@ -1,27 +1,26 @@
-import { refuseForeignBranch } from '../../core/branches.js'
-import type { Engine } from '../../core/engine.js'
+import { assertBranch } from '../../core/branches.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Region } from '../../core/regions.js'
-import type { Entry } from '../../core/table.js'
-import { createTable, keeping } from '../../core/table.js'
+import type { RecordSnapshot } from '../../core/repository.js'
+import { createRepository, restoreRecords, snapshotRecords } from '../../core/repository.js'
+import type { TenantContext } from '../../core/tenant-context.js'
 import type { Counterparty, CounterpartyUpdate, SeedCounterparty } from './schemas.js'
 import { updates } from './schemas.js'
 
 export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 
 /** The counterparties of one tenant (decisions §10), in all regions. */
-export function createCounterpartyStore(engine: Engine) {
-  const table = createTable<Counterparty, Entry<Counterparty>, never>(
+export function createCounterpartyStore(context: TenantContext) {
+  const repository = createRepository<Counterparty>(
     {
       name: 'counterparties',
       referenceField: 'counterpartyReference',
       reference: counterparty => counterparty.counterpartyReference,
-      facets: {},
     },
-    engine,
+    context,
   )
   const add = (region: Region, record: Counterparty) =>
-    table.add({ ...table.placeAt(engine.clock.now()), region, record })
+    repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
 
   return {
     /** @throws IMMUTABLE_FIELD, MISSING_FIELD (nothing to change), COUNTERPARTY_NOT_FOUND */
@@ -31,24 +30,24 @@ export function createCounterpartyStore(engine: Engine) {
       }
       const names = Object.keys(updates)
       if (!names.some(name => name in update)) throw errors.missing(null, `Give at least one of ${names.join(', ')}.`)
-      return Object.assign(table.get(region, counterpartyReference, errors.counterpartyNotFound).record, update)
+      return Object.assign(repository.get(region, counterpartyReference, errors.counterpartyNotFound).record, update)
     },
 
-    /** Brings a counterparty into being of which only the reference is known (decisions §9). */
+    /** Creates a counterparty with only its reference, unless it exists (decisions §9). */
     ensure(region: Region, counterpartyReference: string): void {
-      if (!table.has(region, counterpartyReference)) add(region, { counterpartyReference })
+      if (!repository.has(region, counterpartyReference)) add(region, { counterpartyReference })
     },
 
     /**
      * Checks seeded counterparties.
-     * @throws DUPLICATE_REFERENCE, INVALID_FIELD (branchIdentifier), the field with the path of the record in front
+     * @throws DUPLICATE_REFERENCE, INVALID_FIELD (branchIdentifier), with the path of the record before the field
      */
     stage(seeds: readonly SeedCounterparty[], path: string) {
       const records = seeds.map(({ region, ...record }, index) => {
-        atPath(`${path}.${index}`, () => refuseForeignBranch(region, record.branchIdentifier))
+        atPath(`${path}.${index}`, () => assertBranch(region, record.branchIdentifier))
         return { region, record }
       })
-      table.refuseDuplicates(records, path)
+      repository.assertAllUnused(records, path)
       return {
         commit() {
           for (const { region, record } of records) add(region, record)
@@ -56,8 +55,11 @@ export function createCounterpartyStore(engine: Engine) {
       }
     },
 
-    ...keeping(table),
+    snapshot: () => snapshotRecords(repository),
+    /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
+    restore: (snapshots: readonly RecordSnapshot<Counterparty>[], path: string) =>
+      restoreRecords(repository, snapshots, path),
 
-    size: table.size,
+    size: repository.size,
   }
 }

@@ -2,23 +2,29 @@ import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { codesOf } from './reason-codes.js'
 
 /**
- * Outcomes on demand: a `debtorReference` of the form `SIM-<STATE>[-<CODE>]` steers one collection
- * (decisions §6; the service documents nothing of the kind).
+ * An outcome on demand: a `debtorReference` of the form `SIM-<STATE>[-<CODE>]` determines the fate of one collection
+ * (assumed, decisions §6).
  */
 export interface Outcome {
   readonly debtorReference: string
   readonly description: string
-  /** The state that the steered move leaves. */
+  /** The state in which the outcome takes effect. */
   readonly from?: 'PENDING' | 'SUBMITTED' | 'PROCESSING' | 'SETTLED'
   readonly verb?: CollectionVerb
   readonly reasonCode?: string
-  /** The state that the collection never leaves by itself. */
+  /** The state in which the collection stays. */
   readonly stuckIn?: CollectionStatus
 }
 
 type From = NonNullable<Outcome['from']>
 
-const steer = (state: string, from: From, verb: CollectionVerb, when: string, codes: readonly string[]): Outcome[] =>
+const outcomesTo = (
+  state: string,
+  from: From,
+  verb: CollectionVerb,
+  when: string,
+  codes: readonly string[],
+): Outcome[] =>
   [undefined, ...codes].map(code => {
     const reasonCode = code ?? codes[0]
     return {
@@ -36,22 +42,22 @@ const stuck = (state: 'PENDING' | 'SUBMITTED' | 'PROCESSING'): Outcome => ({
   stuckIn: state,
 })
 
-/** The table of all outcomes; where several rows share a reference, the first one counts. */
+/** All outcomes on demand. */
 export const outcomes: readonly Outcome[] = [
   { debtorReference: 'SIM-SETTLED', description: 'Settles, as any collection does when nothing intervenes.' },
-  ...steer('CANCELLED', 'PENDING', 'cancel', 'at D-2 16:00, in place of its submission', []),
-  ...steer('REJECTED', 'SUBMITTED', 'reject', 'at D-1 09:00, in clearing', codesOf('clearing')),
-  ...steer(
+  ...outcomesTo('CANCELLED', 'PENDING', 'cancel', 'at D-2 16:00, instead of its submission', []),
+  ...outcomesTo('REJECTED', 'SUBMITTED', 'reject', 'at D-1 09:00, in clearing', codesOf('clearing')),
+  ...outcomesTo(
     'REJECTED',
     'PROCESSING',
     'reject',
     'at D 14:00, by the debtor bank before settlement',
     codesOf('bank'),
   ).slice(1),
-  ...steer('FAILED', 'PROCESSING', 'fail', 'at D 14:00, in place of its settlement', codesOf('settlement')),
-  ...steer('RETURNED', 'SETTLED', 'return', 'at D+2 14:00 (open days), by the debtor bank', codesOf('return')),
-  ...steer('RETURNED', 'SETTLED', 'return', 'at D+30 days 14:00, as a refund', codesOf('refund')).slice(1),
-  ...steer(
+  ...outcomesTo('FAILED', 'PROCESSING', 'fail', 'at D 14:00, instead of its settlement', codesOf('settlement')),
+  ...outcomesTo('RETURNED', 'SETTLED', 'return', 'at D+2 14:00 (open days), by the debtor bank', codesOf('return')),
+  ...outcomesTo('RETURNED', 'SETTLED', 'return', 'at D+30 days 14:00, as a refund', codesOf('refund')).slice(1),
+  ...outcomesTo(
     'RETURNED',
     'SETTLED',
     'return',
@@ -65,5 +71,6 @@ export const outcomes: readonly Outcome[] = [
 
 const byReference = new Map(outcomes.map(outcome => [outcome.debtorReference, outcome]))
 
+/** Returns the outcome that a `debtorReference` names, if it names one. */
 export const findOutcome = (debtorReference: string | undefined): Outcome | undefined =>
   debtorReference === undefined ? undefined : byReference.get(debtorReference)

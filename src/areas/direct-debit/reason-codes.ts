@@ -1,26 +1,26 @@
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 
 /**
- * Why a collection did not come through, as ISO 20022 external status and return reason codes
- * (ISO 20022 External Code Sets; which code is legal when: decisions §6, after the SEPA Core rulebook).
+ * The reason codes of rejected, returned and failed collections, from the ISO 20022 External Code Sets.
+ * Their phases and limits follow the SEPA Core rulebook (decisions §6).
  */
 
-/** The moment at which a reason arises. */
+/** The phase of a collection in which a reason arises. */
 export type Phase = 'submission' | 'clearing' | 'bank' | 'settlement' | 'return' | 'refund' | 'unauthorised-refund'
 
-/** How long after the collection date D a reason may still arise. */
+/** How long after the collection date D a reason can arise. */
 export type Limit = { readonly openDays: number } | { readonly days: number } | { readonly months: number }
 
-/** The rules of a phase: each belongs to one move of the lifecycle. */
+/** The rules of a phase. Each phase belongs to one transition of the lifecycle. */
 export interface PhaseRules {
   readonly from: CollectionStatus
   readonly verb: CollectionVerb
   readonly raisedBy: string
-  /** Left out: as long as the collection is in that state. */
+  /** Left out: no limit while the collection is in that state. */
   readonly limit?: Limit
 }
 
-/** The rulebook, phase by phase, in the order in which they pass (decisions §6). */
+/** All phases in chronological order (decisions §6). */
 export const phases: Readonly<Record<Phase, PhaseRules>> = {
   submission: { from: 'PENDING', verb: 'fail', raisedBy: 'creditor bank' },
   clearing: { from: 'SUBMITTED', verb: 'reject', raisedBy: 'clearing' },
@@ -31,7 +31,7 @@ export const phases: Readonly<Record<Phase, PhaseRules>> = {
   'unauthorised-refund': { from: 'SETTLED', verb: 'return', raisedBy: 'debtor', limit: { months: 13 } },
 }
 
-/** A limit as the table of reason codes prints it. */
+/** Formats a limit for the table of reason codes. */
 export function describeLimit(limit: Limit): string {
   if ('openDays' in limit) return `D+${limit.openDays} open days`
   return 'days' in limit ? `D+${limit.days} days` : `D+${limit.months} months`
@@ -46,7 +46,7 @@ export interface ReasonCode {
 
 const reason = (code: string, name: string, ...phases: Phase[]): ReasonCode => ({ code, name, phases })
 
-/** The first code of a phase is the one taken where none is given. */
+/** All reason codes. The first one of a phase is its default. */
 export const reasonCodes: readonly ReasonCode[] = [
   reason('AC01', 'IncorrectAccountNumber', 'clearing'),
   reason('AG02', 'InvalidBankOperationCode', 'clearing'),
@@ -78,5 +78,6 @@ const byCode = new Map(reasonCodes.map(reasonCode => [reasonCode.code, reasonCod
 
 export const findReasonCode = (code: string): ReasonCode | undefined => byCode.get(code)
 
+/** Returns the reason codes of a phase. */
 export const codesOf = (phase: Phase): string[] =>
   reasonCodes.filter(({ phases }) => phases.includes(phase)).map(({ code }) => code)

@@ -1,15 +1,17 @@
 import { addOpenDays, T2 } from '../../core/business-days.js'
 import { errors } from '../../core/errors.js'
 import { legalMoves, next } from '../../core/state-machine.js'
-import type { LegalMove } from '../../core/stateful-table.js'
+import type { LegalMove } from '../../core/stateful-repository.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
 import { addDays, addMonths, formatInstant, localDate } from '../../core/time.js'
-import type { CollectionStatus, CollectionVerb, Timed } from './lifecycle.js'
-import { collectionLifecycle, wallClock } from './lifecycle.js'
+import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import { collectionLifecycle } from './lifecycle.js'
 import type { Limit, Phase, PhaseRules } from './reason-codes.js'
 import { codesOf, findReasonCode, phases } from './reason-codes.js'
+import type { Timed } from './timing.js'
+import { wallClock } from './timing.js'
 
-/** A group of reason codes that a move may carry, and until when. */
+/** A group of reason codes that a transition can have, and the end of their time limit. */
 interface Window {
   readonly codes: readonly string[]
   readonly until: Instant | null
@@ -17,17 +19,17 @@ interface Window {
 
 const endOf = (date: CalendarDate): Instant => wallClock(date, '23:59') + 59_000
 
-/** Counted from noon, so that no change of summer time moves the date. */
+/** Counts from noon, so that daylight saving time cannot change the date. */
 const monthsAfter = (date: CalendarDate, months: number): CalendarDate =>
   localDate(addMonths(wallClock(date, '12:00'), months), T2.zone)
 
-/** The last day of a limit, counted from the collection date. */
+/** Returns the last day of a limit, counted from the collection date. */
 function lastDay(date: CalendarDate, limit: Limit): CalendarDate {
   if ('openDays' in limit) return addOpenDays(T2, date, limit.openDays)
   return 'days' in limit ? addDays(date, limit.days) : monthsAfter(date, limit.months)
 }
 
-/** Which reason codes a move may carry from a state, and until when (decisions §6). Empty: it takes none. */
+/** Returns the reason codes of a transition with their limits (decisions §6). Empty: it has none. */
 function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Window[] {
   return (Object.entries(phases) as [Phase, PhaseRules][])
     .filter(([, rules]) => rules.from === status && rules.verb === verb)
@@ -37,11 +39,11 @@ function windowsOf({ status, collectionDate }: Timed, verb: CollectionVerb): Win
     }))
 }
 
-/** The windows that are open at a moment. */
+/** Returns the windows that are open at an instant. */
 const openAt = (windows: readonly Window[], now: Instant) =>
   windows.filter(({ until }) => until === null || now <= until)
 
-/** The moves that are legal at a moment, with the reason codes that they may carry and until when. */
+/** Returns the transitions that are legal at an instant, with their reason codes and time limits. */
 export function legalMovesAt(collection: Timed, now: Instant): LegalMove[] {
   return legalMoves(collectionLifecycle, collection.status).flatMap<LegalMove>(({ verb, to }) => {
     const windows = windowsOf(collection, verb)
@@ -56,9 +58,9 @@ export function legalMovesAt(collection: Timed, now: Instant): LegalMove[] {
 }
 
 /**
- * The reason code that a move carries: the given one if it is legal at this moment, else the first that is.
- * Undefined: the move takes none.
- * @throws ILLEGAL_TRANSITION naming what would be legal, or until when it was
+ * Returns the reason code of a transition: the given one, or the first legal one if none is given.
+ * Undefined: the transition has no reason code.
+ * @throws ILLEGAL_TRANSITION naming the legal codes, or the end of the time limit
  */
 export function reasonFor(
   collection: Timed,
@@ -85,17 +87,17 @@ export function reasonFor(
   throw errors.illegalTransition('reasonCode', `Cannot ${verb} a collection that is ${status}${what} now. ${reason}`)
 }
 
-/** @throws INVALID_FIELD */
-export function refuseUnknownReason(code: string): void {
+/** Refuses a code that is not a reason code of SEPA Core. @throws INVALID_FIELD */
+export function assertKnownReason(code: string): void {
   if (code === 'AC13') throw errors.invalid('reasonCode', 'AC13 belongs to the B2B scheme; mandates here are CORE.')
   if (findReasonCode(code) === undefined) {
     throw errors.invalid('reasonCode', `${code} is not a reason code of SEPA Core.`)
   }
 }
 
-/** Only what did not come through has a reason (decisions §6). @throws INVALID_FIELD */
-export function refuseMisplacedReason(code: string, status: CollectionStatus): void {
-  refuseUnknownReason(code)
+/** Refuses a reason code with a status that has none (decisions §6). @throws INVALID_FIELD */
+export function assertReasonFits(code: string, status: CollectionStatus): void {
+  assertKnownReason(code)
   if (status !== 'REJECTED' && status !== 'RETURNED' && status !== 'FAILED') {
     throw errors.invalid('reasonCode', `A collection that is ${status} has no reasonCode.`)
   }

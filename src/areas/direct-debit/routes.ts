@@ -1,8 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { centsAtLeast } from '../../core/money.js'
-import { sendPage, sendRecord } from '../../http/answer-cache.js'
-import { hint, hintLongReference } from '../../http/hints.js'
-import { failures, RegionHeader } from '../../http/schemas.js'
+import { hint, hintLongReference } from '../../plugins/hints.js'
+import { failures, RegionHeader } from '../../schemas.js'
 import { findOutcome } from './outcomes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
 
@@ -26,7 +25,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     },
     (request, reply) => {
       const { collectionReference, collectionDate, debtorReference } = request.body
-      const collection = request.world.collections.create(request.body)
+      const collection = request.sandbox.tenant.collections.create(request.body)
       hintLongReference(request, 'collectionReference', collectionReference)
       if (collection.collectionDate !== collectionDate) {
         hint(request, `collectionDate ${collectionDate} is a closed T2 day: moved to ${collection.collectionDate}`)
@@ -52,7 +51,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         response: { 200: CollectionList, ...failures },
       },
     },
-    (request, reply) => {
+    request => {
       const { amountMin, amountMax, initiatedFrom, initiatedTo } = request.query
       if (amountMin !== undefined && amountMax !== undefined && centsAtLeast(amountMin) > centsAtLeast(amountMax)) {
         hint(request, 'amountMin is above amountMax: nothing can match')
@@ -60,7 +59,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       if (initiatedFrom !== undefined && initiatedTo !== undefined && initiatedFrom > initiatedTo) {
         hint(request, 'initiatedFrom is after initiatedTo: nothing can match')
       }
-      sendPage(reply, request, CollectionList, () => request.world.collections.list(request.query))
+      return request.sandbox.tenant.collections.list(request.query)
     },
   )
 
@@ -77,8 +76,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         response: { 200: Collection, ...failures },
       },
     },
-    (request, reply) =>
-      sendRecord(reply, Collection, request.world.collections.entry(request.params.collectionReference)),
+    request => request.sandbox.tenant.collections.get(request.params.collectionReference),
   )
 
   done()

@@ -1,27 +1,21 @@
 import { onOrAfter, T2 } from '../../core/business-days.js'
-import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
-import { latest, memoized } from '../../core/memo.js'
+import type { List } from '../../core/list.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/money.js'
-import type { Explained, KeptStateful, StatefulEntry } from '../../core/stateful-table.js'
-import { createStatefulTable } from '../../core/stateful-table.js'
-import type { List, Placed } from '../../core/table.js'
+import type { Placed } from '../../core/repository.js'
+import type { Explained, StatefulEntry, StatefulSnapshot } from '../../core/stateful-repository.js'
+import { createStatefulRepository } from '../../core/stateful-repository.js'
+import type { TenantContext } from '../../core/tenant-context.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
-import { formatInstant, localDate, localTime, parseInstant } from '../../core/time.js'
+import { formatInstant } from '../../core/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
-import {
-  CUT_OFF,
-  collectionDateBounds,
-  collectionLifecycle,
-  failedSubmission,
-  nextStep,
-  submissionOf,
-} from './lifecycle.js'
-import { legalMovesAt, reasonFor, refuseMisplacedReason, refuseUnknownReason } from './reasons.js'
+import { collectionLifecycle } from './lifecycle.js'
+import { assertKnownReason, assertReasonFits, legalMovesAt, reasonFor } from './reasons.js'
 import type { Collection, CollectionQuery, NewCollection, SeedCollection } from './schemas.js'
+import { collectionDateBounds, nextStep, submissionOf } from './timing.js'
 
-/** What a collection needs to know of its mandate. */
+/** The fields of a mandate that its collections read. */
 interface CollectedMandate {
   readonly mandateReference: string
   readonly status: string
@@ -30,27 +24,24 @@ interface CollectedMandate {
 }
 
 export interface CollectionStoreOptions {
-  readonly engine: Engine
+  readonly context: TenantContext
   readonly mandates: {
     /** @throws MANDATE_NOT_FOUND */
     get(mandateReference: string): CollectedMandate
-    /** A collection was presented to the scheme at a time that is not in the future. */
+    /** Records that a collection was presented to the scheme at an instant, not in the future. */
     presented(mandateReference: string, at: Instant): void
   }
 }
 
 export type CollectionStore = ReturnType<typeof createCollectionStore>
 
-/** The collection requests of one tenant (decisions §6). They exist in region EU alone. */
-export function createCollectionStore({ engine, mandates }: CollectionStoreOptions) {
-  const { clock } = engine
+type CollectionEntry = StatefulEntry<Collection, CollectionVerb>
 
-  const table = createStatefulTable<
-    Collection,
-    CollectionStatus,
-    CollectionVerb,
-    'mandateReference' | 'debtorReference'
-  >(
+/** The collection requests of one tenant, all in region EU (decisions §6). */
+export function createCollectionStore({ context, mandates }: CollectionStoreOptions) {
+  const { clock } = context
+
+  const repository = createStatefulRepository<Collection, CollectionStatus, CollectionVerb>(
     {
       name: 'direct-debit',
       event: 'collection',
@@ -60,32 +51,31 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       reference: collection => collection.collectionReference,
       region: () => 'EU',
       createdAt: collection => collection.initiatedAt,
-      facets: {
-        mandateReference: collection => collection.mandateReference,
-        debtorReference: collection => collection.debtorReference,
-      },
-      measure: collection => parseAmount(collection.amount),
-      lengthOf: ({ mandateReference, amount, debtorName, collectionDate, initiatedAt, updatedAt }) =>
-        mandateReference.length +
-        amount.length +
-        debtorName.length +
-        collectionDate.length +
-        initiatedAt.length +
-        updatedAt.length,
       plan: nextStep,
-      whenDue: (step, { mandateReference, collectionDate }) =>
-        step.verb !== 'submit' || mandates.get(mandateReference).status === 'ACTIVE'
-          ? step
-          : failedSubmission(collectionDate),
-      entered({ record }) {
-        if (record.status === 'SUBMITTED') mandates.presented(record.mandateReference, clock.now())
+      whenDue(step, { mandateReference }) {
+        if (step.verb !== 'submit' || mandates.get(mandateReference).status === 'ACTIVE') return step
+        return { ...step, verb: 'fail', reasonCode: 'MD01' }
+      },
+      onTransition({ status, mandateReference }) {
+        if (status === 'SUBMITTED') mandates.presented(mandateReference, clock.now())
       },
     },
-    engine,
+    context,
   )
 
-  const entryOf = (collectionReference: string) => table.get('EU', collectionReference, errors.collectionNotFound)
-  const collectionsOf = (mandateReference: string) => table.index('EU').withFacet('mandateReference', mandateReference)
+  const byMandate = new Map<string, CollectionEntry[]>()
+
+  const collectionsOf = (mandateReference: string): readonly CollectionEntry[] => byMandate.get(mandateReference) ?? []
+
+  function addToMandate(collectionReference: string) {
+    const entry = entryOf(collectionReference)
+    const { mandateReference } = entry.record
+    const entries = byMandate.get(mandateReference)
+    if (entries === undefined) byMandate.set(mandateReference, [entry])
+    else entries.push(entry)
+  }
+
+  const entryOf = (collectionReference: string) => repository.get('EU', collectionReference, errors.collectionNotFound)
 
   function build(input: NewCollection, mandate: CollectedMandate): Collection {
     const debtorReference = input.debtorReference ?? mandate.debtor.reference
@@ -98,27 +88,23 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
       amount: input.amount,
       currency: 'EUR',
       debtorName: input.debtorName ?? mandate.debtor.name,
-      ...(debtorReference !== undefined && { debtorReference: shared(debtorReference) }),
-      collectionDate: dueDateOf(input.collectionDate),
+      ...(debtorReference !== undefined && { debtorReference }),
+      collectionDate: onOrAfter(T2, input.collectionDate),
       initiatedAt: now,
       updatedAt: now,
     }
   }
 
-  /** A ONE_OFF mandate carries one collection; only a cancelled one frees it (decisions §6). */
-  function refuseSecondUse({ mandateReference, type }: CollectedMandate) {
-    const isLive = (entry: StatefulEntry<Collection>) => entry.record.status !== 'CANCELLED'
-    if (type === 'ONE_OFF' && collectionsOf(mandateReference).some(isLive)) {
-      throw errors.mandateAlreadyUsed(mandateReference)
-    }
+  /** A ONE_OFF mandate has one collection; only a cancelled one frees it (decisions §6). */
+  function assertUnused({ mandateReference, type }: CollectedMandate) {
+    const isUsed = () => collectionsOf(mandateReference).some(({ record }) => record.status !== 'CANCELLED')
+    if (type === 'ONE_OFF' && isUsed()) throw errors.mandateAlreadyUsed(mandateReference)
   }
 
-  function refuseUntimely(collectionDate: CalendarDate) {
-    const bounds = boundsAt(clock.now())
-    if (dueDateOf(collectionDate) < bounds.earliest) {
-      throw errors.collectionDateTooEarly(collectionDate, bounds.earliest)
-    }
-    if (collectionDate > bounds.latest) throw errors.collectionDateTooLate(collectionDate, bounds.latest)
+  function assertTimely(collectionDate: CalendarDate) {
+    const { earliest, latest } = collectionDateBounds(clock.now())
+    if (onOrAfter(T2, collectionDate) < earliest) throw errors.collectionDateTooEarly(collectionDate, earliest)
+    if (collectionDate > latest) throw errors.collectionDateTooLate(collectionDate, latest)
   }
 
   return {
@@ -127,75 +113,76 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
      * COLLECTION_DATE_TOO_EARLY, COLLECTION_DATE_TOO_LATE
      */
     create(input: NewCollection): Collection {
-      refuseUntimely(input.collectionDate)
-      const mandate = mandates.get(input.mandateReference)
-      table.refuseDuplicate('EU', input.collectionReference)
-      if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandate.mandateReference, mandate.status)
-      refuseSecondUse(mandate)
-      return table.create('EU', build(input, mandate), 'api').record
+      const { collectionReference, mandateReference, collectionDate } = input
+      assertTimely(collectionDate)
+      const mandate = mandates.get(mandateReference)
+      repository.assertUnused('EU', collectionReference)
+      if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, mandate.status)
+      assertUnused(mandate)
+      const { record } = repository.create('EU', build(input, mandate), 'api')
+      addToMandate(collectionReference)
+      return record
     },
 
-    /** As it is stored, with its latest event. @throws COLLECTION_NOT_FOUND */
-    entry: entryOf,
+    /** @throws COLLECTION_NOT_FOUND */
+    get: (collectionReference: string): Collection => entryOf(collectionReference).record,
 
     /** @throws INVALID_CURSOR */
     list(query: CollectionQuery): List<Collection> {
-      const { status, mandateReference, debtorReference, initiatedFrom, initiatedTo, cursor, limit } = query
-      return table.list('EU', {
-        // SEPA is the only scheme, so that filter changes nothing.
-        facets: { status, mandateReference, debtorReference },
-        createdFrom: initiatedFrom === undefined ? undefined : parseInstant(initiatedFrom),
-        createdTo: initiatedTo === undefined ? undefined : parseInstant(initiatedTo),
-        range: amountWithin(query),
+      const { scheme, status, mandateReference, debtorReference, cursor, limit } = query
+      return repository.list('EU', {
+        fields: { scheme, status, mandateReference, debtorReference },
+        matches: withinBounds(query),
         cursor,
         limit,
       })
     },
 
     /**
-     * Makes one move for the control plane.
-     * @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION, INVALID_FIELD (a reason code that is no SEPA Core code)
+     * Makes one transition for the control plane.
+     * @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION, INVALID_FIELD (not a reason code of SEPA Core)
      */
-    transition(collectionReference: string, verb: CollectionVerb, reasonCode?: string): void {
-      if (reasonCode !== undefined) refuseUnknownReason(reasonCode)
+    transition(collectionReference: string, verb: CollectionVerb, given?: string): void {
+      if (given !== undefined) assertKnownReason(given)
       const entry = entryOf(collectionReference)
-      const carried = reasonFor(entry.record, verb, reasonCode, clock.now())
-      table.move(entry, verb, 'control', carried === undefined ? {} : { reasonCode: carried })
+      const reasonCode = reasonFor(entry.record, verb, given, clock.now())
+      repository.move(entry, verb, 'control', reasonCode === undefined ? {} : { reasonCode })
     },
 
-    /** A cancelled mandate takes its pending collections with it. */
+    /** Cancels the pending collections of a mandate. */
     cancelPendingOf(mandateReference: string, cause: Cause): void {
       for (const entry of collectionsOf(mandateReference)) {
-        if (entry.record.status === 'PENDING') table.move(entry, 'cancel', cause)
+        if (entry.record.status === 'PENDING') repository.move(entry, 'cancel', cause)
       }
     },
 
+    /** @throws COLLECTION_NOT_FOUND */
     explain(collectionReference: string): Explained<Collection> {
       const entry = entryOf(collectionReference)
-      return table.explain(entry, legalMovesAt(entry.record, clock.now()))
+      return repository.explain(entry, legalMovesAt(entry.record, clock.now()))
     },
 
     /**
      * Checks seeded collections, of any state and date.
-     * @param findMandate a mandate that is stored or staged
-     * @throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD, the field with the path of the record in front
+     * @param findMandate finds a stored or staged mandate
+     * @throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD, with the path of the record before the field
      */
     stage(
       seeds: readonly SeedCollection[],
       path: string,
       findMandate: (reference: string) => CollectedMandate | undefined,
     ) {
-      const spent = new Set<string>()
+      const used = new Set<string>()
       const records = seeds.map((seed, index) =>
         atPath(`${path}.${index}`, (): Placed<Collection> => {
           const { status = 'PENDING', reasonCode } = seed
           const mandate = findMandate(seed.mandateReference)
           if (mandate === undefined) throw errors.mandateNotFound(seed.mandateReference)
-          if (reasonCode !== undefined) refuseMisplacedReason(reasonCode, status)
+          if (reasonCode !== undefined) assertReasonFits(reasonCode, status)
           if (mandate.type === 'ONE_OFF' && status !== 'CANCELLED') {
-            refuseSecondUse(mandate)
-            if (spent.has(mandate.mandateReference)) throw errors.mandateAlreadyUsed(mandate.mandateReference)
-            spent.add(mandate.mandateReference)
+            assertUnused(mandate)
+            if (used.has(mandate.mandateReference)) throw errors.mandateAlreadyUsed(mandate.mandateReference)
+            used.add(mandate.mandateReference)
           }
           const collection = build(seed, mandate)
           const { initiatedAt = collection.initiatedAt, updatedAt = initiatedAt } = seed
@@ -203,49 +190,47 @@ export function createCollectionStore({ engine, mandates }: CollectionStoreOptio
           return { region: 'EU', record: { ...collection, ...given } }
         }),
       )
-      const store = table.stage(records, path)
+      const commit = repository.stage(records, path)
       return {
         commit() {
-          store()
+          commit()
           for (const { record } of records) {
-            if (wasPresented(record))
-              mandates.presented(record.mandateReference, Math.min(submissionOf(record.collectionDate), clock.now()))
+            addToMandate(record.collectionReference)
+            if (!wasPresented(record)) continue
+            mandates.presented(record.mandateReference, Math.min(submissionOf(record.collectionDate), clock.now()))
           }
         },
       }
     },
 
-    keep: table.keep,
-    /** Takes what `keep` gave into an empty store, after the mandates. @throws as the table, MANDATE_NOT_FOUND */
-    restore(kept: readonly KeptStateful<Collection>[], path: string): void {
-      for (const [at, { record }] of kept.entries())
-        atPath(`${path}.${at}`, () => mandates.get(record.mandateReference))
-      table.restore(kept, path)
+    snapshot: repository.snapshot,
+    /** Restores a snapshot into an empty store, after the mandates. @throws as the repository, MANDATE_NOT_FOUND */
+    restore(snapshots: readonly StatefulSnapshot<Collection>[], path: string): void {
+      for (const [index, { record }] of snapshots.entries()) {
+        atPath(`${path}.${index}`, () => mandates.get(record.mandateReference))
+      }
+      repository.restore(snapshots, path)
+      for (const { record } of snapshots) addToMandate(record.collectionReference)
     },
 
-    size: table.size,
+    size: repository.size,
   }
 }
 
-/** One text for all collections of a debtor, who has many: they take 40 bytes less, and a page of them is sooner read. */
-const shared = memoized((debtorReference: string) => debtorReference)
-
-/** The open day on which a collection falls due: one text for all of them, as above. */
-const dueDateOf = memoized((date: CalendarDate) => onOrAfter(T2, date))
-
-/** The collection dates that are accepted at a moment. */
-const boundsAt = latest((now: Instant) =>
-  collectionDateBounds(localDate(now, T2.zone), localTime(now, T2.zone) > CUT_OFF),
-)
-
-/** Whether a collection has reached the scheme, by the state that it is in. */
+/** Whether a collection has been submitted to the scheme. */
 const wasPresented = ({ status, reasonCode }: Collection) =>
   status !== 'PENDING' && status !== 'CANCELLED' && !(status === 'FAILED' && reasonCode === 'MD01')
 
-function amountWithin({ amountMin, amountMax }: CollectionQuery) {
-  if (amountMin === undefined && amountMax === undefined) return undefined
-  return {
-    least: amountMin === undefined ? 0 : centsAtLeast(amountMin),
-    most: amountMax === undefined ? Infinity : centsAtMost(amountMax),
+/** Returns a filter by initiation time and amount; undefined: there are no bounds. Instants compare as text. */
+function withinBounds({ initiatedFrom, initiatedTo, amountMin, amountMax }: CollectionQuery) {
+  if ([initiatedFrom, initiatedTo, amountMin, amountMax].every(bound => bound === undefined)) return undefined
+  const least = amountMin === undefined ? undefined : centsAtLeast(amountMin)
+  const most = amountMax === undefined ? undefined : centsAtMost(amountMax)
+  return ({ initiatedAt, amount }: Collection): boolean => {
+    if (initiatedFrom !== undefined && initiatedAt < initiatedFrom) return false
+    if (initiatedTo !== undefined && initiatedAt > initiatedTo) return false
+    if (least === undefined && most === undefined) return true
+    const cents = parseAmount(amount)
+    return (least === undefined || least <= cents) && (most === undefined || cents <= most)
   }
 }

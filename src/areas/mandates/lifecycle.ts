@@ -14,5 +14,5 @@ export const mandateLifecycle: Lifecycle<MandateStatus, MandateVerb> = {
   FAILED: {},
 }
 
-/** A mandate without a presented collection for so long is EXPIRED (SEPA Core rulebook; decisions §7). */
+/** A mandate expires after this time without a presented collection (SEPA Core rulebook; decisions §7). */
 export const MONTHS_UNTIL_EXPIRY = 36

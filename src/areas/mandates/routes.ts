@@ -1,7 +1,6 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { sendRecord } from '../../http/answer-cache.js'
-import { hintLongReference } from '../../http/hints.js'
-import { failures, RegionHeader } from '../../http/schemas.js'
+import { hintLongReference } from '../../plugins/hints.js'
+import { failures, RegionHeader } from '../../schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
 
 const tags = ['mandates']
@@ -25,7 +24,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
     (request, reply) => {
       hintLongReference(request, 'mandateReference', request.body.mandateReference)
       reply.code(201)
-      return request.world.mandates.create(request.body)
+      return request.sandbox.tenant.mandates.create(request.body)
     },
   )
 
@@ -42,7 +41,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: MandateList, ...failures },
       },
     },
-    request => request.world.mandates.list(request.query),
+    request => request.sandbox.tenant.mandates.list(request.query),
   )
 
   app.get(
@@ -58,7 +57,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: Mandate, ...failures },
       },
     },
-    (request, reply) => sendRecord(reply, Mandate, request.world.mandates.entry(request.params.mandateReference)),
+    request => request.sandbox.tenant.mandates.get(request.params.mandateReference),
   )
 
   app.delete(
@@ -74,7 +73,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         response: { 200: Mandate, ...failures },
       },
     },
-    request => request.world.mandates.cancel(request.params.mandateReference),
+    request => request.sandbox.tenant.mandates.cancel(request.params.mandateReference),
   )
 
   done()

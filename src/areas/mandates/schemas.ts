@@ -12,7 +12,7 @@ import {
   pageParameters,
   Reference,
   Text,
-} from '../../http/schemas.js'
+} from '../../schemas.js'
 import { MANDATE_STATUSES } from './lifecycle.js'
 
 export const MandateReference = Reference

@@ -1,10 +1,10 @@
 import type { Static } from '@sinclair/typebox'
-import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
-import type { Explained } from '../../core/stateful-table.js'
-import { createStatefulTable } from '../../core/stateful-table.js'
-import type { List } from '../../core/table.js'
+import type { List } from '../../core/list.js'
+import type { Explained } from '../../core/stateful-repository.js'
+import { createStatefulRepository } from '../../core/stateful-repository.js'
+import type { TenantContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time.js'
 import { addMonths, formatInstant, localDate, parseInstant } from '../../core/time.js'
 import type { MandateStatus, MandateVerb } from './lifecycle.js'
@@ -12,20 +12,20 @@ import { MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
 import type { MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
 
 export interface MandateStoreOptions {
-  readonly engine: Engine
-  /** Whether a new mandate is ACTIVE at once or waits PENDING for the control plane. */
+  readonly context: TenantContext
+  /** Whether a new mandate is ACTIVE at once or PENDING until the control plane activates it. */
   activation(): 'automatic' | 'manual'
-  /** Told when a mandate has been cancelled, so that its pending collections can be. */
+  /** Called after a mandate has been cancelled, to cancel its pending collections. */
   cancelled(mandateReference: string, cause: Cause): void
 }
 
 export type MandateStore = ReturnType<typeof createMandateStore>
 
-/** The mandates of one tenant (decisions §7). They exist in region EU alone. */
-export function createMandateStore({ engine, activation, cancelled }: MandateStoreOptions) {
-  const { clock } = engine
+/** The mandates of one tenant, all in region EU (decisions §7). */
+export function createMandateStore({ context, activation, cancelled }: MandateStoreOptions) {
+  const { clock } = context
 
-  const table = createStatefulTable<StoredMandate, MandateStatus, MandateVerb, 'type' | 'debtorReference'>(
+  const repository = createStatefulRepository<StoredMandate, MandateStatus, MandateVerb>(
     {
       name: 'mandates',
       event: 'mandate',
@@ -35,13 +35,12 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
       reference: mandate => mandate.mandateReference,
       region: () => 'EU',
       createdAt: mandate => mandate.createdAt,
-      facets: { type: mandate => mandate.type, debtorReference: mandate => mandate.debtor.reference },
       plan: mandate => (mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null),
-      entered({ record }, cause) {
-        if (record.status === 'CANCELLED') cancelled(record.mandateReference, cause)
+      onTransition({ status, mandateReference }, cause) {
+        if (status === 'CANCELLED') cancelled(mandateReference, cause)
       },
     },
-    engine,
+    context,
   )
 
   function build(input: NewMandate, now: Instant, status: MandateStatus): StoredMandate {
@@ -65,61 +64,59 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
     }
   }
 
-  const entryOf = (mandateReference: string) => table.get('EU', mandateReference, errors.mandateNotFound)
+  const entryOf = (mandateReference: string) => repository.get('EU', mandateReference, errors.mandateNotFound)
 
   return {
     /** @throws DUPLICATE_REFERENCE, INVALID_FIELD (frequency of a ONE_OFF mandate) */
     create(input: NewMandate): StoredMandate {
       const mandate = build(input, clock.now(), activation() === 'manual' ? 'PENDING' : 'ACTIVE')
-      table.refuseDuplicate('EU', mandate.mandateReference)
-      return table.create('EU', mandate, 'api').record
+      repository.assertUnused('EU', mandate.mandateReference)
+      return repository.create('EU', mandate, 'api').record
     },
 
     /** @throws MANDATE_NOT_FOUND */
     get: (mandateReference: string): StoredMandate => entryOf(mandateReference).record,
 
-    /** As it is stored, with its latest event. @throws MANDATE_NOT_FOUND */
-    entry: entryOf,
-
     /** @throws INVALID_CURSOR */
     list({ status, type, debtorReference, cursor, limit }: Static<typeof MandateQuery>): List<StoredMandate> {
-      return table.list('EU', {
-        facets: { status, type, debtorReference },
+      return repository.list('EU', {
+        fields: { status, type },
+        matches: ({ debtor }) => debtorReference === undefined || debtor.reference === debtorReference,
         cursor,
         limit,
       })
     },
 
     /**
-     * DELETE of an active mandate (interface, Mandate).
+     * Cancels an active mandate (interface, Mandate).
      * @throws MANDATE_NOT_FOUND, MANDATE_NOT_ACTIVE
      */
     cancel(mandateReference: string): StoredMandate {
       const entry = entryOf(mandateReference)
       if (entry.record.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, entry.record.status)
-      table.move(entry, 'cancel', 'api')
+      repository.move(entry, 'cancel', 'api')
       return entry.record
     },
 
     /** @throws MANDATE_NOT_FOUND, ILLEGAL_TRANSITION */
     transition(mandateReference: string, verb: MandateVerb): void {
-      table.move(entryOf(mandateReference), verb, 'control')
+      repository.move(entryOf(mandateReference), verb, 'control')
     },
 
-    /** A collection under the mandate was presented to the scheme: its 36 months begin anew, unless it was earlier. */
+    /** Records that a collection was presented to the scheme, which restarts the 36 months until expiry. */
     presented(mandateReference: string, at: Instant): void {
       const entry = entryOf(mandateReference)
       const presentedAt = formatInstant(at)
       if (presentedAt <= (entry.record.lastPresentedAt ?? '')) return
       entry.record.lastPresentedAt = presentedAt
-      table.replan(entry)
+      repository.replan(entry)
     },
 
-    explain: (mandateReference: string): Explained<StoredMandate> => table.explain(entryOf(mandateReference)),
+    explain: (mandateReference: string): Explained<StoredMandate> => repository.explain(entryOf(mandateReference)),
 
     /**
      * Checks seeded mandates, of any state.
-     * @throws as `create`, the field with the path of the record in front
+     * @throws the errors of `create`, with the path of the record before the field
      */
     stage(mandates: readonly SeedMandate[], path: string) {
       const now = clock.now()
@@ -130,19 +127,19 @@ export function createMandateStore({ engine, activation, cancelled }: MandateSto
       })
       const byReference = new Map(records.map(mandate => [mandate.mandateReference, mandate]))
       return {
-        /** A mandate that is stored or staged. */
-        find: (reference: string) => byReference.get(reference) ?? table.find(reference)[0]?.record,
-        commit: table.stage(
+        /** Finds a stored or staged mandate. */
+        find: (reference: string) => byReference.get(reference) ?? repository.find(reference)[0]?.record,
+        commit: repository.stage(
           records.map(record => ({ region: 'EU', record })),
           path,
         ),
       }
     },
 
-    keep: table.keep,
-    restore: table.restore,
+    snapshot: repository.snapshot,
+    restore: repository.restore,
 
-    size: table.size,
+    size: repository.size,
   }
 }
 

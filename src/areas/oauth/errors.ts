@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorEnvelope, SandboxError } from '../../core/errors.js'
+import type { ApiError, ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 
 /** The error envelope with the two members that RFC 6749 §5.2 adds. */
 export interface OAuthError extends ErrorEnvelope {
@@ -15,7 +15,7 @@ const oauthErrors: Partial<Record<ErrorCode, string>> = {
 }
 
 /** The envelope as stock OAuth clients understand it. The description has only the characters that RFC 6749 allows. */
-export function toOAuthError({ code, status, envelope, message }: SandboxError): OAuthError {
+export function toOAuthError({ code, status, envelope, message }: ApiError): OAuthError {
   return {
     ...envelope,
     error: oauthErrors[code] ?? (status < 500 ? 'invalid_request' : 'server_error'),

@@ -1,22 +1,39 @@
+import formbody from '@fastify/formbody'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import type { SandboxError } from '../../core/errors.js'
 import { errors } from '../../core/errors.js'
-import { errorOf, sendEnvelope } from '../../http/error-handler.js'
-import { FORM } from '../../http/forms.js'
+import { sendError, toApiError } from '../../plugins/error-handler.js'
+import { FORM, parseForm } from '../../plugins/form.js'
+import { hint } from '../../plugins/hints.js'
+import { isDecodable } from '../../plugins/url.js'
 import { toOAuthError } from './errors.js'
 import { AccessToken, TokenError, TokenRequest } from './schemas.js'
 
 export interface OAuthOptions {
-  /** @throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant), and what the tenant was told to refuse */
+  /** Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant), and the error of a fault. */
   issueToken(request: FastifyRequest, clientId: string, clientSecret: string): AccessToken
 }
 
 /** POST /api/v1/oauth/token: documented in full but for statuses and errors (interface, Endpoints; decisions §3). */
 export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { issueToken }, done) => {
+  app.removeAllContentTypeParsers()
+  app.register(formbody, { parser: parseForm })
   app.setErrorHandler((error, request, reply) => {
-    const refusal = withoutBasic(errorOf(error, request), request)
-    return sendEnvelope(reply, refusal, toOAuthError(refusal))
+    const refusal = toApiError(error, request)
+    // Some OAuth libraries hide `invalid_client` behind a challenge that they did not provoke (decisions §3).
+    if (refusal.code === 'INVALID_CLIENT' && usesBasic(request)) reply.header('www-authenticate', 'Basic realm="oauth"')
+    return sendError(reply, refusal, toOAuthError(refusal))
+  })
+  app.addHook('onRequest', (_request, reply, next) => {
+    // RFC 6749 §5.1; errors are not stored either (decisions §3).
+    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    next()
+  })
+  app.addHook('preValidation', (request, _reply, next) => {
+    const form = (request.body ?? undefined) as Record<string, string> | undefined
+    request.sandbox.form = form
+    if (usesBasic(request)) request.body = withBasic(request, form)
+    next()
   })
 
   app.post(
@@ -32,20 +49,38 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
         response: { 200: AccessToken, '4xx': TokenError, '5xx': TokenError },
       },
     },
-    (request, reply) => {
+    request => {
       const { client_id, client_secret, grant_type } = request.body
       if (grant_type !== 'client_credentials') throw errors.unsupportedGrantType(grant_type)
-      const token = issueToken(request, client_id, client_secret)
-      reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
-      return token
+      return issueToken(request, client_id, client_secret)
     },
   )
-
   done()
 }
 
-/** Tells a client that authenticates by HTTP Basic, as RFC 6749 would let it, why that is not seen here. */
-function withoutBasic(error: SandboxError, request: FastifyRequest): SandboxError {
-  if (error.code !== 'MISSING_FIELD' || !/^basic /i.test(request.headers.authorization ?? '')) return error
-  return errors.missing(error.field, `${error.message} HTTP Basic credentials are not read: send them in the form.`)
+const BASIC = /^basic +([\w+/-]+={0,2})$/i
+
+const usesBasic = ({ headers: { authorization = '' } }: FastifyRequest) => BASIC.test(authorization)
+
+/**
+ * Adds the credentials of HTTP Basic (RFC 6749 §2.3.1) to the form. The service documents form fields only, so a hint
+ * says that it may refuse them (assumed, decisions §3). Throws INVALID_FIELD where both are given and differ.
+ */
+function withBasic(request: FastifyRequest, form: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [, encoded = ''] = BASIC.exec(request.headers.authorization ?? '') ?? []
+  const [clientId = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':')
+  const credentials = { client_id: decoded(clientId), client_secret: decoded(secret.join(':')) }
+  for (const [name, value] of Object.entries(credentials)) {
+    if (form[name] !== undefined && form[name] !== value) {
+      throw errors.invalid(name, `${name} of the form differs from that of HTTP Basic.`)
+    }
+  }
+  hint(request, 'the service documents client credentials in the form only and may refuse HTTP Basic')
+  return { ...form, ...credentials }
+}
+
+/** Decodes one part of the credentials, which are form-encoded (RFC 6749 §2.3.1). */
+function decoded(text: string): string {
+  const decodable = text.replaceAll('+', ' ')
+  return isDecodable(decodable) ? decodeURIComponent(decodable) : text
 }

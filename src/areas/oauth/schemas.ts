@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { assumed, documented, ErrorBody } from '../../http/schemas.js'
+import { assumed, documented, ErrorBody } from '../../schemas.js'
 
 const Parameter = Type.String({ minLength: 1 })
 

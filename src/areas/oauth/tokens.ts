@@ -1,101 +1,72 @@
 import { isSame } from '../../core/digests.js'
-import type { Engine } from '../../core/engine.js'
-import { latest } from '../../core/memo.js'
+import type { TenantContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time.js'
 import type { AccessToken } from './schemas.js'
 
 /**
- * The access tokens of one tenant.
- *
- * A token says whose it is, its number and when it expires, and carries a tag that only this tenant of this seed can
- * make. So none is stored: however many are issued, memory stays flat, and a check costs the same.
- * The wire form `<client id>.<number>.<expiry>.<tag>` is nobody's business but this file's.
+ * The access tokens of one tenant. A token holds its claims and a signature, so none is stored.
+ * Its form is `<client id>.<number>.<generation>.<expiry>.<signature>`.
  */
 export interface Tokens {
-  /** Issues a token that lives on the tenant's clock (decisions §3). */
+  /** Issues a token that expires on the tenant's clock (decisions §3). */
   issue(): AccessToken
-  /** What a token says, expired or not; undefined: it is none of these. */
+  /** Returns the claims of a token, expired or not; undefined: it was not issued here. */
   read(token: string): Claims | undefined
-  /** Whether the time of a token is over. */
   isExpired(claims: Claims): boolean
-  /** Ends all that have been issued (control plane, POST /tokens/expire). */
+  /** Expires all issued tokens (control plane, POST /tokens/expire). */
   expireAll(): void
 }
 
 export interface TokensOptions {
-  readonly engine: Engine
+  readonly context: Pick<TenantContext, 'clock' | 'ids'>
   readonly clientId: string
-  /** Tokens of another binding are not known: what they were issued for is gone. */
+  /** A token of another binding is unknown, for example one from before a reset. */
   binding(): string
   readonly scope: string
   /** Lifetime in seconds. */
   readonly lifetime: number
-  /** Which of them are expired whatever the clock says: those with a number up to this one. */
-  readonly issued: { expiredUpTo: number }
-  readonly inUse: TokensInUse
+  /** Tokens of an earlier generation are expired. */
+  readonly state: { generation: number }
 }
 
-/** What a token says. */
+/** The claims of a token. */
 export interface Claims {
-  readonly number: number
+  readonly generation: number
   readonly expiresAt: Instant
 }
 
-/** A token that was found right, without its tag. */
-interface Known extends Claims {
-  readonly tag: string
-  /** The life of the tenant that it was issued in: of one that has ended, nothing else is held on to. */
-  readonly life: object
-}
+const toBase36 = (value: number) => value.toString(36)
+const fromBase36 = (text: string) => Number.parseInt(text, 36)
 
-/** Tokens in use, of all tenants of a process: to read one anew takes as long as to find and answer a record. */
-export type TokensInUse = Map<string, Known>
-
-/** So many at most, at 300 bytes each: the one that has been known longest goes first. */
-const MOST_IN_USE = 10_000
-
-/** Of what `Ids.sign` gives. */
-const TAG_LENGTH = 16
-
-const base36 = (value: number) => value.toString(36)
-
-export function createTokens({ engine, clientId, binding, scope, lifetime, issued, inUse }: TokensOptions): Tokens {
-  const { clock, ids } = engine
+export function createTokens({ context, clientId, binding, scope, lifetime, state }: TokensOptions): Tokens {
+  const { clock, ids } = context
   const owner = Buffer.from(clientId).toString('base64url')
-  const life = {}
-  const tagOf = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
+  // Makes tokens of the same second differ. It is not part of the tenant's state, so a restart may begin it again.
+  let issued = 0
+  const sign = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
 
   return {
     issue() {
-      const number = ids.count('token')
-      const text = `${owner}.${base36(number)}.${base36(clock.now() / 1000 + lifetime)}`
-      return { access_token: `${text}.${tagOf(text)}`, expires_in: lifetime, scope, token_type: 'Bearer' }
+      const numbers = [++issued, state.generation, clock.now() / 1000 + lifetime]
+      const claims = [owner, ...numbers.map(toBase36)].join('.')
+      return { access_token: `${claims}.${sign(claims)}`, expires_in: lifetime, scope, token_type: 'Bearer' }
     },
     read(token) {
-      const text = token.slice(0, -TAG_LENGTH - 1)
-      const known = inUse.get(text)
-      const isKnown = known?.life === life
-      const tag = isKnown ? known.tag : tagOf(text)
-      if (token.charAt(text.length) !== '.' || !isSame(token.slice(-TAG_LENGTH), tag)) return undefined
-      if (isKnown) return known
-
-      const [, number = '', expiry = ''] = text.split('.')
-      const claims = { number: Number.parseInt(number, 36), expiresAt: Number.parseInt(expiry, 36) * 1000 }
-      if (inUse.size === MOST_IN_USE) inUse.delete(inUse.keys().next().value as string)
-      inUse.set(text, { ...claims, tag, life })
-      return claims
+      const end = token.lastIndexOf('.')
+      const claims = token.slice(0, end)
+      if (end < 0 || !isSame(token.slice(end + 1), sign(claims))) return undefined
+      const [, , generation = '', expiry = ''] = claims.split('.')
+      return { generation: fromBase36(generation), expiresAt: fromBase36(expiry) * 1000 }
     },
-    isExpired: ({ number, expiresAt }) => number <= issued.expiredUpTo || clock.now() >= expiresAt,
+    isExpired: ({ generation, expiresAt }) => generation < state.generation || clock.now() >= expiresAt,
     expireAll() {
-      issued.expiredUpTo = ids.counters().token ?? 0
+      state.generation++
     },
   }
 }
 
-/** Whose token it says it is; undefined where it is none of ours. */
+/** Returns the client id in a token, unverified; undefined: it has none. */
 export function ownerOf(token: string): string | undefined {
   const end = token.indexOf('.')
-  return end < 1 ? undefined : decoded(token.slice(0, end))
+  return end < 1 ? undefined : Buffer.from(token.slice(0, end), 'base64url').toString()
 }
-
-const decoded = latest((owner: string) => Buffer.from(owner, 'base64url').toString())

@@ -1,6 +1,6 @@
 import type { Lifecycle } from '../../core/state-machine.js'
 
-/** The names of the states are not documented; these are decisions §8. */
+/** The states are not documented (assumed, decisions §8). */
 export const PAYOUT_LINK_STATUSES = [
   'ACTIVE',
   'CLAIMED',
@@ -22,6 +22,6 @@ export const payoutLinkLifecycle: Lifecycle<PayoutLinkStatus, PayoutLinkVerb> = 
   PAID: {},
   FAILED: {},
   CANCELLED: {},
-  EXPIRED: {},
-  REJECTED: {},
+  EXPIRED: { cancel: 'CANCELLED' },
+  REJECTED: { cancel: 'CANCELLED' },
 }

@@ -9,20 +9,20 @@ import { instantOf, localDate } from '../../core/time.js'
 export const PAYOUT_METHODS = ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] as const
 export type PayoutMethod = (typeof PAYOUT_METHODS)[number]
 
-/** What a method is like: assumed, decisions §8, after the schemes' public rules. */
+/** The rules of a payout method (assumed, decisions §8, after the schemes' public rules). */
 interface MethodRules {
   readonly region: Region
   /** The highest amount, in the currency of the region. */
   readonly limit: string
   readonly account: AccountRules
-  /** When a link claimed at an instant is paid. */
+  /** Returns when a link claimed at an instant is paid. */
   paidAt(claimedAt: Instant): Instant
 }
 
-/** What a claim must name the bank account by. */
+/** The rules for the bank account in a claim. */
 interface AccountRules {
   readonly isIdentifier: (text: string) => boolean
-  /** What the identifier is, for messages. */
+  /** A description of the identifier, for messages. */
   readonly identifier: string
   readonly branch?: {
     readonly type: 'ROUTING' | 'SORT'
@@ -62,5 +62,5 @@ export const payoutMethods: Readonly<Record<PayoutMethod, MethodRules>> = {
   'UK-FAST': { region: 'UK', limit: '1000000.00', account: ukAccount, paidAt: afterSeconds(10) },
 }
 
-/** A claimed link is handed to the payment scheme so long after its claim. */
+/** Returns when a claimed link is submitted to the payment scheme. */
 export const processingAt = afterSeconds(5)

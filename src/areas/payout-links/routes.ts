@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { failures, RegionHeader } from '../../http/schemas.js'
+import { failures, RegionHeader } from '../../schemas.js'
 import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
 
 const tags = ['payout-links']
@@ -26,7 +26,7 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     },
     (request, reply) => {
       reply.code(201)
-      return request.world.payoutLinks.create(request.region, request.body)
+      return request.sandbox.tenant.payoutLinks.create(request.sandbox.region, request.body)
     },
   )
 
@@ -45,7 +45,7 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       },
     },
     (request, reply) => {
-      request.world.payoutLinks.cancel(request.region, request.params.payoutLinkId, request.body)
+      request.sandbox.tenant.payoutLinks.cancel(request.sandbox.region, request.params.payoutLinkId, request.body)
       reply.code(204).send(null)
     },
   )

@@ -12,7 +12,7 @@ import {
   Reference,
   Remarks,
   Text,
-} from '../../http/schemas.js'
+} from '../../schemas.js'
 import { PAYOUT_LINK_STATUSES } from './lifecycle.js'
 import { PAYOUT_METHODS } from './methods.js'
 

@@ -1,13 +1,13 @@
 import { parseDuration } from '../../core/duration.js'
-import type { Engine } from '../../core/engine.js'
 import { atPath, errors } from '../../core/errors.js'
 import { parseAmount } from '../../core/money.js'
-import { isOneOf } from '../../core/origins.js'
+import { isAllowedOrigin } from '../../core/origins.js'
 import type { Region } from '../../core/regions.js'
 import { CURRENCY_OF } from '../../core/regions.js'
-import type { Explained, KeptStateful, Step } from '../../core/stateful-table.js'
-import { createStatefulTable } from '../../core/stateful-table.js'
-import type { Placed } from '../../core/table.js'
+import type { Placed } from '../../core/repository.js'
+import type { Explained, StatefulSnapshot, Step } from '../../core/stateful-repository.js'
+import { createStatefulRepository } from '../../core/stateful-repository.js'
+import type { TenantContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../../core/time.js'
 import type { PayoutLinkStatus, PayoutLinkVerb } from './lifecycle.js'
@@ -16,10 +16,10 @@ import { PAYOUT_METHODS, payoutMethods, processingAt } from './methods.js'
 import type { CancelPayoutLink, Claim, Decline, NewPayoutLink, SeedPayoutLink, StoredPayoutLink } from './schemas.js'
 
 export interface PayoutLinkStoreOptions {
-  readonly engine: Engine
-  /** The address that links are reached under, without a trailing slash. */
+  readonly context: TenantContext
+  /** The base URL of links, without a trailing slash. */
   publicUrl(): string
-  /** The origins that may embed a link. */
+  /** The origins that may embed a link; `*` stands for any port. */
   allowedOrigins(): readonly string[]
 }
 
@@ -34,10 +34,10 @@ const EXPIRY = {
 const seconds = (duration: string) => parseDuration(duration) as number
 
 /** The payout links of one tenant (decisions §8), in regions EU, US and UK. */
-export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: PayoutLinkStoreOptions) {
-  const { clock, ids } = engine
+export function createPayoutLinkStore({ context, publicUrl, allowedOrigins }: PayoutLinkStoreOptions) {
+  const { clock, ids } = context
 
-  const table = createStatefulTable<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb, never>(
+  const repository = createStatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb>(
     {
       name: 'payout-links',
       event: 'payoutLink',
@@ -47,10 +47,9 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
       reference: link => link.payoutLinkId,
       region: link => payoutMethods[link.payoutMethod].region,
       createdAt: link => link.createdAt,
-      facets: {},
       plan: nextStep,
     },
-    engine,
+    context,
   )
 
   function build(
@@ -79,9 +78,6 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
         `expiryPeriod of a link in uiMode ${uiMode} must be from ${least} to ${most}.`,
       )
     }
-    if (uiMode === 'embedded' && origin === undefined) {
-      throw errors.missing('origin', 'origin is required for a link in uiMode embedded.')
-    }
 
     const { amount, counterpartyReference, accountHolderName, remarks } = input
     return {
@@ -101,9 +97,17 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
     }
   }
 
-  const identified = (payoutLinkId: string) => ({ payoutLinkId, url: `${publicUrl()}/payout/${payoutLinkId}` })
+  /** Refuses an origin that is not on the list, and every embedded link if the list is empty (decisions §8). */
+  function assertOrigin(origin: string | undefined) {
+    const patterns = allowedOrigins()
+    if (patterns.length === 0 || (origin !== undefined && !isAllowedOrigin(origin, patterns))) {
+      throw errors.originNotAllowed(origin)
+    }
+  }
 
-  /** An id that no link has: seeding may have brought back those of an earlier life. */
+  const identified = (payoutLinkId: string) => ({ payoutLinkId, url: `${publicUrl()}/pay/${payoutLinkId}` })
+
+  /** Returns an unused id. Seeded links can have ids of this sequence. */
   function freshId(staged: ReadonlySet<string> = new Set()): string {
     let payoutLinkId: string
     do payoutLinkId = `pl_${ids.next('payoutLink')}`
@@ -112,11 +116,11 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
   }
 
   const isKnown = (payoutLinkId: string, staged: ReadonlySet<string>) =>
-    staged.has(payoutLinkId) || table.find(payoutLinkId).length > 0
+    staged.has(payoutLinkId) || repository.find(payoutLinkId).length > 0
 
-  /** A link by its id alone, as the control plane names it: ids are unique across regions. */
+  /** Finds a link by its id, which is unique across regions. */
   function findEntry(payoutLinkId: string) {
-    const [entry] = table.find(payoutLinkId)
+    const [entry] = repository.find(payoutLinkId)
     if (entry === undefined) throw errors.payoutLinkNotFound(payoutLinkId)
     return entry
   }
@@ -124,64 +128,63 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
   return {
     /**
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
-     * MISSING_FIELD (origin), ORIGIN_NOT_ALLOWED
+     * ORIGIN_NOT_ALLOWED
      */
     create(region: Region, input: NewPayoutLink): StoredPayoutLink {
       const link = build(region, input, clock.now())
-      if (link.uiMode === 'embedded' && !isOneOf(link.origin as string, allowedOrigins())) {
-        throw errors.originNotAllowed(link.origin as string)
-      }
-      return table.create(region, { ...identified(freshId()), ...link }, 'api').record
+      if (link.uiMode === 'embedded') assertOrigin(link.origin)
+      return repository.create(region, { ...identified(freshId()), ...link }, 'api').record
     },
 
     /**
-     * Documented: only a link that has not been claimed; the comment is stored (interface, Payout link).
+     * Cancels a link that has not been claimed, and stores the comment (interface, Payout link).
      * @throws PAYOUT_LINK_NOT_FOUND, PAYOUT_LINK_ALREADY_CLAIMED, PAYOUT_LINK_NOT_CANCELLABLE
      */
     cancel(region: Region, payoutLinkId: string, { cancellationComment }: CancelPayoutLink): void {
-      const entry = table.get(region, payoutLinkId, errors.payoutLinkNotFound)
+      const entry = repository.get(region, payoutLinkId, errors.payoutLinkNotFound)
       const { status } = entry.record
-      if (status === 'CLAIMED' || status === 'PROCESSING' || status === 'PAID')
+      if (status === 'CANCELLED') throw errors.payoutLinkNotCancellable(status)
+      if (status !== 'ACTIVE' && status !== 'REJECTED' && status !== 'EXPIRED') {
         throw errors.payoutLinkAlreadyClaimed(status)
-      if (status !== 'ACTIVE') throw errors.payoutLinkNotCancellable(status)
-      table.move(entry, 'cancel', 'api', { cancellationComment })
+      }
+      repository.move(entry, 'cancel', 'api', { cancellationComment })
     },
 
     /**
-     * The recipient claims the link with the account that is to be paid.
+     * Claims the link for the recipient, with the account to pay to.
      * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION, MISSING_FIELD, INVALID_FIELD
      */
     claim(payoutLinkId: string, claim: Claim): void {
       const entry = findEntry(payoutLinkId)
-      refuseUnpayable(claim, entry.record)
+      assertPayable(claim, entry.record)
       const claimedAt = formatInstant(clock.now())
-      table.move(entry, 'claim', 'control', { claim, claimedAt })
+      repository.move(entry, 'claim', 'control', { claim, claimedAt })
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
     decline(payoutLinkId: string, decline: Decline): void {
-      table.move(findEntry(payoutLinkId), 'decline', 'control', { decline })
+      repository.move(findEntry(payoutLinkId), 'decline', 'control', { decline })
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
     transition(payoutLinkId: string, verb: PayoutLinkVerb): void {
-      table.move(findEntry(payoutLinkId), verb, 'control')
+      repository.move(findEntry(payoutLinkId), verb, 'control')
     },
 
     explain(payoutLinkId: string): Explained<StoredPayoutLink> {
-      return table.explain(findEntry(payoutLinkId))
+      return repository.explain(findEntry(payoutLinkId))
     },
 
     /**
-     * Checks seeded links, of any state and from any origin. The region follows from the currency.
-     * @throws as `create`, the field with the path of the record in front; DUPLICATE_REFERENCE
+     * Checks seeded links, of any state and any origin. The region follows from the payout method.
+     * @throws the errors of `create` and DUPLICATE_REFERENCE, with the path of the record before the field
      */
     stage(seeds: readonly SeedPayoutLink[], path: string) {
       const known = new Set<string>()
       const given = new Set(seeds.flatMap(({ payoutLinkId }) => payoutLinkId ?? []))
       const records = seeds.map((seed, index) =>
         atPath(`${path}.${index}`, (): Placed<StoredPayoutLink> => {
-          // Ids name a link without its region, so none may stand in two.
+          // The control plane finds a link without its region.
           const { payoutLinkId = freshId(given) } = seed
           if (isKnown(payoutLinkId, known)) throw errors.duplicateReference('payoutLinkId', payoutLinkId)
           known.add(payoutLinkId)
@@ -189,7 +192,7 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
           const createdAt = seed.createdAt === undefined ? clock.now() : (parseInstant(seed.createdAt) as Instant)
           const link = build(region, seed, createdAt)
           const { status = link.status, updatedAt = link.updatedAt, cancellationComment, claim, decline } = seed
-          if (claim !== undefined) refuseUnpayable(claim, link, 'claim.')
+          if (claim !== undefined) assertPayable(claim, link, 'claim.')
           const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
           const record = {
             ...identified(payoutLinkId),
@@ -204,22 +207,23 @@ export function createPayoutLinkStore({ engine, publicUrl, allowedOrigins }: Pay
           return { region, record }
         }),
       )
-      return { commit: table.stage(records, path) }
+      return { commit: repository.stage(records, path) }
     },
 
-    keep: table.keep,
-    /** Takes what `keep` gave into an empty store. @throws as the table; DUPLICATE_REFERENCE across regions */
-    restore(kept: readonly KeptStateful<StoredPayoutLink>[], path: string): void {
+    snapshot: repository.snapshot,
+    /** Restores a snapshot into an empty store. @throws as the repository, DUPLICATE_REFERENCE (also across regions) */
+    restore(snapshots: readonly StatefulSnapshot<StoredPayoutLink>[], path: string): void {
       const known = new Set<string>()
-      for (const [at, { record }] of kept.entries()) {
+      for (const [index, { record }] of snapshots.entries()) {
         const { payoutLinkId } = record
-        if (known.has(payoutLinkId)) throw errors.duplicateReference(`${path}.${at}.record.payoutLinkId`, payoutLinkId)
+        if (known.has(payoutLinkId))
+          throw errors.duplicateReference(`${path}.${index}.record.payoutLinkId`, payoutLinkId)
         known.add(payoutLinkId)
       }
-      table.restore(kept, path)
+      repository.restore(snapshots, path)
     },
 
-    size: table.size,
+    size: repository.size,
   }
 }
 
@@ -243,8 +247,8 @@ function nextStep({
   }
 }
 
-/** Refuses a claim that lacks what the method pays to (decisions §8). `path` stands in front of the fields. */
-function refuseUnpayable(claim: Claim, { payoutMethod }: Pick<StoredPayoutLink, 'payoutMethod'>, path = '') {
+/** Refuses a claim whose account does not fit the payout method (decisions §8). `path` precedes the fields. */
+function assertPayable(claim: Claim, { payoutMethod }: Pick<StoredPayoutLink, 'payoutMethod'>, path = '') {
   const { accountIdentifier, branchIdentifier, accountType } = claim
   const { isIdentifier, identifier, branch, hasType } = payoutMethods[payoutMethod].account
   if (!isIdentifier(accountIdentifier)) {

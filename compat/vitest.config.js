@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['*.vitest.js'],
+    // Loads the sandbox with Node, like an installed package. By default, Vitest transforms files outside node_modules.
+    server: { deps: { external: [/\/dist\//] } },
+  },
+})

@@ -1,0 +1,142 @@
+import { SandboxError } from './errors.js'
+import type { Abort } from './types.js'
+
+export interface ConnectionOptions {
+  /** The URL of the server without a trailing slash. */
+  readonly url: string
+  readonly adminToken?: string | undefined
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  /** Parameters. Undefined values are omitted. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  /** Sent as JSON. URLSearchParams are sent as a form. */
+  readonly body?: unknown
+  readonly accept?: string
+  readonly signal?: Abort | undefined
+}
+
+/** Sends HTTP requests to a server until it is closed. */
+export interface Connection {
+  readonly isClosed: boolean
+  /** Resolves to the JSON body of the response. @throws SandboxError */
+  call<T>(request: Request): Promise<T>
+  /** Yields the chunks of the response body. @throws SandboxError */
+  read(request: Request): AsyncIterable<Uint8Array>
+  /** Aborts all open requests. Later requests reject. */
+  close(): void
+}
+
+/** A response with an unread body. */
+interface OpenResponse {
+  readonly response: Response
+  release(): void
+}
+
+const CONTROL_PLANE = '/_sandbox'
+
+export function createConnection({ url, adminToken }: ConnectionOptions): Connection {
+  const open = new Set<AbortController>()
+  let isClosed = false
+
+  function headersOf({ path, body, accept = 'application/json' }: Request): Record<string, string> {
+    return {
+      accept,
+      ...(adminToken !== undefined && path.startsWith(CONTROL_PLANE) && { authorization: `Bearer ${adminToken}` }),
+      ...(body !== undefined && !(body instanceof URLSearchParams) && { 'content-type': 'application/json' }),
+    }
+  }
+
+  async function begin(request: Request): Promise<OpenResponse> {
+    const { method, path, query = {}, body, signal } = request
+    const controller = new AbortController()
+    const abort = () => controller.abort()
+    const release = () => {
+      open.delete(controller)
+      signal?.removeEventListener('abort', abort)
+    }
+    open.add(controller)
+    signal?.addEventListener('abort', abort)
+    if (isClosed || signal?.aborted) abort()
+    try {
+      const response = await fetch(`${url}${path}${queryOf(query)}`, {
+        method,
+        headers: headersOf(request),
+        ...(body !== undefined && { body: body instanceof URLSearchParams ? body : JSON.stringify(body) }),
+        signal: controller.signal,
+      })
+      if (!response.ok) throw errorOf(response.status, await response.text())
+      return { response, release }
+    } catch (error) {
+      release()
+      throw toSandboxError(error)
+    }
+  }
+
+  /** Converts any failure of a request to a SandboxError. */
+  function toSandboxError(error: unknown): SandboxError {
+    if (error instanceof SandboxError) return error
+    if (isClosed) return new SandboxError('The sandbox has been closed.', { code: 'CLOSED' })
+    const { message, cause } = error as Error
+    const reason = cause instanceof Error && cause.message !== '' ? cause.message : message
+    return new SandboxError(`No complete response from ${url}: ${reason}`, { code: 'UNREACHABLE', cause: error })
+  }
+
+  return {
+    get isClosed() {
+      return isClosed
+    },
+    async call<T>(request: Request) {
+      const { response, release } = await begin(request)
+      const text = response.text().catch(error => {
+        throw toSandboxError(error)
+      })
+      const value = parseJson(await text.finally(release))
+      if (value === undefined) throw unexpectedResponse(response.status)
+      return value as T
+    },
+    async *read(request) {
+      const { response, release } = await begin(request)
+      try {
+        for await (const piece of response.body as AsyncIterable<Uint8Array>) yield piece
+      } catch (error) {
+        throw toSandboxError(error)
+      } finally {
+        release()
+      }
+    },
+    close() {
+      isClosed = true
+      for (const controller of open) controller.abort()
+    },
+  }
+}
+
+function queryOf(query: NonNullable<Request['query']>): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
+  return parameters.size === 0 ? '' : `?${parameters}`
+}
+
+function errorOf(status: number, text: string): SandboxError {
+  const { code, field, message } = Object(parseJson(text)) as Record<string, unknown>
+  if (typeof code !== 'string' || typeof message !== 'string') return unexpectedResponse(status)
+  return new SandboxError(message, { code, field: typeof field === 'string' ? field : null, status })
+}
+
+const unexpectedResponse = (status: number) =>
+  new SandboxError(`The response with status ${status} is not from a sandbox server: check the URL.`, {
+    code: 'UNEXPECTED_ANSWER',
+    status,
+  })
+
+/** Parses JSON. Returns undefined for invalid JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

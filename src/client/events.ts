@@ -1,0 +1,118 @@
+import type { Connection, Request } from './connection.js'
+import { SandboxError } from './errors.js'
+import type { ClockState, Event, EventFilter, Events, NextOptions, StreamOptions } from './types.js'
+
+interface EventPage {
+  readonly data: Event[]
+  /** The number of the last event of this page, or of all events on the last page. */
+  readonly last: number
+}
+
+/** The default timeout: shorter than the 5 s of common test runners, for a better error message. */
+const TIMEOUT_SECONDS = 4
+/** The maximum of the parameter `wait`. */
+const MAX_WAIT_SECONDS = 60
+
+/** Creates the event methods of a client. `forget` resets the positions of `next`. */
+export function createEvents(connection: Connection, clientId: string): { events: Events; forget(): void } {
+  /** The number of the last event that `next` returned, by filter. */
+  const positions = new Map<string, number>()
+
+  const requestOf = ({ kind, reference }: EventFilter, query: Request['query']): Request => ({
+    method: 'GET',
+    path: '/_sandbox/events',
+    query: { client: clientId, kind, reference, ...query },
+  })
+
+  async function list(filter: EventFilter = {}): Promise<Event[]> {
+    const events: Event[] = []
+    for (let after = filter.after ?? 0; ; ) {
+      const { data, last } = await connection.call<EventPage>(requestOf(filter, { after }))
+      events.push(...data.filter(event => matches(filter, event)))
+      // More pages can follow a page that ends with its `last` event.
+      if (data.at(-1)?.seq !== last) return events
+      after = last
+    }
+  }
+
+  async function next(
+    filter: EventFilter = {},
+    { timeoutSeconds = TIMEOUT_SECONDS }: NextOptions = {},
+  ): Promise<Event> {
+    const key = JSON.stringify([filter.kind, filter.reference, filter.to])
+    const deadline = performance.now() + timeoutSeconds * 1000
+    for (let after = filter.after ?? positions.get(key) ?? 0; ; ) {
+      const left = Math.max(0, Math.round((deadline - performance.now()) / 1000))
+      const wait = Math.min(left, MAX_WAIT_SECONDS)
+      const { data, last } = await connection.call<EventPage>(requestOf(filter, { after, wait }))
+      const found = data.find(event => matches(filter, event))
+      if (found !== undefined) {
+        positions.set(key, found.seq)
+        return found
+      }
+      if (left === 0) throw await timeout(filter, timeoutSeconds)
+      // After a reset of the client, event numbers start again at 1.
+      after = last < after ? 0 : last
+    }
+  }
+
+  async function timeout({ kind, reference, to }: EventFilter, seconds: number): Promise<SandboxError> {
+    const request: Request = { method: 'GET', path: '/_sandbox/clock', query: { client: clientId } }
+    const { now, mode } = await connection.call<ClockState>(request)
+    const wanted = Object.entries({ kind, reference, to }).filter(([, value]) => value !== undefined)
+    const what = ['new event', ...wanted.map(([name, value]) => `${name} ${value}`)].join(', ')
+    const hint = mode === 'frozen' ? ` The clock is frozen at ${now}: advance it to trigger scheduled events.` : ''
+    return new SandboxError(`No ${what} within ${seconds} s.${hint}`, { code: 'TIMEOUT' })
+  }
+
+  async function* stream(filter: EventFilter = {}, { signal }: StreamOptions = {}): AsyncGenerator<Event, void> {
+    const isOver = () => connection.isClosed || signal?.aborted === true
+    let after = filter.after ?? 0
+    let failure: unknown
+    // The server disconnects a slow reader. Reconnects only after progress, to avoid an endless loop.
+    for (let hasProgress = true; hasProgress && !isOver(); ) {
+      hasProgress = false
+      failure = new SandboxError('The stream of events has ended.', { code: 'UNREACHABLE' })
+      try {
+        const request = { ...requestOf(filter, { after }), accept: 'text/event-stream', signal }
+        for await (const { event: name, data = '' } of messages(connection.read(request))) {
+          hasProgress = true
+          if (name === 'reset') {
+            after = 0
+            continue
+          }
+          const event = JSON.parse(data) as Event
+          after = event.seq
+          if (matches(filter, event)) yield event
+        }
+      } catch (error) {
+        failure = error
+      }
+    }
+    if (!isOver()) throw failure
+  }
+
+  return { events: { list, next, stream }, forget: () => positions.clear() }
+}
+
+const matches = ({ to }: EventFilter, event: Event) => (to ?? event.to) === event.to
+
+/** Parses server-sent events (WHATWG HTML) in the format of the sandbox. */
+async function* messages(body: AsyncIterable<Uint8Array>): AsyncGenerator<{ event?: string; data?: string }> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of body) {
+    const blocks = (rest + decoder.decode(piece, { stream: true })).split('\n\n')
+    rest = blocks.pop() as string
+    // A line that starts with a colon is a comment. The server sends comments to keep the connection open.
+    for (const block of blocks) if (!block.startsWith(':')) yield fieldsOf(block)
+  }
+}
+
+const fieldsOf = (block: string) =>
+  Object.fromEntries(
+    block.split('\n').map(line => {
+      const end = line.indexOf(':')
+      return [line.slice(0, end), line.slice(end + 1).trimStart()]
+    }),
+  )

@@ -1,0 +1,57 @@
+/** The library: starts a sandbox in this process or connects to a running server. */
+import { createClient } from './client.js'
+import { SandboxError } from './errors.js'
+import type { ConnectOptions, Sandbox, SandboxOptions } from './types.js'
+
+export type { SandboxErrorDetails } from './errors.js'
+export { ExpectationError, SandboxError } from './errors.js'
+export type * from './types.js'
+
+/**
+ * Starts a sandbox server in this process on a free port of 127.0.0.1.
+ *
+ * The server logs nothing, handles no signals and is independent of other servers: start one for each test.
+ * By default the client is `app` with the secret `secret` and no records. The default seed is constant.
+ *
+ * @throws TypeError for an invalid option, or the error of a port that is not available
+ */
+export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { clientId = 'app', clientSecret = 'secret', adminToken, settings } = options
+  // `connectSandbox` works without loading the server.
+  const { startServer } = await import('./server.js')
+  const { url, close } = await startServer(options, { clientId, clientSecret })
+  const sandbox = createClient({ url, clientId, clientSecret, adminToken, settings, closed: close })
+  try {
+    if (settings !== undefined) await sandbox.settings(settings)
+    return sandbox
+  } catch (error) {
+    await sandbox.close()
+    throw error
+  }
+}
+
+/**
+ * Connects to a client of a running sandbox server, for example one container for all jobs of a CI run.
+ *
+ * Registers an unknown client by a token request and removes this request from the request log.
+ * Jobs with different client ids are independent.
+ *
+ * @throws SandboxError if the server is unreachable, or rejects the admin token or the client
+ */
+export async function connectSandbox(options: ConnectOptions): Promise<Sandbox> {
+  const { adminToken, clientId = DEMO_CLIENT.clientId } = options
+  const { clientSecret = clientId === DEMO_CLIENT.clientId ? DEMO_CLIENT.clientSecret : 'secret' } = options
+  const url = (typeof options.url === 'string' ? options.url : options.url.href).replace(/\/+$/, '')
+  const sandbox = createClient({ url, clientId, clientSecret, adminToken })
+  try {
+    await sandbox.clock.get()
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== 'CLIENT_NOT_FOUND') throw error
+    await sandbox.token()
+    await sandbox.requests.clear()
+  }
+  return sandbox
+}
+
+/** The client that exists on every server. */
+const DEMO_CLIENT = { clientId: 'sandbox-client', clientSecret: 'sandbox-secret' }

@@ -1,0 +1,321 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
+/**
+ * The types of the library. Records and bodies have the types of the server's schemas.
+ *
+ * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
+ * Durations are ISO 8601 without years and months, for example `P3D` or `PT90M`.
+ */
+import type { Static } from '@sinclair/typebox'
+import type { Account } from '../areas/accounts/schemas.js'
+import type { Bill } from '../areas/bills/schemas.js'
+import type { Counterparty } from '../areas/counterparties/schemas.js'
+import type { Collection, CollectionVerbBody } from '../areas/direct-debit/schemas.js'
+import type { StoredMandate } from '../areas/mandates/schemas.js'
+import type { Claim, Decline, StoredPayoutLink } from '../areas/payout-links/schemas.js'
+import type * as control from '../control/schemas.js'
+import type { Effect } from '../core/faults.js'
+import type { Region } from '../core/regions.js'
+import type { LoggedExchange } from '../plugins/request-log.js'
+import type { Recording } from '../recording/file-format.js'
+import type * as seed from '../tenants/seed.js'
+import type * as snapshot from '../tenants/snapshot.js'
+
+/** Accepts read-only arrays and objects instead of mutable ones. */
+type Input<T> = T extends object ? { readonly [K in keyof T]: Input<T[K]> } : T
+
+// ----------------------------------------------------------------------------------------------------------- records
+
+export type { Account, Bill, Claim, Collection, Counterparty, Decline, LoggedExchange, Recording, Region }
+export type Mandate = StoredMandate
+export type PayoutLink = StoredPayoutLink
+export type CollectionStatus = Collection['status']
+export type MandateStatus = Mandate['status']
+export type PayoutLinkStatus = PayoutLink['status']
+export type BillStatus = Bill['status']
+
+/** Records to seed, in any state: the fields of the API, plus `status` and times. */
+export type SeedRecords = Input<seed.SeedRecords>
+/** The result of `seed()`: the numbers of added records and of all records. */
+export type SeedResult = Static<typeof control.SeedResult>
+/** The result of `reset()` and `restore()`. */
+export type ResetResult = Static<typeof control.ResetResult>
+/** The number of records of each kind. */
+export type Counts = ResetResult['counts']
+/** A record with its history, the next automatic transition and the legal transitions. */
+export type Explained<R> = Omit<Static<typeof control.ExplainedBill>, 'record'> & { record: R }
+/** The reason code of a rejected, returned or failed collection. */
+export type CollectionReason = Input<Static<typeof CollectionVerbBody>>
+/** A client as one document. */
+export type State = snapshot.TenantSnapshot
+/** The settings of a client. */
+export type Settings = snapshot.Settings
+
+/** The time of a client. */
+export type ClockState = Static<typeof control.ClockState>
+/** The time of a client after a step, with the transitions that happened during the step. */
+export type ClockAdvanced = Static<typeof control.ClockAdvanced>
+/** A step of the clock: by a duration, to a moment, or to the next scheduled event. */
+export type ClockStep =
+  | { readonly by: string; readonly to?: never; readonly toNextEvent?: never }
+  | { readonly by?: never; readonly to: string; readonly toNextEvent?: never }
+  | { readonly by?: never; readonly to?: never; readonly toNextEvent: true }
+
+/** A fault to arm: the requests that match, the number of times and the effect. */
+export type FaultRequest = Input<Omit<Static<typeof control.FaultRequest>, 'effect'>> & { readonly effect: Effect }
+/** A fault with its state. */
+export type Fault = Omit<Static<typeof control.Fault>, 'effect' | 'match'> &
+  Pick<FaultRequest, 'effect'> & { match: NonNullable<FaultRequest['match']> }
+export type { Effect }
+
+/** Requests that a test expects. Default: at least one. */
+export type Expectation = Input<Static<typeof control.Verification>>
+/** The result of an expectation, with the nearest misses if it does not hold. */
+export type Verification = Static<typeof control.VerificationResult>
+/** A filter of the request log. `*` in `path` matches any characters. */
+export type RequestFilter = Filter<Omit<Static<typeof control.RequestQuery>, 'client'>>
+type Filter<T> = { readonly [K in keyof T]: T[K] | undefined }
+
+/** A change of state with its number and cause. */
+export type Event = Static<typeof control.EventList>['data'][number]
+/** A change of state. */
+export type Transition = ClockAdvanced['transitions'][number]
+export type EventKind = Event['kind']
+
+/** A deprecated operation. */
+export type Deprecation = Static<typeof control.DeprecationList>['data'][number]
+/** A deprecation to set. Default: deprecated from now on, without a sunset. */
+export type DeprecationRequest = Input<Static<typeof control.DeprecationsUpdate>['data'][number]>
+
+// ----------------------------------------------------------------------------------------------------------- options
+
+/** The options of `createSandbox`. */
+export interface SandboxOptions {
+  /** The seed of ids and tokens. The default is constant, so each run gives the same ids. */
+  readonly seed?: string | undefined
+  /** A moment: the clocks of all clients start frozen at it. `real` (default): they run with the real time. */
+  readonly clock?: string | undefined
+  /** The fixture of the sandbox's own client: `empty` (default), `demo`, or a fixture of `fixtures`. */
+  readonly fixture?: string | undefined
+  /** A folder with additional fixtures. */
+  readonly fixtures?: string | undefined
+  /** The client id of the application: 1 to 64 letters, digits, dots, underscores or hyphens. Default: `app`. */
+  readonly clientId?: string | undefined
+  /** The client secret of the application. Default: `secret`. */
+  readonly clientSecret?: string | undefined
+  /** Settings of the client. `reset()` restores them. */
+  readonly settings?: Partial<Settings> | undefined
+  /** The lifetime of a token in seconds of the client's clock. Default: 3600. */
+  readonly tokenLifetime?: number | undefined
+  /** The port on 127.0.0.1. Default: a free port. */
+  readonly port?: number | undefined
+  /** The bearer token that calls of the control plane need. The sandbox's own calls send it. */
+  readonly adminToken?: string | undefined
+  /** The limits of memory use. */
+  readonly bounds?: SandboxBounds | undefined
+}
+
+/** The limits of memory use. */
+export interface SandboxBounds {
+  /** The maximum number of requests in the log of a client. Default: 1000. */
+  readonly journalEntries?: number | undefined
+  /** The maximum size of all request logs in bytes. Default: 16 MiB. */
+  readonly journalBytes?: number | undefined
+  /** The maximum size of all recordings in bytes; 0 disables recording. Default: 32 MiB. */
+  readonly recordingBytes?: number | undefined
+  /** The maximum number of clients. The client with the longest idle time is dropped. Default: 2000. */
+  readonly maxTenants?: number | undefined
+}
+
+/** The options of `connectSandbox`. */
+export interface ConnectOptions {
+  /** The URL of the server, for example `http://127.0.0.1:8080`. */
+  readonly url: string | { readonly href: string }
+  /** The SANDBOX_ADMIN_TOKEN of the server. */
+  readonly adminToken?: string | undefined
+  /** The client. Default: `sandbox-client`, which has the `demo` fixture. */
+  readonly clientId?: string | undefined
+  /** The client secret. Default: the secret of `sandbox-client`, or `secret`. */
+  readonly clientSecret?: string | undefined
+}
+
+/** A filter of events. */
+export interface EventFilter {
+  readonly kind?: EventKind | undefined
+  /** The reference or id of the record. */
+  readonly reference?: string | undefined
+  /** The new state of the record. */
+  readonly to?: string | undefined
+  /** Only events with a higher `seq`. */
+  readonly after?: number | undefined
+}
+
+/** The options of `events.next()`. */
+export interface NextOptions {
+  /** The timeout in whole seconds. Default: 4. */
+  readonly timeoutSeconds?: number | undefined
+}
+
+/** The options of `events.stream()`. */
+export interface StreamOptions {
+  /** Ends the stream when it is aborted. */
+  readonly signal?: Abort | undefined
+}
+
+/** The part of `AbortSignal` that the library uses. */
+export interface Abort {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+// ----------------------------------------------------------------------------------------------------------- sandbox
+
+/**
+ * A client of a sandbox server: the credentials of the application and the control plane.
+ *
+ * All methods act on this client over HTTP. Each of them can reject with a `SandboxError`.
+ */
+export interface Sandbox {
+  /** The URL of the server without a trailing slash. The API is at `${url}/api/v1/…`. */
+  readonly url: string
+  /** The `client_id` of the application. */
+  readonly clientId: string
+  /** The `client_secret` of the application. */
+  readonly clientSecret: string
+  readonly clock: Clock
+  readonly faults: Faults
+  readonly requests: Requests
+  readonly events: Events
+  readonly collections: Collections
+  readonly mandates: Mandates
+  readonly payoutLinks: PayoutLinks
+  readonly bills: Bills
+  readonly deprecations: Deprecations
+  /** Requests a new access token. The request log contains this request. */
+  token(): Promise<string>
+  /** Expires all tokens of the client. */
+  expireTokens(): Promise<void>
+  /** Adds the records of a fixture or given records; adds all of them or none. */
+  seed(what: string | SeedRecords): Promise<SeedResult>
+  /** Changes the given settings. Resolves to all settings. */
+  settings(changes?: Partial<Settings>): Promise<Settings>
+  /** Restores the initial state: records, clock, ids, settings, faults, requests, events, tokens. */
+  reset(): Promise<ResetResult>
+  /** Exports the client as one document. */
+  state(): Promise<State>
+  /** Replaces the whole client by a state document, or fails without a change. */
+  restore(state: State): Promise<ResetResult>
+  /** Creates an independent copy of the client with the same secret. Default: a random client id. */
+  fork(clientId?: string): Promise<Sandbox>
+  /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
+  recording(): Promise<Recording>
+  /**
+   * Closes the sandbox and its forks: pending calls reject and streams end.
+   *
+   * Closes the server too if `createSandbox` started it. A second call has no effect.
+   */
+  close(): Promise<void>
+  /** Closes the sandbox, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** The clock of a client. */
+export interface Clock {
+  get(): Promise<ClockState>
+  /** Stops the clock. */
+  freeze(): Promise<ClockState>
+  /** Starts the clock. */
+  resume(): Promise<ClockState>
+  /** Sets the rate of a running clock: 1 to 86400 seconds per second. */
+  setRate(rate: number): Promise<ClockState>
+  /** Moves the clock forward. Scheduled events happen at their own times. Tokens can expire. */
+  advance(step: ClockStep): Promise<ClockAdvanced>
+}
+
+/** The faults of a client, in the order of arming. */
+export interface Faults {
+  /** Arms a fault. Rejects if the fault can never fire. */
+  arm(fault: FaultRequest): Promise<Fault>
+  /** Lists all faults, including spent and expired ones. */
+  list(): Promise<Fault[]>
+  remove(id: string): Promise<void>
+  /** Removes all faults. Resolves to their number. */
+  clear(): Promise<number>
+}
+
+/** The request log of a client. It is bounded: the oldest requests are dropped first. */
+export interface Requests {
+  /** Lists the requests of the application with their responses. Secrets are masked. */
+  list(filter?: RequestFilter): Promise<LoggedExchange[]>
+  /** Counts the requests that match. */
+  verify(expectation: Expectation): Promise<Verification>
+  /** Counts the requests that match. Rejects with an `ExpectationError` if the expectation does not hold. */
+  expect(expectation: Expectation): Promise<Verification>
+  /** Empties the log. Resolves to the number of requests. */
+  clear(): Promise<number>
+}
+
+/** The changes of state of a client's records. */
+export interface Events {
+  /** Lists all events in order. */
+  list(filter?: EventFilter): Promise<Event[]>
+  /**
+   * Resolves to the next event of the filter, and waits for it if necessary.
+   *
+   * Each call with the same filter continues after the event of the last call.
+   * Rejects with a `SandboxError` of code TIMEOUT after the timeout.
+   */
+  next(filter?: EventFilter, options?: NextOptions): Promise<Event>
+  /** Yields all past and future events until the sandbox closes or the loop ends. */
+  stream(filter?: EventFilter, options?: StreamOptions): AsyncIterableIterator<Event>
+}
+
+/** The deprecated operations of a client. */
+export interface Deprecations {
+  list(): Promise<Deprecation[]>
+  /** Replaces all deprecations. */
+  set(deprecations: readonly DeprecationRequest[]): Promise<Deprecation[]>
+  /** Removes all deprecations. Resolves to their number. */
+  clear(): Promise<number>
+}
+
+/** The transitions of collections. */
+export interface Collections {
+  explain(collectionReference: string): Promise<Explained<Collection>>
+  submit(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
+  process(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
+  settle(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
+  fail(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
+  reject(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
+  return(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
+  cancel(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
+}
+
+/** The transitions of mandates. */
+export interface Mandates {
+  explain(mandateReference: string): Promise<Explained<Mandate>>
+  activate(mandateReference: string): Promise<Explained<Mandate>>
+  fail(mandateReference: string): Promise<Explained<Mandate>>
+  cancel(mandateReference: string): Promise<Explained<Mandate>>
+  expire(mandateReference: string): Promise<Explained<Mandate>>
+}
+
+/** The transitions of payout links. The API cancels payout links. */
+export interface PayoutLinks {
+  explain(payoutLinkId: string): Promise<Explained<PayoutLink>>
+  /** Claims a payout link as its recipient. */
+  claim(payoutLinkId: string, claim: Claim): Promise<Explained<PayoutLink>>
+  /** Declines a payout link as its recipient. */
+  decline(payoutLinkId: string, decline?: Decline): Promise<Explained<PayoutLink>>
+  process(payoutLinkId: string): Promise<Explained<PayoutLink>>
+  pay(payoutLinkId: string): Promise<Explained<PayoutLink>>
+  fail(payoutLinkId: string): Promise<Explained<PayoutLink>>
+  expire(payoutLinkId: string): Promise<Explained<PayoutLink>>
+}
+
+/** Explanations of bills. The API changes bills. */
+export interface Bills {
+  /** Explains a bill. The region is necessary if several regions have the same reference. */
+  explain(uniqueReferenceIdentifier: string, where?: { readonly region?: Region }): Promise<Explained<Bill>>
+}

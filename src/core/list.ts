@@ -1,0 +1,79 @@
+import { firstIndex } from './binary-search.js'
+import type { Cursors, Position } from './cursor.js'
+
+/** The envelope of every list (service interface, Collection list envelope). */
+export interface List<R> {
+  readonly totalCount: number
+  readonly hasMore: boolean
+  readonly nextCursor: string | null
+  readonly data: R[]
+}
+
+/** The page size if the client gives none (interface, Limits; assumed on lists other than direct-debit). */
+export const DEFAULT_LIMIT = 100
+
+/** The wanted values by field. Several values mean any of them; undefined means no condition. */
+export type FilterFields<R> = { readonly [Field in keyof R]?: R[Field] | readonly R[Field][] | undefined }
+
+/** The conditions of a list call. A record must meet all of them. */
+export interface Filter<R> {
+  readonly fields?: FilterFields<R> | undefined
+  readonly matches?: ((record: R) => boolean) | undefined
+}
+
+export interface PageQuery {
+  readonly cursor?: string | undefined
+  readonly limit?: number | undefined
+}
+
+/** An item of a list: a record with its position. */
+export interface Listed<R> extends Position {
+  readonly record: R
+}
+
+/** Sorts by creation time, then by sequence. */
+export const comparePositions = (a: Position, b: Position): number =>
+  a.createdAt - b.createdAt || a.sequence - b.sequence
+
+/**
+ * Returns the matching entries, newest first.
+ * @param entries sorted by position, oldest first
+ */
+export function filterRecords<R, E extends Listed<R>>(entries: readonly E[], { fields = {}, matches }: Filter<R>): E[] {
+  const wanted = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => ({ field: field as keyof R, values: new Set([value].flat()) }))
+  if (wanted.length === 0 && matches === undefined) return entries.toReversed()
+
+  const found: E[] = []
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index] as E
+    const { record } = entry
+    if (wanted.some(({ field, values }) => !values.has(record[field]))) continue
+    if (matches === undefined || matches(record)) found.push(entry)
+  }
+  return found
+}
+
+/**
+ * Returns the page that follows the cursor.
+ * @param found all matches, newest first
+ * @throws INVALID_CURSOR
+ */
+export function page<R>(
+  found: readonly Listed<R>[],
+  { cursor, limit = DEFAULT_LIMIT }: PageQuery,
+  cursors: Cursors,
+): List<R> {
+  const after = cursor === undefined ? undefined : cursors.decode(cursor)
+  const start = after === undefined ? 0 : firstIndex(found, entry => comparePositions(entry, after) < 0)
+  const entries = found.slice(start, start + limit)
+  const last = entries.at(-1)
+  const hasMore = start + limit < found.length
+  return {
+    totalCount: found.length,
+    hasMore,
+    nextCursor: hasMore && last !== undefined ? cursors.encode(last) : null,
+    data: entries.map(({ record }) => record),
+  }
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { errors } from '../core/errors.js'
+
+/** The credentials of an `Authorization: Bearer …` header (RFC 6750 §2.1); the scheme is case-insensitive. */
+const BEARER = /^bearer +(\S.*)$/i
+
+/** Returns the bearer token of a request; undefined: it has none. */
+export const bearerOf = ({ headers: { authorization = '' } }: FastifyRequest): string | undefined =>
+  BEARER.exec(authorization)?.[1]
+
+export interface AuthenticateOptions {
+  /** Admits the owner of a token. Throws INVALID_TOKEN, EXPIRED_TOKEN. */
+  admit(request: FastifyRequest, token: string): void
+}
+
+/** Requires a good access token on every route of its scope. Refuses MISSING_TOKEN, INVALID_TOKEN, EXPIRED_TOKEN. */
+export const authenticate = fp<AuthenticateOptions>((app, { admit }, done) => {
+  app.addHook('onRequest', (request, _reply, next) => {
+    const token = bearerOf(request)
+    if (token === undefined) throw errors.missingToken()
+    admit(request, token)
+    next()
+  })
+  done()
+})

@@ -1,0 +1,67 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { ErrorEnvelope } from '../core/errors.js'
+import { ApiError, errors } from '../core/errors.js'
+import { maskText } from './masking.js'
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The media type of the body, where it is not JSON. */
+    consumes?: string
+  }
+}
+
+/** The errors of Fastify and its plugins, as entries of our catalogue. */
+const translations = new Map<unknown, (request: FastifyRequest) => ApiError>([
+  [
+    'FST_ERR_CTP_BODY_TOO_LARGE',
+    ({ routeOptions }) => errors.payloadTooLarge(null, `${routeOptions.bodyLimit / 1024 / 1024} MiB`),
+  ],
+  [
+    'FST_ERR_CTP_INVALID_CONTENT_LENGTH',
+    () => errors.malformed(null, 'The body is not as long as Content-Length says.'),
+  ],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', wrongMediaType],
+  ['FST_REQ_FILE_TOO_LARGE', () => errors.payloadTooLarge('file', '10 MiB')],
+  ['ECONNRESET', () => errors.malformed(null, 'The connection ended in the middle of the body.')],
+])
+
+/** Refuses a Content-Type that an operation does not take. PATCH names the one it takes (RFC 5789 §2.2). */
+function wrongMediaType({ method, routeOptions }: FastifyRequest): ApiError {
+  const expected = routeOptions.config.consumes ?? 'application/json'
+  return errors.unsupportedMediaType(
+    'content-type',
+    `Content-Type must be ${expected}.`,
+    method === 'PATCH' ? { 'accept-patch': expected } : {},
+  )
+}
+
+/** Returns any error as an entry of the catalogue. An unforeseen one is logged and becomes INTERNAL_ERROR. */
+export function toApiError(error: unknown, request: FastifyRequest): ApiError {
+  if (error instanceof ApiError) return error
+  const translate = translations.get((error as FastifyError | null)?.code)
+  if (translate !== undefined) return translate(request)
+  request.log.error({ err: error }, 'unforeseen failure')
+  return errors.internal()
+}
+
+/** Sends an error in the envelope `{ code, field, message }` (interface, Errors 1). */
+export function sendError(reply: FastifyReply, error: ApiError, body: ErrorEnvelope = error.envelope) {
+  return (
+    reply
+      .code(error.status)
+      .headers(error.headers)
+      .type(JSON_TYPE)
+      // A message quotes the input, which may hold a token.
+      .serializer((payload: unknown) => maskText(JSON.stringify(payload)))
+      .send(body)
+  )
+}
+
+/** Answers every error in the envelope. */
+export const errorHandler = fp((app, _options, done) => {
+  app.setErrorHandler((error, request, reply) => sendError(reply, toApiError(error, request)))
+  done()
+})

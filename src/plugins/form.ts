@@ -1,0 +1,18 @@
+import { errors, shorten } from '../core/errors.js'
+import { isDecodable } from './url.js'
+
+export const FORM = 'application/x-www-form-urlencoded'
+
+/**
+ * Parses a form (WHATWG URL, application/x-www-form-urlencoded) for `@fastify/formbody`.
+ * Throws MALFORMED_REQUEST for bad percent-encoding, which the standard ignores, and for a repeated field.
+ */
+export function parseForm(text: string): Record<string, string> {
+  if (!isDecodable(text)) throw errors.malformed(null, 'The form has bad percent-encoding.')
+  const fields: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name in fields) throw errors.malformed(name, `${shorten(name)} must be given once.`)
+    fields[name] = value
+  }
+  return fields
+}

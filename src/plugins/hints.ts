@@ -1,0 +1,41 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { maskText } from './masking.js'
+
+/** The most hints of one answer: a header has no room for more. */
+const MOST_HINTS = 8
+const LONGEST_NAME = 40
+
+/**
+ * Adds a sentence to the response header `Sandbox-Hint` (decisions §1). A hint never changes an answer.
+ * @param text printable ASCII without semicolons
+ */
+export function hint(request: FastifyRequest, text: string): void {
+  request.sandbox.hints.push(text)
+}
+
+/** Hints at a member or parameter that the interface does not name. */
+export function hintIgnored(request: FastifyRequest, kind: 'member' | 'parameter', name: string): void {
+  const ascii = maskText(name)
+    .slice(0, LONGEST_NAME)
+    .replace(/[^\x21-\x3a\x3c-\x7e]/g, '?')
+  hint(request, `unknown ${kind} ${ascii} ignored`)
+}
+
+/** Hints at a reference above the 35 characters that SEPA carries (EPC130-08, AT-10). It is legal here. */
+export function hintLongReference(request: FastifyRequest, field: string, reference: string): void {
+  if (reference.length > 35) hint(request, `${field} is longer than the 35 characters that SEPA carries`)
+}
+
+/** Sends the hints of a request as the response header `Sandbox-Hint`. */
+export const hints = fp((app, _options, done) => {
+  app.addHook('onSend', ({ sandbox: { hints } }, reply, _payload, next) => {
+    if (hints.length > 0) {
+      const omitted = hints.length - MOST_HINTS
+      const shown = omitted > 0 ? [...hints.slice(0, MOST_HINTS), `and ${omitted} more`] : hints
+      reply.header('sandbox-hint', shown.join('; '))
+    }
+    next()
+  })
+  done()
+})

@@ -1,0 +1,96 @@
+/** The text that replaces a secret in the request log and the log. */
+export const MASK = '***'
+
+/** Header fields that carry credentials. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'set-cookie',
+  'x-api-key',
+])
+
+/** Members of JSON, forms and queries that carry credentials, in lower case. */
+const SECRET_MEMBERS: ReadonlySet<string> = new Set([
+  'access_token',
+  'authorization',
+  'assertion',
+  'client_assertion',
+  'client_secret',
+  'password',
+  'refresh_token',
+  'secret',
+  'token',
+])
+
+/** The members of a token request that are no secret. All others are masked. */
+const TOKEN_REQUEST_MEMBERS: ReadonlySet<string> = new Set(['client_id', 'grant_type', 'scope'])
+
+/** Nesting above this depth is not shown. */
+const DEEPEST = 100
+
+/** Masks the header fields that carry credentials. The scheme of Authorization stays visible. */
+export function maskHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  const masked: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    const text = String(value)
+    masked[name] =
+      SECRET_HEADERS.has(name) || isSecretMember(name)
+        ? `${/^(basic|bearer) /i.exec(text)?.[0] ?? ''}${MASK}`
+        : maskText(text)
+  }
+  return masked
+}
+
+const isSecretMember = (name: string) => SECRET_MEMBERS.has(name.toLowerCase())
+
+/** Masks the members of a JSON value that carry credentials. An empty secret stays visible. */
+export function maskJson(value: unknown, isSecret = isSecretMember, depth = 0): unknown {
+  if (typeof value === 'string') return maskText(value)
+  if (value === null || typeof value !== 'object') return value
+  if (depth === DEEPEST) return '(nested too deeply to be shown)'
+  if (Array.isArray(value)) return value.map(item => maskJson(item, isSecret, depth + 1))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const isMasked = isSecret(name) && member !== '' && member !== null
+      return [name, isMasked ? MASK : maskJson(member, isSecret, depth + 1)]
+    }),
+  )
+}
+
+/** Masks the JSON text of a body or answer. Undefined: it is not JSON. */
+export function maskJsonText(text: string): string | undefined {
+  try {
+    return JSON.stringify(maskJson(JSON.parse(text)))
+  } catch {
+    return undefined
+  }
+}
+
+/** Parses a query or form and masks its secrets. A repeated parameter has all its values. */
+export function maskQuery(text: string): Record<string, string | string[]> {
+  const shown: Record<string, string | string[]> = {}
+  for (const [given, value] of new URLSearchParams(text)) {
+    const name = maskText(given)
+    const masked = isSecretMember(name) && value !== '' ? MASK : maskText(value)
+    shown[name] = Object.hasOwn(shown, name) ? [shown[name] as string, masked].flat() : masked
+  }
+  return shown
+}
+
+/** Masks all fields of a token request but those that are no secret. A name may be part of a secret, too. */
+export function maskTokenRequest(fields: Readonly<Record<string, string>>): Record<string, string> {
+  const shown: Record<string, string> = {}
+  for (const [name, value] of Object.entries(fields)) {
+    if (TOKEN_REQUEST_MEMBERS.has(name)) shown[name] = maskText(value)
+    else shown[isSecretMember(name) ? name : MASK] = value === '' ? '' : MASK
+  }
+  return shown
+}
+
+const PARAMETER = /((?:secret|token|password)=)[^&\s"]+/gi
+/** The form of our access tokens (areas/oauth/tokens.ts). */
+const ACCESS_TOKEN = /(?<![\w-])[\w-]{2,400}(?:\.[0-9a-z]{1,11}){3}\.[\w-]{16}/g
+
+/** Masks our access tokens, and parameters that carry credentials, in a text such as a path. */
+export const maskText = (text: string): string => text.replace(PARAMETER, `$1${MASK}`).replace(ACCESS_TOKEN, MASK)

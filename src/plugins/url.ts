@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http'
+
+/** Returns the path of a request target in origin form. */
+export function pathOf(target: string): string {
+  const end = target.indexOf('?')
+  return end < 0 ? target : target.slice(0, end)
+}
+
+/** Returns the path and query of a request target, also of one in absolute form (RFC 9112 §3.2.2). */
+export function originForm(target: string): string {
+  if (target.startsWith('/') || !/^https?:\/\//i.test(target)) return target
+  const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+/** Returns whether all percent-encoding of a text decodes to UTF-8. */
+export function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Returns a target that the router accepts, for Fastify's `rewriteUrl`. A path that does not decode would be refused
+ * before the token and the region are checked (decisions §1). Its percent signs are escaped; validation refuses it.
+ */
+export function toRoutable({ url }: Pick<IncomingMessage, 'url'>): string {
+  const target = originForm(url as string)
+  const path = pathOf(target)
+  if (!path.includes('%') || isDecodable(path)) return target
+  return path.replace(/%(?!2f)/gi, '%25')
+}
+
+/** Returns whether a method changes nothing. */
+export const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'

@@ -1,0 +1,133 @@
+/**
+ * The building blocks of every schema. A documented constraint is stated here or in one area, once, with the clause
+ * that it comes from; all else composes it.
+ *
+ * `x-fidelity` tells what the service documents from what the sandbox assumes. `x-expected` completes the sentence
+ * "must be …" in error messages. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
+ */
+import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { DEFAULT_LIMIT } from './core/list.js'
+import type { Region } from './core/regions.js'
+
+export type Fidelity = 'documented' | 'assumed'
+
+declare module '@sinclair/typebox' {
+  interface SchemaOptions {
+    'x-fidelity'?: Fidelity
+    'x-expected'?: string
+    'x-error-code'?: string
+  }
+}
+
+/** Labels a parameter or property that the service interface states. */
+export const documented = <T extends TSchema>(schema: T): T => ({ ...schema, 'x-fidelity': 'documented' })
+
+/** Labels a parameter or property that is our choice where the interface is silent. */
+export const assumed = <T extends TSchema>(schema: T): T => ({ ...schema, 'x-fidelity': 'assumed' })
+
+/** A string out of a closed list. */
+export const OneOf = <const V extends readonly string[]>(...values: V) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-expected': `one of ${values.join(', ')}` })
+
+/** A string of a length between two limits, in characters. */
+export const Text = (minLength: number, maxLength: number) =>
+  Type.String({ minLength, maxLength, 'x-expected': `a string of ${minLength} to ${maxLength} characters` })
+
+/** A caller's reference: interface, Collection request summary. */
+export const Reference = Type.String({
+  minLength: 5,
+  maxLength: 50,
+  pattern: '^[a-zA-Z0-9\\-]+$',
+  'x-expected': '5 to 50 letters, digits or hyphens',
+})
+
+/** The caller's reference for a debtor: interface, Collection request summary. */
+export const DebtorReference = Text(1, 100)
+
+/** An amount of money, a string on purpose: interface, Collection request summary. */
+export const Amount = Type.String({
+  pattern: '^[1-9]\\d{0,8}(\\.\\d{1,2})?$',
+  'x-expected': 'a decimal string from 1 to 999999999.99 with at most 2 decimals and no leading zeros',
+})
+
+/** A calendar date: interface, Collection request summary. Days that do not exist are refused (assumed). */
+export const CalendarDate = Type.String({
+  pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
+  format: 'calendar-date',
+  'x-expected': 'a date of the calendar in the form YYYY-MM-DD',
+})
+
+/** A moment: interface, Collection request summary (`initiatedAt`). */
+export const Moment = Type.String({
+  format: 'instant',
+  'x-expected': 'a moment in UTC in the form YYYY-MM-DDThh:mm:ssZ',
+})
+
+/** A length of time without years and months (ISO 8601). */
+export const Duration = Type.String({
+  format: 'duration',
+  maxLength: 32,
+  'x-expected': 'an ISO 8601 duration without years and months, such as P3D',
+})
+
+export const AccountHolderName = Text(1, 140)
+export const Remarks = Text(1, 256)
+export const EmailAddress = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
+  'x-expected': 'an e-mail address of at most 254 characters',
+})
+
+/** How a bank's branch is identified: interface, Other named fields, for counterparties. Elsewhere it is assumed. */
+export const branchIdentifier = (label: typeof documented) =>
+  Type.Object({ type: label(OneOf('BIC', 'SORT', 'ROUTING', 'IFSC')), value: assumed(Text(1, 11)) })
+
+/** The mandatory routing header: interface, What the service does. */
+export const RegionHeader = <const R extends readonly Region[]>(...regions: R) =>
+  Type.Object({ 'x-region': documented(OneOf(...regions)) })
+
+/** The parameters of every list: interface, GET /api/v1/direct-debit. On the other lists they are assumed. */
+export const pageParameters = (label: typeof documented) => ({
+  cursor: Type.Optional(label(Type.String({ 'x-expected': 'nextCursor of a previous page' }))),
+  limit: Type.Optional(
+    label(Type.Integer({ minimum: 1, maximum: 500, default: DEFAULT_LIMIT, 'x-expected': 'an integer from 1 to 500' })),
+  ),
+})
+
+const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+
+/** The envelope of every list: interface, Collection list envelope. On the other lists it is assumed. */
+export const ListOf = <T extends TSchema>(record: T, label: typeof documented) =>
+  Type.Object({
+    totalCount: label(Type.Integer({ description: 'Number of records that match the filters, across all pages.' })),
+    hasMore: label(Type.Boolean()),
+    nextCursor: label(NullableText),
+    data: label(Type.Array(record)),
+  })
+
+/** The error envelope: interface, Errors 1. */
+export const ErrorBody = Type.Object({
+  code: documented(Type.String()),
+  field: documented(NullableText),
+  message: documented(Type.String()),
+})
+
+/** Labels all properties of an object at once. */
+export const labelled = <P extends TProperties>(label: typeof documented, properties: P): TObject<P> =>
+  Type.Object(
+    Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, label(schema)])) as unknown as P,
+  )
+
+/** The answers that every operation may give beside its own. */
+export const failures = { '4xx': ErrorBody, '5xx': ErrorBody }
+
+/** What a schema says of an operation as a whole. */
+declare module 'fastify' {
+  interface FastifySchema {
+    operationId?: string
+    summary?: string
+    tags?: readonly string[]
+    'x-fidelity'?: Fidelity
+  }
+}

@@ -1,0 +1,217 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import fastify, { LogController } from 'fastify'
+import { accountRoutes } from './areas/accounts/routes.js'
+import { billRoutes } from './areas/bills/routes.js'
+import { counterpartyRoutes } from './areas/counterparties/routes.js'
+import { collectionRoutes } from './areas/direct-debit/routes.js'
+import { mandateRoutes } from './areas/mandates/routes.js'
+import { oauthRoutes } from './areas/oauth/routes.js'
+import { payoutLinkRoutes } from './areas/payout-links/routes.js'
+import { DEFAULT_BOUNDS } from './bounds.js'
+import { controlRoutes } from './control/routes.js'
+import { formatInstant } from './core/time.js'
+import { NAME, VERSION } from './package.js'
+import { admin } from './plugins/admin.js'
+import { authenticate, bearerOf } from './plugins/authenticate.js'
+import { closing } from './plugins/closing.js'
+import { deprecation } from './plugins/deprecation.js'
+import { errorHandler } from './plugins/error-handler.js'
+import { createEventWaiters } from './plugins/event-waiters.js'
+import { faultDelivery } from './plugins/fault-delivery.js'
+import { hints } from './plugins/hints.js'
+import { logging } from './plugins/logging.js'
+import { notFound } from './plugins/not-found.js'
+import { collectOperations, operationOf } from './plugins/operations.js'
+import { clientErrorHandler, protocol } from './plugins/protocol.js'
+import { region } from './plugins/region.js'
+import { requestContext } from './plugins/request-context.js'
+import { createRequestIds } from './plugins/request-id.js'
+import type { RequestLogBounds } from './plugins/request-log.js'
+import { createRequestLog, requestLog as requestLogPlugin } from './plugins/request-log.js'
+import { serializerCompiler } from './plugins/serialization.js'
+import type { Timers } from './plugins/timers.js'
+import { createTimers } from './plugins/timers.js'
+import { pathOf, toRoutable } from './plugins/url.js'
+import { validation, validatorCompiler } from './plugins/validation.js'
+import type { WriteAheadLog } from './recording/plugin.js'
+import { createRequestRecorder, recordAnswers } from './recording/plugin.js'
+import { createRecorder } from './recording/recorder.js'
+import type { TenantListener, TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
+import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
+
+export interface ServerOptions extends TenantRegistryOptions {
+  /** The bounds of the request log; by default those of the documentation. */
+  readonly requestLog?: Partial<RequestLogBounds> | undefined
+  /** The bound of all recordings together, in bytes; 0: nothing is recorded. */
+  readonly recordingBytes?: number | undefined
+  /** Keeps tenants beyond the process; undefined: they live in memory. */
+  readonly storage?: (TenantListener & WriteAheadLog) | undefined
+  readonly logger?: FastifyBaseLogger | undefined
+  /** The token of the control plane; undefined: it needs none. */
+  readonly adminToken?: string | undefined
+  readonly timers?: Timers | undefined
+  /** Whether answers go out whole and at once, whatever the faults: a replay compares them. */
+  readonly isReplay?: boolean | undefined
+  /** Returns the real time in milliseconds: the one place where it comes in. */
+  now?(): number
+  /** The milliseconds in which a request must arrive. */
+  readonly requestTimeout?: number | undefined
+}
+
+/** The size of a body (decisions §1) and of the request line with all headers, in bytes. */
+const BODY_LIMIT = 1024 * 1024
+const HEADER_LIMIT = 16 * 1024
+
+const CONTROL_PLANE = '/_sandbox'
+
+/** Builds the server and its tenants. It does not listen. */
+export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
+  const { storage, logger, adminToken, timers = createTimers(), isReplay = false, requestTimeout = 60_000 } = options
+  const { listeners = [] } = options
+  const now = options.now ?? (() => Date.now())
+  const requestIds = createRequestIds()
+  const app = fastify({
+    ...(logger !== undefined && { loggerInstance: logger }),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIds.of,
+    requestIdHeader: false,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout,
+    return503OnClosing: false,
+    rewriteUrl: toRoutable,
+    clientErrorHandler: clientErrorHandler(requestIds.next),
+    // A value of any length reaches validation, which refuses its length (decisions §1).
+    routerOptions: { maxParamLength: HEADER_LIMIT },
+    // Node would answer these requests by itself, without the envelope.
+    http: {
+      requireHostHeader: false,
+      maxHeaderSize: HEADER_LIMIT,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(requestTimeout, 1000),
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  // Headers are bounded by their size. Node would drop some above a number in silence.
+  app.server.maxHeadersCount = 0
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+
+  const requestLog = createRequestLog({
+    entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.journalEntries,
+    bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.journalBytes,
+  })
+  const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
+  const waiters = createEventWaiters(timers)
+  const beside: TenantListener = {
+    onCreated({ clientId }, { reason }) {
+      if (reason === 'reset') requestLog.remove(clientId)
+    },
+    onRemoved(clientId) {
+      requestLog.remove(clientId)
+      waiters.wake(clientId)
+    },
+  }
+  const registry = createTenantRegistry({
+    ...options,
+    listeners: [...listeners, ...(storage ? [storage] : []), recorder, beside],
+  })
+  const requests = createRequestRecorder({ recorder, log: storage })
+
+  // Cross-cutting plugins. The hooks on answers run in this order.
+  app.register(requestContext)
+  app.register(closing)
+  app.register(protocol, { nextRequestId: requestIds.next })
+  app.register(notFound)
+  app.register(errorHandler)
+  app.register(logging)
+  app.register(validation)
+  app.register(hints)
+  app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
+  app.register(recordAnswers, { recorder })
+  app.register(requestLogPlugin, { requestLog, ownerOf })
+  app.addHook('onSend', (request, _reply, _payload, next) => {
+    if (request.sandbox.tenant) waiters.wake(request.sandbox.tenant.clientId)
+    next()
+  })
+  if (!isReplay) app.register(faultDelivery, { timers })
+  const operations = collectOperations(app)
+
+  // The service.
+  app.register(oauthRoutes, {
+    prefix: '/api/v1/oauth',
+    issueToken(request, clientId, clientSecret) {
+      const realNow = now()
+      const tenant = registry.authenticate(clientId, clientSecret, realNow)
+      request.sandbox.tenant = tenant
+      requests.passApi(request, tenant, realNow)
+      return tenant.tokens.issue()
+    },
+  })
+  app.register(
+    (api, _options, done) => {
+      api.register(authenticate, { admit })
+      api.register(region)
+      api.addHook('onRequest', (request, _reply, next) => {
+        request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
+        next()
+      })
+      api.addHook('preHandler', (request, _reply, next) => {
+        const realNow = now()
+        // While the body arrived, time has passed, and the tenant may have been replaced.
+        if (!registry.isCurrent(request.sandbox.tenant, realNow)) admit(request, bearerOf(request) as string)
+        requests.passApi(request, request.sandbox.tenant, realNow)
+        next()
+      })
+      api.register(collectionRoutes, { prefix: '/direct-debit' })
+      api.register(mandateRoutes, { prefix: '/mandates' })
+      api.register(payoutLinkRoutes, { prefix: '/payout-links' })
+      api.register(billRoutes, { prefix: '/bills' })
+      api.register(counterpartyRoutes, { prefix: '/counterparties' })
+      api.register(accountRoutes, { prefix: '/accounts' })
+      done()
+    },
+    { prefix: '/api/v1' },
+  )
+
+  // The control plane.
+  app.register(
+    (control, _options, done) => {
+      if (adminToken !== undefined) control.register(admin, { adminToken })
+      control.register(controlRoutes, {
+        about: { name: NAME, version: VERSION, startedAt: now() },
+        context: {
+          registry,
+          requestLog,
+          recorder,
+          requests,
+          waiters,
+          operations,
+          now,
+          isClosing: () => app.isClosing(),
+        },
+      })
+      done()
+    },
+    { prefix: CONTROL_PLANE },
+  )
+  return { app, registry }
+
+  function admit(request: FastifyRequest, token: string) {
+    request.sandbox.tenant = registry.admit(token, now())
+  }
+
+  /** Returns the client of a request for the log, also of a refused one. Without a client it is the demo client. */
+  function ownerOf(request: FastifyRequest) {
+    const path = request.routeOptions.url ?? pathOf(request.url)
+    if (path.startsWith(CONTROL_PLANE)) return undefined
+    const clientId = request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
+    return { clientId, at: formatInstant(registry.timeOf(clientId, now())) }
+  }
+
+  function claimedClient(request: FastifyRequest): string | undefined {
+    const { client_id: clientId } = (request.body ?? {}) as { client_id?: unknown }
+    if (typeof clientId === 'string' && registry.has(clientId)) return clientId
+    const token = bearerOf(request)
+    return token === undefined ? undefined : registry.ownerOf(token)
+  }
+}

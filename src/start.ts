@@ -1,0 +1,206 @@
+import type { AddressInfo } from 'node:net'
+import closeWithGrace from 'close-with-grace'
+import type { FastifyInstance } from 'fastify'
+import { type Logger, pino } from 'pino'
+import type { Config } from './config.js'
+import { ConfigError } from './config.js'
+import { OWN_FIXTURES } from './package.js'
+import { openDataFolder } from './persistence/data-folder.js'
+import { createStorage } from './persistence/storage.js'
+import { buildServer } from './server.js'
+import { checkFixtures } from './tenants/check-fixture.js'
+import type { Fixtures } from './tenants/fixtures.js'
+import { loadFixtures } from './tenants/fixtures.js'
+import type { TenantRegistry } from './tenants/registry.js'
+import { DEMO_CLIENT } from './tenants/registry.js'
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** Time for open requests to finish. Then their connections are closed. */
+const GRACE_MS = 3000
+/** Time until the process exits with code 1 although the server is still open. */
+const CLOSE_TIMEOUT_MS = 4500
+
+/** A server with its tenants. */
+export interface Server {
+  readonly app: FastifyInstance
+  /** Listens on HOST and PORT. Resolves to the URL of the server. */
+  listen(): Promise<string>
+  /** Finishes open requests within the grace period and releases all resources. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a server that closes on SIGTERM and SIGINT.
+ * @param prepare changes the tenants before the first request
+ * @throws ConfigError, or the error of a port that is not available
+ */
+export async function serve(config: Config, prepare?: (registry: TenantRegistry) => void): Promise<void> {
+  const logger = await createLogger(config)
+  const server = await createServer(config, logger, prepare)
+  closeOnSignal(server, logger)
+  await server.listen()
+}
+
+/**
+ * Creates a server with its tenants, restored from the data folder if there is one.
+ * @param prepare changes the tenants before the first request
+ * @throws ConfigError
+ */
+export async function createServer(
+  config: Config,
+  logger: Logger,
+  prepare?: (registry: TenantRegistry) => void,
+): Promise<Server> {
+  const fixtures = readFixtures(config)
+  let url: string | undefined
+  const publicUrl = () => {
+    url ??= config.publicUrl ?? urlOf(config.host, app)
+    return url
+  }
+  const storage = config.data === undefined ? undefined : openStorage(config, config.data, logger, fixtures, publicUrl)
+  const { app, registry }: ReturnType<typeof buildServer> = buildServer({
+    ...config,
+    ...(storage !== undefined && { seed: storage.seed, storage }),
+    fixtures,
+    requestLog: { entries: config.journalEntries, bytes: config.journalBytes },
+    logger,
+    publicUrl,
+    dropped: clientId =>
+      logger.warn({ clientId }, 'dropped the tenant with the longest idle time: see SANDBOX_MAX_TENANTS'),
+  })
+  try {
+    if (config.fixtures !== undefined) assertFixtures(config, registry)
+    await storage?.restore(registry)
+    prepare?.(registry)
+  } catch (error) {
+    storage?.close()
+    throw error
+  }
+
+  return {
+    app,
+    async listen() {
+      try {
+        await app.listen({ host: config.host, port: config.port })
+      } catch (error) {
+        storage?.close()
+        throw error
+      }
+      // Reads the address while the server has one. Requests that finish during close still need it.
+      publicUrl()
+      const ownUrl = urlOf(config.host, app)
+      logger.info({ url: ownUrl, clientId: DEMO_CLIENT.clientId, seed: registry.seed }, 'payments-sandbox is ready')
+      return ownUrl
+    },
+    async close() {
+      const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+      await app.close()
+      clearTimeout(timer)
+      storage?.close()
+    },
+  }
+}
+
+/**
+ * Closes the server on the first SIGTERM or SIGINT and ignores further signals.
+ *
+ * close-with-grace handles unexpected errors here. It does not handle the signals, because its second signal
+ * exits at once: a terminal and npm both send SIGINT, and open requests must finish.
+ */
+function closeOnSignal(server: Server, logger: Logger): void {
+  const options = { delay: CLOSE_TIMEOUT_MS, logger, skip: ['beforeExit' as const, ...SIGNALS] }
+  let reason: string | undefined
+  const { close } = closeWithGrace(options, async ({ err }) => {
+    reason ??= 'error'
+    if (err !== undefined) logger.fatal({ err }, 'unexpected error: closing')
+    else logger.info({ signal: reason }, 'closing')
+    await server.close()
+  })
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (reason !== undefined) return
+      reason = signal
+      close()
+    })
+  }
+}
+
+/** Opens the data folder. Its errors are ConfigErrors. */
+function openStorage(
+  { seed, isSeedGiven }: Config,
+  path: string,
+  logger: Logger,
+  fixtures: Fixtures,
+  publicUrl: () => string,
+) {
+  const dataError = (error: unknown) =>
+    new ConfigError(`SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${(error as Error).message}`)
+  try {
+    const folder = openDataFolder(path, { seed, isSeedGiven, warn: message => logger.error(message) })
+    const storage = createStorage({ folder, logger, fixtures, buildServer, publicUrl, now: Date.now })
+    const restore = (registry: TenantRegistry) =>
+      storage.restore(registry).catch(error => {
+        throw dataError(error)
+      })
+    return { ...storage, seed: folder.seed, restore }
+  } catch (error) {
+    throw dataError(error)
+  }
+}
+
+/** Returns the URL of a listening server. A wildcard address becomes `localhost`. */
+function urlOf(host: string, app: FastifyInstance): string {
+  const { port } = app.server.address() as AddressInfo
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Creates the logger: JSON lines on standard output, formatted text on a terminal. */
+async function createLogger({ logLevel: level }: Config): Promise<Logger> {
+  if (process.stdout.isTTY) {
+    const { default: pretty } = await import('pino-pretty')
+    return pino({ level }, pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true }))
+  }
+  const output = pino.destination({ fd: 1, sync: true })
+  // A failed write, for example on a full disk, disables the log. The server goes on.
+  output.removeAllListeners('error')
+  output.on('error', () => {
+    const ignore = () => true
+    Object.assign(output, { write: ignore, flushSync: ignore, end: ignore, destroy: ignore })
+  })
+  return pino({ level }, output)
+}
+
+/** Loads the fixtures of the package and of SANDBOX_FIXTURES. @throws ConfigError */
+function readFixtures({ fixtures: folder, clients }: Config): Fixtures {
+  const fixtures = loadAllFixtures(folder)
+  for (const { clientId, fixture = 'empty' } of clients) {
+    if (fixtures.has(fixture)) continue
+    const names = [...fixtures.keys()].join(', ')
+    throw new ConfigError(
+      `SANDBOX_CLIENTS: client ${JSON.stringify(clientId)} has an unknown fixture ${JSON.stringify(fixture)}. Known: ${names}.`,
+    )
+  }
+  return fixtures
+}
+
+function loadAllFixtures(folder: string | undefined): Fixtures {
+  if (folder === undefined) return loadFixtures(OWN_FIXTURES)
+  try {
+    return loadFixtures(OWN_FIXTURES, folder)
+  } catch (error) {
+    throw fixtureError(folder, (error as Error).message)
+  }
+}
+
+/** Checks all fixtures at the start. @throws ConfigError */
+function assertFixtures({ fixtures: folder = '', frozenAt }: Config, registry: TenantRegistry): void {
+  try {
+    checkFixtures(registry, frozenAt ?? Date.now())
+  } catch (error) {
+    throw fixtureError(folder, (error as Error).message)
+  }
+}
+
+const fixtureError = (folder: string, reason: string) =>
+  new ConfigError(`SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${reason.replace(/\s+/g, ' ')}`)

@@ -1,0 +1,41 @@
+import { quote } from '../core/errors.js'
+import type { Instant } from '../core/time.js'
+import { wholeSecond } from '../core/time.js'
+import { check } from '../plugins/validation.js'
+import type { TenantRegistry } from './registry.js'
+import { SeedRecords } from './seed.js'
+import { createTenant } from './tenant.js'
+
+/** Validates all fixtures. Throws an Error whose message names the file, the record and the fault. */
+export function checkFixtures(registry: TenantRegistry, now: Instant): void {
+  for (const name of registry.fixtures.keys()) {
+    try {
+      checkFixture(registry, name, now)
+    } catch (error) {
+      const { field, message } = error as { field?: string | null; message: string }
+      throw new Error(`${name}.json: ${field ? `${field}: ` : ''}${message}`)
+    }
+  }
+}
+
+/**
+ * Validates a fixture by the schemas of seeding, and seeds a temporary tenant with it.
+ * Throws ApiError that names the record and its fault, or the error of a wrong relative date.
+ */
+function checkFixture(registry: TenantRegistry, name: string, now: Instant): void {
+  const start = wholeSecond(now)
+  const records = registry.fixtureRecords(name, start)
+  const unknown = Object.keys(records).find(kind => !(kind in SeedRecords.properties))
+  if (unknown !== undefined) {
+    const known = Object.keys(SeedRecords.properties).join(', ')
+    throw new Error(`there is no kind of record ${quote(unknown)}. Known: ${known}.`)
+  }
+  check(SeedRecords, records, 'INVALID_FIELD')
+  createTenant({
+    seed: registry.seed,
+    client: { clientId: name, fixture: name, scope: '', tokenLifetime: 1, tokenBinding: () => '' },
+    clock: { now: start, mode: 'frozen', rate: 1, realNow: start },
+    settings: { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: [] },
+    publicUrl: () => '',
+  }).seed(records)
+}

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { addOpenDays, onOrAfter, T2 } from '../core/business-days.js'
+import { parseDuration } from '../core/duration.js'
+import type { Instant } from '../core/time.js'
+import { addDays, formatInstant, instantOf, localDate } from '../core/time.js'
+
+/** A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. */
+export type Fixture = Readonly<Record<string, unknown>>
+
+export type Fixtures = ReadonlyMap<string, Fixture>
+
+/**
+ * Reads all fixtures of some folders; of two with the same name the later one counts.
+ * @throws Error that names the file which is no JSON object, or the folder that cannot be read
+ */
+export function loadFixtures(...folders: string[]): Fixtures {
+  const files = folders.flatMap(folder => readdirSync(folder).map(file => join(folder, file)))
+  return new Map(files.filter(file => file.endsWith('.json')).map(file => [basename(file, '.json'), parse(file)]))
+}
+
+function parse(path: string): Fixture {
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`${path} is not JSON: ${(error as Error).message}`)
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new Error(`${path} is not a JSON object`)
+  return value as Fixture
+}
+
+const MOMENT = /^\{\{now(?:([+-])(P\w+))?\}\}$/
+const DATE = /^\{\{today(?:([+-])(P\w+))?\}\}$/
+const OPEN_DAY = /^\{\{open-day(?:([+-])(\d{1,4}))?(?:T([01]\d:[0-5]\d|2[0-3]:[0-5]\d))?\}\}$/
+
+/**
+ * A copy of a fixture with its relative dates made absolute:
+ * - `{{now}}`, `{{now-PT90M}}`: a moment
+ * - `{{today}}`, `{{today+P14D}}`: a date in Berlin
+ * - `{{open-day+2}}`: the date of the 2nd open T2 day after today; `{{open-day}}` is today, or the next open day
+ * - `{{open-day-5T14:00}}`: the moment of that time in Berlin on that day
+ * @throws Error that quotes what is no relative date
+ */
+export function resolveDates<T>(value: T, now: Instant): T {
+  if (typeof value === 'string') return (value.startsWith('{{') ? resolveDate(value, now) : value) as T
+  if (Array.isArray(value)) return value.map(item => resolveDates(item, now)) as T
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolveDates(member, now)])) as T
+}
+
+function resolveDate(text: string, now: Instant): string {
+  const moment = MOMENT.exec(text)
+  if (moment !== null) return formatInstant(now + shift(text, moment[1], moment[2]) * 1000)
+
+  const today = localDate(now, T2.zone)
+  const date = DATE.exec(text)
+  if (date !== null) return addDays(today, Math.trunc(shift(text, date[1], date[2]) / SECONDS_PER_DAY))
+
+  const openDay = OPEN_DAY.exec(text)
+  if (openDay === null) throw new Error(`${text} is no relative date`)
+  const [, sign, days, time] = openDay
+  const day = days === undefined ? onOrAfter(T2, today) : addOpenDays(T2, today, Number(`${sign}${days}`))
+  return time === undefined ? day : formatInstant(instantOf(day, time, T2.zone))
+}
+
+const SECONDS_PER_DAY = 86_400
+
+/** A signed duration in seconds; none at all is 0. */
+function shift(text: string, sign: string | undefined, duration: string | undefined): number {
+  if (duration === undefined) return 0
+  const seconds = parseDuration(duration)
+  if (seconds === undefined) throw new Error(`${text} is no relative date`)
+  return sign === '-' ? -seconds : seconds
+}

@@ -1,0 +1,231 @@
+import type { AccountStore } from '../areas/accounts/store.js'
+import { createAccountStore } from '../areas/accounts/store.js'
+import type { BillStore } from '../areas/bills/store.js'
+import { createBillStore } from '../areas/bills/store.js'
+import type { CounterpartyStore } from '../areas/counterparties/store.js'
+import { createCounterpartyStore } from '../areas/counterparties/store.js'
+import type { CollectionStore } from '../areas/direct-debit/store.js'
+import { createCollectionStore } from '../areas/direct-debit/store.js'
+import type { MandateStore } from '../areas/mandates/store.js'
+import { createMandateStore } from '../areas/mandates/store.js'
+import type { Tokens } from '../areas/oauth/tokens.js'
+import { createTokens } from '../areas/oauth/tokens.js'
+import type { PayoutLinkStore } from '../areas/payout-links/store.js'
+import { createPayoutLinkStore } from '../areas/payout-links/store.js'
+import type { ClockStart } from '../core/clock.js'
+import { createClock } from '../core/clock.js'
+import type { Deprecations } from '../core/deprecations.js'
+import { createDeprecations } from '../core/deprecations.js'
+import { errors } from '../core/errors.js'
+import type { Event } from '../core/events.js'
+import { createEventLog } from '../core/events.js'
+import type { Fault, Faults } from '../core/faults.js'
+import { createFaults } from '../core/faults.js'
+import { createIds } from '../core/ids.js'
+import type { TenantContext } from '../core/tenant-context.js'
+import type { Instant } from '../core/time.js'
+import { formatInstant, parseInstant } from '../core/time.js'
+import type { SeedRecords } from './seed.js'
+import type { Settings, TenantSnapshot } from './snapshot.js'
+import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from './snapshot.js'
+
+declare module '../plugins/request-context.js' {
+  interface RequestContext {
+    /** The tenant of the request's token; undefined until the token is checked. */
+    tenant: Tenant
+  }
+}
+
+/** The number of records of each kind. */
+export type Counts = Readonly<Record<keyof Required<SeedRecords>, number>>
+
+/**
+ * A client and all its state: clock, ids, events, faults, tokens, and one store per area (decisions §3).
+ * A reset, and a state that is put back, create another tenant object of the same client.
+ */
+export interface Tenant extends TenantContext {
+  readonly clientId: string
+  /** The fixture that a reset goes back to. */
+  readonly fixture: string
+  readonly settings: Settings
+  readonly faults: Faults
+  readonly deprecations: Deprecations
+  readonly tokens: Tokens
+  readonly mandates: MandateStore
+  readonly collections: CollectionStore
+  readonly payoutLinks: PayoutLinkStore
+  readonly bills: BillStore
+  readonly counterparties: CounterpartyStore
+  readonly accounts: AccountStore
+  counts(): Counts
+  /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
+  seed(records: SeedRecords): void
+  /** Returns the whole tenant as one document. It shares its records with the tenant: serialise or copy it at once. */
+  snapshot(): TenantSnapshot
+}
+
+/** The facts of a client that its tenant is created with. */
+export interface ClientFacts {
+  readonly clientId: string
+  readonly fixture: string
+  readonly scope: string
+  /** Lifetime of a token in seconds. */
+  readonly tokenLifetime: number
+  /** Tokens of another binding are not known. */
+  tokenBinding(): string
+}
+
+export interface TenantOptions {
+  readonly seed: string
+  readonly client: ClientFacts
+  readonly clock: ClockStart
+  readonly settings: Settings
+  /** Returns the address of payout links, without a trailing slash. */
+  publicUrl(): string
+}
+
+/** The parts of a snapshot that are restored before the stores. */
+type Past = Pick<TenantSnapshot, 'ids' | 'tokens' | 'sequence' | 'faults' | 'deprecations' | 'events'>
+const noPast = (scope: string): Past => ({
+  ids: { scope, counters: {} },
+  tokens: { generation: 0 },
+  sequence: 0,
+  faults: [],
+  deprecations: [],
+  events: [],
+})
+
+const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
+
+/** Makes a count for each kind of record. */
+export const countsBy = (count: (kind: keyof Counts) => number): Counts =>
+  Object.fromEntries(KINDS.map(kind => [kind, count(kind)])) as unknown as Counts
+
+/** Creates a tenant without records. */
+export function createTenant(
+  { seed, client, clock, settings: given, publicUrl }: TenantOptions,
+  past: Past = noPast(client.clientId),
+): Tenant {
+  const { clientId, fixture, scope, tokenLifetime, tokenBinding } = client
+  const settings = { ...given }
+  let { sequence } = past
+  const context: TenantContext = {
+    clock: createClock(clock),
+    ids: createIds(seed, past.ids.scope, past.ids.counters),
+    events: createEventLog(past.events as readonly Event[]),
+    nextSequence: () => ++sequence,
+  }
+  const faults = createFaults(context, past.faults as readonly Fault[])
+  const deprecations = createDeprecations(context, past.deprecations)
+  const tokenState = { ...past.tokens }
+  const tokens = createTokens({
+    context,
+    clientId,
+    binding: tokenBinding,
+    scope,
+    lifetime: tokenLifetime,
+    state: tokenState,
+  })
+
+  const mandates: MandateStore = createMandateStore({
+    context,
+    activation: () => settings.mandateActivation,
+    cancelled: (mandateReference, cause) => collections.cancelPendingOf(mandateReference, cause),
+  })
+  const collections = createCollectionStore({ context, mandates })
+  const payoutLinks = createPayoutLinkStore({ context, publicUrl, allowedOrigins: () => settings.allowedOrigins })
+  const counterparties = createCounterpartyStore(context)
+  const bills = createBillStore({ context, counterparties })
+  const accounts = createAccountStore(context)
+  const stores = { mandates, collections, payoutLinks, bills, counterparties, accounts }
+
+  return {
+    ...context,
+    ...stores,
+    clientId,
+    fixture,
+    settings,
+    faults,
+    deprecations,
+    tokens,
+    counts: () => countsBy(kind => stores[kind].size()),
+    seed(records) {
+      const counters = { ...context.ids.counters() }
+      try {
+        for (const { commit } of stage(records)) commit()
+      } catch (error) {
+        context.ids.rewind(counters)
+        throw error
+      }
+    },
+    snapshot: () => ({
+      format: SNAPSHOT_FORMAT,
+      version: SNAPSHOT_VERSION,
+      clock: { now: formatInstant(context.clock.now()), mode: context.clock.mode(), rate: context.clock.rate() },
+      settings: { ...settings },
+      deprecations: [...deprecations.list()],
+      faults: [...faults.list()] as TenantSnapshot['faults'],
+      ids: { scope: past.ids.scope, counters: { ...context.ids.counters() } },
+      tokens: { ...tokenState },
+      sequence,
+      mandates: mandates.snapshot(),
+      collections: collections.snapshot(),
+      payoutLinks: payoutLinks.snapshot(),
+      bills: bills.snapshot(),
+      counterparties: counterparties.snapshot(),
+      accounts: accounts.snapshot(),
+      events: context.events.after(0) as TenantSnapshot['events'],
+    }),
+  }
+
+  /** Checks all records, each kind against those that it refers to, before any is stored. */
+  function stage(records: SeedRecords): { commit(): void }[] {
+    const stagedMandates = mandates.stage(records.mandates ?? [], 'records.mandates')
+    return [
+      counterparties.stage(records.counterparties ?? [], 'records.counterparties'),
+      accounts.stage(records.accounts ?? [], 'records.accounts'),
+      stagedMandates,
+      collections.stage(records.collections ?? [], 'records.collections', stagedMandates.find),
+      payoutLinks.stage(records.payoutLinks ?? [], 'records.payoutLinks'),
+      bills.stage(records.bills ?? [], 'records.bills'),
+    ]
+  }
+}
+
+export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'> {
+  /** The real time of the snapshot's clock, in milliseconds. */
+  readonly realNow: number
+}
+
+/**
+ * Creates a tenant from a snapshot, whose objects become the tenant's own.
+ * Throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD where the parts do not fit together.
+ */
+export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: TenantSnapshot): Tenant {
+  assertOrder(snapshot)
+  const { now, mode, rate } = snapshot.clock
+  const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
+  const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
+  tenant.mandates.restore(snapshot.mandates, 'mandates')
+  tenant.collections.restore(snapshot.collections, 'collections')
+  tenant.payoutLinks.restore(snapshot.payoutLinks, 'payoutLinks')
+  tenant.bills.restore(snapshot.bills, 'bills')
+  tenant.counterparties.restore(snapshot.counterparties, 'counterparties')
+  tenant.accounts.restore(snapshot.accounts, 'accounts')
+  return tenant
+}
+
+/** Refuses numbers of events and places that are missing, repeated, or above the last. */
+function assertOrder({ sequence, events, ...snapshot }: TenantSnapshot) {
+  const misnumbered = events.findIndex(({ seq }, at) => seq !== at + 1)
+  if (misnumbered >= 0) throw errors.invalid(`events.${misnumbered}.seq`, `seq must be ${misnumbered + 1} here.`)
+  const taken = new Set<number>()
+  for (const kind of KINDS) {
+    for (const [at, { sequence: place }] of snapshot[kind].entries()) {
+      const field = `${kind}.${at}.sequence`
+      if (place > sequence) throw errors.invalid(field, `sequence must be at most that of the state, ${sequence}.`)
+      if (taken.has(place)) throw errors.invalid(field, `sequence ${place} is that of another record already.`)
+      taken.add(place)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import type { Answer } from '../helper.js'
+import { connect } from '../helper.js'
+
+/** An answer in one line: `201`, or `400 INVALID_FIELD amount`; a broken error envelope shows its members. */
+export function gist({ status, body }: Answer): string {
+  if (status < 400) return `${status}`
+  const line = `${status} ${body?.code} ${body?.field}`
+  const members = Object.keys(body ?? {}).sort()
+  const isEnvelope = members.join() === 'code,field,message' && body.message !== ''
+  return isEnvelope ? line : `${line} with members ${members}`
+}
+
+export const invalid = (field: string | null) => `400 INVALID_FIELD ${field}`
+export const missing = (field: string | null) => `400 MISSING_FIELD ${field}`
+export const malformed = (field: string | null) => `400 MALFORMED_REQUEST ${field}`
+export const invalidQuery = (field: string) => `400 INVALID_QUERY_PARAMETER ${field}`
+export const WRONG_REGION = '400 INVALID_REGION x-region'
+export const NO_ROUTE = '404 ROUTE_NOT_FOUND null'
+export const NO_TOKEN = '401 MISSING_TOKEN authorization'
+export const WRONG_METHOD = '405 METHOD_NOT_ALLOWED null'
+export const ILLEGAL = '409 ILLEGAL_TRANSITION null'
+
+/** Values that no text member takes. */
+export const NO_TEXT = [null, 7, true, ['x'], {}]
+
+type Case = readonly [input: unknown, expected: string]
+
+/** Rows of a table that expect the same of several inputs. */
+export const each = (inputs: readonly unknown[], expected: string): Case[] => inputs.map(input => [input, expected])
+
+const short = (input: unknown) => {
+  const text = String(JSON.stringify(input))
+  return text.length > 90 ? `${text.slice(0, 90)}… (${text.length})` : text
+}
+
+/** Sends every input of a table, one after the other, and compares all answers with the table at once. */
+export async function holds(
+  t: Test,
+  cases: readonly Case[],
+  // biome-ignore lint/suspicious/noExplicitAny: each table has inputs of its own shape
+  send: (input: any, index: number) => Promise<Answer | string>,
+) {
+  const found: [string, string][] = []
+  for (const [index, [input]] of cases.entries()) {
+    const answer = await send(input, index)
+    found.push([short(input), typeof answer === 'string' ? answer : gist(answer)])
+  }
+  t.same(
+    found,
+    cases.map(([input, expected]) => [short(input), expected]),
+  )
+}
+
+/** The same for a table that lists, under each expected line, the inputs that it is expected of. */
+export const table = (t: Test, send: Parameters<typeof holds>[2], rows: Record<string, readonly unknown[]>) =>
+  holds(
+    t,
+    Object.entries(rows).flatMap(([expected, inputs]) => each(inputs, expected)),
+    send,
+  )
+
+/** Gives a new tenant of a server at each call: tests share the server, and never a tenant. */
+export function tenantsOf(app: FastifyInstance) {
+  let count = 0
+  return (region = 'EU') => connect(app, `tenant-${++count}`, region)
+}
+
+export const CURRENCY_OF = { EU: 'EUR', IN: 'INR', US: 'USD', UK: 'GBP' } as const
+export const REGIONS = ['EU', 'IN', 'US', 'UK'] as const
+
+export const secondBefore = (instant: string) => `${new Date(Date.parse(instant) - 1000).toISOString().slice(0, 19)}Z`

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { readConfig } from '../src/config.js'
+import { createServer } from '../src/start.js'
+import { command } from './command.js'
+import { silentLogger } from './log.js'
+
+const oneLine = /^payments-sandbox: [^\n]+\n$/
+
+t.test('control plane, Settings: --help and --version', async t => {
+  const help = await command(['--help'])
+  for (const word of ['start', 'health', 'replay', 'PORT', 'SANDBOX_SEED']) t.match(help.stdout, word)
+  t.match(help, { code: 0, stderr: '' })
+  t.same(await command(['-h']), help)
+  for (const option of ['--version', '-v']) {
+    t.match(await command([option]), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' })
+  }
+})
+
+t.test('control plane, Settings: invalid usage and invalid values print one line, exit code 2', async t => {
+  const cases: [args: string[], settings: Record<string, string>, message: RegExp][] = [
+    [['stop'], {}, /"stop"/],
+    [['toString'], {}, /"toString"/],
+    [['start', 'now'], {}, /"start now"/],
+    [['--port=1'], {}, /--port/],
+    [['replay'], {}, /one file/],
+    [['start', '--until', '2'], {}, /--until/],
+    [[], { PORT: '80x' }, /PORT=.*80x.*0 to 65535/],
+    [
+      [],
+      { PORT: '0', SANDBOX_FIXTURES: t.testdir({ 'story.json': '{\n"bills": [\n?\n' }) },
+      /SANDBOX_FIXTURES=.*story/,
+    ],
+  ]
+  for (const [args, settings, message] of cases) {
+    const { code, stdout, stderr } = await command(args, settings)
+    t.same([code, stdout], [2, ''], String(message))
+    t.match(stderr, oneLine)
+    t.match(stderr, message)
+  }
+  t.match(await command(['health'], { PORT: '80x' }), { code: 1 }, 'the exit code of `health` is 0 or 1')
+})
+
+t.test('control plane, Settings: a port in use is a failure, exit code 1; `health` checks a server', async t => {
+  const server = await createServer(readConfig({ PORT: '0' }), silentLogger)
+  const { port: PORT } = new URL(await server.listen())
+  t.same(await command(['health'], { PORT }), { code: 0, stdout: '', stderr: '' })
+  const { code, stdout, stderr } = await command([], { PORT, LOG_LEVEL: 'silent' })
+  t.same([code, stdout], [1, ''])
+  t.match(stderr, oneLine)
+  t.match(stderr, new RegExp(`${PORT}.*set PORT`))
+  await server.close()
+  t.same(await command(['health'], { PORT }), { code: 1, stdout: '', stderr: '' })
+})

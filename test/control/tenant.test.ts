@@ -1,0 +1,529 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { Fixtures } from '../../src/tenants/fixtures.js'
+import type { Client } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { refused } from '../http/raw.js'
+
+// control plane: POST /reset, POST /fork, PUT /settings, POST /tokens/expire.
+
+const MANDATES = '/api/v1/mandates'
+
+const read = async (app: FastifyInstance, client: string) =>
+  (await app.inject({ method: 'GET', url: `/_sandbox/state?client=${client}` })).payload
+const fork = (app: FastifyInstance, from: string, body: unknown) =>
+  call(app, 'POST', `/_sandbox/fork?client=${from}`, { body })
+const withToken = (app: FastifyInstance, token: string, url = MANDATES) =>
+  call(app, 'GET', url, { region: 'EU', headers: { authorization: `Bearer ${token}` } })
+const tokenOf = async (app: FastifyInstance, client_id: string): Promise<string> =>
+  (await requestToken(app, { client_id })).body.access_token
+const clientIds = async (app: FastifyInstance): Promise<string[]> =>
+  (await call(app, 'GET', '/_sandbox/clients')).body.data.map(({ clientId }: { clientId: string }) => clientId)
+const set = (client: Client, settings: unknown) => client.control('PUT', '/settings', settings)
+const embed = async (client: Client, origin: string) =>
+  (await client.post('/api/v1/payout-links', payoutLink({ uiMode: 'embedded', origin }))).status
+const expire = (client: Client) => client.control('POST', '/tokens/expire')
+
+/** A tenant with records, a future, faults, settings and deprecations. */
+async function stocked(app: FastifyInstance, clientId = 'acme'): Promise<Client> {
+  const client = await connect(app, clientId)
+  await client.post(MANDATES, mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.post('/api/v1/bills', bill())
+  await client.post('/api/v1/payout-links', payoutLink())
+  await set(client, { allowedOrigins: ['https://shop.example'], deprecationStyle: 'rfc' })
+  await client.control('PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills' }] })
+  const effect = { kind: 'error', status: 503 }
+  await client.control('POST', '/faults', { match: { path: '/api/v1/accounts' }, times: 3, effect })
+  await client.get('/api/v1/accounts')
+  return client
+}
+
+/** Statuses and codes of the answers to bodies, to compare with a table at once. */
+async function answersOf(send: (body: unknown) => ReturnType<typeof call>, cases: readonly (readonly unknown[])[]) {
+  const rows = []
+  for (const [input] of cases) {
+    const { status, body } = await send(input)
+    rows.push([input, status, body.code, body.field])
+  }
+  return rows
+}
+
+// ------------------------------------------------------------------------------------------------------------ reset
+
+t.test(
+  'control plane, POST /reset: records, events and planned transitions are those of the fixture again',
+  async t => {
+    const fixtures: Fixtures = new Map([
+      ['demo', { mandates: [mandate({ mandateReference: 'MND-DEMO', createdAt: '{{now-P3D}}' })] }],
+      ['empty', {}],
+    ])
+    const app = build(t, { fixtures })
+    const client = await connect(app)
+    await client.post(MANDATES, mandate())
+    await client.post('/api/v1/direct-debit', collection())
+    const answer = await client.control('POST', '/reset')
+    t.same([answer.status, answer.body.clientId, answer.body.fixture], [200, 'acme', 'empty'])
+    t.equal((await client.control('GET', '/mandates/MND-0001')).status, 404)
+    t.same((await client.control('POST', '/clock/advance', { by: 'P2000D' })).body.transitions, [])
+    await client.control('POST', '/seed', { records: { mandates: [mandate()] } })
+    t.match((await client.control('GET', '/mandates/MND-0001')).body.timeline, [{ seq: 1 }], 'events begin with 1')
+
+    await call(app, 'POST', '/_sandbox/mandates/MND-DEMO/cancel')
+    await call(app, 'POST', '/_sandbox/reset')
+    const { body } = await call(app, 'GET', '/_sandbox/mandates/MND-DEMO')
+    t.match(body, { record: { status: 'ACTIVE', createdAt: '2026-10-30T09:00:00Z' }, timeline: [{ seq: 1 }] })
+  },
+)
+
+t.test('control plane, POST /reset: the clock is where it started, as it started', async t => {
+  let real = Date.parse(MONDAY)
+  const clocks = []
+  for (const clock of [MONDAY, 'real']) {
+    const client = await connect(build(t, { clock, now: () => real }))
+    await client.control('POST', '/clock/advance', { by: 'P40D' })
+    await client.control('PATCH', '/clock', { mode: clock === 'real' ? 'frozen' : 'running', rate: 60 })
+    real += 60_000
+    await client.control('POST', '/reset')
+    clocks.push((await client.control('GET', '/clock')).body)
+  }
+  t.same(clocks, [
+    { now: MONDAY, mode: 'frozen', rate: 1 },
+    { now: '2026-11-02T09:02:00Z', mode: 'running', rate: 1 },
+  ])
+})
+
+t.test('control plane, POST /reset: ids begin again, so that the same calls get the same answers', async t => {
+  const client = await connect(build(t))
+  const story = async () => {
+    await client.control('POST', '/reset')
+    const headers = { authorization: `Bearer ${await tokenOf(client.app, 'acme')}` }
+    const answers = []
+    for (const [url, body] of [
+      ['/api/v1/payout-links', payoutLink()],
+      ['/api/v1/payout-links', payoutLink()],
+      [MANDATES, mandate()],
+      ['/api/v1/direct-debit', collection()],
+    ] as const)
+      answers.push((await client.post(url, body, { headers })).body)
+    return JSON.stringify(answers)
+  }
+  const before = await story()
+  t.match(before, /"payoutLinkId"/)
+  t.equal(await story(), before)
+})
+
+t.test(
+  'control plane, POST /reset: earlier tokens are unknown; the secret stays; other tenants are untouched',
+  async t => {
+    let real = Date.parse(MONDAY)
+    const app = build(t, { clock: 'real', now: () => real })
+    const [client, other] = [await connect(app), await connect(app, 'other')]
+    await other.post(MANDATES, mandate())
+    const before = await read(app, 'other')
+    await client.control('POST', '/reset')
+    refused(t, await withToken(app, client.token), 401, 'INVALID_TOKEN', 'authorization')
+    real += 60_000
+    const fresh = await tokenOf(app, 'acme')
+    const statuses = [
+      await withToken(app, fresh),
+      await withToken(app, client.token),
+      await requestToken(app, { client_secret: 'x' }),
+    ]
+    t.same(
+      statuses.map(({ status, body }) => [status, body.code]),
+      [
+        [200, undefined],
+        [401, 'INVALID_TOKEN'],
+        [401, 'INVALID_CLIENT'],
+      ],
+    )
+    real -= 60_000
+    t.equal(await read(app, 'other'), before)
+  },
+)
+
+t.test('control plane, POST /reset: settings, faults and deprecations are those of the start', async t => {
+  const allowedOrigins = ['https://own.example']
+  const app = build(t, { clients: [{ clientId: 'acme', clientSecret: 'secret', allowedOrigins }] })
+  const client = await stocked(app)
+  await client.control('POST', '/reset')
+  const { settings, faults, deprecations } = JSON.parse(await read(app, 'acme'))
+  const start = { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins }
+  t.same({ settings, faults, deprecations }, { settings: start, faults: [], deprecations: [] })
+})
+
+// ------------------------------------------------------------------------------------------------------------- fork
+
+t.test('control plane, POST /fork: 201 with the client id; the copy is exact', async t => {
+  const app = build(t)
+  await stocked(app)
+  const [acme, demo] = [await read(app, 'acme'), await read(app, 'sandbox-client')]
+  const answer = await fork(app, 'acme', { clientId: 'copy' })
+  t.same([answer.status, answer.body], [201, { clientId: 'copy' }])
+  await call(app, 'POST', '/_sandbox/fork', { body: { clientId: 'demo-copy' } })
+  await fork(app, 'copy', { clientId: 'copy-of-copy' })
+  const copies = []
+  for (const client of ['acme', 'copy', 'copy-of-copy', 'demo-copy']) copies.push(await read(app, client))
+  t.same(copies, [acme, acme, acme, demo])
+  t.same((await clientIds(app)).sort(), ['acme', 'copy', 'copy-of-copy', 'demo-copy', 'sandbox-client'])
+})
+
+t.test(
+  'control plane, POST /fork: a running clock runs on in step, and what is due has happened in the copy',
+  async t => {
+    let real = Date.parse(MONDAY) + 250
+    const app = build(t, { clock: 'real', now: () => real })
+    const client = await connect(app)
+    await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+    real += 600_000
+    await client.control('PATCH', '/clock', { rate: 7 })
+    real += 700
+    await fork(app, 'acme', { clientId: 'copy' })
+    t.match((await call(app, 'GET', '/_sandbox/events?client=copy')).body.data, [{ to: 'ACTIVE' }, { to: 'EXPIRED' }])
+    for (let count = 0; count < 10; count++) {
+      real += 137
+      t.equal(await read(app, 'copy'), await read(app, 'acme'))
+    }
+  },
+)
+
+/** Changes of every kind. */
+async function live(client: Client) {
+  const { control } = client
+  await client.advance({ by: 'P1D' })
+  await client.post(MANDATES, mandate({ mandateReference: 'MND-NEW' }))
+  await client.patch('/api/v1/bills/INV-2026-001', { openAmount: '1' })
+  await client.patch('/api/v1/counterparties/CPTY-0001', { remarks: 'changed' })
+  await client.post('/api/v1/payout-links', payoutLink())
+  await client.get('/api/v1/accounts')
+  await control('POST', '/direct-debit/COL-0001/cancel')
+  await control('POST', '/mandates/MND-0001/cancel')
+  await set(client, { allowedOrigins: ['https://other.example'], mandateActivation: 'manual' })
+  await control('PUT', '/deprecations', { data: [] })
+  await control('POST', '/faults', { effect: { kind: 'delay', ms: 0 } })
+  await control('DELETE', '/faults/fault-1')
+  await control('POST', '/tokens/expire')
+  await control('PATCH', '/clock', { mode: 'running', rate: 60 })
+  await control('POST', '/clock/advance', { by: 'P400D' })
+}
+
+t.test(
+  'control plane, POST /fork: copy and origin are independent, and the same calls lead to the same state',
+  async t => {
+    const app = build(t)
+    const client = await stocked(app)
+    await fork(app, 'acme', { clientId: 'copy' })
+    const copy = await connect(app, 'copy')
+    await client.advance({ by: 'PT0S' })
+    const before = await read(app, 'acme')
+    await live(copy)
+    t.equal(await read(app, 'acme'), before)
+    const after = await read(app, 'copy')
+    await live(client)
+    t.equal(await read(app, 'copy'), after)
+    t.equal(await read(app, 'acme'), after)
+    await client.control('POST', '/reset')
+    t.equal(await read(app, 'copy'), after)
+  },
+)
+
+t.test('control plane, POST /fork: the copy has the faults with their counts and chances', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const statuses = async ({ get }: Client) => {
+    const all = []
+    for (let count = 0; count < 30; count++) all.push((await get('/api/v1/bills')).status)
+    return all
+  }
+  const effect = { kind: 'error', status: 503 }
+  await client.control('POST', '/faults', { times: 20, probability: 0.5, match: { path: '/api/v1/bills' }, effect })
+  await statuses(client)
+  await fork(app, 'acme', { clientId: 'copy' })
+  const copy = await connect(app, 'copy')
+  const faults = (await client.control('GET', '/faults')).body
+  t.same((await copy.control('GET', '/faults')).body, faults)
+  const expected = await statuses(copy)
+  t.same([...new Set(expected)].sort(), [200, 503])
+  t.same((await client.control('GET', '/faults')).body, faults, 'the counts of the origin stay')
+  t.same(await statuses(client), expected)
+})
+
+t.test('control plane, POST /fork: the request log of a fork begins empty, that of the origin goes on', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const before = (await client.control('GET', '/requests')).body
+  await fork(app, 'acme', { clientId: 'copy' })
+  t.same((await call(app, 'GET', '/_sandbox/requests?client=copy')).body, { data: [], last: 0, dropped: 0 })
+  t.same((await client.control('GET', '/requests')).body, before)
+})
+
+t.test('decisions §3: a fork has fixture, scope and allowed origins of its origin, also after a reset', async t => {
+  const entry = { clientSecret: 'secret', scope: 'shop:all', allowedOrigins: ['https://shop.example'] }
+  const app = build(t, { clients: [{ clientId: 'shop', fixture: 'demo', ...entry }] })
+  await fork(app, 'shop', { clientId: 'copy' })
+  await call(app, 'POST', '/_sandbox/clock/advance?client=copy', { body: { by: 'P9D' } })
+  const { body } = await call(app, 'POST', '/_sandbox/reset?client=copy')
+  t.match(body, { clientId: 'copy', fixture: 'demo', now: MONDAY })
+  const [copy, origin] = [JSON.parse(await read(app, 'copy')), JSON.parse(await read(app, 'shop'))]
+  t.same([copy.mandates, copy.settings, copy.ids.scope], [origin.mandates, origin.settings, 'copy'])
+  t.equal((await requestToken(app, { client_id: 'copy' })).body.scope, 'shop:all')
+})
+
+t.test('control plane, POST /fork: the fork has the secret that is given, else that of its origin', async t => {
+  const app = build(t, { openRegistration: false, clients: [{ clientId: 'acme', clientSecret: 'hush' }] })
+  const longest = 'ü'.repeat(1000)
+  const longId = 'Az09._-'.padEnd(64, 'x')
+  await fork(app, 'acme', { clientId: 'same' })
+  await fork(app, 'acme', { clientId: longId, clientSecret: longest })
+  const cases = [
+    ['same', 'hush', 200],
+    ['same', 'other', 401],
+    [longId, longest, 200],
+    [longId, 'hush', 401],
+    ['acme', 'hush', 200],
+    ['acme', longest, 401],
+    ['not-forked', 'hush', 401],
+  ] as const
+  const seen = []
+  for (const [client_id, client_secret] of cases)
+    seen.push([client_id, client_secret, (await requestToken(app, { client_id, client_secret })).status])
+  t.same(seen, cases)
+})
+
+t.test('control plane, POST /fork: tokens of one are no tokens of the other', async t => {
+  const app = build(t)
+  const client = await stocked(app)
+  await fork(app, 'acme', { clientId: 'copy' })
+  const copy = await connect(app, 'copy')
+  await copy.control('POST', '/mandates/MND-0001/cancel')
+  const url = `${MANDATES}/MND-0001`
+  t.equal((await withToken(app, client.token, url)).body.status, 'ACTIVE')
+  t.equal((await withToken(app, copy.token, url)).body.status, 'CANCELLED')
+  const forged = [copy.token.split('.')[0], ...client.token.split('.').slice(1)].join('.')
+  refused(t, await withToken(app, forged), 401, 'INVALID_TOKEN', 'authorization')
+})
+
+t.test('control plane, POST /fork: no answer holds a secret', async t => {
+  const app = build(t)
+  await requestToken(app, { client_secret: 'correct-horse' })
+  const answers = []
+  for (const clientId of ['copy', 'copy', '!'])
+    answers.push(await fork(app, 'acme', { clientId, clientSecret: 'battery-staple' }))
+  for (const path of ['clients', 'state?client=copy', 'recording?client=acme', 'requests?client=acme', 'requests'])
+    answers.push(await call(app, 'GET', `/_sandbox/${path}`))
+  t.match(JSON.stringify(answers), '"copy"')
+  t.notMatch(JSON.stringify(answers), /correct-horse|battery-staple/)
+})
+
+t.test('control plane, POST /fork: wrong requests are refused, and no tenant is made or changed', async t => {
+  const app = build(t, { clients: [{ clientId: 'listed', clientSecret: 'secret' }] })
+  await stocked(app)
+  const before = await read(app, 'listed')
+  const cases = [
+    [undefined, 400, 'MISSING_FIELD', 'clientId'],
+    [{ clientSecret: 'secret' }, 400, 'MISSING_FIELD', 'clientId'],
+    [{ clientId: '' }, 400, 'MISSING_FIELD', 'clientId'],
+    ...[null, 5, ['a'], 'x'.repeat(65), 'a b', 'a/b', 'ä', 'a\n'].map(
+      clientId => [{ clientId }, 400, 'INVALID_FIELD', 'clientId'] as const,
+    ),
+    ...['', 'x'.repeat(1001), 5, null].map(
+      clientSecret => [{ clientId: 'copy', clientSecret }, 400, 'INVALID_FIELD', 'clientSecret'] as const,
+    ),
+    ...['acme', 'listed', 'sandbox-client'].map(
+      clientId => [{ clientId }, 409, 'DUPLICATE_REFERENCE', 'clientId'] as const,
+    ),
+    ['{"clientId": "copy"', 400, 'MALFORMED_REQUEST', null],
+    ['[]', 400, 'INVALID_FIELD', null],
+  ] as const
+  t.same(await answersOf(body => fork(app, 'acme', body), cases), cases)
+  refused(t, await fork(app, 'nobody', { clientId: 'copy' }), 404, 'CLIENT_NOT_FOUND', 'client')
+  t.same(await clientIds(app), ['sandbox-client', 'listed', 'acme'])
+  t.equal(await read(app, 'listed'), before)
+})
+
+t.test(
+  'control plane, SANDBOX_MAX_TENANTS: a fork takes the place of the client idle longest, never of its origin',
+  async t => {
+    const dropped: string[] = []
+    const app = build(t, { maxTenants: 3, dropped: clientId => dropped.push(clientId) })
+    await stocked(app)
+    const idle = await connect(app, 'idle')
+    await call(app, 'GET', '/_sandbox/clock?client=acme')
+    await fork(app, 'acme', { clientId: 'copy' })
+    t.same([dropped, await clientIds(app)], [['idle'], ['sandbox-client', 'acme', 'copy']])
+    await fork(app, 'acme', { clientId: 'idle' })
+    refused(t, await withToken(app, idle.token), 401, 'INVALID_TOKEN', 'authorization')
+
+    const small = build(t, { maxTenants: 2 })
+    await connect(small)
+    const before = await read(small, 'acme')
+    refused(t, await fork(small, 'acme', { clientId: 'copy' }), 503, 'SERVICE_UNAVAILABLE', null)
+    t.same([await read(small, 'acme'), await clientIds(small)], [before, ['sandbox-client', 'acme']])
+  },
+)
+
+t.test('control plane, POST /fork: forks of demo fit in 1 MiB each', async t => {
+  const count = process.env.TEST_LONG === '1' ? 1000 : 100
+  const app = build(t, { maxTenants: count + 1 })
+  const demo = await read(app, 'sandbox-client')
+  const before = process.memoryUsage().rss
+  for (let at = 1; at <= count; at++) await fork(app, 'sandbox-client', { clientId: `job-${at}` })
+  const grown = process.memoryUsage().rss - before
+  t.ok(grown < count * 1024 ** 2, `grown by ${Math.round(grown / 1024 ** 2)} MiB`)
+  t.equal(await read(app, `job-${count}`), demo)
+  t.equal((await call(app, 'GET', '/_sandbox')).body.tenants, count + 1)
+})
+
+// --------------------------------------------------------------------------------------------------------- settings
+
+t.test('control plane, PUT /settings: mandateActivation manual holds new mandates PENDING', async t => {
+  const client = await connect(build(t))
+  const create = async (mandateReference: string) =>
+    (await client.post(MANDATES, mandate({ mandateReference }))).body.status
+  t.match(await set(client, { mandateActivation: 'manual' }), { status: 200, body: { mandateActivation: 'manual' } })
+  t.equal(await create('MND-0001'), 'PENDING')
+  t.same((await client.control('GET', '/mandates/MND-0001')).body.next, null, 'it does not expire')
+  refused(t, await client.post('/api/v1/direct-debit', collection()), 409, 'MANDATE_NOT_ACTIVE', 'mandateReference')
+  await set(client, { mandateActivation: 'automatic' })
+  t.equal(await create('MND-0002'), 'ACTIVE')
+  t.equal((await client.get(`${MANDATES}/MND-0001`)).body.status, 'PENDING', 'a held one stays held')
+  await client.control('POST', '/mandates/MND-0001/activate')
+  t.equal((await client.post('/api/v1/direct-debit', collection())).status, 201)
+})
+
+t.test('control plane, PUT /settings: allowedOrigins says where links may be embedded', async t => {
+  const client = await connect(build(t))
+  const origins = ['https://shop.example', 'http://localhost:3000', 'https://shop.example:8443', 'http://shop.example']
+  const statuses = () => Promise.all(origins.map(origin => embed(client, origin)))
+  t.same(await statuses(), [403, 201, 403, 403], 'local origins are allowed from the start')
+  const answer = await set(client, { allowedOrigins: origins.slice(0, 2) })
+  t.same([answer.status, answer.body.allowedOrigins], [200, origins.slice(0, 2)])
+  t.same(await statuses(), [201, 201, 403, 403])
+  await set(client, { allowedOrigins: [] })
+  t.same(await statuses(), [403, 403, 403, 403])
+})
+
+t.test('control plane, PUT /settings: it answers all settings; members that are left out stay as they are', async t => {
+  const app = build(t)
+  const [client, other] = [await connect(app), await connect(app, 'other')]
+  const start = {
+    mandateActivation: 'automatic',
+    deprecationStyle: 'seed',
+    allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'],
+  }
+  t.same([(await set(client, {})).body, (await set(client, undefined)).body], [start, start])
+  await set(client, { mandateActivation: 'manual' })
+  await set(client, { allowedOrigins: ['https://shop.example'] })
+  const all = { mandateActivation: 'manual', deprecationStyle: 'rfc', allowedOrigins: ['https://shop.example'] }
+  t.same((await set(client, { deprecationStyle: 'rfc' })).body, all)
+  t.same((await set(other, {})).body, start, 'of another tenant')
+
+  const { body: state } = await client.control('GET', '/state')
+  t.same(state.settings, all)
+  await client.control('POST', '/reset')
+  await client.control('PUT', '/state', state)
+  t.same((await set(client, {})).body, all, 'after PUT /state')
+})
+
+t.test('control plane, PUT /settings: one wrong value is refused with all the others', async t => {
+  const client = await connect(build(t))
+  const origins = (count: number) => Array.from({ length: count }, (_, at) => `https://shop-${at}.example`)
+  const good = { allowedOrigins: ['https://shop.example'] }
+  const cases = [
+    ...['MANUAL', '', 'off', true, null].map(
+      mandateActivation => [{ ...good, mandateActivation }, 400, 'INVALID_FIELD', 'mandateActivation'] as const,
+    ),
+    ...['RFC', 'Seed', '', 'rfc9745', true, null, ['rfc']].map(
+      deprecationStyle => [{ ...good, deprecationStyle }, 400, 'INVALID_FIELD', 'deprecationStyle'] as const,
+    ),
+    ...(
+      [
+        ['https://shop.example', 'allowedOrigins'],
+        [{}, 'allowedOrigins'],
+        [null, 'allowedOrigins'],
+        [origins(101), 'allowedOrigins'],
+        [['https://shop.example', 'shop.example'], 'allowedOrigins.1'],
+        [['https://shop.example/path'], 'allowedOrigins.0'],
+        [['https://user@shop.example'], 'allowedOrigins.0'],
+        [['ftp://shop.example'], 'allowedOrigins.0'],
+        [['https://shop.example?'], 'allowedOrigins.0'],
+        [['*'], 'allowedOrigins.0'],
+        [[1], 'allowedOrigins.0'],
+        [['https://shop.example:99999'], 'allowedOrigins.0'],
+        [[`https://${'a.'.repeat(150)}example`], 'allowedOrigins.0'],
+      ] as const
+    ).map(
+      ([allowedOrigins, field]) =>
+        [{ mandateActivation: 'manual', allowedOrigins }, 400, 'INVALID_FIELD', field] as const,
+    ),
+    ['{', 400, 'MALFORMED_REQUEST', null],
+    ['[]', 400, 'INVALID_FIELD', null],
+    ['null', 400, 'INVALID_FIELD', null],
+  ]
+  t.same(await answersOf(body => set(client, body), cases), cases)
+  t.same((await set(client, {})).body, {
+    mandateActivation: 'automatic',
+    deprecationStyle: 'seed',
+    allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'],
+  })
+  t.equal((await set(client, { allowedOrigins: origins(100) })).body.allowedOrigins.length, 100)
+})
+
+// ----------------------------------------------------------------------------------------------------------- tokens
+
+t.test('control plane, POST /tokens/expire: every token of the tenant is expired; later ones work', async t => {
+  const app = build(t)
+  const [client, other] = [await connect(app), await connect(app, 'other')]
+  const before = (await client.control('GET', '/state')).body
+  const old = [client.token, await tokenOf(app, 'acme'), await tokenOf(app, 'acme')]
+  const answer = await expire(client)
+  t.same([answer.status, answer.body], [200, { clientId: 'acme', now: MONDAY }])
+  const refusal = await withToken(app, client.token)
+  refused(t, refusal, 401, 'EXPIRED_TOKEN', 'authorization')
+  t.equal(refusal.headers['www-authenticate'], 'Bearer realm="payments-sandbox", error="invalid_token"')
+  // In the same second.
+  const later = await tokenOf(app, 'acme')
+  const statuses = []
+  for (const token of [...old, later, other.token]) statuses.push((await withToken(app, token)).status)
+  t.same(statuses, [401, 401, 401, 200, 200])
+  await expire(client)
+  t.equal((await withToken(app, later)).status, 401, 'until it is asked for again')
+
+  const { tokens, ids, ...after } = (await client.control('GET', '/state')).body
+  t.same({ ...after, tokens: before.tokens, ids: before.ids }, before, 'records and clock do not change')
+  t.notSame(tokens, before.tokens)
+})
+
+t.test('control plane, POST /tokens/expire: state and fork keep it, a reset begins again', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const { body: before } = await client.control('GET', '/state')
+  await expire(client)
+  const fresh = await tokenOf(app, 'acme')
+  const { body: after } = await client.control('GET', '/state')
+  await fork(app, 'acme', { clientId: 'copy' })
+  const copy = await connect(app, 'copy')
+  await expire(copy)
+  const codes = async () => {
+    const answers = [await withToken(app, client.token), await withToken(app, fresh), await withToken(app, copy.token)]
+    return answers.map(({ status, body }) => body.code ?? status)
+  }
+  t.same(await codes(), ['EXPIRED_TOKEN', 200, 'EXPIRED_TOKEN'])
+  await client.control('PUT', '/state', after)
+  t.same((await codes()).slice(0, 2), ['EXPIRED_TOKEN', 200], 'PUT /state of what is')
+  await client.control('PUT', '/state', before)
+  t.equal((await codes())[0], 200, 'PUT /state of an earlier moment')
+  await client.control('POST', '/reset')
+  t.equal((await codes())[0], 'INVALID_TOKEN')
+})
+
+t.test('control plane, POST /tokens/expire: a refused call expires nothing', async t => {
+  const client = await connect(build(t))
+  const cases = [
+    ['{', 400, 'MALFORMED_REQUEST', null],
+    ['[]', 400, 'INVALID_FIELD', null],
+  ]
+  t.same(await answersOf(body => client.control('POST', '/tokens/expire', body), cases), cases)
+  t.equal((await client.get(MANDATES)).status, 200)
+})
