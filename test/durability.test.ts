@@ -237,7 +237,7 @@ function createShared(clientId: string) {
 }
 
 t.test(`issue 3, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`, async t => {
-  const data = join(t.testdirName, 'data')
+  const data = join(t.testdir(), 'data')
   const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
   const lone = ['one', 'two'].map((clientId, at) =>
     createLone(clientId, twin, randomRequests(at, 1000).filter(isWanted)),
