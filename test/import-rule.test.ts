@@ -251,3 +251,11 @@ t.test('the checks of this test see what they look for', async t => {
   t.same(impurities(parse('core/x', `import { randomUUID } from 'node:crypto'`)), ['core/x → randomUUID'])
   t.same(impurities(parse('core/x', 'new Date(0); Date.parse(a); order.process(b); ({ process: c })')), [])
 })
+
+t.test('tests: the index of each folder imports every test of the folder', async t => {
+  for (const folder of ['areas', 'control', 'core', 'http']) {
+    const files = readdirSync(`test/${folder}`).filter(file => file.endsWith('.test.ts') && file !== 'index.test.ts')
+    const index = readFileSync(`test/${folder}/index.test.ts`, 'utf8')
+    t.same([...index.matchAll(/'\.\/(.*)\.js'/g)].map(([, name]) => `${name}.ts`).sort(), files.sort(), folder)
+  }
+})

@@ -1,0 +1,11 @@
+// Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
+import './accounts.test.js'
+import './bill-documents.test.js'
+import './bills.test.js'
+import './counterparties.test.js'
+import './direct-debit-lifecycle.test.js'
+import './direct-debit-list.test.js'
+import './direct-debit.test.js'
+import './mandates.test.js'
+import './oauth.test.js'
+import './payout-links.test.js'

@@ -1,0 +1,12 @@
+// Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
+import './admin.test.js'
+import './clock.test.js'
+import './deprecations.test.js'
+import './events.test.js'
+import './faults.test.js'
+import './overview.test.js'
+import './requests.test.js'
+import './seed.test.js'
+import './state.test.js'
+import './tenant.test.js'
+import './transitions.test.js'
