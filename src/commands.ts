@@ -18,8 +18,16 @@ Settings are environment variables, described in the README:
   SANDBOX_ADMIN_TOKEN, SANDBOX_JOURNAL_ENTRIES, SANDBOX_JOURNAL_BYTES, SANDBOX_RECORDING_BYTES, SANDBOX_DATA
 `
 
-/** A command with its positional arguments and the value of `--until`. */
-type Command = (config: Config, args: readonly string[], until: string | undefined) => Promise<void>
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The outputs of a command line. */
+export interface Output {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
+
+/** A command with its positional arguments, the value of `--until` and its output. */
+type Command = (config: Config, args: readonly string[], until: string | undefined, output: Output) => Promise<void>
 
 const commands: Record<string, Command> = {
   async start(config, args, until) {
@@ -27,10 +35,10 @@ const commands: Record<string, Command> = {
     const { serve } = await import('./start.js')
     await serve(config)
   },
-  async replay(config, [file, ...rest], until) {
+  async replay(config, [file, ...rest], until, { stdout }) {
     if (file === undefined || rest.length > 0) throw new ConfigError(`replay takes one file. See ${NAME} --help.`)
     const { replay } = await import('./replay.js')
-    await replay(config, file, until)
+    await replay(config, file, until, line => stdout.write(`${line}\n`))
   },
   async health({ host, port }, args, until) {
     assertArguments('health', args, until)
@@ -50,23 +58,20 @@ function assertArguments(name: string, args: readonly string[], until: string | 
  *
  * Sets the exit code of the process: 0 success, 1 failure (not ready, port in use), 2 invalid usage or settings.
  */
-export async function run(
-  args: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
+export async function run(args: readonly string[], environment: Environment, output: Output = process): Promise<void> {
   try {
-    await dispatch(args, environment)
+    await dispatch(args, environment, output)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const isUsage = error instanceof ConfigError || code?.startsWith('ERR_PARSE_ARGS') === true
     const advice = code === 'EADDRINUSE' ? '. The port is in use: set PORT to a free port, or to 0.' : ''
-    process.stderr.write(`${NAME}: ${message}${advice}\n`)
+    output.stderr.write(`${NAME}: ${message}${advice}\n`)
     // Docker reserves exit code 2 of a health check.
     process.exitCode = isUsage && args[0] !== 'health' ? 2 : 1
   }
 }
 
-async function dispatch(args: readonly string[], environment: Readonly<Record<string, string | undefined>>) {
+async function dispatch(args: readonly string[], environment: Environment, output: Output) {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -77,11 +82,11 @@ async function dispatch(args: readonly string[], environment: Readonly<Record<st
     },
   })
   if (values.help) {
-    process.stdout.write(HELP)
+    output.stdout.write(HELP)
     return
   }
   if (values.version) {
-    process.stdout.write(`${VERSION}\n`)
+    output.stdout.write(`${VERSION}\n`)
     return
   }
   const [name = 'start', ...rest] = positionals
@@ -89,5 +94,5 @@ async function dispatch(args: readonly string[], environment: Readonly<Record<st
   if (command === undefined) {
     throw new ConfigError(`unknown command ${JSON.stringify(positionals.join(' '))}. See ${NAME} --help.`)
   }
-  await command(readConfig(environment), rest, values.until)
+  await command(readConfig(environment), rest, values.until, output)
 }

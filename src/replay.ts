@@ -11,9 +11,13 @@ import { loadFixtures } from './tenants/fixtures.js'
  * With `until`, serves the tenant as it was before that request. The first token request sets its secret.
  * Throws ConfigError.
  */
-export async function replay(config: Config, file: string, until: string | undefined): Promise<void> {
+export async function replay(
+  config: Config,
+  file: string,
+  until: string | undefined,
+  print: (line: string) => void,
+): Promise<void> {
   const fixtures = loadFixtures(OWN_FIXTURES, ...(config.fixtures === undefined ? [] : [config.fixtures]))
-  const print = (line: string) => void process.stdout.write(`${line}\n`)
   const result = await replayFile({ file, until, fixtures, buildServer, print }).catch(error => {
     throw error instanceof ReplayError ? new ConfigError(error.message) : error
   })

@@ -8,20 +8,15 @@ export interface Result {
 
 /** Runs a command that ends by itself, in this process. */
 export async function command(args: readonly string[], settings: Record<string, string> = {}): Promise<Result> {
-  const { stdout, stderr } = process
-  const original = [stdout.write, stderr.write] as const
   const result: Result = { code: 0, stdout: '', stderr: '' }
-  const capture = (name: 'stdout' | 'stderr') =>
-    ((text: string) => {
+  const capture = (name: 'stdout' | 'stderr') => ({
+    write(text: string) {
       result[name] += text
-      return true
-    }) as typeof stdout.write
-  stdout.write = capture('stdout')
-  stderr.write = capture('stderr')
+    },
+  })
   try {
-    await run(args, settings)
+    await run(args, settings, { stdout: capture('stdout'), stderr: capture('stderr') })
   } finally {
-    ;[stdout.write, stderr.write] = original
     result.code = Number(process.exitCode ?? 0)
     process.exitCode = undefined
   }

@@ -28,6 +28,8 @@ const ajv = new Ajv({
   strictTypes: false,
   // Errors carry the schema and the value, from which messages are made.
   verbose: true,
+  // Optimizing the generated code took a third of the start, and made no request faster.
+  code: { optimize: false },
   keywords: ['x-fidelity', 'x-expected', 'x-error-code'],
   formats: {
     'calendar-date': isCalendarDate,

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
-import { OWN_FIXTURES } from '../src/package.js'
-import { loadFixtures } from '../src/tenants/fixtures.js'
-import { command } from './command.js'
-import { bill, build, call, collection, connect, mandate, payoutLink } from './helper.js'
+import { OWN_FIXTURES } from '../../src/package.js'
+import { loadFixtures } from '../../src/tenants/fixtures.js'
+import { command } from '../command.js'
+import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: recordings are taken apart at every place
 type Recording = any

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ConfigError, readConfig } from '../src/config.js'
+import { ConfigError, readConfig } from '../../src/config.js'
 
 const MIB = 1024 * 1024
 

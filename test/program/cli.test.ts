@@ -4,17 +4,17 @@ import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { readConfig } from '../src/config.js'
-import { isReady } from '../src/health.js'
-import { createServer } from '../src/start.js'
-import { freePort } from './free-port.js'
-import { closed } from './http/raw.js'
+import { readConfig } from '../../src/config.js'
+import { isReady } from '../../src/health.js'
+import { createServer } from '../../src/start.js'
+import { freePort } from '../free-port.js'
+import { closed } from '../http/raw.js'
+import type { Running } from '../program.js'
+import { coveredProgram, launch, program, requestTokenAt } from '../program.js'
 import { silentLogger } from './log.js'
-import type { Running } from './program.js'
-import { coveredProgram, launch, program, requestTokenAt } from './program.js'
 
 // Tests of the program in a process of its own: exit codes, signals and output.
-// test/commands.test.ts tests the commands and test/start.test.ts the settings, both in this process.
+// commands.test.ts tests the commands and start.test.ts the settings, both in this process.
 
 type Settings = Record<string, string>
 type Exit = [code: number | null, signal: string | null]

@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect as dial } from 'node:net'
 import t, { type Test } from 'tap'
-import { ConfigError, readConfig } from '../src/config.js'
-import { isReady } from '../src/health.js'
-import { createServer } from '../src/start.js'
-import { closed } from './http/raw.js'
+import { ConfigError, readConfig } from '../../src/config.js'
+import { isReady } from '../../src/health.js'
+import { createServer } from '../../src/start.js'
+import { closed } from '../http/raw.js'
+import { requestTokenAt } from '../program.js'
 import type { Line } from './log.js'
 import { createTestLogger } from './log.js'
-import { requestTokenAt } from './program.js'
 
-// Tests of the settings, with servers in this process. test/cli.test.ts tests signals and exit codes.
+// Tests of the settings, with servers in this process. cli.test.ts tests signals and exit codes.
 
 interface Running {
   url: string

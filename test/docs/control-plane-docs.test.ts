@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { build, call } from './helper.js'
+import { build, call } from '../helper.js'
 import { skip, stepsOf, walk } from './walk.js'
 
 const PAGE = 'docs/control-plane.md'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { gist, table } from './areas/answers.js'
-import { bill, build, connect, MONDAY } from './helper.js'
+import { gist, table } from '../areas/answers.js'
+import { bill, build, connect, MONDAY } from '../helper.js'
 
 const DATES = ['{{today}}', '{{today+P14D}}', '{{today-P2D}}', '{{today+P1W}}']
 const OPEN_DAYS = ['{{open-day}}', '{{open-day+1}}', '{{open-day+2}}', '{{open-day+5}}', '{{open-day-1}}']

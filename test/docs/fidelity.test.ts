@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build } from './helper.js'
+import { build } from '../helper.js'
 
 interface Schema {
   type?: string

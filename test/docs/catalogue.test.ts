@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { ErrorCode } from '../src/core/errors.js'
-import { catalogue } from '../src/core/errors.js'
-import type { Answer, Client } from './helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from './helper.js'
-import { exchange, listen, request } from './http/raw.js'
+import type { ErrorCode } from '../../src/core/errors.js'
+import { catalogue } from '../../src/core/errors.js'
+import type { Answer, Client } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { exchange, listen, request } from '../http/raw.js'
 
 interface Scene {
   readonly t: Parameters<typeof build>[0]

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import t, { type Test } from 'tap'
-import { isReady } from '../src/health.js'
-import { freePort } from './free-port.js'
+import { isReady } from '../../src/health.js'
+import { freePort } from '../free-port.js'
 
 /** A server that answers every request in one way, and notes the paths. */
 async function serve(t: Test, answer: (respond: (status: number) => void) => void, host = '127.0.0.1') {

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { build } from './helper.js'
+import { build } from '../helper.js'
 
 /**
  * docs/requests.md is made from the schemas that requests are held against, so that it cannot differ from them.
- * `UPDATE_DOCS=1 npx tap --disable-coverage test/request-docs.test.ts` writes it anew.
+ * `UPDATE_DOCS=1 npx tap --disable-coverage build/test/docs/request-docs.test.js` writes it.
  */
 const FILE = 'docs/requests.md'
 

@@ -5,11 +5,11 @@ import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
-import { command } from './command.js'
-import type { Client } from './helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from './helper.js'
-import { closed, LIVE, listen, open, request } from './http/raw.js'
-import { createPlayer, injecting, randomRequests } from './random-requests.js'
+import { command } from '../command.js'
+import type { Client } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { closed, LIVE, listen, open, request } from '../http/raw.js'
+import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 
 // issue 3: a recording is a start state and the requests since. `payments-sandbox replay` sends them again.
 

@@ -1,12 +1,12 @@
 /** Every method of a sandbox's client, on a server in this process and on one that is connected to. */
 import type { Test } from 'tap'
 import t from 'tap'
-import { createClient } from '../src/client/client.js'
-import { ExpectationError } from '../src/client/index.js'
-import type { Sandbox } from '../src/client/types.js'
-import { collection, MONDAY, mandate } from './helper.js'
-import { api, create, RECORDS, refusal, WAYS } from './library-helper.js'
-import { requestTokenAt } from './program.js'
+import { createClient } from '../../src/client/client.js'
+import { ExpectationError } from '../../src/client/index.js'
+import type { Sandbox } from '../../src/client/types.js'
+import { collection, MONDAY, mandate } from '../helper.js'
+import { requestTokenAt } from '../program.js'
+import { api, create, RECORDS, refusal, WAYS } from './helper.js'
 
 /** One test for each way to get hold of a sandbox. */
 function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>) {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { gist, table } from './areas/answers.js'
-import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from './helper.js'
+import { gist, table } from '../areas/answers.js'
+import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 
 type App = ReturnType<typeof build>
 

@@ -4,9 +4,9 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
-import type { DataFolder, Files, TenantFile } from '../src/persistence/data-folder.js'
-import { DataFolderError, openDataFolder } from '../src/persistence/data-folder.js'
-import { folderNameOf } from '../src/persistence/tenant-file.js'
+import type { DataFolder, Files, TenantFile } from '../../src/persistence/data-folder.js'
+import { DataFolderError, openDataFolder } from '../../src/persistence/data-folder.js'
+import { folderNameOf } from '../../src/persistence/tenant-file.js'
 
 interface Options {
   readonly seed?: string

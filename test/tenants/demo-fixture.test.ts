@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { REGIONS, tenantsOf } from './areas/answers.js'
-import type { Client } from './helper.js'
-import { build, call, connect, MONDAY, requestToken } from './helper.js'
+import { REGIONS, tenantsOf } from '../areas/answers.js'
+import type { Client } from '../helper.js'
+import { build, call, connect, MONDAY, requestToken } from '../helper.js'
 
 /** The fixture as it is written: references and states, with dates that are relative. */
 const DEMO: Record<string, Record<string, string>[]> = JSON.parse(readFileSync('fixtures/demo.json', 'utf8'))

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import t from 'tap'
-import { ConfigError, readConfig } from '../src/config.js'
-import { serve } from '../src/start.js'
-import { bill, collection, mandate } from './helper.js'
+import { ConfigError, readConfig } from '../../src/config.js'
+import { serve } from '../../src/start.js'
+import { bill, collection, mandate } from '../helper.js'
 
 /** What the start is refused with; it never gets as far as listening. */
 async function refusal(environment: Record<string, string>): Promise<Error> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { catalogue } from '../src/core/errors.js'
+import { catalogue } from '../../src/core/errors.js'
 
 const DOCS = readFileSync('docs/errors.md', 'utf8')
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { readConfig } from '../src/config.js'
-import { createServer } from '../src/start.js'
-import { command } from './command.js'
+import { readConfig } from '../../src/config.js'
+import { createServer } from '../../src/start.js'
+import { command } from '../command.js'
 import { silentLogger } from './log.js'
 
 const oneLine = /^payments-sandbox: [^\n]+\n$/

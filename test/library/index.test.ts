@@ -1,0 +1,5 @@
+// Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
+import './client.test.js'
+import './events.test.js'
+import './library.test.js'
+import './types.test.js'

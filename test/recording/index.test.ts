@@ -1,0 +1,3 @@
+// Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
+import './recording.test.js'
+import './replay.test.js'
