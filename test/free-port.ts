@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below what systems give to whoever asks for any port, so that none of these is given away before it is used. */
+/** Below the range of ephemeral ports, so that the system assigns none of these to another process. */
 const [FIRST, SPAN] = [10_000, 20_000]
 /** Test files run beside each other: each process begins somewhere else. */
 let next = (process.pid * 10) % SPAN
 
-/** A port that nobody listens on, for a server that must know its own beforehand; each call gives another. */
+/** Returns an unused port, for a server that needs its port in its settings. Each call returns another. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + (next++ % SPAN)

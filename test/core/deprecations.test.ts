@@ -111,7 +111,7 @@ t.test('decisions §11: gone from its sunset on, to the second, if it is told so
   t.doesNotThrow(() => deprecations.assertNotSunset('GET /other'))
 })
 
-t.test('control plane, PUT /deprecations: puts these in place of all', async t => {
+t.test('control plane, PUT /deprecations: replaces all deprecations', async t => {
   const { deprecations } = create({ operation: LIST })
   deprecations.replace([{ operation: ITEM }], operations)
   t.same(

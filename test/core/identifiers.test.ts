@@ -194,7 +194,7 @@ t.test('a creditor identifier with wrong check digits is refused', async t => {
   t.equal(isCreditorIdentifier('AT98ZZZ09999999999'), false, 'the country is part of the check')
 })
 
-t.test('check digits that nobody issues are refused, although the remainder fits', async t => {
+t.test('check digits that are never issued are refused, although the remainder fits', async t => {
   t.equal(isCreditorIdentifier('DE01ZZZ09999999999'), false, '98 is right')
   t.equal(isCreditorIdentifier('SI99ZZZ12345678'), false, '02 is right')
   t.equal(isCreditorIdentifier('DE97ZZZ66'), true)

@@ -7,7 +7,7 @@ import { refused, stateOf, stock } from './raw.js'
 
 const INSIDE = 'the vault is at /etc/inside'
 
-/** Ways for code to fail that nobody foresaw. */
+/** Unexpected failures of code. */
 const failures: Record<string, () => unknown> = {
   error: () => new Error(INSIDE),
   'type-error': () => new TypeError(INSIDE),

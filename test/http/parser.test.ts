@@ -174,7 +174,7 @@ t.test('RFC 9110 §7.8: an upgrade is passed over', async t => {
 })
 
 t.test(
-  'interface, Errors 1: a client that closes in the middle of its body disturbs nobody, and nothing is created',
+  'interface, Errors 1: a client that closes in the middle of its body disturbs no other, and nothing is created',
   async t => {
     const app = build(t)
     const client = await connect(app)

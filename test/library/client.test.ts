@@ -335,7 +335,7 @@ both('a fork starts as a copy, and diverges', async (t, sandbox) => {
   t.match(await refusal(sandbox.fork('not an id')), { code: 'INVALID_FIELD', field: 'clientId', status: 400 })
 })
 
-both('a fork without an id gets one that nobody has; so do forks of forks', async (t, sandbox) => {
+both('a fork without an id gets an unused one; so do forks of forks', async (t, sandbox) => {
   const forks = [sandbox]
   for (const _ of Array(10).keys()) forks.push(await (forks.at(-1) as Sandbox).fork())
   t.equal(new Set(forks.map(({ clientId }) => clientId)).size, 11)

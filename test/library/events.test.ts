@@ -82,7 +82,7 @@ for (const { name, open } of WAYS) {
     t.equal((await refusal(events.next({}, atOnce))).message, 'No new event within 0 s.')
   })
 
-  t.test(`${ITEM}, ${name}: events.next begins anew with the client`, async t => {
+  t.test(`${ITEM}, ${name}: events.next starts again after a reset`, async t => {
     const sandbox = await open(t)
     const { events } = sandbox
     await make(sandbox)
@@ -123,7 +123,7 @@ for (const { name, open } of WAYS) {
     t.equal(await first({ to: 'SETTLED' }), 5)
   })
 
-  t.test(`${ITEM}, ${name}: events.stream goes on when the client begins anew`, async t => {
+  t.test(`${ITEM}, ${name}: events.stream continues after a reset`, async t => {
     const sandbox = await open(t)
     await make(sandbox)
     const stream = sandbox.events.stream({ kind: 'mandate' })
@@ -219,7 +219,7 @@ t.test(`${ITEM}: events.next asks again while there is time, and looks only at w
     { after: '0', wait: '60' },
     { after: '7', wait: '60' },
     { after: '8', wait: '60' },
-    // There are fewer than have been seen: the client has begun anew.
+    // There are fewer than before, so the client was reset.
     { after: '0', wait: '60' },
   ])
 })

@@ -25,7 +25,7 @@ t.test(`${ITEM}: createSandbox needs nothing: a running clock, an empty world, a
   t.match(await sandbox.state(), { mandates: [], bills: [], settings: { mandateActivation: 'automatic' } })
 })
 
-t.test(`${ITEM}: createSandbox leaves the signals of the process alone`, async t => {
+t.test(`${ITEM}: createSandbox adds no listener for signals`, async t => {
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'beforeExit']
   const listeners = () => names.map(name => process.listenerCount(name))
   const before = listeners()
@@ -135,7 +135,7 @@ t.test(`${ITEM}: adminToken is asked for by the control plane, and not needed by
   t.match(await sandbox.clock.get(), { now: MONDAY })
   t.equal((await api(sandbox, 'GET', '/mandates')).status, 200)
   const [tokenRequest] = await sandbox.requests.list()
-  t.notOk(tokenRequest?.headers.authorization, 'the token goes to the control plane alone')
+  t.notOk(tokenRequest?.headers.authorization, 'only the control plane gets the token')
 })
 
 t.test(`${ITEM}: bounds of the request log, the recording and the number of clients`, async t => {
@@ -231,10 +231,10 @@ t.test(`${ITEM}: connectSandbox is refused where it could not work`, async t => 
     field: 'client_id',
     status: 401,
   })
-  const nobody = `http://127.0.0.1:${await freePort()}`
-  const error = await refusal(connectSandbox({ url: nobody }))
+  const unused = `http://127.0.0.1:${await freePort()}`
+  const error = await refusal(connectSandbox({ url: unused }))
   t.match(error, { code: 'UNREACHABLE', field: null, status: null, cause: Error })
-  t.match(error.message, new RegExp(`${nobody}: .*ECONNREFUSED`))
+  t.match(error.message, new RegExp(`${unused}: .*ECONNREFUSED`))
   t.match(await refusal(connectSandbox({ url: 'nowhere' })), { code: 'UNREACHABLE', message: /nowhere/ })
 })
 
@@ -380,7 +380,7 @@ t.test(`${ITEM}: close does not wait for idle connections, nor long for the rest
   t.equal(order.at(-1), 'half', 'what is at rest ends at once')
 })
 
-t.test(`${ITEM}: to close a connection calls off what waits there, and there alone`, PROMPTLY, async t => {
+t.test(`${ITEM}: closing a connection rejects only the calls that wait on it`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)

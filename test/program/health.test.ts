@@ -23,7 +23,7 @@ async function serve(t: Test, answer: (respond: (status: number) => void) => voi
   return { port: (server.address() as AddressInfo).port, paths }
 }
 
-t.test('control plane, health/ready: `health` is content with 200 alone', async t => {
+t.test('control plane, health/ready: `health` accepts only 200', async t => {
   for (const [status, expected] of [
     [200, true],
     [503, false],
@@ -54,7 +54,7 @@ t.test('control plane, health/ready: the same with IPv6', async t => {
   t.equal(await isReady('::', port), true)
 })
 
-t.test('control plane, health/ready: where nobody listens, nothing is ready', async t => {
+t.test('control plane, health/ready: without a listener, the server is not ready', async t => {
   t.equal(await isReady('127.0.0.1', await freePort()), false)
 })
 
