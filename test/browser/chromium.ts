@@ -1,0 +1,67 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { chromium } from 'playwright-core'
+
+interface Teardown {
+  teardown(close: () => Promise<void>): void
+}
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'] as const
+
+/** The path of the browser: the variable CHROMIUM, else the first of its usual names on PATH; undefined: none. */
+export const executablePath = process.env.CHROMIUM || NAMES.map(findOnPath).find(path => path !== undefined)
+
+/** The options of a test that needs a browser: `t.test(title, needsChromium, async t => …)`. */
+export const needsChromium = {
+  skip: executablePath === undefined && 'needs Chromium: install the package chromium, or set CHROMIUM to its path',
+}
+
+/**
+ * Starts headless Chromium with an empty profile. It closes with the test.
+ *
+ * The browser reaches only 127.0.0.1 and localhost.
+ * @param hosts names that the browser resolves to 127.0.0.1, for pages of other origins and for DNS rebinding
+ */
+export async function openBrowser(t: Teardown, { hosts = [] }: { hosts?: readonly string[] } = {}): Promise<Browser> {
+  const rules = [
+    ...hosts.map(host => `MAP ${host} 127.0.0.1`),
+    'MAP * ~NOTFOUND',
+    'EXCLUDE 127.0.0.1',
+    'EXCLUDE localhost',
+  ]
+  // Playwright creates the profile, and removes it with the browser.
+  const browser = await chromium.launch({
+    ...(executablePath !== undefined && { executablePath }),
+    headless: true,
+    chromiumSandbox: false,
+    timeout: 120_000,
+    args: [
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      // A proxy of the environment would resolve the names itself.
+      '--no-proxy-server',
+      `--host-resolver-rules=${rules.join(', ')}`,
+    ],
+  })
+  t.teardown(() => browser.close())
+  return browser
+}
+
+function findOnPath(name: string): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map(folder => join(folder, name))
+    .find(path => {
+      try {
+        accessSync(path, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
+}
