@@ -88,6 +88,18 @@ export function maskTokenRequest(fields: Readonly<Record<string, string>>): Reco
   return shown
 }
 
+/** The bytes of a path that are ASCII. */
+const ENCODED_ASCII = /%([0-7][0-9a-f])/gi
+/** A name of a secret, a separator, and the rest of the path. */
+const PATH_SECRET = /((?:secret|password|access_token)["'\s]*[=:/]["'\s]*).+/is
+
+/** Masks a secret and all that follows it in the path of a request, and decodes the rest: a name can be encoded. */
+export function maskPath(path: string): string {
+  const decoded = path.replace(ENCODED_ASCII, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const masked = decoded.replace(PATH_SECRET, `$1${MASK}`)
+  return maskText(masked === decoded ? path : masked)
+}
+
 const PARAMETER = /((?:secret|token|password)=)[^&\s"]+/gi
 /** The form of our access tokens (areas/oauth/tokens.ts). */
 const ACCESS_TOKEN = /(?<![\w-])[\w-]{2,400}(?:\.[0-9a-z]{1,11}){3}\.[\w-]{16}/g

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { AppliedFaults, Effect } from '../core/faults.js'
 import { createGlob } from '../core/glob.js'
 import { FORM } from './form.js'
-import { MASK, maskHeaders, maskJsonText, maskQuery, maskText, maskTokenRequest } from './masking.js'
+import { MASK, maskHeaders, maskJsonText, maskPath, maskQuery, maskTokenRequest } from './masking.js'
 import { originForm, pathOf } from './url.js'
 
 /** A request of the app under test and its answer (control plane, Shapes). Secrets and tokens are masked. */
@@ -194,7 +194,7 @@ function exchangeOf(
   const responseHeaders = isCut ? {} : maskHeaders(reply.getHeaders())
   return {
     method,
-    path: maskText(path),
+    path: maskPath(path),
     query: maskQuery(target.slice(path.length + 1)),
     headers: maskHeaders(headers),
     body,

@@ -123,6 +123,42 @@ t.test('decisions §3: no secret in its place, and no access token anywhere, is 
   t.same(found, [])
 })
 
+t.test(
+  'decisions §3: a secret in a path or query is masked in the log at level debug, and in the request log',
+  async t => {
+    const { app, log } = buildLogged(t)
+    const port = await listen(app)
+    const paths = [
+      '/x?client_secret=*',
+      '/api/v1/mandates?client_secret=*',
+      '/api/v1/mandates/%zz?client_secret=*',
+      'http://sandbox/x?client_secret=*',
+      '/x/client_secret=*',
+      '/x/client_secret=a%26*',
+      '/x/client_secret=a&*',
+      '/x/client_secret=a/*',
+      '/x;client_secret=*',
+      '/x/client_secret/*',
+      '/x/client_secret/%2F*',
+      '/x/client_secret:*',
+      '/x/client_secret%3D*',
+      '/x/client_secret%3d*',
+      '/x/CLIENT%5FSECRE%54%20=%20%22*',
+      '/x/%zz/client_secret%3D*',
+      '/api/v1/mandates/client_secret=*',
+    ]
+    for (const path of paths) {
+      await exchange(port, request(`GET ${path.replace('*', SECRET)}`, { connection: 'close' }))
+    }
+    const requests = JSON.stringify((await call(app, 'GET', '/_sandbox/requests')).body)
+    const lines = `${log()}${requests}`.split('"path":').length - 1
+    t.ok(lines >= 2 * paths.length, `${lines} paths are shown`)
+    t.notMatch(log(), SECRET)
+    t.notMatch(requests, SECRET)
+    t.match(log(), '"path":"/x/client_secret=***"')
+  },
+)
+
 t.test('decisions §3: bodies are not in the log lines', async t => {
   const { app, log } = buildLogged(t)
   const client = await connect(app)
