@@ -66,7 +66,7 @@ export async function createServer(
     logger,
     publicUrl,
     dropped: clientId =>
-      logger.warn({ clientId }, 'dropped the tenant with the longest idle time: see SANDBOX_MAX_TENANTS'),
+      logger.warn({ clientId }, 'dropped the tenant to make room for another: see SANDBOX_MAX_TENANTS'),
   })
   try {
     if (config.fixtures !== undefined) assertFixtures(config, registry)

@@ -123,7 +123,7 @@ export interface SandboxBounds {
   readonly journalBytes?: number | undefined
   /** The maximum size of all recordings in bytes; 0 disables recording. Default: 32 MiB. */
   readonly recordingBytes?: number | undefined
-  /** The maximum number of clients. The client with the longest idle time is dropped. Default: 2000. */
+  /** The maximum number of clients. Clients without records are dropped first, then the longest idle. Default: 2000. */
   readonly maxTenants?: number | undefined
 }
 

@@ -63,8 +63,13 @@ export interface Creation {
 export interface TenantListener {
   /** A tenant is created; no request has seen it yet. Throws to refuse it: the former tenant stays. */
   onCreated(tenant: Tenant, creation: Creation): void
-  /** The client is removed. */
-  onRemoved(clientId: string): void
+  /**
+   * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it made
+   * room for another, and a listener can restore it.
+   */
+  onRemoved(clientId: string, reason: 'removed' | 'released'): void
+  /** Returns whether `adopt` can take the client in again after it was released; by default false. */
+  canRestore?(clientId: string): boolean
 }
 
 /**
@@ -121,6 +126,9 @@ export const DEMO_CLIENT: ClientEntry = {
 const REGISTRABLE = /^[A-Za-z0-9._-]{1,64}$/
 const DEFAULT_SCOPE = 'payments'
 
+/** Whether a tenant has no records. */
+const isEmpty = (tenant: Tenant) => Object.values(tenant.counts()).every(count => count === 0)
+
 interface Registration {
   readonly clientId: string
   readonly fixture: string
@@ -171,12 +179,22 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     return client
   }
 
+  /** Makes room. A client that can be restored keeps its tokens. */
   function drop({ clientId, resets }: Registration) {
-    retired.set(clientId, resets + 1)
+    const isRestorable = listeners.some(listener => listener.canRestore?.(clientId))
     registered.delete(clientId)
-    const [oldest] = retired.keys()
-    if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
-    for (const listener of listeners) listener.onRemoved(clientId)
+    if (!isRestorable) {
+      retired.set(clientId, resets + 1)
+      const [oldest] = retired.keys()
+      if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
+    }
+    for (const listener of listeners) listener.onRemoved(clientId, isRestorable ? 'released' : 'removed')
+  }
+
+  /** Returns the client that makes room: one without records, else any, and of those the one idle longest. */
+  function leastNeeded(except: Registration | undefined): Registration | undefined {
+    const candidates = [...registered.values()].filter(client => client !== except)
+    return candidates.find(({ tenant }) => tenant === undefined || isEmpty(tenant)) ?? candidates[0]
   }
 
   /**
@@ -184,13 +202,13 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
    * @param origin the client that it is a fork of, which does not make room for it
    */
   function register(client: Registration, create: () => void, origin?: Registration) {
-    const idle = [...registered.values()].find(other => other !== origin)
     const isFull = configured.size + registered.size >= maxTenants
+    const idle = isFull ? leastNeeded(origin) : undefined
     if (isFull && idle === undefined) {
       throw errors.unavailable(`There is room for ${maxTenants} tenants, and none can be dropped.`)
     }
     create()
-    if (isFull && idle !== undefined) {
+    if (idle !== undefined) {
       drop(idle)
       dropped?.(idle.clientId)
     }

@@ -1,4 +1,8 @@
 import t from 'tap'
+import { parseInstant } from '../../src/core/time.js'
+import type { Identity, TenantListener } from '../../src/tenants/registry.js'
+import { createTenantRegistry } from '../../src/tenants/registry.js'
+import type { TenantSnapshot } from '../../src/tenants/snapshot.js'
 import { gist, table } from '../areas/answers.js'
 import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 
@@ -175,6 +179,57 @@ t.test('decisions §3: beyond the most tenants, the registered one that is idle 
   t.same(dropped, ['beta', 'gamma'], 'a refused client and a known one drop none')
   for (let number = 1; number <= 20; number++) await requestToken(app, { client_id: `client-${number}` })
   t.same(await clientIds(app), ['client-19', 'client-20', 'sandbox-client'])
+})
+
+t.test('decisions §3: to make room, tenants without records go first', async t => {
+  const dropped: string[] = []
+  const app = build(t, { maxTenants: 5, dropped: clientId => void dropped.push(clientId) })
+  const acme = await connect(app, 'acme')
+  await acme.post('/api/v1/bills', bill())
+  for (const client_id of ['one', 'two']) await requestToken(app, { client_id })
+  const beta = await connect(app, 'beta')
+  await beta.post('/api/v1/mandates', mandate())
+  for (let number = 1; number <= 20; number++) await requestToken(app, { client_id: `client-${number}` })
+  t.same(dropped.slice(0, 3), ['one', 'two', 'client-1'], 'of those, the one idle longest')
+  t.same(await clientIds(app), ['acme', 'beta', 'client-19', 'client-20', 'sandbox-client'])
+  for (const client of [acme, beta]) t.equal((await client.get('/api/v1/mandates')).status, 200)
+  for (const client_id of ['client-19', 'client-20', 'client-21']) {
+    await (await connect(app, client_id)).post('/api/v1/bills', bill())
+  }
+  t.same(dropped.slice(-1), ['acme'], 'where all have records, the one idle longest')
+})
+
+t.test('decisions §3: a tenant that a listener can restore is released, and keeps its tokens and records', async t => {
+  const stored = new Map<string, { identity: Identity; snapshot(): TenantSnapshot }>()
+  const removals: unknown[] = []
+  const storage: TenantListener = {
+    onCreated: (tenant, { identity }) => void stored.set(tenant.clientId, { identity, snapshot: tenant.snapshot }),
+    onRemoved: (clientId, reason) => void removals.push([clientId, reason]),
+    canRestore: clientId => clientId === 'acme',
+  }
+  const registry = createTenantRegistry({
+    seed: 'test',
+    frozenAt: parseInstant(MONDAY),
+    fixtures,
+    clients: [],
+    openRegistration: true,
+    maxTenants: 2,
+    tokenLifetime: 3600,
+    publicUrl: () => 'http://127.0.0.1:8080',
+    listeners: [storage],
+  })
+  const acme = registry.authenticate('acme', 'secret', 0)
+  acme.seed({ counterparties: [{ region: 'UK', counterpartyReference: 'CPTY-0001' }] })
+  const { access_token: token } = acme.tokens.issue()
+  registry.authenticate('beta', 'secret', 0)
+  t.same(removals, [['acme', 'released']])
+  const { identity, snapshot } = stored.get('acme') as { identity: Identity; snapshot(): TenantSnapshot }
+  registry.adopt(identity, structuredClone(snapshot()), 0)
+  t.same(removals, [
+    ['acme', 'released'],
+    ['beta', 'removed'],
+  ])
+  t.equal(registry.admit(token, 0).counterparties.size(), 1)
 })
 
 t.test('decisions §3: a configured client is never dropped, and where none can be dropped it is 503', async t => {
