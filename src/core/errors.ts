@@ -218,8 +218,14 @@ export const errors = {
         ? "The tenant's list of allowed SDK origins is empty: no link can be embedded."
         : `${quote(origin)} is not on the tenant's list of allowed SDK origins.`,
     ),
-  routeNotFound: () =>
-    new ApiError('ROUTE_NOT_FOUND', null, 'There is no such path. GET /_sandbox lists those of the control plane.'),
+  routeNotFound: (near?: string) =>
+    new ApiError(
+      'ROUTE_NOT_FOUND',
+      null,
+      near === undefined
+        ? 'There is no such path. GET /_sandbox lists those of the control plane.'
+        : `There is no such path. Did you mean ${near}?`,
+    ),
   mandateNotFound: notFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate'),
   collectionNotFound: notFound('COLLECTION_NOT_FOUND', 'collectionReference', 'collection'),
   payoutLinkNotFound: notFound('PAYOUT_LINK_NOT_FOUND', 'payoutLinkId', 'payout link'),

@@ -27,8 +27,14 @@ export function hintLongReference(request: FastifyRequest, field: string, refere
   if (reference.length > 35) hint(request, `${field} is longer than the 35 characters that SEPA carries`)
 }
 
-/** Sends the hints of a request as the response header `Sandbox-Hint`. */
+/** Sends the hints of a request, one of them about `Idempotency-Key`, as the response header `Sandbox-Hint`. */
 export const hints = fp((app, _options, done) => {
+  app.addHook('onRequest', (request, _reply, next) => {
+    if (request.method === 'POST' && request.headers['idempotency-key'] !== undefined) {
+      hint(request, 'Idempotency-Key is not documented and has no effect')
+    }
+    next()
+  })
   app.addHook('onSend', ({ sandbox: { hints } }, reply, _payload, next) => {
     if (hints.length > 0) {
       const omitted = hints.length - MOST_HINTS

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
-import { build, call, connect } from '../helper.js'
+import { build, call, connect, mandate } from '../helper.js'
 import {
   exchange,
   LIVE,
@@ -106,6 +106,66 @@ t.test(
     t.same(await stateOf(client, payoutLinkId), before)
   },
 )
+
+t.test('decisions §1: a 404 names the path that is near', async t => {
+  const app = build(t)
+  const near: [path: string, named: string | undefined][] = [
+    ['/api/v1/direct-debits', '/api/v1/direct-debit'],
+    ['/api/v1/direct-debits/COL-0001', '/api/v1/direct-debit/{collectionReference}'],
+    ['/api/v1/direct_debit', '/api/v1/direct-debit'],
+    ['/api/v1/directDebit', '/api/v1/direct-debit'],
+    ['/api/v1/mandates/', '/api/v1/mandates'],
+    ['/api/v1/mandates/MND-0001/', '/api/v1/mandates/{mandateReference}'],
+    ['/api/v1//mandates', '/api/v1/mandates'],
+    ['//api/v1/mandates', '/api/v1/mandates'],
+    ['/api/v1/Mandates', '/api/v1/mandates'],
+    ['/API/V1/mandates', '/api/v1/mandates'],
+    ['/api/mandates', '/api/v1/mandates'],
+    ['/v1/mandates', '/api/v1/mandates'],
+    ['/mandates', '/api/v1/mandates'],
+    ['/api/v2/mandates', '/api/v1/mandates'],
+    ['/api/v1/bill/INV-1/documents', '/api/v1/bills/{uniqueReferenceIdentifier}/document'],
+    ['/api/v1/bills/document/', '/api/v1/bills/{uniqueReferenceIdentifier}'],
+    ['/api/v1/counterparty/CPTY-1', '/api/v1/counterparties/{counterpartyReference}'],
+    ['/api/v1/payoutlinks', '/api/v1/payout-links'],
+    ['/oauth/token', '/api/v1/oauth/token'],
+    ['/api/v1/oauth2/token', '/api/v1/oauth/token'],
+    ['/_sandbox/', '/_sandbox'],
+    ['/_sandbox/client', '/_sandbox/clients'],
+    ['/_sandbox/clock/advanced', '/_sandbox/clock/advance'],
+    ['/_sandbox/mandates/MND-0001/', '/_sandbox/mandates/{mandateReference}'],
+    ['/reset', '/_sandbox/reset'],
+    ['/', undefined],
+    ['/api/v1', undefined],
+    ['/api/v1/', undefined],
+    ['/nowhere', undefined],
+    ['/api/v1/payments', undefined],
+    ['/api/v1/mandates/MND-0001/x', undefined],
+    ['/api/v1/mandates/MND%2F0001', undefined],
+    ['/api/v1/mandates/%zz/', '/api/v1/mandates/{mandateReference}'],
+    [`/api/v1/${'mandates'.repeat(1000)}`, undefined],
+    ['/api/v1/'.repeat(1000), undefined],
+  ]
+  const actual: unknown[] = []
+  for (const [path] of near) {
+    const { status, body } = await call(app, 'GET', path)
+    actual.push([path, status, body.code, /Did you mean (\S+)\?$/.exec(body.message)?.[1]])
+  }
+  t.same(
+    actual,
+    near.map(([path, named]) => [path, 404, 'ROUTE_NOT_FOUND', named]),
+  )
+})
+
+t.test('decisions §1: Idempotency-Key gets a hint, and has no effect', async t => {
+  const client = await connect(build(t))
+  const headers = { 'idempotency-key': 'once' }
+  const created = await client.post('/api/v1/mandates', mandate(), { headers })
+  t.match(created, { status: 201, headers: { 'sandbox-hint': 'Idempotency-Key is not documented and has no effect' } })
+  const again = await client.post('/api/v1/mandates', mandate(), { headers })
+  t.match(again, { status: 409, body: { code: 'DUPLICATE_REFERENCE' }, headers: { 'sandbox-hint': /Idempotency-Key/ } })
+  t.equal((await client.get('/api/v1/mandates', { headers })).headers['sandbox-hint'], undefined, 'only of POST')
+})
 
 t.test('decisions §1: a path value of another pattern or length is 400, however long, and changes nothing', async t => {
   const client = await connect(build(t))
