@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { quote } from './core/errors.js'
+import { isHostPattern } from './core/hosts.js'
 import { isOriginPattern } from './core/origins.js'
 import type { Instant } from './core/time.js'
 import { parseInstant } from './core/time.js'
@@ -27,6 +28,10 @@ export interface Config {
   readonly tokenLifetime: number
   /** The base URL of payout links without a trailing slash; undefined: the URL of the server. */
   readonly publicUrl: string | undefined
+  /** Host names of the server beside local ones: names, or `*.` and a name for its subdomains. */
+  readonly allowedHosts: readonly string[]
+  /** The origins whose web pages may call `/api/v1`. The port may be `*`. */
+  readonly corsOrigins: readonly string[]
   /** The bearer token of the control plane; undefined: no authentication. */
   readonly adminToken: string | undefined
   /** The maximum number of requests in the log of a tenant. */
@@ -68,6 +73,12 @@ export function readConfig(environment: Environment): Config {
       return value >= min && value <= max ? value : INVALID
     })
 
+  const list = (name: string, allowed: string, isItem: (text: string) => boolean) =>
+    read<readonly string[]>(name, [], allowed, text => {
+      const items = text.split(',').map(item => item.trim())
+      return items.every(isItem) ? items : INVALID
+    })
+
   return {
     host: read('HOST', '127.0.0.1', 'a host name or address', text => (/^[\w.:%-]+$/.test(text) ? text : INVALID)),
     port: integer('PORT', 8080, 0, 65_535),
@@ -93,6 +104,16 @@ export function readConfig(environment: Environment): Config {
     tokenLifetime: integer('SANDBOX_TOKEN_TTL', 3600, 1, 315_360_000),
     publicUrl: read<string | undefined>('SANDBOX_PUBLIC_URL', undefined, 'an http or https URL without query', text =>
       isPublicUrl(text) ? text.replace(/\/+$/, '') : INVALID,
+    ),
+    allowedHosts: list(
+      'SANDBOX_ALLOWED_HOSTS',
+      'host names without ports, separated by commas, such as sandbox.example.com or *.example.com',
+      isHostPattern,
+    ),
+    corsOrigins: list(
+      'SANDBOX_CORS_ORIGINS',
+      'origins, separated by commas, such as https://shop.example or http://localhost:*',
+      isOriginPattern,
     ),
     adminToken: readAdminToken(environment),
     journalEntries: integer('SANDBOX_JOURNAL_ENTRIES', DEFAULT_BOUNDS.journalEntries, 0, 1_000_000),

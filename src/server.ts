@@ -6,7 +6,7 @@ import { billRoutes } from './areas/bills/routes.js'
 import { counterpartyRoutes } from './areas/counterparties/routes.js'
 import { collectionRoutes } from './areas/direct-debit/routes.js'
 import { mandateRoutes } from './areas/mandates/routes.js'
-import { oauthRoutes } from './areas/oauth/routes.js'
+import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { controlRoutes } from './control/routes.js'
@@ -34,6 +34,7 @@ import type { Timers } from './plugins/timers.js'
 import { createTimers } from './plugins/timers.js'
 import { pathOf, toRoutable } from './plugins/url.js'
 import { validation, validatorCompiler } from './plugins/validation.js'
+import { webAccess } from './plugins/web-access.js'
 import type { WriteAheadLog } from './recording/plugin.js'
 import { createRequestRecorder, recordAnswers } from './recording/plugin.js'
 import { createRecorder } from './recording/recorder.js'
@@ -50,6 +51,10 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly logger?: FastifyBaseLogger | undefined
   /** The token of the control plane; undefined: it needs none. */
   readonly adminToken?: string | undefined
+  /** Host names of the server beside local ones; by default none. */
+  readonly allowedHosts?: readonly string[] | undefined
+  /** The origins whose web pages may call `/api/v1`; by default none. */
+  readonly corsOrigins?: readonly string[] | undefined
   readonly timers?: Timers | undefined
   /** Whether answers go out whole and at once, whatever the faults: a replay compares them. */
   readonly isReplay?: boolean | undefined
@@ -68,7 +73,7 @@ const CONTROL_PLANE = '/_sandbox'
 /** Builds the server and its tenants. It does not listen. */
 export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
   const { storage, logger, adminToken, timers = createTimers(), isReplay = false, requestTimeout = 60_000 } = options
-  const { listeners = [] } = options
+  const { listeners = [], allowedHosts = [], corsOrigins = [], publicUrl } = options
   const now = options.now ?? (() => Date.now())
   const requestIds = createRequestIds()
   const app = fastify({
@@ -118,11 +123,12 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const requests = createRequestRecorder({ recorder, log: storage })
 
   // Cross-cutting plugins. The hooks on answers run in this order.
+  app.register(errorHandler)
   app.register(requestContext)
   app.register(closing)
   app.register(protocol, { nextRequestId: requestIds.next })
+  app.register(webAccess, { allowedHosts, corsOrigins, publicUrl })
   app.register(notFound)
-  app.register(errorHandler)
   app.register(logging)
   app.register(validation)
   app.register(hints)
@@ -137,6 +143,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const operations = collectOperations(app)
 
   // The service.
+  app.register(metadataRoutes, { publicUrl })
   app.register(oauthRoutes, {
     prefix: '/api/v1/oauth',
     issueToken(request, clientId, clientSecret) {
@@ -203,7 +210,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   /** Returns the client of a request for the log, also of a refused one. Without a client it is the demo client. */
   function ownerOf(request: FastifyRequest) {
     const path = request.routeOptions.url ?? pathOf(request.url)
-    if (path.startsWith(CONTROL_PLANE)) return undefined
+    if (path.startsWith(CONTROL_PLANE) || request.sandbox.isForeign) return undefined
     const clientId = request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
     return { clientId, at: formatInstant(registry.timeOf(clientId, now())) }
   }

@@ -42,6 +42,14 @@ export const catalogue = {
     403,
     "The origin of an embedded link is not on the tenant's list of allowed SDK origins, or the list is empty.",
   ),
+  FORBIDDEN_ORIGIN: entry(
+    403,
+    'A web page of another origin sent the request. `SANDBOX_CORS_ORIGINS` opens `/api/v1` to an origin.',
+  ),
+  FORBIDDEN_HOST: entry(
+    403,
+    'Control plane and token endpoint: `Host` may be a public name, and `SANDBOX_ALLOWED_HOSTS` does not list it.',
+  ),
   ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
   MANDATE_NOT_FOUND: entry(404, 'No such mandate of this tenant in this region.'),
   COLLECTION_NOT_FOUND: entry(404, 'No such collection of this tenant in this region.'),
@@ -209,6 +217,22 @@ export const errors = {
       'authorization',
       'Send the header Authorization: Bearer <SANDBOX_ADMIN_TOKEN> to the control plane.',
       { 'www-authenticate': 'Bearer realm="payments-sandbox control plane"' },
+    ),
+  forbiddenOrigin: (origin: string | undefined, isApi: boolean) =>
+    new ApiError(
+      'FORBIDDEN_ORIGIN',
+      origin === undefined ? 'sec-fetch-site' : 'origin',
+      `Web pages of ${origin === undefined ? 'another site' : `the origin ${quote(origin)}`} cannot send this request. ${
+        isApi
+          ? 'To open /api/v1 to an origin, add it to SANDBOX_CORS_ORIGINS.'
+          : 'Behind a proxy, set SANDBOX_PUBLIC_URL to the URL that browsers use.'
+      }`,
+    ),
+  forbiddenHost: (host: string) =>
+    new ApiError(
+      'FORBIDDEN_HOST',
+      'host',
+      `${quote(host)} may be a public name of another site. If it is a name of this server, add it to SANDBOX_ALLOWED_HOSTS.`,
     ),
   originNotAllowed: (origin: string | undefined) =>
     new ApiError(

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ApiError } from '../core/errors.js'
-import { errors } from '../core/errors.js'
+import { errors, quote } from '../core/errors.js'
+import { hostNameOf } from '../core/hosts.js'
 import { JSON_TYPE } from './error-handler.js'
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -51,6 +52,10 @@ export const clientErrorHandler = (nextRequestId: () => string) => (error: { cod
   else answerOnSocket(socket, parserError(error.code), nextRequestId())
 }
 
+/** Counts the fields of a name. Node keeps only the first of some. */
+const countOf = (name: string, rawHeaders: readonly string[]) =>
+  rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length
+
 /** Refuses requests that Node would answer by itself, without the envelope. */
 export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstance, { nextRequestId }, done) => {
   // An expectation that is not 100-continue may be ignored (RFC 9110 §10.1.1).
@@ -69,6 +74,9 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
     }
     // RFC 9112 §3.2.
     if (raw.httpVersion === '1.1' && host === undefined) throw errors.malformed('host', 'The header Host is required.')
+    if (countOf('host', raw.rawHeaders) > 1) throw errors.malformed('host', 'The header Host must be given once.')
+    // An empty Host is one: that of a target without an authority.
+    if (host && hostNameOf(host) === undefined) throw errors.malformed('host', `${quote(host)} is not a host.`)
     next()
   })
   done()

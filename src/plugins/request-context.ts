@@ -11,6 +11,8 @@ export interface RequestContext {
   region: Region
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[]
+  /** Whether the request of a web page was refused. Such requests are not in the request log. */
+  isForeign: boolean
   /** The faults that fired; null where none did. */
   faults: AppliedFaults | null
   /** The text of a JSON body, for the request log. */
@@ -36,6 +38,7 @@ declare module 'fastify' {
 const newContext = (): Omit<RequestContext, 'tenant'> => ({
   region: 'EU',
   hints: [],
+  isForeign: false,
   faults: null,
   bodyText: undefined,
   form: undefined,

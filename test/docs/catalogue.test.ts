@@ -66,6 +66,8 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
   ADMIN_TOKEN_REQUIRED: ({ t }) => call(build(t, { adminToken: 'admin' }), 'GET', '/_sandbox'),
   ORIGIN_NOT_ALLOWED: ({ client }) =>
     client.post(LINKS, payoutLink({ uiMode: 'embedded', origin: 'https://shop.example' })),
+  FORBIDDEN_ORIGIN: ({ client }) => client.get(MANDATES, { headers: { origin: 'https://shop.example' } }),
+  FORBIDDEN_HOST: ({ client }) => call(client.app, 'GET', '/_sandbox', { headers: { host: 'shop.example' } }),
   ROUTE_NOT_FOUND: ({ client }) => client.get('/api/v1/mandate'),
   MANDATE_NOT_FOUND: ({ client }) => client.get(`${MANDATES}/MND-9999`),
   COLLECTION_NOT_FOUND: ({ client }) => client.get(`${COLLECTIONS}/COL-9999`),

@@ -53,7 +53,15 @@ t.test('decisions §3: spellings of the credentials', async t => {
   const changed = [...token].map(
     (letter, at) => token.slice(0, at) + (letter === 'A' ? 'B' : 'A') + token.slice(at + 1),
   )
-  const misshapen = [token.slice(0, -1), token.slice(1), `${token}A`, `${token}=`, `.${token}`, `${token} ${token}`]
+  const misshapen = [
+    token.slice(0, -1),
+    token.slice(1),
+    `${token}A`,
+    `${token}=`,
+    `.${token}`,
+    `${token} `,
+    `${token} ${token}`,
+  ]
   misshapen.push(token.toUpperCase(), '.', '....', 'null', '__proto__', 'constructor.1.1.1', '\u00ff', 'x'.repeat(8000))
   const other = (await connect(build(t, { seed: 'other' }))).token
   const none = ['Bearer', 'Bearer ', 'Basic YWNtZTpzZWNyZXQ=', `Token ${token}`, `Bearer${token}`, token]

@@ -6,8 +6,9 @@ import { sendError, toApiError } from '../../plugins/error-handler.js'
 import { FORM, parseForm } from '../../plugins/form.js'
 import { hint } from '../../plugins/hints.js'
 import { isDecodable } from '../../plugins/url.js'
+import { failures } from '../../schemas.js'
 import { toOAuthError } from './errors.js'
-import { AccessToken, TokenError, TokenRequest } from './schemas.js'
+import { AccessToken, ServerMetadata, TokenError, TokenRequest } from './schemas.js'
 
 export interface OAuthOptions {
   /** Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant), and the error of a fault. */
@@ -24,7 +25,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
     if (refusal.code === 'INVALID_CLIENT' && usesBasic(request)) reply.header('www-authenticate', 'Basic realm="oauth"')
     return sendError(reply, refusal, toOAuthError(refusal))
   })
-  app.addHook('onRequest', (_request, reply, next) => {
+  app.addHook('onSend', (_request, reply, _payload, next) => {
     // RFC 6749 §5.1; errors are not stored either (decisions §3).
     reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
     next()
@@ -53,6 +54,41 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
       const { client_id, client_secret, grant_type } = request.body
       if (grant_type !== 'client_credentials') throw errors.unsupportedGrantType(grant_type)
       return issueToken(request, client_id, client_secret)
+    },
+  )
+  done()
+}
+
+export interface MetadataOptions {
+  /** Returns the URL of the server without a trailing slash. */
+  publicUrl(): string
+}
+
+/** GET /.well-known/oauth-authorization-server: RFC 8414, for the discovery of OAuth libraries (decisions §3). */
+export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (app, { publicUrl }, done) => {
+  app.get(
+    '/.well-known/oauth-authorization-server',
+    {
+      schema: {
+        operationId: 'getServerMetadata',
+        summary: 'Discover the token endpoint',
+        tags: ['oauth'],
+        'x-fidelity': 'assumed',
+        response: { 200: ServerMetadata, ...failures },
+      },
+    },
+    ({ headers: { host } }): ServerMetadata => {
+      // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
+      const isPublic = !host || new URL(publicUrl()).host === host.toLowerCase()
+      const issuer = isPublic ? publicUrl() : `http://${host}`
+      return {
+        issuer,
+        token_endpoint: `${issuer}/api/v1/oauth/token`,
+        grant_types_supported: ['client_credentials'],
+        token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+        // There is no authorization endpoint.
+        response_types_supported: [],
+      }
     },
   )
   done()

@@ -24,6 +24,16 @@ export const AccessToken = Type.Object({
 })
 export type AccessToken = Static<typeof AccessToken>
 
+/** RFC 8414 §2. The interface does not document it. */
+export const ServerMetadata = Type.Object({
+  issuer: assumed(Type.String()),
+  token_endpoint: assumed(Type.String()),
+  grant_types_supported: assumed(Type.Array(Type.String())),
+  token_endpoint_auth_methods_supported: assumed(Type.Array(Type.String())),
+  response_types_supported: assumed(Type.Array(Type.String())),
+})
+export type ServerMetadata = Static<typeof ServerMetadata>
+
 /** The error envelope with the two members that stock OAuth clients read: RFC 6749 §5.2; decisions §3. */
 export const TokenError = Type.Object({
   ...ErrorBody.properties,

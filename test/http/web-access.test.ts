@@ -1,0 +1,350 @@
+import t from 'tap'
+import type { BuildOptions } from '../helper.js'
+import { build, call, connect, mandate, requestToken } from '../helper.js'
+import type { Row } from './raw.js'
+import { exchange, LIVE, listen, outcome, request, rows, stateOf, table } from './raw.js'
+
+// control plane, Closed to the web; decisions §1.
+
+const SHOP = 'https://shop.example'
+const TOKEN = '/api/v1/oauth/token'
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+const GRANT = 'client_id=acme&client_secret=secret&grant_type=client_credentials'
+
+type App = ReturnType<typeof build>
+
+/** Requests of every kind that a web page could send: the method, the path, and a body. */
+const lines: [method: string, path: string, body?: unknown][] = [
+  ['POST', '/_sandbox/reset', {}],
+  ['POST', '/_sandbox/seed', { fixture: 'demo' }],
+  ['GET', '/_sandbox/state'],
+  ['GET', '/_sandbox/events'],
+  ['GET', '/_sandbox'],
+  ['GET', LIVE],
+  ['POST', '/%5Fsandbox/reset', {}],
+  ['POST', TOKEN, GRANT],
+  ['POST', '/api/v1/oauth/%74oken', GRANT],
+  ['GET', '/api/v1/mandates'],
+  ['POST', '/api/v1/mandates', mandate()],
+  ['GET', '/.well-known/oauth-authorization-server'],
+  ['OPTIONS', '/_sandbox/reset'],
+  ['OPTIONS', '/api/v1/mandates'],
+  ['GET', '/nowhere'],
+]
+
+async function refusals(app: App, headers: Record<string, string>) {
+  const actual: unknown[] = []
+  for (const [method, path, body] of lines) {
+    const options = { body, region: 'EU', headers: { ...(typeof body === 'string' && FORM), ...headers } }
+    actual.push([method, path, ...outcome(await call(app, method, path, options))])
+  }
+  return actual
+}
+
+const all = (...wanted: unknown[]) => lines.map(([method, path]) => [method, path, ...wanted])
+
+t.test(
+  'control plane, Closed to the web: a request of another origin is 403 on every path and changes nothing',
+  async t => {
+    const client = await connect(build(t))
+    await client.post('/api/v1/mandates', mandate())
+    const before = await stateOf(client)
+    const { authorization, host } = { authorization: `Bearer ${client.token}`, host: 'localhost:8080' }
+    for (const origin of [
+      SHOP,
+      'http://localhost:3000',
+      'http://localhost',
+      'http://127.0.0.2:8080',
+      'http://sandbox:8080',
+      'null',
+      '',
+      'localhost:8080',
+      'http://localhost:8080/',
+      'http://localhost:8080, http://localhost:8080',
+      'http://user@localhost:8080',
+      'file://localhost:8080',
+    ]) {
+      t.same(
+        await refusals(client.app, { origin, host, authorization }),
+        all(403, 'FORBIDDEN_ORIGIN', 'origin'),
+        origin,
+      )
+    }
+    const site = { 'sec-fetch-site': 'cross-site', host, authorization }
+    t.same(await refusals(client.app, site), all(403, 'FORBIDDEN_ORIGIN', 'sec-fetch-site'))
+    const image = { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', host, authorization }
+    t.same(await refusals(client.app, image), all(403, 'FORBIDDEN_ORIGIN', 'sec-fetch-site'))
+    t.same(await stateOf(client), before)
+  },
+)
+
+t.test('control plane, Closed to the web: a refused request is not in the request log', async t => {
+  const app = build(t)
+  await refusals(app, { origin: SHOP })
+  await refusals(app, { host: 'shop.example' })
+  const { data } = (await call(app, 'GET', '/_sandbox/requests')).body
+  t.same(
+    data.map(({ path, status }: { path: string; status: number }) => [path, status]),
+    [
+      ['/api/v1/mandates', 401],
+      ['/api/v1/mandates', 401],
+      ['/.well-known/oauth-authorization-server', 200],
+      ['/api/v1/mandates', 204],
+      ['/nowhere', 404],
+    ],
+    'only those of the second round that a host does not matter for',
+  )
+})
+
+t.test("control plane, Closed to the web: the server's own pages, and clients that are no browser, may", async t => {
+  const app = build(t, { publicUrl: () => 'https://pay.example.com/sandbox' })
+  const live = (headers: Record<string, string>) => call(app, 'GET', LIVE, { headers })
+  for (const headers of [
+    {},
+    { origin: 'http://localhost:8080', host: 'localhost:8080' },
+    { origin: 'http://localhost', host: 'localhost:80' },
+    { origin: 'https://localhost', host: 'localhost:443' },
+    { origin: 'https://pay.example.com', host: 'localhost:8080' },
+    { origin: 'https://pay.example.com', host: 'pay.example.com' },
+    { origin: 'http://[::1]:8080', host: '[::1]:8080' },
+    ...['none', 'same-origin', 'same-site'].map(site => ({ 'sec-fetch-site': site })),
+    { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate' },
+    { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors' },
+  ] as Record<string, string>[]) {
+    t.equal((await live(headers)).status, 200, JSON.stringify(headers))
+  }
+})
+
+t.test(
+  'control plane, Closed to the web: a host that may be a public name is 403 where no token is needed',
+  async t => {
+    const options = { publicUrl: () => 'https://pay.example.com/sandbox', allowedHosts: ['a.example', '*.ci.example'] }
+    const app = build(t, options)
+    const wanted: Row[] = [
+      ...rows(
+        [
+          'localhost:8080',
+          '127.0.0.1',
+          '10.0.0.7:8080',
+          '[::1]:8080',
+          'sandbox:8080',
+          'a.localhost',
+          'my-mac.local',
+          '',
+        ],
+        200,
+      ),
+      ...rows(['host.docker.internal', 'x.test', 'sandbox.default.svc', 'x.default.svc.cluster.local:80'], 200),
+      ...rows(
+        ['pay.example.com', 'PAY.example.com:8443', 'a.example', 'A.EXAMPLE.', 'x.ci.example', 'x.y.ci.example'],
+        200,
+      ),
+      ...rows(
+        [
+          'evil.example',
+          'evil.example:8080',
+          'ci.example',
+          'x.a.example',
+          'x.pay.example.com',
+          'localhost.evil.example',
+        ],
+        403,
+        'FORBIDDEN_HOST',
+        'host',
+      ),
+    ]
+    for (const [method, path, body] of [
+      ['GET', '/_sandbox/clients'],
+      ['GET', LIVE],
+      ['POST', TOKEN, GRANT],
+    ] as const) {
+      const send = (host: string) => call(app, method, path, { body, headers: { host, ...(body && FORM) } })
+      // light-my-request replaces an empty Host.
+      await table(t, wanted, send, path)
+    }
+    const { token } = await connect(app)
+    const headers = { host: 'evil.example', authorization: `Bearer ${token}` }
+    t.equal(
+      (await call(app, 'GET', '/api/v1/mandates', { region: 'EU', headers })).status,
+      200,
+      'a token is needed there',
+    )
+  },
+)
+
+t.test('control plane, Closed to the web: a refusal names the variable', async t => {
+  const app = build(t)
+  const message = async (path: string, headers: Record<string, string>) =>
+    (await call(app, 'GET', path, { headers })).body.message
+  t.match(await message(LIVE, { host: 'a.example' }), 'SANDBOX_ALLOWED_HOSTS')
+  t.match(await message('/api/v1/mandates', { origin: SHOP }), 'SANDBOX_CORS_ORIGINS')
+  t.match(await message('/_sandbox/state', { origin: SHOP }), 'SANDBOX_PUBLIC_URL')
+})
+
+t.test('decisions §3: the token endpoint refuses in the form of OAuth, and its errors are not stored', async t => {
+  for (const headers of [{ origin: SHOP }, { host: 'a.example' }] as Record<string, string>[]) {
+    const answer = await call(build(t), 'POST', TOKEN, { body: GRANT, headers: { ...FORM, ...headers } })
+    t.match(answer, { status: 403, body: { error: 'invalid_request' }, headers: { 'cache-control': 'no-store' } })
+  }
+})
+
+t.test('control plane, Closed to the web: thousands of cross-origin token requests register no client', async t => {
+  const client = await connect(build(t, { maxTenants: 3 }), 'victim')
+  await client.post('/api/v1/mandates', mandate())
+  for (let number = 1; number <= 20; number++) {
+    const body = GRANT.replace('acme', `client-${number}`)
+    await call(client.app, 'POST', TOKEN, { body, headers: { ...FORM, origin: SHOP } })
+  }
+  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 1)
+})
+
+// --------------------------------------------------------------------------------------------------- public routes
+
+t.test('control plane, Closed to the web: a page that is made for browsers is open to all origins', async t => {
+  const app = build(t)
+  app.get('/page', { config: { isPublic: true } }, () => ({ ok: true }))
+  for (const headers of [{ origin: SHOP }, { 'sec-fetch-site': 'cross-site' }] as Record<string, string>[]) {
+    t.equal((await call(app, 'GET', '/page', { headers })).status, 200)
+    t.equal((await call(app, 'HEAD', '/page', { headers })).status, 200)
+  }
+})
+
+// ------------------------------------------------------------------------------------------------------------ CORS
+
+const corsOf = ({ headers }: Awaited<ReturnType<typeof call>>) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-')))
+
+const preflight = (app: App, path: string, origin: string) =>
+  call(app, 'OPTIONS', path, {
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,x-region',
+    },
+  })
+
+t.test('control plane, SANDBOX_CORS_ORIGINS: by default, no answer has a CORS header', async t => {
+  const app = build(t)
+  for (const path of ['/api/v1/mandates', LIVE]) {
+    for (const origin of [SHOP, 'http://localhost']) {
+      t.same(corsOf(await preflight(app, path, origin)), {}, `${path} ${origin}`)
+      t.same(corsOf(await call(app, 'GET', path, { headers: { origin } })), {})
+    }
+  }
+})
+
+t.test('control plane, SANDBOX_CORS_ORIGINS: opens the API to its origins, and nothing else', async t => {
+  const options: BuildOptions = { corsOrigins: [SHOP, 'http://localhost:*'] }
+  const client = await connect(build(t, options))
+  const { app, token } = client
+  const authorization = `Bearer ${token}`
+  for (const origin of [SHOP, 'http://localhost:3000', 'http://localhost:5173']) {
+    const asked = await preflight(app, '/api/v1/mandates', origin)
+    t.equal(asked.status, 204)
+    t.same(corsOf(asked), {
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+      'access-control-allow-headers': 'authorization,x-region',
+      'access-control-expose-headers': 'deprecation, retry-after, sandbox-hint, sunset, www-authenticate, x-request-id',
+    })
+    t.match(asked.headers.vary, /\bOrigin\b/i)
+    const headers = { origin, authorization, 'sec-fetch-site': 'cross-site' }
+    for (const [path, status] of [
+      ['/api/v1/mandates', 200],
+      ['/api/v1/mandates/MND-9999', 404],
+      ['/api/v1/mandates?limit=0', 400],
+    ] as const) {
+      const answer = await call(app, 'GET', path, { region: 'EU', headers })
+      t.match([answer.status, answer.headers['access-control-allow-origin']], [status, origin], path)
+    }
+    const granted = await call(app, 'POST', TOKEN, { body: GRANT, headers: { ...FORM, origin } })
+    t.match([granted.status, granted.headers['access-control-allow-origin']], [200, origin])
+    for (const path of ['/_sandbox/state', LIVE, '/.well-known/oauth-authorization-server', '/%61pi/v1/mandates']) {
+      for (const answer of [await call(app, 'GET', path, { headers }), await preflight(app, path, origin)]) {
+        t.same([...outcome(answer), corsOf(answer)], [403, 'FORBIDDEN_ORIGIN', 'origin', {}], path)
+      }
+    }
+  }
+  for (const origin of [
+    'https://other.example',
+    'http://shop.example',
+    `${SHOP}:8443`,
+    'https://x.shop.example',
+    'null',
+  ]) {
+    const answer = await preflight(app, '/api/v1/mandates', origin)
+    t.same([...outcome(answer), corsOf(answer)], [403, 'FORBIDDEN_ORIGIN', 'origin', {}], origin)
+  }
+  t.same(
+    outcome(await call(app, 'GET', '/api/v1/mandates', { headers: { authorization, 'sec-fetch-site': 'cross-site' } })),
+    [403, 'FORBIDDEN_ORIGIN', 'sec-fetch-site'],
+    'a navigation has no origin',
+  )
+})
+
+t.test('decisions §1: with SANDBOX_CORS_ORIGINS, OPTIONS, 404 and 405 are as without', async t => {
+  const app = build(t, { corsOrigins: [SHOP] })
+  const options = await call(app, 'OPTIONS', '/api/v1/mandates', { headers: { origin: SHOP } })
+  t.match(options, { status: 204, headers: { allow: 'GET, HEAD, OPTIONS, POST', 'access-control-allow-origin': SHOP } })
+  await table(
+    t,
+    [
+      ['OPTIONS /api/v1/mandates', 204],
+      ['OPTIONS /_sandbox/reset', 204],
+      ['OPTIONS /nowhere', 404, 'ROUTE_NOT_FOUND', null],
+      ['OPTIONS /api/v1/nowhere', 404, 'ROUTE_NOT_FOUND', null],
+      ['PUT /api/v1/mandates', 405, 'METHOD_NOT_ALLOWED', null],
+    ],
+    line => call(app, ...(line.split(' ') as [string, string])),
+  )
+})
+
+// ------------------------------------------------------------------------------------------------------------ Host
+
+t.test('RFC 9112 §3.2: two Host headers, or one that is not a host, are 400', async t => {
+  const port = await listen(build(t))
+  const headers = { connection: 'close' }
+  const hosts = ['a b', 'a@b', 'http://a', 'a/b', 'a:b', 'a:99999', '[::1', '256.256.256.256', 'a,b c', '<script>']
+  const doubled = ['localhost\r\nhost: localhost', 'localhost\r\nHOST: evil.example', '\r\nHost:']
+  await table(
+    t,
+    rows([...hosts, ...doubled], 400, 'MALFORMED_REQUEST', 'host'),
+    async host => (await exchange(port, request(`GET ${LIVE}`, { ...headers, host })))[0],
+  )
+  t.equal((await exchange(port, request('GET /nowhere', { ...headers, host: 'a b' })))[0]?.status, 400, 'before 404')
+  const [old] = await exchange(port, `GET ${LIVE} HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n`)
+  t.equal(old?.status, 400, 'HTTP/1.0')
+})
+
+// --------------------------------------------------------------------------------------------------------- metadata
+
+t.test('decisions §3, RFC 8414: metadata names the token endpoint under the name that the client used', async t => {
+  const app = build(t, { publicUrl: () => 'https://pay.example.com/sandbox' })
+  const metadata = (host: string) => call(app, 'GET', '/.well-known/oauth-authorization-server', { headers: { host } })
+  for (const [host, issuer] of [
+    ['pay.example.com', 'https://pay.example.com/sandbox'],
+    ['PAY.example.com', 'https://pay.example.com/sandbox'],
+    ['localhost:8080', 'http://localhost:8080'],
+    ['sandbox:8080', 'http://sandbox:8080'],
+    ['[::1]:8080', 'http://[::1]:8080'],
+  ] as const) {
+    const { status, body } = await metadata(host)
+    t.same(
+      [status, body],
+      [
+        200,
+        {
+          issuer,
+          token_endpoint: `${issuer}/api/v1/oauth/token`,
+          grant_types_supported: ['client_credentials'],
+          token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+          response_types_supported: [],
+        },
+      ],
+    )
+  }
+  const port = await listen(app)
+  const [old] = await exchange(port, 'GET /.well-known/oauth-authorization-server HTTP/1.0\r\n\r\n')
+  t.equal(old?.body.issuer, 'https://pay.example.com/sandbox', 'HTTP/1.0 has no Host')
+  t.equal((await requestToken(app)).status, 200)
+})
