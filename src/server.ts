@@ -46,6 +46,8 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly requestLog?: Partial<RequestLogBounds> | undefined
   /** The bound of all recordings together, in bytes; 0: nothing is recorded. */
   readonly recordingBytes?: number | undefined
+  /** The maximum size of a state document in bytes. */
+  readonly stateBytes?: number | undefined
   /** Keeps tenants beyond the process; undefined: they live in memory. */
   readonly storage?: (TenantListener & WriteAheadLog) | undefined
   readonly logger?: FastifyBaseLogger | undefined
@@ -185,7 +187,12 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     (control, _options, done) => {
       if (adminToken !== undefined) control.register(admin, { adminToken })
       control.register(controlRoutes, {
-        about: { name: NAME, version: VERSION, startedAt: now() },
+        about: {
+          name: NAME,
+          version: VERSION,
+          startedAt: now(),
+          stateBytes: options.stateBytes ?? DEFAULT_BOUNDS.stateBytes,
+        },
         context: {
           registry,
           requestLog,

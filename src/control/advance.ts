@@ -6,15 +6,21 @@ import { formatInstant, LAST_INSTANT, parseInstant } from '../core/time.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { ClockAdvance } from './schemas.js'
 
+/** The maximum number of transitions in an answer. */
+const MOST_TRANSITIONS = 10_000
+
 /**
  * Moves a tenant's clock forward. Each due transition happens first, in order and at its own time.
+ * The answer lists the first 10,000 transitions and counts the omitted ones.
  * Throws MALFORMED_REQUEST (more than one target), INVALID_FIELD (backwards, or past the year 9999).
  */
 export function advance(tenant: Tenant, request: Static<typeof ClockAdvance>) {
   const { clock, events } = tenant
   const last = events.last()
   clock.advanceTo(targetOf(tenant, request))
-  return { now: formatInstant(clock.now()), transitions: events.after(last) }
+  const { events: transitions } = events.select(last, {}, MOST_TRANSITIONS)
+  const omitted = events.last() - last - transitions.length
+  return { now: formatInstant(clock.now()), transitions, ...(omitted > 0 && { omitted }) }
 }
 
 function targetOf({ clock }: Tenant, { by, to, toNextEvent }: Static<typeof ClockAdvance>): Instant {

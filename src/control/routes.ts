@@ -29,6 +29,8 @@ export interface About {
   readonly version: string
   /** The real time of its start, in milliseconds. */
   readonly startedAt: number
+  /** The maximum size of a state document in bytes. */
+  readonly stateBytes: number
 }
 
 /** The control plane, below /_sandbox. */
@@ -130,7 +132,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       url: '/state',
       summary: 'Replace the state of the tenant by a state document, all or nothing',
       isRecorded: false,
-      bodyLimit: LARGEST_STATE,
+      bodyLimit: about.stateBytes,
       querystring,
       body: schemas.TenantSnapshot,
       response: schemas.ResetResult,
@@ -508,9 +510,6 @@ const tableOf = (about: About): readonly ControlRoute[] => {
   ]
   return routes
 }
-
-/** A state document is larger than any request of the API, in bytes. */
-const LARGEST_STATE = 64 * 1024 * 1024
 
 /** Sends a document that people read, too; made here, so that its members stay in their order. */
 const document = (reply: FastifyReply, value: object) => reply.type(JSON_TYPE).send(JSON.stringify(value, null, 2))

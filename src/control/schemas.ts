@@ -78,7 +78,11 @@ export const ClockAdvance = Type.Object(
   { anyOf: [{ required: ['by'] }, { required: ['to'] }, { required: ['toNextEvent'] }] },
 )
 
-export const ClockAdvanced = labelled(assumed, { now: Moment, transitions: Type.Array(labelled(assumed, change)) })
+export const ClockAdvanced = labelled(assumed, {
+  now: Moment,
+  transitions: Type.Array(labelled(assumed, change)),
+  omitted: Type.Optional(Type.Integer({ description: 'The number of transitions after those listed.' })),
+})
 
 const explained = <R extends TProperties[string]>(record: R) =>
   labelled(assumed, {

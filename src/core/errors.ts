@@ -68,7 +68,11 @@ export const catalogue = {
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
   ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state; the message names what is.'),
   OPERATION_SUNSET: entry(410, 'The operation is past its sunset: only when asked for by a deprecation.'),
-  PAYLOAD_TOO_LARGE: entry(413, 'The body is above 1 MiB (a document: above 10 MiB).'),
+  PAYLOAD_TOO_LARGE: entry(
+    413,
+    'The body is above 1 MiB (a document: above 10 MiB; a state document: above `SANDBOX_STATE_BYTES`).',
+  ),
+  ANSWER_TOO_LARGE: entry(413, 'Control plane: the answer is above 512 MiB, the maximum size of a text in Node.'),
   UNSUPPORTED_MEDIA_TYPE: entry(
     415,
     'Wrong Content-Type, or a document that is not PDF, JPEG or PNG by its first bytes.',
@@ -295,6 +299,12 @@ export const errors = {
   illegalTransition: refusal('ILLEGAL_TRANSITION'),
   payloadTooLarge: (field: string | null, limit: string) =>
     new ApiError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
+  answerTooLarge: () =>
+    new ApiError(
+      'ANSWER_TOO_LARGE',
+      null,
+      'The answer is above 512 MiB. Filter the request log with after, method, path or status; reset a large tenant.',
+    ),
   unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>
     new ApiError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
   headersTooLarge: () =>

@@ -144,13 +144,13 @@ function reportUnknown(request: FastifyRequest): void {
     }
     hintIgnored(request, 'parameter', name)
   }
-  if (body === undefined) return
-  for (const { name, known } of unknownMembers(body, request.body)) {
+  if (body === undefined || !isObject(request.body)) return
+  findUnknown(body, request.body, (name, known) => {
     if (config.isStrict) {
       throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
     }
     hintIgnored(request, 'member', name)
-  }
+  })
 }
 
 // ---------------------------------------------------------------------------------------------------------- query
@@ -192,6 +192,7 @@ function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw errors.malformed(null, 'The body is not UTF-8.')
   const text = bytes.toString()
   request.sandbox.bodyText = text
+  if (bytes.length > USUAL_BYTES) assertParseable(bytes, request.routeOptions.bodyLimit)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -204,25 +205,70 @@ function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
   return value
 }
 
-/** Refuses `__proto__` and `constructor.prototype` members, and text that is not Unicode. */
-function assertHarmless(root: unknown): void {
-  const pending: [unknown, string][] = [[root, '']]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const [value, path] = next
-    if (typeof value === 'string' && !value.isWellFormed()) {
-      throw errors.invalid(path, `${shorten(path)} is not valid Unicode: it has a lone surrogate.`)
+/** Up to this size, a body needs no other bound. Only a state document can be larger. */
+const USUAL_BYTES = 1024 * 1024
+/** The maximum nesting of a larger body. A state document has 7 levels. */
+const MOST_NESTING = 100
+/** The minimum average size of the values of a larger body. Smaller values need much memory for few bytes. */
+const LEAST_BYTES_PER_VALUE = 16
+
+const [QUOTE, COMMA, OPEN_ARRAY, BACKSLASH, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
+
+/**
+ * Bounds the nesting and the number of values of a JSON text before it is parsed.
+ * @throws MALFORMED_REQUEST, PAYLOAD_TOO_LARGE
+ */
+function assertParseable(json: Buffer, limit: number): void {
+  const mostValues = limit / LEAST_BYTES_PER_VALUE
+  let [nesting, values, isText] = [0, 0, false]
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === QUOTE) isText = !isText
+    else if (isText) at += byte === BACKSLASH ? 1 : 0
+    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) nesting--
+    else if (byte === COMMA) values++
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      values++
+      if (++nesting > MOST_NESTING) throw errors.malformed(null, `The body is nested deeper than ${MOST_NESTING}.`)
     }
-    if (!isObject(value)) continue
-    for (const [name, member] of Object.entries(value)) {
-      if (name === '__proto__' || (name === 'constructor' && isObject(member) && Object.hasOwn(member, 'prototype'))) {
+    if (values > mostValues) throw errors.payloadTooLarge(null, `${mostValues} values`)
+  }
+}
+
+/** A value inside a body, with its place. */
+interface Located {
+  readonly value: object
+  readonly name: string
+  readonly parent: Located | undefined
+}
+
+/** Refuses `__proto__` and `constructor.prototype` members, and text that is not Unicode. */
+function assertHarmless(root: object): void {
+  const pending: Located[] = [{ value: root, name: '', parent: undefined }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value: parent } = next
+    for (const name in parent) {
+      const value = (parent as Record<string, unknown>)[name]
+      if (name === '__proto__' || (name === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'))) {
         throw errors.malformed(name, `The body must not have a member ${name}.`)
       }
       if (!name.isWellFormed()) {
         throw errors.invalid(null, 'The name of a member is not valid Unicode: it has a lone surrogate.')
       }
-      pending.push([member, path === '' ? name : `${path}.${name}`])
+      if (typeof value === 'string' && !value.isWellFormed()) {
+        const path = pathTo(next, name)
+        throw errors.invalid(path, `${shorten(path)} is not valid Unicode: it has a lone surrogate.`)
+      }
+      if (isObject(value)) pending.push({ value, name, parent: next })
     }
   }
+}
+
+/** Returns the path of a member, as in `debtor.name`. */
+function pathTo(owner: Located, name: string): string {
+  const names = [name]
+  for (let at: Located = owner; at.parent !== undefined; at = at.parent) names.push(at.name)
+  return names.reverse().join('.')
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object'
@@ -230,18 +276,25 @@ const isObject = (value: unknown): value is Record<string, unknown> => value !==
 /** A schema without properties takes members of any name. */
 const propertiesOf = (schema: TSchema): TObject['properties'] | undefined => schema.properties
 
-/** Lists the members of a value that its schema does not name, with their paths. */
-function* unknownMembers(schema: TSchema, value: unknown, path = ''): Generator<{ name: string; known: string[] }> {
-  if (Array.isArray(value) && schema.items !== undefined) {
-    for (const [at, item] of value.entries()) yield* unknownMembers(schema.items, item, `${path}${at}.`)
+/** Calls `report` for each member of a value that its schema does not name, with its path. */
+function findUnknown(
+  schema: TSchema,
+  value: object,
+  report: (name: string, known: readonly string[]) => void,
+  path: readonly (string | number)[] = [],
+): void {
+  if (Array.isArray(value)) {
+    if (schema.items === undefined) return
+    for (const [at, item] of value.entries()) if (isObject(item)) findUnknown(schema.items, item, report, [...path, at])
     return
   }
   const properties = propertiesOf(schema)
-  if (!isObject(value) || Array.isArray(value) || properties === undefined) return
-  for (const [name, member] of Object.entries(value)) {
+  if (properties === undefined) return
+  for (const name in value) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (property === undefined) yield { name: `${path}${name}`, known: Object.keys(properties) }
-    else yield* unknownMembers(property, member, `${path}${name}.`)
+    const member = (value as Record<string, unknown>)[name]
+    if (property === undefined) report([...path, name].join('.'), Object.keys(properties))
+    else if (isObject(member)) findUnknown(property, member, report, [...path, name])
   }
 }
 

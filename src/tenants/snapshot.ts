@@ -192,7 +192,9 @@ export const TenantSnapshot = labelled(assumed, {
     scope: Text(1, 1_048_576),
     counters: Type.Unsafe<Record<string, number>>({
       type: 'object',
+      maxProperties: 1000,
       additionalProperties: Count,
+      'x-expected': 'an object of at most 1000 counters',
     }),
   }),
   tokens: labelled(assumed, { generation: Count }),

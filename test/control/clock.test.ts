@@ -57,6 +57,25 @@ t.test('control plane, PATCH /clock: freezes and resumes; a frozen clock keeps i
   t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:05:00Z')
 })
 
+t.test('issue 13, POST /clock/advance: lists the first 10,000 transitions and counts the others', async t => {
+  const client = await connect(build(t))
+  const mandates = [mandate()]
+  const collections = Array.from({ length: 3334 }, (_, n) => collection({ collectionReference: `COL-${10_000 + n}` }))
+  const { status } = await client.control('POST', '/seed', { records: { mandates, collections } })
+  t.equal(status, 200)
+  const { body: first } = await client.control('POST', '/clock/advance', { to: '2026-11-06T08:00:00Z' })
+  t.equal(first.transitions.length, 6668)
+  t.notOk('omitted' in first)
+  const client2 = await connect(client.app, 'beta')
+  await client2.control('POST', '/seed', { records: { mandates, collections } })
+  const { body } = await client2.control('POST', '/clock/advance', { by: 'P10D' })
+  t.equal(body.transitions.length, 10_000)
+  t.equal(body.omitted, 2)
+  t.match(body.transitions.at(-1), { to: 'SETTLED', reference: 'COL-13331' })
+  const { body: events } = await client2.control('GET', '/events?after=13330&kind=collection')
+  t.match(events.data.at(-1), { to: 'SETTLED', reference: 'COL-13333' }, 'they have happened')
+})
+
 t.test('control plane, PATCH /clock: the rate is tenant-seconds per second, 1 to 86400', async t => {
   let real = Date.parse(MONDAY)
   const client = await connect(build(t, { clock: 'real', now: () => real }))

@@ -688,16 +688,90 @@ t.test('decisions §1: a body that is no document is refused, and changes nothin
   t.equal(await read(app, 'acme'), before)
 })
 
-t.test('control plane, PUT /state: a document of 64 MiB is taken, one byte more is 413', async t => {
+const MIB = 1024 * 1024
+
+/** Fills a document with spaces up to a size in bytes. */
+const padded = (document: string, size: number) =>
+  Buffer.concat([Buffer.from(document), Buffer.alloc(size - Buffer.byteLength(document), ' ')])
+
+t.test('issue 13, PUT /state: a document of 32 MiB is accepted, one byte more is 413', async t => {
   const app = build(t)
-  const document = Buffer.from(await read(app, 'sandbox-client'))
-  const padded = (size: number) => Buffer.concat([document, Buffer.alloc(size - document.length, ' ')])
-  const limit = 64 * 1024 * 1024
-  const refusal = await put(app, 'sandbox-client', padded(limit + 1))
+  const document = await read(app, 'sandbox-client')
+  const refusal = await put(app, 'sandbox-client', padded(document, 32 * MIB + 1))
   refused(t, refusal, 413, 'PAYLOAD_TOO_LARGE', null)
-  t.match(refusal.body.message, '64 MiB')
-  t.equal((await put(app, 'sandbox-client', padded(limit))).status, 200)
-  t.equal(await read(app, 'sandbox-client'), document.toString())
+  t.match(refusal.body.message, '32 MiB')
+  t.equal((await put(app, 'sandbox-client', padded(document, 32 * MIB))).status, 200)
+  t.equal(await read(app, 'sandbox-client'), document)
+})
+
+t.test('issue 13, SANDBOX_STATE_BYTES: sets the maximum size of a state document', async t => {
+  const app = build(t, { stateBytes: 1_000_000 })
+  const document = await read(app, 'sandbox-client')
+  t.equal((await put(app, 'sandbox-client', padded(document, 1_000_000))).status, 200)
+  const refusal = await put(app, 'sandbox-client', padded(document, 1_000_001))
+  refused(t, refusal, 413, 'PAYLOAD_TOO_LARGE', null)
+  t.match(refusal.body.message, '1000000 bytes')
+})
+
+/** A document above 1 MiB with one member of the given JSON text. */
+const largeBody = (json: string) => `{"mandates": ${json}}`.padEnd(MIB + 1)
+
+t.test('issue 13, PUT /state: a large document is nested at most 100 deep', async t => {
+  const app = build(t)
+  const before = await read(app, 'sandbox-client')
+  const nested = (depth: number) => `${'['.repeat(depth)}"[[{"${']'.repeat(depth)}`
+  refused(t, await put(app, 'sandbox-client', largeBody(nested(100))), 400, 'MALFORMED_REQUEST', null, '101 levels')
+  refused(t, await put(app, 'sandbox-client', largeBody(nested(99))), 400, 'MISSING_FIELD', 'format', '100 levels')
+  for (const json of [nested(8_000_000), '{"a":'.repeat(3_000_000), '['.repeat(16_000_000)])
+    refused(t, await put(app, 'sandbox-client', largeBody(json)), 400, 'MALFORMED_REQUEST', null)
+  refused(t, await put(app, 'sandbox-client', largeBody(`"${'\\\\"[['.repeat(3)}`)), 400, 'MALFORMED_REQUEST', null)
+  t.equal(await read(app, 'sandbox-client'), before)
+})
+
+t.test('issue 13, PUT /state: a large document has at most one value for 16 bytes of the limit', async t => {
+  const app = build(t, { stateBytes: 2 * MIB })
+  const most = (2 * MIB) / 16
+  // The body and the list are two values. A list of n values has n - 1 commas.
+  const list = (values: number) => largeBody(`[${'1,'.repeat(values - 3)}1  ]`)
+  refused(t, await put(app, 'sandbox-client', list(most + 1)), 400, 'MISSING_FIELD', 'format')
+  const refusal = await put(app, 'sandbox-client', list(most + 2))
+  refused(t, refusal, 413, 'PAYLOAD_TOO_LARGE', null)
+  t.match(refusal.body.message, String(most))
+})
+
+t.test('issue 13, PUT /state: the first fault of a large document ends its check', async t => {
+  const app = build(t)
+  const document = JSON.parse(await read(app, 'sandbox-client'))
+  const values = (json: string) => `[${Array(300_000).fill(json).join(',')}]`
+  for (const [json, code, field] of [
+    ['null', 'INVALID_FIELD', 'mandates.0'],
+    ['{}', 'MISSING_FIELD', 'mandates.0.region'],
+    ['{"x": 1}', 'INVALID_FIELD', 'mandates.0.x'],
+    ['"\\u0041"', 'INVALID_FIELD', 'mandates.0'],
+    ['"\\ud800"', 'INVALID_FIELD', 'mandates.0'],
+  ] as const) {
+    const body = JSON.stringify({ ...document, mandates: 'here' }).replace('"here"', values(json))
+    refused(t, await put(app, 'sandbox-client', body), 400, code, field, json)
+  }
+  document.ids.counters = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`c${n}`, n]))
+  refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'ids.counters')
+})
+
+t.test('issue 13, GET /state: an answer above the maximum size of a text is 413', async t => {
+  const app = build(t, {
+    listeners: [
+      {
+        onCreated(tenant) {
+          const settings = tenant.settings as unknown as Record<string, unknown>
+          // V8 refuses this text, like any text above its maximum.
+          settings.toJSON = () => 'x'.repeat(2 ** 30)
+        },
+        onRemoved() {},
+      },
+    ],
+  })
+  const refusal = await call(app, 'GET', stateUrl('sandbox-client'))
+  refused(t, refusal, 413, 'ANSWER_TOO_LARGE', null)
 })
 
 t.test('control plane, PUT /state: where the new life cannot be kept, the old one goes on', async t => {

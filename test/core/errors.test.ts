@@ -50,7 +50,7 @@ const statuses = {
   SERVICE_UNAVAILABLE: 503,
 }
 /** Codes of the control plane that decisions §2 does not list. */
-const controlPlane = { CLIENT_NOT_FOUND: 404, FAULT_NOT_FOUND: 404 }
+const controlPlane = { CLIENT_NOT_FOUND: 404, FAULT_NOT_FOUND: 404, ANSWER_TOO_LARGE: 413 }
 
 t.test('decisions §2: every code of the table is in the catalogue, with its status', async t => {
   const entries: Record<string, { status: number } | undefined> = catalogue

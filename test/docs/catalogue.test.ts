@@ -121,6 +121,8 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
     return client.get(MANDATES)
   },
   PAYLOAD_TOO_LARGE: ({ client }) => client.post(MANDATES, 'x'.repeat(1024 * 1024 + 1)),
+  // A text above the maximum of V8 is the error of a large answer.
+  ANSWER_TOO_LARGE: ({ t }) => call(build(t, { publicUrl: () => 'x'.repeat(2 ** 30) }), 'GET', '/_sandbox/recording'),
   UNSUPPORTED_MEDIA_TYPE: ({ client }) => client.post(MANDATES, '{}', { headers: { 'content-type': 'text/plain' } }),
   async HEADERS_TOO_LARGE({ t }) {
     const port = await listen(build(t))
