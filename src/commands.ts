@@ -1,25 +1,42 @@
 import { parseArgs } from 'node:util'
-import type { Config } from './config.js'
-import { ConfigError, readConfig } from './config.js'
+import type { Config, Environment } from './config.js'
+import { ConfigError, optionOf, readConfig, SETTINGS } from './config.js'
 import { NAME, VERSION } from './package.js'
 
-const HELP = `${NAME} ${VERSION}: a sandbox server for a payments and cash-management interface
+/** The help fits on a screen of 24 lines. */
+const HELP = `${NAME} ${VERSION}: a sandbox server for a payments interface
 
-Usage: ${NAME} [start]     serve (default)
+Usage: ${NAME} [start]      serve (default)
        ${NAME} replay FILE [--until N]
-                               go through a recording once more: exit 1 at the first answer
-                               that differs; with --until, stop before request N and serve
-       ${NAME} health      probe readiness on HOST and PORT; exit 0 or 1
+                             compare with a recording: exit code 1 if an answer
+                             differs; with --until, serve the state before N
+       ${NAME} health       check readiness: exit code 0 or 1
        ${NAME} --help | --version
 
-Settings are environment variables, described in the README:
-  HOST, PORT, LOG_LEVEL, SANDBOX_SEED, SANDBOX_CLOCK, SANDBOX_FIXTURES, SANDBOX_CLIENTS,
-  SANDBOX_OPEN_REGISTRATION, SANDBOX_MAX_TENANTS, SANDBOX_TOKEN_TTL, SANDBOX_PUBLIC_URL,
-  SANDBOX_ALLOWED_HOSTS, SANDBOX_CORS_ORIGINS, SANDBOX_ADMIN_TOKEN, SANDBOX_JOURNAL_ENTRIES,
-  SANDBOX_JOURNAL_BYTES, SANDBOX_RECORDING_BYTES, SANDBOX_DATA
+Options, or environment variables: SANDBOX_SEED is --seed, LOG_LEVEL --log-level
+${describeOptions().join('\n')}
+The README describes all settings.
 `
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** Lists the options with a description, and then the names of the others. */
+function describeOptions(): string[] {
+  const lines: string[] = []
+  const others: string[] = []
+  for (const setting of SETTINGS) {
+    const option = `--${optionOf(setting.variable)}`
+    if ('help' in setting) lines.push(`  ${`${option} ${setting.value}`.padEnd(22)} ${setting.help}`)
+    else others.push(option)
+  }
+  let line = '  Also:'
+  for (const option of others) {
+    if (line.length + option.length > 78) {
+      lines.push(line)
+      line = '       '
+    }
+    line += ` ${option}`
+  }
+  return [...lines, line]
+}
 
 /** The outputs of a command line. */
 export interface Output {
@@ -64,29 +81,50 @@ export async function run(args: readonly string[], environment: Environment, out
     await dispatch(args, environment, output)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    const isUsage = error instanceof ConfigError || code?.startsWith('ERR_PARSE_ARGS') === true
-    const advice = code === 'EADDRINUSE' ? '. The port is in use: set PORT to a free port, or to 0.' : ''
+    const advice = code === 'EADDRINUSE' ? '. The port is in use: give a free port with --port or PORT, or 0.' : ''
     output.stderr.write(`${NAME}: ${message}${advice}\n`)
     // Docker reserves exit code 2 of a health check.
-    process.exitCode = isUsage && args[0] !== 'health' ? 2 : 1
+    process.exitCode = error instanceof ConfigError && args[0] !== 'health' ? 2 : 1
+  }
+}
+
+/** Parses a command line. Every setting is an option. @throws ConfigError */
+function parse(args: readonly string[]) {
+  const options = Object.fromEntries(SETTINGS.map(({ variable }) => [optionOf(variable), { type: 'string' }] as const))
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        ...options,
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean', short: 'v' },
+        until: { type: 'string' },
+      },
+    })
+    const given = values as Record<string, string | boolean | undefined>
+    const settings = SETTINGS.map(({ variable }) => [variable, given[optionOf(variable)]])
+    return {
+      ...values,
+      positionals,
+      settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) as Environment,
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ConfigError(message.replaceAll(/\s+/g, ' '))
+    const [option] = /(?<=')-[^']*/.exec(message) ?? ['']
+    const known = [...Object.keys(options), 'until', 'help', 'version'].map(name => `--${name}`)
+    throw new ConfigError(`unknown option ${option}. Known: ${known.join(', ')}.`)
   }
 }
 
 async function dispatch(args: readonly string[], environment: Environment, output: Output) {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      help: { type: 'boolean', short: 'h' },
-      version: { type: 'boolean', short: 'v' },
-      until: { type: 'string' },
-    },
-  })
-  if (values.help) {
+  const { help, version, until, settings, positionals } = parse(args)
+  if (help) {
     output.stdout.write(HELP)
     return
   }
-  if (values.version) {
+  if (version) {
     output.stdout.write(`${VERSION}\n`)
     return
   }
@@ -95,5 +133,5 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
   if (command === undefined) {
     throw new ConfigError(`unknown command ${JSON.stringify(positionals.join(' '))}. See ${NAME} --help.`)
   }
-  await command(readConfig(environment), rest, values.until, output)
+  await command(readConfig({ ...environment, ...settings }), rest, until, output)
 }

@@ -8,6 +8,49 @@ import type { Instant } from './core/time.js'
 import { parseInstant } from './core/time.js'
 import type { ClientEntry } from './tenants/registry.js'
 
+/** A setting of the process. Its option is the variable without `SANDBOX_`: `SANDBOX_TOKEN_TTL` is `--token-ttl`. */
+interface Setting {
+  /** The name of the environment variable. */
+  readonly variable: string
+  /** The value in the help. */
+  readonly value: string
+  /** The description in the help. The help only names a setting without one. */
+  readonly help?: string
+}
+
+/** All settings, in the order of the help. */
+export const SETTINGS = [
+  { variable: 'HOST', value: 'ADDRESS', help: 'listening address (127.0.0.1)' },
+  { variable: 'PORT', value: 'NUMBER', help: 'listening port (8080); 0 selects a free port' },
+  { variable: 'LOG_LEVEL', value: 'LEVEL', help: 'info; debug logs each request' },
+  { variable: 'SANDBOX_SEED', value: 'TEXT', help: 'makes ids and tokens the same on every run' },
+  { variable: 'SANDBOX_CLOCK', value: 'INSTANT', help: 'YYYY-MM-DDThh:mm:ssZ: clocks start frozen at it' },
+  { variable: 'SANDBOX_FIXTURE', value: 'NAME', help: 'first records of sandbox-client: demo or empty' },
+  { variable: 'SANDBOX_FIXTURES', value: 'FOLDER', help: 'more fixtures' },
+  { variable: 'SANDBOX_DATA', value: 'FOLDER', help: 'keeps all clients across restarts' },
+  { variable: 'SANDBOX_CLIENTS', value: 'FILE', help: 'a JSON list of clients' },
+  { variable: 'SANDBOX_OPEN_REGISTRATION', value: 'BOOLEAN' },
+  { variable: 'SANDBOX_MAX_TENANTS', value: 'NUMBER' },
+  { variable: 'SANDBOX_TOKEN_TTL', value: 'SECONDS' },
+  { variable: 'SANDBOX_PUBLIC_URL', value: 'URL' },
+  { variable: 'SANDBOX_ALLOWED_HOSTS', value: 'HOSTS' },
+  { variable: 'SANDBOX_CORS_ORIGINS', value: 'ORIGINS' },
+  { variable: 'SANDBOX_ADMIN_TOKEN', value: 'TEXT' },
+  { variable: 'SANDBOX_JOURNAL_ENTRIES', value: 'NUMBER' },
+  { variable: 'SANDBOX_JOURNAL_BYTES', value: 'BYTES' },
+  { variable: 'SANDBOX_RECORDING_BYTES', value: 'BYTES' },
+  { variable: 'SANDBOX_STATE_BYTES', value: 'BYTES' },
+] as const satisfies readonly Setting[]
+
+type Variable = (typeof SETTINGS)[number]['variable']
+
+/** Returns the name of the command line option of a variable, without dashes. */
+export const optionOf = (variable: string): string =>
+  variable
+    .replace(/^SANDBOX_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')
+
 /** The settings of the process (docs/control-plane.md, Settings of the process). */
 export interface Config {
   readonly host: string
@@ -19,6 +62,8 @@ export interface Config {
   readonly isSeedGiven: boolean
   /** The instant at which the clocks of all tenants start frozen; undefined: they run with the real time. */
   readonly frozenAt: Instant | undefined
+  /** The fixture of the demo client. */
+  readonly fixture: string
   /** A folder with additional fixtures. */
   readonly fixtures: string | undefined
   readonly clients: readonly ClientEntry[]
@@ -40,6 +85,8 @@ export interface Config {
   readonly journalBytes: number
   /** The maximum size of all recordings in bytes; 0 disables recording. */
   readonly recordingBytes: number
+  /** The maximum size of a state document in bytes. */
+  readonly stateBytes: number
   /** The folder that stores tenants across restarts; undefined: memory only. */
   readonly data: string | undefined
 }
@@ -53,27 +100,28 @@ export class ConfigError extends Error {}
 /** The result of a parser for an invalid value. */
 const INVALID = Symbol('invalid')
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** Values of settings by the names of their variables. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads the settings from environment variables. Treats an empty variable as unset.
  * @throws ConfigError
  */
 export function readConfig(environment: Environment): Config {
-  const read = <T>(name: string, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
+  const read = <T>(name: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = parse(text)
     if (value === INVALID) throw new ConfigError(`${name}=${quote(text)} is not allowed: give ${allowed}.`)
     return value
   }
-  const integer = (name: string, fallback: number, min: number, max: number) =>
+  const integer = (name: Variable, fallback: number, min: number, max: number) =>
     read(name, fallback, `an integer from ${min} to ${max}`, text => {
       const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
       return value >= min && value <= max ? value : INVALID
     })
 
-  const list = (name: string, allowed: string, isItem: (text: string) => boolean) =>
+  const list = (name: Variable, allowed: string, isItem: (text: string) => boolean) =>
     read<readonly string[]>(name, [], allowed, text => {
       const items = text.split(',').map(item => item.trim())
       return items.every(isItem) ? items : INVALID
@@ -95,6 +143,7 @@ export function readConfig(environment: Environment): Config {
       'real, or an instant as YYYY-MM-DDThh:mm:ssZ',
       text => (text === 'real' ? undefined : (parseInstant(text) ?? INVALID)),
     ),
+    fixture: environment.SANDBOX_FIXTURE || 'demo',
     fixtures: environment.SANDBOX_FIXTURES || undefined,
     clients: read<readonly ClientEntry[]>('SANDBOX_CLIENTS', [], CLIENTS_FORM, readClients),
     openRegistration: read('SANDBOX_OPEN_REGISTRATION', true, 'true or false', text =>
@@ -118,14 +167,15 @@ export function readConfig(environment: Environment): Config {
     adminToken: readAdminToken(environment),
     journalEntries: integer('SANDBOX_JOURNAL_ENTRIES', DEFAULT_BOUNDS.journalEntries, 0, 1_000_000),
     journalBytes: integer('SANDBOX_JOURNAL_BYTES', DEFAULT_BOUNDS.journalBytes, 0, MAX_BYTES),
-    recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MAX_RECORDING_BYTES),
+    recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MAX_DOCUMENT_BYTES),
+    stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
     data: environment.SANDBOX_DATA || undefined,
   }
 }
 
 const MAX_BYTES = 8 * 1024 ** 3
-/** A recording is downloaded as one string. */
-const MAX_RECORDING_BYTES = 256 * 1024 ** 2
+/** A recording and a state document are one string each. */
+const MAX_DOCUMENT_BYTES = 256 * 1024 ** 2
 
 /** Reads the admin token. The error message does not contain the secret. @throws ConfigError */
 function readAdminToken({ SANDBOX_ADMIN_TOKEN: token }: Environment): string | undefined {

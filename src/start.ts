@@ -1,10 +1,14 @@
 import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
-import { OWN_FIXTURES } from './package.js'
+import { quote } from './core/errors.js'
+import type { Log } from './log.js'
+import { createLog } from './log.js'
+import { NAME, OWN_FIXTURES } from './package.js'
 import { openDataFolder } from './persistence/data-folder.js'
 import { createStorage } from './persistence/storage.js'
 import { buildServer } from './server.js'
@@ -14,6 +18,8 @@ import { loadFixtures } from './tenants/fixtures.js'
 import type { TenantRegistry } from './tenants/registry.js'
 import { DEMO_CLIENT } from './tenants/registry.js'
 
+/** The path of the overview, with all routes of the control plane. */
+const OVERVIEW = '/_sandbox'
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Time for open requests to finish. Then their connections are closed. */
 const GRACE_MS = 3000
@@ -35,9 +41,9 @@ export interface Server {
  * @throws ConfigError, or the error of a port that is not available
  */
 export async function serve(config: Config, prepare?: (registry: TenantRegistry) => void): Promise<void> {
-  const logger = await createLogger(config)
-  const server = await createServer(config, logger, prepare)
-  closeOnSignal(server, logger)
+  const log = await createLog(config)
+  const server = await createServer(config, log.logger, prepare)
+  closeOnSignal(server, log)
   await server.listen()
 }
 
@@ -60,6 +66,7 @@ export async function createServer(
   const storage = config.data === undefined ? undefined : openStorage(config, config.data, logger, fixtures, publicUrl)
   const { app, registry }: ReturnType<typeof buildServer> = buildServer({
     ...config,
+    clients: clientsOf(config),
     ...(storage !== undefined && { seed: storage.seed, storage }),
     fixtures,
     requestLog: { entries: config.journalEntries, bytes: config.journalBytes },
@@ -89,7 +96,10 @@ export async function createServer(
       // Reads the address while the server has one. Requests that finish during close still need it.
       publicUrl()
       const ownUrl = urlOf(config.host, app)
-      logger.info({ url: ownUrl, clientId: DEMO_CLIENT.clientId, seed: registry.seed }, 'payments-sandbox is ready')
+      logger.info(
+        { url: ownUrl, clientId: DEMO_CLIENT.clientId, seed: registry.seed },
+        `${NAME} is ready: open ${ownUrl}${OVERVIEW}`,
+      )
       return ownUrl
     },
     async close() {
@@ -107,7 +117,7 @@ export async function createServer(
  * close-with-grace handles unexpected errors here. It does not handle the signals, because its second signal
  * exits at once: a terminal and npm both send SIGINT, and open requests must finish.
  */
-function closeOnSignal(server: Server, logger: Logger): void {
+function closeOnSignal(server: Server, { logger, flush }: Log): void {
   const options = { delay: CLOSE_TIMEOUT_MS, logger, skip: ['beforeExit' as const, ...SIGNALS] }
   let reason: string | undefined
   const { close } = closeWithGrace(options, async ({ err }) => {
@@ -115,6 +125,7 @@ function closeOnSignal(server: Server, logger: Logger): void {
     if (err !== undefined) logger.fatal({ err }, 'unexpected error: closing')
     else logger.info({ signal: reason }, 'closing')
     await server.close()
+    await flush(message => process.stderr.write(`${NAME}: ${message}\n`))
   })
   for (const signal of SIGNALS) {
     process.on(signal, () => {
@@ -134,7 +145,9 @@ function openStorage(
   publicUrl: () => string,
 ) {
   const dataError = (error: unknown) =>
-    new ConfigError(`SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${(error as Error).message}`)
+    new ConfigError(
+      `SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${(error as Error).message}${adviceOn(error, path)}`,
+    )
   try {
     const folder = openDataFolder(path, { seed, isSeedGiven, warn: message => logger.error(message) })
     const storage = createStorage({ folder, logger, fixtures, buildServer, publicUrl, now: Date.now })
@@ -148,6 +161,14 @@ function openStorage(
   }
 }
 
+/** Returns advice on a folder of another owner, such as a mounted folder in a container. */
+function adviceOn(error: unknown, path: string): string {
+  const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException
+  const ids = `${process.getuid?.()}:${process.getgid?.()}`
+  const isForbidden = code === 'EACCES' || code === 'EPERM'
+  return isForbidden ? `. The server runs as user ${ids}. Run as root: chown -R ${ids} ${resolve(path)}` : ''
+}
+
 /** Returns the URL of a listening server. A wildcard address becomes `localhost`. */
 function urlOf(host: string, app: FastifyInstance): string {
   const { port } = app.server.address() as AddressInfo
@@ -155,25 +176,13 @@ function urlOf(host: string, app: FastifyInstance): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Creates the logger: JSON lines on standard output, formatted text on a terminal. */
-async function createLogger({ logLevel: level }: Config): Promise<Logger> {
-  if (process.stdout.isTTY) {
-    const { default: pretty } = await import('pino-pretty')
-    return pino({ level }, pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true }))
-  }
-  const output = pino.destination({ fd: 1, sync: true })
-  // A failed write, for example on a full disk, disables the log. The server goes on.
-  output.removeAllListeners('error')
-  output.on('error', () => {
-    const ignore = () => true
-    Object.assign(output, { write: ignore, flushSync: ignore, end: ignore, destroy: ignore })
-  })
-  return pino({ level }, output)
-}
-
 /** Loads the fixtures of the package and of SANDBOX_FIXTURES. @throws ConfigError */
-function readFixtures({ fixtures: folder, clients }: Config): Fixtures {
+function readFixtures({ fixture: first, fixtures: folder, clients }: Config): Fixtures {
   const fixtures = loadAllFixtures(folder)
+  if (!fixtures.has(first)) {
+    const names = [...fixtures.keys()].join(', ')
+    throw new ConfigError(`SANDBOX_FIXTURE=${quote(first)} is not allowed: give one of ${names}.`)
+  }
   for (const { clientId, fixture = 'empty' } of clients) {
     if (fixtures.has(fixture)) continue
     const names = [...fixtures.keys()].join(', ')
@@ -183,6 +192,9 @@ function readFixtures({ fixtures: folder, clients }: Config): Fixtures {
   }
   return fixtures
 }
+
+/** Returns the listed clients. An entry for the demo client replaces its fixture. */
+const clientsOf = ({ fixture, clients }: Config) => [{ ...DEMO_CLIENT, fixture }, ...clients]
 
 function loadAllFixtures(folder: string | undefined): Fixtures {
   if (folder === undefined) return loadFixtures(OWN_FIXTURES)

@@ -93,7 +93,7 @@ function orDataFolderError<T>(path: string, step: () => T): T {
     return step()
   } catch (error) {
     if (error instanceof DataFolderError) throw error
-    throw new DataFolderError(`${JSON.stringify(path)} cannot be used: ${oneLine(error)}`)
+    throw new DataFolderError(`${JSON.stringify(path)} cannot be used: ${oneLine(error)}`, { cause: error })
   }
 }
 

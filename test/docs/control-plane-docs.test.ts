@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import t from 'tap'
 import { build, call } from '../helper.js'
+import { environment, PLAIN, program } from '../program.js'
 import { skip, stepsOf, walk } from './walk.js'
 
 const PAGE = 'docs/control-plane.md'
@@ -30,4 +34,28 @@ t.test('the reference of docs/control-plane.md names every route of the control 
   )
   const missing = shown.filter(call => !text.includes(`\`${call}\``))
   t.same(missing, [], 'add these calls to the reference')
+})
+
+t.test('issue 13: the command that the page defines is the server itself, so that kill ends it', { skip }, async t => {
+  const [definition = ''] = /alias payments-sandbox='[^']+'/.exec(text) ?? []
+  const script = [
+    'shopt -s expand_aliases',
+    definition.replace('/path/to/the/clone/dist/cli.js', program.main),
+    'payments-sandbox --port 0 & SERVER=$!',
+    'echo "{\\"server\\": $SERVER}"',
+    'wait $SERVER',
+  ]
+  const [command, ...options] = PLAIN
+  const shell = spawn(command, [...options, 'bash', '-c', script.join('\n')], { env: environment })
+  const closed = once(shell, 'close')
+  let started = 0
+  for await (const line of createInterface(shell.stdout)) {
+    const { server, pid, msg } = JSON.parse(line)
+    started = server ?? started
+    if (msg?.includes('ready')) {
+      t.equal(pid, started)
+      process.kill(pid)
+    }
+  }
+  t.same(await closed, [0, null])
 })

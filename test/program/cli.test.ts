@@ -10,7 +10,7 @@ import { createServer } from '../../src/start.js'
 import { freePort } from '../free-port.js'
 import { closed } from '../http/raw.js'
 import type { Running } from '../program.js'
-import { coveredProgram, launch, program, requestTokenAt } from '../program.js'
+import { coveredProgram, launch, PLAIN, program, requestTokenAt } from '../program.js'
 import { silentLogger } from './log.js'
 
 // Tests of the program in a process of its own: exit codes, signals and output.
@@ -80,6 +80,14 @@ class Server {
 }
 
 const hasEnded = ({ exitCode, signalCode }: Running) => exitCode !== null || signalCode !== null
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 interface StartOptions {
   args?: readonly string[]
@@ -220,6 +228,59 @@ t.test(
     t.same(await exited, [0, null])
   },
 )
+
+t.test(
+  'issue 13, LOG_LEVEL: a reader of standard output that stops reading does not stop the server',
+  { buffered: true },
+  async t => {
+    const port = await freePort()
+    // Without a listener for its data, the pipe of the child is not read.
+    const child = launch(coveredProgram, [], { PORT: String(port), LOG_LEVEL: 'debug' })
+    t.teardown(() => child.kill('SIGKILL'))
+    let errors = ''
+    child.stderr.on('data', data => {
+      errors += data
+    })
+    const exited = once(child, 'exit') as Promise<Exit>
+    while (!hasEnded(child) && !(await isReady('127.0.0.1', port)));
+    for (let n = 0; n < 44; n++) {
+      await Promise.all(
+        Array.from({ length: 25 }, async () => {
+          const response = await fetch(`http://127.0.0.1:${port}/_sandbox/clock?x=${'x'.repeat(500)}`)
+          if (response.status !== 400) throw new Error(`${response.status}`)
+        }),
+      )
+    }
+    child.kill('SIGTERM')
+    t.same(await exited, [0, null])
+    t.match(errors, /^payments-sandbox: the log is incomplete.*\n$/)
+  },
+)
+
+t.test('issue 13: options set what variables set, and precede them', { buffered: true }, async t => {
+  const data = `${t.testdir()}/data`
+  const args = ['start', '--port=0', '--host', '127.0.0.1', '--seed', 'my seed', '--data', data, '--fixture', 'empty']
+  const server = await start(t, { PORT: '1', SANDBOX_SEED: 'another' }, { args })
+  t.match(await server.line('ready'), { url: /^http:\/\/127\.0\.0\.1:/, seed: 'my seed' })
+  t.match(await (await fetch(`${server.url}/_sandbox`)).json(), { seed: 'my seed', records: { mandates: 0 } })
+  t.ok(existsSync(`${data}/sandbox.json`))
+})
+
+t.test('issue 13: npm start, killed or interrupted, leaves no process behind', { buffered: true }, async t => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
+    const server = new Server(launch(npm, [], { PORT: '0' }))
+    const { pid } = await server.line('ready')
+    const exited = once(server.child, 'exit')
+    server.child.kill(signal)
+    await exited
+    const isLeft = isRunning(pid as number)
+    if (isLeft) process.kill(pid as number, 'SIGKILL')
+    t.notOk(isLeft, signal)
+    await server.exited
+    t.match(server.lines.at(-1), { msg: 'closing' }, 'the log is complete')
+  }
+})
 
 t.test('issue 3, replay --until: serves the tenant before the request', { buffered: true }, async t => {
   const config = readConfig({ PORT: '0', SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })

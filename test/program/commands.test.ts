@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readConfig } from '../../src/config.js'
+import { optionOf, readConfig, SETTINGS } from '../../src/config.js'
 import { createServer } from '../../src/start.js'
 import { command } from '../command.js'
 import { silentLogger } from './log.js'
@@ -8,7 +8,7 @@ const oneLine = /^payments-sandbox: [^\n]+\n$/
 
 t.test('control plane, Settings: --help and --version', async t => {
   const help = await command(['--help'])
-  for (const word of ['start', 'health', 'replay', 'PORT', 'SANDBOX_SEED']) t.match(help.stdout, word)
+  for (const word of ['start', 'health', 'replay', '--port', 'SANDBOX_SEED']) t.match(help.stdout, word)
   t.match(help, { code: 0, stderr: '' })
   t.same(await command(['-h']), help)
   for (const option of ['--version', '-v']) {
@@ -16,12 +16,38 @@ t.test('control plane, Settings: --help and --version', async t => {
   }
 })
 
+t.test('issue 13: --help names each option and fits on a screen of 24 lines', async t => {
+  const { stdout } = await command(['--help'])
+  const lines = stdout.split('\n')
+  t.ok(lines.length <= 25, `${lines.length} lines`)
+  t.same(
+    lines.filter(line => line.length > 80),
+    [],
+  )
+  for (const { variable } of SETTINGS) t.match(stdout, new RegExp(`--${optionOf(variable)}\\b`))
+})
+
+t.test('issue 13: --admin-token is not repeated in an error', async t => {
+  const { code, stderr } = await command(['--admin-token', 'hush hush'])
+  t.equal(code, 2)
+  t.match(stderr, 'SANDBOX_ADMIN_TOKEN is not allowed')
+  t.notMatch(stderr, 'hush')
+})
+
 t.test('control plane, Settings: invalid usage and invalid values print one line, exit code 2', async t => {
   const cases: [args: string[], settings: Record<string, string>, message: RegExp][] = [
     [['stop'], {}, /"stop"/],
     [['toString'], {}, /"toString"/],
     [['start', 'now'], {}, /"start now"/],
-    [['--port=1'], {}, /--port/],
+    [['--prot=1'], {}, /unknown option --prot\. Known: --host, --port, .*--until, --help, --version\.\n$/],
+    [['-p', '1'], {}, /unknown option -p\. Known: --host, --port/],
+    [['start', '--SEED', 'x'], {}, /unknown option --SEED\./],
+    [['--port'], {}, /--port <value>.* missing/],
+    [['--port', '-1'], {}, /--port.*ambiguous/],
+    [['--port', '80x'], { PORT: '81' }, /PORT="80x".*0 to 65535/],
+    [['--open-registration', 'yes'], {}, /SANDBOX_OPEN_REGISTRATION="yes".*true or false/],
+    [['--help=1'], {}, /--help/],
+    [['--port', '0', '--fixture', 'saga'], {}, /SANDBOX_FIXTURE="saga".*demo, empty/],
     [['replay'], {}, /one file/],
     [['start', '--until', '2'], {}, /--until/],
     [[], { PORT: '80x' }, /PORT=.*80x.*0 to 65535/],
@@ -37,6 +63,8 @@ t.test('control plane, Settings: invalid usage and invalid values print one line
     t.match(stderr, oneLine)
     t.match(stderr, message)
   }
+  t.match(await command(['health', '--port', '80x']), { code: 1 })
+  t.match(await command(['health', '--prot', '80']), { code: 1 })
   t.match(await command(['health'], { PORT: '80x' }), { code: 1 }, 'the exit code of `health` is 0 or 1')
 })
 
@@ -44,10 +72,15 @@ t.test('control plane, Settings: a port in use is a failure, exit code 1; `healt
   const server = await createServer(readConfig({ PORT: '0' }), silentLogger)
   const { port: PORT } = new URL(await server.listen())
   t.same(await command(['health'], { PORT }), { code: 0, stdout: '', stderr: '' })
+  t.same(await command(['health', '--host', '127.0.0.1', '--port', PORT], { PORT: '1' }), {
+    code: 0,
+    stdout: '',
+    stderr: '',
+  })
   const { code, stdout, stderr } = await command([], { PORT, LOG_LEVEL: 'silent' })
   t.same([code, stdout], [1, ''])
   t.match(stderr, oneLine)
-  t.match(stderr, new RegExp(`${PORT}.*set PORT`))
+  t.match(stderr, new RegExp(`${PORT}.*--port`))
   await server.close()
   t.same(await command(['health'], { PORT }), { code: 1, stdout: '', stderr: '' })
 })

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { ConfigError, readConfig } from '../../src/config.js'
+import { ConfigError, optionOf, readConfig, SETTINGS } from '../../src/config.js'
 
 const MIB = 1024 * 1024
 
@@ -22,6 +23,8 @@ t.test('control plane, Settings: the defaults', async t => {
     journalEntries: 1000,
     journalBytes: 16 * MIB,
     recordingBytes: 32 * MIB,
+    stateBytes: 32 * MIB,
+    fixture: 'demo',
     data: undefined,
     isSeedGiven: false,
   })
@@ -33,26 +36,7 @@ t.test('control plane, SANDBOX_SEED: random by default', async t => {
 })
 
 t.test('control plane, Settings: a variable that is empty counts as not set', async t => {
-  const names = [
-    'HOST',
-    'PORT',
-    'LOG_LEVEL',
-    'SANDBOX_SEED',
-    'SANDBOX_CLOCK',
-    'SANDBOX_FIXTURES',
-    'SANDBOX_CLIENTS',
-    'SANDBOX_OPEN_REGISTRATION',
-    'SANDBOX_MAX_TENANTS',
-    'SANDBOX_TOKEN_TTL',
-    'SANDBOX_PUBLIC_URL',
-    'SANDBOX_ALLOWED_HOSTS',
-    'SANDBOX_CORS_ORIGINS',
-    'SANDBOX_ADMIN_TOKEN',
-    'SANDBOX_JOURNAL_ENTRIES',
-    'SANDBOX_JOURNAL_BYTES',
-    'SANDBOX_RECORDING_BYTES',
-    'SANDBOX_DATA',
-  ]
+  const names = SETTINGS.map(({ variable }) => variable)
   const { seed: _, ...empty } = readConfig(Object.fromEntries(names.map(name => [name, ''])))
   const { seed: __, ...unset } = readConfig({})
   t.same(empty, unset)
@@ -104,9 +88,20 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   ['SANDBOX_JOURNAL_BYTES', '8589934592', 'journalBytes', 8192 * MIB],
   ['SANDBOX_RECORDING_BYTES', '0', 'recordingBytes', 0],
   ['SANDBOX_RECORDING_BYTES', '268435456', 'recordingBytes', 256 * MIB],
+  ['SANDBOX_STATE_BYTES', '1', 'stateBytes', 1],
+  ['SANDBOX_STATE_BYTES', '268435456', 'stateBytes', 256 * MIB],
+  ['SANDBOX_FIXTURE', 'empty', 'fixture', 'empty'],
   ['SANDBOX_DATA', './my data', 'data', './my data'],
   ['SANDBOX_SEED', '0', 'isSeedGiven', true],
 ]
+
+t.test('issue 13: each setting has an option and a row in the README', async t => {
+  const readme = readFileSync('README.md', 'utf8')
+  for (const { variable } of SETTINGS) {
+    t.ok(readme.includes(`| \`${variable}\` |`), variable)
+  }
+  t.same(['HOST', 'SANDBOX_TOKEN_TTL'].map(optionOf), ['host', 'token-ttl'])
+})
 
 t.test('control plane, Settings: right values', async t => {
   for (const [name, value, member, expected] of right) {
@@ -150,6 +145,7 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ['SANDBOX_JOURNAL_ENTRIES', ['-1', '1000001', '1.5', '1e3', 'all', ' 1'], /integer from 0 to 1000000\b/],
   ['SANDBOX_JOURNAL_BYTES', ['-1', '8589934593', '16MiB', '16 777 216', '0x10'], /integer from 0 to 8589934592\b/],
   ['SANDBOX_RECORDING_BYTES', ['-1', '268435457', '32MiB', '1.5', 'none'], /integer from 0 to 268435456\b/],
+  ['SANDBOX_STATE_BYTES', ['0', '268435457', '32MiB'], /integer from 1 to 268435456\b/],
 ]
 
 t.test('control plane, Settings: a wrong value: one line that names variable, value and what is allowed', async t => {

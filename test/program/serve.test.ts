@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import t from 'tap'
@@ -67,6 +67,30 @@ t.test('control plane, SANDBOX_CLIENTS: a client with a fixture that is not ther
   t.match(error.message, /SANDBOX_CLIENTS.*"acme".*"saga".*demo.*empty/)
   t.notMatch(error.message, '\n')
   t.notMatch(error.message, 'hush-hush')
+})
+
+t.test('issue 13, SANDBOX_DATA: a folder of another owner: one line with the command that helps', async t => {
+  // The user of the tests may be root, to whom no folder is closed.
+  const { mkdirSync } = fs
+  t.teardown(() => {
+    fs.mkdirSync = mkdirSync
+  })
+  for (const [code, hasAdvice] of [
+    ['EACCES', true],
+    ['EPERM', true],
+    ['ENOSPC', false],
+  ] as const) {
+    fs.mkdirSync = () => {
+      throw Object.assign(new Error(`${code}: refused, mkdir '/data'`), { code })
+    }
+    const error = await refusal({ SANDBOX_DATA: '/data' })
+    fs.mkdirSync = mkdirSync
+    t.ok(error instanceof ConfigError)
+    t.match(error.message, new RegExp(`^SANDBOX_DATA="/data" .*${code}`))
+    t.notMatch(error.message, '\n')
+    const ids = `${process.getuid?.()}:${process.getgid?.()}`
+    t.equal(error.message.endsWith(`as user ${ids}. Run as root: chown -R ${ids} /data`), hasAdvice, error.message)
+  }
 })
 
 t.test('control plane, PORT: a port that is taken is no wrong setting', async t => {

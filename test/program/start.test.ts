@@ -64,12 +64,41 @@ t.test('control plane, PORT 0: listens on a free port and logs its URL', async t
   t.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
   t.match(server.lines.at(-1), {
     level: 30,
-    msg: 'payments-sandbox is ready',
+    msg: `payments-sandbox is ready: open ${server.url}/_sandbox`,
     url: server.url,
     clientId: 'sandbox-client',
     seed: 'my seed',
   })
   t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
+})
+
+t.test('issue 13: the address in the ready line shows the overview', async t => {
+  const server = await start(t)
+  const [address = ''] = /http\S+/.exec(server.lines.at(-1)?.msg ?? '') ?? []
+  t.match(await (await fetch(address)).json(), { name: 'payments-sandbox', routes: Array })
+})
+
+t.test('issue 13, SANDBOX_FIXTURE: the first records of the demo client', async t => {
+  const folder = t.testdir({ 'story.json': '{"bills": []}' })
+  for (const [settings, mandates] of [
+    [{}, 12],
+    [{ SANDBOX_FIXTURE: 'demo' }, 12],
+    [{ SANDBOX_FIXTURE: 'empty' }, 0],
+    [{ SANDBOX_FIXTURE: 'story', SANDBOX_FIXTURES: folder }, 0],
+  ] as const) {
+    const server = await start(t, settings)
+    t.match((await send(server, 'GET', '/_sandbox')).body, { tenants: 1, records: { mandates } })
+    t.match((await send(server, 'POST', '/_sandbox/reset')).body, { counts: { mandates } })
+  }
+  const error = await startError(t, { SANDBOX_FIXTURE: 'saga' })
+  t.ok(error instanceof ConfigError)
+  t.equal(error.message, 'SANDBOX_FIXTURE="saga" is not allowed: give one of demo, empty.')
+})
+
+t.test('issue 13, SANDBOX_STATE_BYTES: bounds a state document', async t => {
+  const server = await start(t, { SANDBOX_STATE_BYTES: '10' })
+  const { status, body } = await send(server, 'PUT', '/_sandbox/state', '', { format: 'payments-sandbox/state' })
+  t.match({ status, body }, { status: 413, body: { code: 'PAYLOAD_TOO_LARGE', message: /10 bytes/ } })
 })
 
 t.test('control plane, HOST: a wildcard address is logged as localhost', async t => {

@@ -1,0 +1,90 @@
+import { Writable } from 'node:stream'
+import t from 'tap'
+import { createJsonLog } from '../../src/log.js'
+import type { Line } from './log.js'
+
+/** An output whose reader can stop. */
+class Output extends Writable {
+  text = ''
+  #resume: (() => void) | undefined
+  #isStopped = false
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void) {
+    this.text += chunk
+    if (this.#isStopped) this.#resume = done
+    else done()
+  }
+
+  stop() {
+    this.#isStopped = true
+  }
+
+  resume() {
+    this.#isStopped = false
+    this.#resume?.()
+  }
+
+  get lines(): Line[] {
+    return this.text
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line))
+  }
+}
+
+const fail = (message: string) => {
+  throw new Error(message)
+}
+
+t.test('issue 13, log: each line is written at once while the reader reads', async t => {
+  const output = new Output()
+  const { logger, flush } = createJsonLog('info', output)
+  for (let n = 0; n < 10; n++) logger.info({ n }, 'hello')
+  logger.debug('below the level')
+  t.match(
+    output.lines,
+    Array.from({ length: 10 }, (_, n) => ({ n, msg: 'hello' })),
+  )
+  await flush(fail)
+})
+
+t.test('issue 13, log: lines for a stopped reader are bounded; dropped lines are counted and reported', async t => {
+  const output = new Output()
+  const { logger, flush } = createJsonLog('info', output, 100_000)
+  output.stop()
+  for (let n = 0; n < 5000; n++) logger.info({ n }, 'hello')
+  t.ok(output.writableLength > 99_000 && output.writableLength <= 100_000, `${output.writableLength} bytes wait`)
+  output.resume()
+  await flush(fail)
+  const written = output.lines.filter(({ msg }) => msg === 'hello')
+  t.match(
+    written.map(({ n }) => n),
+    written.map((_, n) => n),
+    'the first lines, in order',
+  )
+  t.match(output.lines.at(-1), { level: 40, msg: /dropped/, dropped: 5000 - written.length })
+
+  logger.info('later')
+  t.match(output.lines.at(-1), { msg: 'later' }, 'reported once')
+})
+
+t.test('issue 13, log: a flush waits for a slow reader', async t => {
+  const output = new Output()
+  const { logger, flush } = createJsonLog('info', output)
+  output.stop()
+  logger.info('first')
+  logger.info('last')
+  const flushed = flush(fail)
+  t.notMatch(output.text, 'last')
+  output.resume()
+  await flushed
+  t.match(output.text, 'last')
+})
+
+t.test('issue 13, log: a line that cannot be written does no harm', async t => {
+  const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('no space')) })
+  const { logger, flush } = createJsonLog('info', output)
+  logger.fatal('first')
+  await flush(() => {})
+  t.doesNotThrow(() => logger.info('second'))
+})
