@@ -12,19 +12,56 @@ import type { Region } from './core/regions.js'
 
 export type Fidelity = 'documented' | 'assumed'
 
+/** The keywords that restrict the values of a schema. */
+export const CONSTRAINTS = [
+  'const',
+  'default',
+  'enum',
+  'exclusiveMinimum',
+  'format',
+  'maxItems',
+  'maxLength',
+  'maximum',
+  'minItems',
+  'minLength',
+  'minimum',
+  'pattern',
+  'required',
+] as const
+export type Constraint = (typeof CONSTRAINTS)[number]
+
 declare module '@sinclair/typebox' {
   interface SchemaOptions {
     'x-fidelity'?: Fidelity
+    /** The constraints that the interface does not state, of a schema that it documents. */
+    'x-fidelity-constraints'?: { readonly [Keyword in Constraint]?: 'assumed' }
     'x-expected'?: string
     'x-error-code'?: string
   }
 }
 
-/** Labels a parameter or property that the service interface states. */
+/** Labels a parameter or property that the service interface states, with its constraints. */
 export const documented = <T extends TSchema>(schema: T): T => ({ ...schema, 'x-fidelity': 'documented' })
 
 /** Labels a parameter or property that is our choice where the interface is silent. */
 export const assumed = <T extends TSchema>(schema: T): T => ({ ...schema, 'x-fidelity': 'assumed' })
+
+/**
+ * Labels constraints that the interface does not state; by default all of a schema, and of the items of an array.
+ * The members of an object have labels of their own.
+ */
+export function assumeConstraints<T extends TSchema>(schema: T, ...keywords: Constraint[]): T {
+  const assumed = (keywords.length > 0 ? keywords : CONSTRAINTS).filter(keyword => schema[keyword] !== undefined)
+  const labels = { ...schema['x-fidelity-constraints'], ...Object.fromEntries(assumed.map(name => [name, 'assumed'])) }
+  return {
+    ...schema,
+    ...(Object.keys(labels).length > 0 && { 'x-fidelity-constraints': labels }),
+    ...(schema.type === 'array' && keywords.length === 0 && { items: assumeConstraints(schema.items) }),
+  }
+}
+
+/** Labels a parameter or property that the interface names without its constraints. */
+export const named = <T extends TSchema>(schema: T): T => documented(assumeConstraints(schema))
 
 /** A string out of a closed list. */
 export const OneOf = <const V extends readonly string[]>(...values: V) =>
@@ -81,11 +118,17 @@ export const EmailAddress = Type.String({
 
 /** How a bank's branch is identified: interface, Other named fields, for counterparties. Elsewhere it is assumed. */
 export const branchIdentifier = (label: typeof documented) =>
-  Type.Object({ type: label(OneOf('BIC', 'SORT', 'ROUTING', 'IFSC')), value: assumed(Text(1, 11)) })
+  assumeConstraints(
+    Type.Object({ type: label(OneOf('BIC', 'SORT', 'ROUTING', 'IFSC')), value: assumed(Text(1, 11)) }),
+    'required',
+  )
 
-/** The mandatory routing header: interface, What the service does. */
-export const RegionHeader = <const R extends readonly Region[]>(...regions: R) =>
-  Type.Object({ 'x-region': documented(OneOf(...regions)) })
+/**
+ * The mandatory routing header: interface, What the service does.
+ * @param label `documented` where the interface states the regions of the operation, `named` elsewhere
+ */
+export const RegionHeader = <const R extends readonly Region[]>(label: typeof documented, ...regions: R) =>
+  Type.Object({ 'x-region': label(OneOf(...regions)) })
 
 /** The parameters of every list: interface, GET /api/v1/direct-debit. On the other lists they are assumed. */
 export const pageParameters = (label: typeof documented) => ({
@@ -102,7 +145,8 @@ export const ListOf = <T extends TSchema>(record: T, label: typeof documented) =
   Type.Object({
     totalCount: label(Type.Integer({ description: 'Number of records that match the filters, across all pages.' })),
     hasMore: label(Type.Boolean()),
-    nextCursor: label(NullableText),
+    // Not required by the interface; the sandbox always has it (assumed, decisions §5).
+    nextCursor: Type.Optional(label(NullableText)),
     data: label(Type.Array(record)),
   })
 

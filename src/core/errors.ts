@@ -195,12 +195,6 @@ export const errors = {
       'counterpartyReference cannot change: leave it out, or repeat the one in the path.',
     ),
   inconsistentBillUpdate: (field: string, message: string) => new ApiError('INCONSISTENT_BILL_UPDATE', field, message),
-  unsupportedGrantType: (grantType: string) =>
-    new ApiError(
-      'UNSUPPORTED_GRANT_TYPE',
-      'grant_type',
-      `grant_type must be client_credentials, not ${quote(grantType)}.`,
-    ),
   invalidClient: (message = 'Unknown client_id, or client_secret does not belong to it.') =>
     new ApiError('INVALID_CLIENT', 'client_id', message),
   missingToken: () =>

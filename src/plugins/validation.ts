@@ -30,7 +30,7 @@ const ajv = new Ajv({
   verbose: true,
   // Optimizing the generated code took a third of the start, and made no request faster.
   code: { optimize: false },
-  keywords: ['x-fidelity', 'x-expected', 'x-error-code'],
+  keywords: ['x-fidelity', 'x-fidelity-constraints', 'x-expected', 'x-error-code'],
   formats: {
     'calendar-date': isCalendarDate,
     instant: text => parseInstant(text) !== undefined,

@@ -98,7 +98,6 @@ t.test('decisions §2: the errors that name a field', async t => {
     [errors.collectionDateTooLate('2028-11-02', '2027-11-02'), 'COLLECTION_DATE_TOO_LATE', 'collectionDate'],
     [errors.immutableCounterpartyReference(), 'IMMUTABLE_FIELD', 'counterpartyReference'],
     [errors.inconsistentBillUpdate('status', 'x'), 'INCONSISTENT_BILL_UPDATE', 'status'],
-    [errors.unsupportedGrantType('password'), 'UNSUPPORTED_GRANT_TYPE', 'grant_type'],
     [errors.invalidClient(), 'INVALID_CLIENT', 'client_id'],
     [errors.originNotAllowed('https://x.example'), 'ORIGIN_NOT_ALLOWED', 'origin'],
     [errors.forbiddenOrigin('https://x.example', true), 'FORBIDDEN_ORIGIN', 'origin'],
@@ -142,7 +141,6 @@ t.test('decisions §2: a message says what was wrong and what would be right', a
   t.match(errors.amountLimitExceeded('UK-FAST', '1000000.00 GBP').message, /UK-FAST.*1000000\.00 GBP/)
   t.match(errors.collectionDateTooEarly('2026-11-02', '2026-11-04').message, /2026-11-02.*2026-11-04/)
   t.match(errors.collectionDateTooLate('2028-11-02', '2027-11-02').message, /2028-11-02.*2027-11-02/)
-  t.match(errors.unsupportedGrantType('password').message, /client_credentials.*"password"/)
   t.match(errors.clientNotFound('acme').message, '"acme"')
   t.match(errors.unknownFixture('x', ['demo', 'empty']).message, /"x".*demo, empty/)
   t.match(errors.methodNotAllowed('PUT', 'GET, OPTIONS').message, /PUT.*GET, OPTIONS/)
@@ -178,7 +176,6 @@ t.test('decisions §2: a message quotes no more than 80 characters of the input'
   }
   t.ok(quote(10n ** 100n).length <= 100)
   t.notMatch(errors.mandateNotFound('x'.repeat(100)).message, 'x'.repeat(81))
-  t.notMatch(errors.unsupportedGrantType('x'.repeat(100)).message, 'x'.repeat(81))
   t.notMatch(errors.invalidRegion('x'.repeat(100), ['EU']).message, 'x'.repeat(81))
   t.notMatch(errors.clientNotFound('x'.repeat(100)).message, 'x'.repeat(81))
   t.notMatch(errors.unknownFixture('x'.repeat(100), []).message, 'x'.repeat(81))

@@ -1,18 +1,22 @@
 import t from 'tap'
+import { CONSTRAINTS } from '../../src/schemas.js'
 import { build } from '../helper.js'
 
 interface Schema {
+  [keyword: string]: unknown
   type?: string
   properties?: Record<string, Schema>
   items?: Schema
   required?: string[]
   'x-fidelity'?: string
+  'x-fidelity-constraints'?: Record<string, string>
 }
 
 interface Labelled {
   /** Operation and place: `GET /api/v1/direct-debit query.limit`, `… 200.data[].amount`. */
   place: string
   label: string | undefined
+  schema: Schema
 }
 
 /** Every operation, parameter and property with its label, as the running server has them. */
@@ -22,7 +26,7 @@ async function labels(t: Parameters<typeof build>[0]): Promise<Labelled[]> {
   app.addHook('onRoute', ({ method, url, schema }) => {
     if (method === 'HEAD') return
     const operation = `${method} ${url.replace(/:(\w+)/g, '{$1}')}`
-    found.push({ place: operation, label: schema?.['x-fidelity'] })
+    found.push({ place: operation, label: schema?.['x-fidelity'], schema: {} })
     const { headers, params, querystring, body, response = {} } = (schema ?? {}) as Record<string, Schema>
     const parts = { headers, params, query: querystring, body, ...(response as Record<string, Schema>) }
     for (const [part, partSchema] of Object.entries(parts)) walk(partSchema, `${operation} ${part}`)
@@ -32,7 +36,7 @@ async function labels(t: Parameters<typeof build>[0]): Promise<Labelled[]> {
 
   function walk(schema: Schema | undefined, place: string) {
     for (const [name, property] of Object.entries(schema?.properties ?? {})) {
-      found.push({ place: `${place}.${name}`, label: property['x-fidelity'] })
+      found.push({ place: `${place}.${name}`, label: property['x-fidelity'], schema: property })
       walk(property, `${place}.${name}`)
     }
     if (schema?.items) walk(schema.items, `${place}[]`)
@@ -170,3 +174,129 @@ t.test(
     )
   },
 )
+
+const REFERENCE = { minLength: 5, maxLength: 50, pattern: '^[a-zA-Z0-9\\-]+$' }
+const DATE_TIME = { format: 'instant' }
+const AMOUNT_BOUND = { format: 'double', minimum: 0.01 }
+
+/** Operations whose regions the interface states: their own sections, and the notes of Other endpoints. */
+const STATED_REGIONS: Record<string, string[]> = {
+  'GET /api/v1/direct-debit': ['EU'],
+  'POST /api/v1/direct-debit': ['EU'],
+  'POST /api/v1/mandates': ['EU'],
+  'PATCH /api/v1/payout-links/{payoutLinkId}/cancel': ['EU', 'US', 'UK'],
+  'POST /api/v1/payout-links': ['EU', 'US', 'UK'],
+  'POST /api/v1/bills': ['EU', 'IN', 'US', 'UK'],
+}
+
+/** The constraints that the interface states, by field and by the start of the place where they apply; by hand. */
+const STATED: [place: RegExp, constraints: object][] = [
+  // Collection request summary; query parameters of GET /api/v1/direct-debit; Limits
+  [/ \/api\/v1\/(direct-debit|mandates).*(collectionReference|mandateReference)$/, REFERENCE],
+  [/ \/api\/v1\/direct-debit .*\.scheme$/, { enum: ['SEPA'] }],
+  [
+    / \/api\/v1\/direct-debit.*\.status$/,
+    { enum: ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED', 'FAILED', 'CANCELLED', 'RETURNED', 'REJECTED'] },
+  ],
+  [/ \/api\/v1\/direct-debit.*\.amount$/, { pattern: '^[1-9]\\d{0,8}(\\.\\d{1,2})?$' }],
+  [/ \/api\/v1\/direct-debit.*\.currency$/, { enum: ['EUR'] }],
+  [/ \/api\/v1\/direct-debit.*\.debtorReference$/, { minLength: 1, maxLength: 100 }],
+  [
+    / \/api\/v1\/direct-debit.*\.collectionDate$/,
+    { format: 'calendar-date', pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$' },
+  ],
+  [/ \/api\/v1\/direct-debit.*\.(initiatedAt|updatedAt|initiatedFrom|initiatedTo)$/, DATE_TIME],
+  [/ query\.limit$/, { minimum: 1, maximum: 500, default: 100 }],
+  [/ query\.amount(Min|Max)$/, AMOUNT_BOUND],
+  [/\.scheme$/, { enum: ['SEPA'] }],
+  // POST /api/v1/oauth/token
+  [/ body\.grant_type$/, { enum: ['client_credentials'] }],
+  // PATCH /api/v1/payout-links/{payoutLinkId}/cancel
+  [/ params\.payoutLinkId$/, { minLength: 7, maxLength: 90, pattern: '^[-_a-zA-Z0-9]+$' }],
+  [/ body\.cancellationComment$/, { minLength: 1, maxLength: 256 }],
+  // Other named fields: Mandate
+  [/ \/api\/v1\/mandates.*\.mode$/, { enum: ['CORE'] }],
+  [/ \/api\/v1\/mandates[^.]* .*[.\]]\.?type$/, { enum: ['RECURRING', 'ONE_OFF'] }],
+  [/ \/api\/v1\/mandates.*\.currency$/, { enum: ['EUR'] }],
+  // Other named fields: Payout link
+  [/ \/api\/v1\/payout-links.*\.payoutMethod$/, { enum: ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] }],
+  [/ \/api\/v1\/payout-links.*\.uiMode$/, { enum: ['hosted', 'embedded'] }],
+  [/ \/api\/v1\/payout-links.*\.currency$/, { enum: ['EUR', 'USD', 'GBP'] }],
+  [/ \/api\/v1\/payout-links.*\.expiryPeriod$/, { format: 'duration' }],
+  // Other named fields: Counterparty
+  [/\.branchIdentifier\.type$/, { enum: ['BIC', 'SORT', 'ROUTING', 'IFSC'] }],
+]
+
+const statedAt = (place: string): object => {
+  const [method, path, member] = place.split(' ')
+  if (member === 'headers.x-region') {
+    const regions = STATED_REGIONS[`${method} ${path}`]
+    return regions === undefined ? {} : { enum: regions }
+  }
+  return STATED.find(([pattern]) => pattern.test(place))?.[1] ?? {}
+}
+
+/** The constraints of a schema; those of an array are those of its items. `required` is of members, not of a value. */
+function constraintsOf(schema: Schema): { all: object; assumed: Set<string> } {
+  const constrained = schema.items ?? schema
+  const names = CONSTRAINTS.filter(name => name !== 'required' && constrained[name] !== undefined)
+  return {
+    all: Object.fromEntries(names.map(name => [name, constrained[name]])),
+    assumed: new Set(Object.keys(constrained['x-fidelity-constraints'] ?? {})),
+  }
+}
+
+t.test('the constraints of documented fields are those that the interface states, or are labelled assumed', async t => {
+  const documented = (await labels(t)).filter(
+    ({ place, label }) => label === 'documented' && place.includes(' /api/v1/'),
+  )
+  const found = documented.map(({ place, schema }) => {
+    const { all, assumed } = constraintsOf(schema)
+    return [place, Object.fromEntries(Object.entries(all).filter(([name]) => !assumed.has(name)))]
+  })
+  t.same(
+    Object.fromEntries(found.filter(([place]) => place?.includes('.') === true)),
+    Object.fromEntries(
+      documented.filter(({ place }) => place.includes('.')).map(({ place }) => [place, statedAt(place)]),
+    ),
+  )
+  const isUsed = (pattern: RegExp) => documented.some(({ place }) => pattern.test(place))
+  t.same(
+    STATED.filter(([pattern]) => !isUsed(pattern)),
+    [],
+    'each stated constraint is somewhere',
+  )
+})
+
+/** Bodies and answers of which the interface states which members are required. */
+const STATED_REQUIRED: Record<string, string[]> = {
+  'POST /api/v1/oauth/token body': ['client_id', 'client_secret', 'grant_type'],
+  'POST /api/v1/oauth/token 200': ['access_token', 'expires_in', 'scope', 'token_type'],
+  'GET /api/v1/direct-debit 200': ['totalCount', 'hasMore', 'data'],
+  'PATCH /api/v1/payout-links/{payoutLinkId}/cancel body': ['cancellationComment'],
+}
+
+t.test('the required members of a body are those that the interface states, or are labelled assumed', async t => {
+  const app = build(t)
+  const found: [string, unknown][] = []
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    if (method === 'HEAD' || !url.startsWith('/api/v1')) return
+    const { body, response = {} } = (schema ?? {}) as { body?: Schema; response?: Record<string, Schema> }
+    for (const [part, partSchema] of Object.entries({ body, ...response })) {
+      if (partSchema?.required === undefined || part.endsWith('xx')) continue
+      const members = Object.values(partSchema.properties ?? {})
+      const isAssumed =
+        partSchema['x-fidelity-constraints']?.required === 'assumed' ||
+        members.every(member => member['x-fidelity'] === 'assumed')
+      if (isAssumed) continue
+      found.push([`${method} ${url.replace(/:(\w+)/g, '{$1}')} ${part}`, partSchema.required])
+    }
+  })
+  await app.ready()
+  const singles = ['POST /api/v1/direct-debit 201', 'GET /api/v1/direct-debit/{collectionReference} 200']
+  const summary = SUMMARY.split(' ').filter(name => name !== 'debtorReference')
+  t.same(Object.fromEntries(found), {
+    ...STATED_REQUIRED,
+    ...Object.fromEntries(singles.map(operation => [operation, summary])),
+  })
+})

@@ -20,6 +20,7 @@ interface Schema {
   maximum?: number
   'x-expected'?: string
   'x-fidelity'?: string
+  'x-fidelity-constraints'?: Record<string, string>
 }
 
 const INTRODUCTION = `# Requests
@@ -42,7 +43,9 @@ function expectation(schema: Schema): string {
 function rows(schema: Schema, prefix: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const mark = schema.required?.includes(name) ? '*' : ''
-    const row = `| \`${prefix}${name}\`${mark} | ${expectation(property)} | ${property['x-fidelity']} |`
+    const constrained = { ...(property.type === 'array' ? property.items : property) }
+    const remark = constrained['x-fidelity-constraints'] === undefined ? '' : ', constraints assumed'
+    const row = `| \`${prefix}${name}\`${mark} | ${expectation(property)} | ${property['x-fidelity']}${remark} |`
     const inner = property.type === 'array' ? property.items : property
     const nested = property.type === 'array' ? `${prefix}${name}[].` : `${prefix}${name}.`
     return [row, ...rows(inner ?? {}, nested)]

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { failures, RegionHeader } from '../../schemas.js'
+import { failures, named, RegionHeader } from '../../schemas.js'
 import { AccountList, AccountQuery } from './schemas.js'
 
 /** /api/v1/accounts: the area is documented, its path is not (decisions §10). */
@@ -12,7 +12,7 @@ export const accountRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         summary: "List the tenant's accounts",
         tags: ['accounts'],
         'x-fidelity': 'assumed',
-        headers: RegionHeader('EU', 'IN', 'US', 'UK'),
+        headers: RegionHeader(named, 'EU', 'IN', 'US', 'UK'),
         querystring: AccountQuery,
         response: { 200: AccountList, ...failures },
       },

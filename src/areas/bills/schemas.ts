@@ -2,11 +2,12 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { CURRENCIES, REGIONS } from '../../core/regions.js'
 import {
+  assumeConstraints,
   assumed,
   CalendarDate,
-  documented,
   ListOf,
   Moment,
+  named,
   OneOf,
   pageParameters,
   Reference,
@@ -49,10 +50,10 @@ export type BillDocument = Static<typeof BillDocument>
 
 /** Which attributes a bill has is documented in part (interface, Other named fields); the rest is decisions §9. */
 const given = {
-  uniqueReferenceIdentifier: documented(UniqueReferenceIdentifier),
-  type: documented(OneOf(...BILL_TYPES)),
-  cashflowType: documented(OneOf(...CASHFLOW_TYPES)),
-  counterpartyReference: documented(Reference),
+  uniqueReferenceIdentifier: named(UniqueReferenceIdentifier),
+  type: named(OneOf(...BILL_TYPES)),
+  cashflowType: named(OneOf(...CASHFLOW_TYPES)),
+  counterpartyReference: named(Reference),
   currency: assumed(OneOf(...CURRENCIES)),
   totalAmount: assumed(TotalAmount),
   issueDate: Type.Optional(assumed(CalendarDate)),
@@ -61,21 +62,23 @@ const given = {
 }
 
 /** POST /api/v1/bills */
-export const NewBill = Type.Object({ ...given, openAmount: Type.Optional(assumed(OpenAmount)) })
+export const NewBill = assumeConstraints(Type.Object({ ...given, openAmount: Type.Optional(assumed(OpenAmount)) }))
 export type NewBill = Static<typeof NewBill>
 
-export const Bill = Type.Object({
-  ...given,
-  openAmount: assumed(OpenAmount),
-  status: documented(OneOf(...BILL_STATUSES)),
-  documents: assumed(Type.Array(BillDocument)),
-  createdAt: assumed(Moment),
-  updatedAt: assumed(Moment),
-})
+export const Bill = assumeConstraints(
+  Type.Object({
+    ...given,
+    openAmount: assumed(OpenAmount),
+    status: named(OneOf(...BILL_STATUSES)),
+    documents: assumed(Type.Array(BillDocument)),
+    createdAt: assumed(Moment),
+    updatedAt: assumed(Moment),
+  }),
+)
 export type Bill = Static<typeof Bill>
 
 const updates = {
-  status: Type.Optional(documented(OneOf(...BILL_STATUSES))),
+  status: Type.Optional(named(OneOf(...BILL_STATUSES))),
   openAmount: Type.Optional(assumed(OpenAmount)),
   dueDate: Type.Optional(assumed(CalendarDate)),
 }
@@ -94,15 +97,15 @@ export const SeedBill = Type.Object({
 })
 export type SeedBill = Static<typeof SeedBill>
 
-export const BillParams = Type.Object({ uniqueReferenceIdentifier: documented(UniqueReferenceIdentifier) })
+export const BillParams = Type.Object({ uniqueReferenceIdentifier: named(UniqueReferenceIdentifier) })
 
 /** GET /api/v1/bills: the filters are documented, the names of the two bounds of the due date are not. */
 export const BillQuery = Type.Object({
   ...pageParameters(assumed),
-  status: Type.Optional(documented(Type.Array(OneOf(...BILL_STATUSES)))),
-  type: Type.Optional(documented(OneOf(...BILL_TYPES))),
-  cashflowType: Type.Optional(documented(OneOf(...CASHFLOW_TYPES))),
-  counterpartyReference: Type.Optional(documented(Reference)),
+  status: Type.Optional(named(Type.Array(OneOf(...BILL_STATUSES)))),
+  type: Type.Optional(named(OneOf(...BILL_TYPES))),
+  cashflowType: Type.Optional(named(OneOf(...CASHFLOW_TYPES))),
+  counterpartyReference: Type.Optional(named(Reference)),
   dueDateFrom: Type.Optional(assumed(CalendarDate)),
   dueDateTo: Type.Optional(assumed(CalendarDate)),
 })

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { failures, RegionHeader } from '../../schemas.js'
+import { failures, named, RegionHeader } from '../../schemas.js'
 import { Counterparty, CounterpartyParams, CounterpartyUpdate } from './schemas.js'
 
 /** /api/v1/counterparties: interface, Other endpoints; decisions §10. */
@@ -12,7 +12,7 @@ export const counterpartyRoutes: FastifyPluginCallbackTypebox = (app, _options, 
         summary: 'Update the details of a counterparty',
         tags: ['counterparties'],
         'x-fidelity': 'documented',
-        headers: RegionHeader('EU', 'IN', 'US', 'UK'),
+        headers: RegionHeader(named, 'EU', 'IN', 'US', 'UK'),
         params: CounterpartyParams,
         body: CounterpartyUpdate,
         response: { 200: Counterparty, ...failures },

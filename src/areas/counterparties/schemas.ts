@@ -3,10 +3,12 @@ import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/regions.js'
 import {
   AccountHolderName,
+  assumeConstraints,
   assumed,
   branchIdentifier,
   documented,
   EmailAddress,
+  named,
   OneOf,
   Reference,
   Remarks,
@@ -30,29 +32,31 @@ const MobileNumber = Type.String({
 
 /** What an update may change, one of which it must. */
 export const updates = {
-  accountHolderName: Type.Optional(documented(AccountHolderName)),
-  emailAddress: Type.Optional(documented(EmailAddress)),
-  mobileNumber: Type.Optional(documented(MobileNumber)),
-  remarks: Type.Optional(documented(Remarks)),
-  address: Type.Optional(documented(Address)),
+  accountHolderName: Type.Optional(named(AccountHolderName)),
+  emailAddress: Type.Optional(named(EmailAddress)),
+  mobileNumber: Type.Optional(named(MobileNumber)),
+  remarks: Type.Optional(named(Remarks)),
+  address: Type.Optional(named(Address)),
 }
 
 /** PATCH /api/v1/counterparties/{counterpartyReference}. The reference may be repeated, not changed (documented). */
 export const CounterpartyUpdate = Type.Object({
   ...updates,
-  counterpartyReference: Type.Optional(documented(Reference)),
+  counterpartyReference: Type.Optional(named(Reference)),
 })
 export type CounterpartyUpdate = Static<typeof CounterpartyUpdate>
 
-export const Counterparty = Type.Object({
-  counterpartyReference: documented(Reference),
-  ...updates,
-  branchIdentifier: Type.Optional(documented(branchIdentifier(documented))),
-})
+export const Counterparty = assumeConstraints(
+  Type.Object({
+    counterpartyReference: named(Reference),
+    ...updates,
+    branchIdentifier: Type.Optional(documented(branchIdentifier(documented))),
+  }),
+)
 export type Counterparty = Static<typeof Counterparty>
 
 /** A counterparty as fixtures and seeding give it. */
 export const SeedCounterparty = Type.Object({ region: assumed(OneOf(...REGIONS)), ...Counterparty.properties })
 export type SeedCounterparty = Static<typeof SeedCounterparty>
 
-export const CounterpartyParams = Type.Object({ counterpartyReference: documented(Reference) })
+export const CounterpartyParams = Type.Object({ counterpartyReference: named(Reference) })

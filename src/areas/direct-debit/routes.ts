@@ -1,12 +1,14 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { centsAtLeast } from '../../core/money.js'
 import { hint, hintLongReference } from '../../plugins/hints.js'
-import { failures, RegionHeader } from '../../schemas.js'
+import { documented, failures, named, RegionHeader } from '../../schemas.js'
 import { findOutcome } from './outcomes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
 
 const tags = ['direct-debit']
-const headers = RegionHeader('EU')
+/** The interface states the regions of these operations, and of no other of this area. */
+const statedRegions = RegionHeader(documented, 'EU')
+const headers = RegionHeader(named, 'EU')
 
 /** /api/v1/direct-debit: the list is documented in full, the others by path (interface, Endpoints). */
 export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
@@ -18,7 +20,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'Initiate a collection request against an active mandate',
         tags,
         'x-fidelity': 'documented',
-        headers,
+        headers: statedRegions,
         body: NewCollection,
         response: { 201: Collection, ...failures },
       },
@@ -46,7 +48,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'List collection requests, newest first',
         tags,
         'x-fidelity': 'documented',
-        headers,
+        headers: statedRegions,
         querystring: CollectionQuery,
         response: { 200: CollectionList, ...failures },
       },

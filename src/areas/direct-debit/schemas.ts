@@ -2,12 +2,14 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import {
   Amount,
+  assumeConstraints,
   assumed,
   CalendarDate,
   DebtorReference,
   documented,
   ListOf,
   Moment,
+  named,
   OneOf,
   pageParameters,
   Reference,
@@ -44,16 +46,18 @@ export type Collection = Static<typeof Collection>
  * POST /api/v1/direct-debit. The interface shows no fields beyond those of the summary, which are documented with their
  * constraints; which of them a request must have is decisions §6.
  */
-export const NewCollection = Type.Object({
-  collectionReference: summary.collectionReference,
-  mandateReference: summary.mandateReference,
-  amount: summary.amount,
-  currency: summary.currency,
-  collectionDate: summary.collectionDate,
-  scheme: Type.Optional(summary.scheme),
-  debtorName: Type.Optional(documented(Text(1, 140))),
-  debtorReference: summary.debtorReference,
-})
+export const NewCollection = assumeConstraints(
+  Type.Object({
+    collectionReference: summary.collectionReference,
+    mandateReference: summary.mandateReference,
+    amount: summary.amount,
+    currency: summary.currency,
+    collectionDate: summary.collectionDate,
+    scheme: Type.Optional(summary.scheme),
+    debtorName: Type.Optional(named(Text(1, 140))),
+    debtorReference: summary.debtorReference,
+  }),
+)
 export type NewCollection = Static<typeof NewCollection>
 
 /** A collection as fixtures and seeding give it: a request, in any state. */

@@ -1,10 +1,12 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { hintLongReference } from '../../plugins/hints.js'
-import { failures, RegionHeader } from '../../schemas.js'
+import { documented, failures, named, RegionHeader } from '../../schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
 
 const tags = ['mandates']
-const headers = RegionHeader('EU')
+/** The interface states the regions of these operations, and of no other of this area. */
+const statedRegions = RegionHeader(documented, 'EU')
+const headers = RegionHeader(named, 'EU')
 
 /** /api/v1/mandates: paths documented (interface, Other endpoints), payloads assumed (decisions §7). */
 export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
@@ -16,7 +18,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         summary: 'Create a SEPA mandate',
         tags,
         'x-fidelity': 'documented',
-        headers,
+        headers: statedRegions,
         body: NewMandate,
         response: { 201: Mandate, ...failures },
       },

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import {
+  assumeConstraints,
   assumed,
   CalendarDate,
   DebtorReference,
@@ -8,6 +9,7 @@ import {
   EmailAddress,
   ListOf,
   Moment,
+  named,
   OneOf,
   pageParameters,
   Reference,
@@ -33,7 +35,7 @@ const FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'SEMI_ANNUAL', 'ANNUAL'] 
 
 const Creditor = Type.Object({
   name: assumed(Text(1, 140)),
-  bankIdentifier: documented(MandateCreditorBankIdentifier),
+  bankIdentifier: named(MandateCreditorBankIdentifier),
 })
 
 const Debtor = Type.Object({
@@ -48,8 +50,8 @@ const Debtor = Type.Object({
 const given = {
   mandateReference: documented(MandateReference),
   type: documented(OneOf(...MANDATE_TYPES)),
-  frequency: Type.Optional(documented(OneOf(...FREQUENCIES))),
-  creditor: documented(Creditor),
+  frequency: Type.Optional(named(OneOf(...FREQUENCIES))),
+  creditor: named(Creditor),
   debtor: assumed(Debtor),
 }
 
@@ -62,22 +64,26 @@ const defaulted = {
 }
 
 /** POST /api/v1/mandates */
-export const NewMandate = Type.Object({
-  ...given,
-  mode: Type.Optional(defaulted.mode),
-  scheme: Type.Optional(defaulted.scheme),
-  currency: Type.Optional(defaulted.currency),
-  signatureDate: Type.Optional(defaulted.signatureDate),
-})
+export const NewMandate = assumeConstraints(
+  Type.Object({
+    ...given,
+    mode: Type.Optional(defaulted.mode),
+    scheme: Type.Optional(defaulted.scheme),
+    currency: Type.Optional(defaulted.currency),
+    signatureDate: Type.Optional(defaulted.signatureDate),
+  }),
+)
 export type NewMandate = Static<typeof NewMandate>
 
-export const Mandate = Type.Object({
-  ...given,
-  ...defaulted,
-  status: documented(OneOf(...MANDATE_STATUSES)),
-  createdAt: assumed(Moment),
-  updatedAt: assumed(Moment),
-})
+export const Mandate = assumeConstraints(
+  Type.Object({
+    ...given,
+    ...defaulted,
+    status: named(OneOf(...MANDATE_STATUSES)),
+    createdAt: assumed(Moment),
+    updatedAt: assumed(Moment),
+  }),
+)
 
 /** A mandate as it is stored: with what only the control plane shows. */
 export const StoredMandate = Type.Object({

@@ -51,8 +51,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
       },
     },
     request => {
-      const { client_id, client_secret, grant_type } = request.body
-      if (grant_type !== 'client_credentials') throw errors.unsupportedGrantType(grant_type)
+      const { client_id, client_secret } = request.body
       return issueToken(request, client_id, client_secret)
     },
   )

@@ -1,17 +1,21 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { assumed, documented, ErrorBody } from '../../schemas.js'
+import { assumed, documented, ErrorBody, named } from '../../schemas.js'
 
 const Parameter = Type.String({ minLength: 1 })
 
-/**
- * Interface, POST /api/v1/oauth/token. The one value of `grant_type` is checked by the route, for it has a code of its
- * own. No length is documented; a form is bounded by the size of a body.
- */
+const GrantType = Type.Unsafe<'client_credentials'>({
+  type: 'string',
+  enum: ['client_credentials'],
+  'x-expected': 'client_credentials',
+  'x-error-code': 'UNSUPPORTED_GRANT_TYPE',
+})
+
+/** Interface, POST /api/v1/oauth/token. No length is documented; a form is bounded by the size of a body. */
 export const TokenRequest = Type.Object({
-  client_id: documented(Parameter),
-  client_secret: documented(Parameter),
-  grant_type: documented(Parameter),
+  client_id: named(Parameter),
+  client_secret: named(Parameter),
+  grant_type: documented(GrantType),
 })
 export type TokenRequest = Static<typeof TokenRequest>
 

@@ -1,10 +1,10 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { failures, RegionHeader } from '../../schemas.js'
+import { documented, failures, RegionHeader } from '../../schemas.js'
 import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
 
 const tags = ['payout-links']
-const headers = RegionHeader('EU', 'US', 'UK')
+const headers = RegionHeader(documented, 'EU', 'US', 'UK')
 
 /**
  * /api/v1/payout-links: cancelling is documented in full, creation without its path (interface, Other endpoints).

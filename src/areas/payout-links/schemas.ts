@@ -3,11 +3,13 @@ import { Type } from '@sinclair/typebox'
 import {
   AccountHolderName,
   Amount,
+  assumeConstraints,
   assumed,
   branchIdentifier,
   Duration,
   documented,
   Moment,
+  named,
   OneOf,
   Reference,
   Remarks,
@@ -28,10 +30,10 @@ export const PayoutLinkId = Type.String({
 export const CancellationComment = Text(1, 256)
 
 /** Documented for embedded links, pt10m to pt12h; the range of hosted links is assumed (decisions §8). */
-const ExpiryPeriod = Type.String({
-  ...Duration,
-  'x-expected': 'an ISO 8601 duration without years and months, such as PT30M',
-})
+const ExpiryPeriod = assumeConstraints(
+  Type.String({ ...Duration, 'x-expected': 'an ISO 8601 duration without years and months, such as PT30M' }),
+  'maxLength',
+)
 
 const Origin = Type.String({
   format: 'origin',
@@ -44,31 +46,35 @@ const given = {
   currency: documented(OneOf('EUR', 'USD', 'GBP')),
   payoutMethod: documented(OneOf(...PAYOUT_METHODS)),
   counterpartyReference: Type.Optional(assumed(Reference)),
-  accountHolderName: Type.Optional(documented(AccountHolderName)),
+  accountHolderName: Type.Optional(named(AccountHolderName)),
   origin: Type.Optional(assumed(Origin)),
   remarks: Type.Optional(assumed(Remarks)),
 }
 const UiMode = OneOf('hosted', 'embedded')
 
 /** POST /api/v1/payout-links: interface, Other named fields; decisions §8. */
-export const NewPayoutLink = Type.Object({
-  ...given,
-  uiMode: Type.Optional(documented(UiMode)),
-  expiryPeriod: Type.Optional(documented(ExpiryPeriod)),
-})
+export const NewPayoutLink = assumeConstraints(
+  Type.Object({
+    ...given,
+    uiMode: Type.Optional(documented(UiMode)),
+    expiryPeriod: Type.Optional(documented(ExpiryPeriod)),
+  }),
+)
 export type NewPayoutLink = Static<typeof NewPayoutLink>
 
-export const PayoutLink = Type.Object({
-  payoutLinkId: assumed(PayoutLinkId),
-  ...given,
-  uiMode: documented(UiMode),
-  expiryPeriod: documented(ExpiryPeriod),
-  status: assumed(OneOf(...PAYOUT_LINK_STATUSES)),
-  url: assumed(Type.String()),
-  expiresAt: assumed(Moment),
-  createdAt: assumed(Moment),
-  updatedAt: assumed(Moment),
-})
+export const PayoutLink = assumeConstraints(
+  Type.Object({
+    payoutLinkId: assumed(PayoutLinkId),
+    ...given,
+    uiMode: documented(UiMode),
+    expiryPeriod: documented(ExpiryPeriod),
+    status: assumed(OneOf(...PAYOUT_LINK_STATUSES)),
+    url: assumed(Type.String()),
+    expiresAt: assumed(Moment),
+    createdAt: assumed(Moment),
+    updatedAt: assumed(Moment),
+  }),
+)
 
 export const CancelPayoutLink = Type.Object({ cancellationComment: documented(CancellationComment) })
 export type CancelPayoutLink = Static<typeof CancelPayoutLink>
