@@ -4,9 +4,11 @@
  *
  * `x-fidelity` tells what the service documents from what the sandbox assumes. `x-expected` completes the sentence
  * "must be …" in error messages. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
+ * A schema with a `title` is a component of the OpenAPI document.
  */
 import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import type { ErrorCode } from './core/errors.js'
 import { DEFAULT_LIMIT } from './core/list.js'
 import type { Region } from './core/regions.js'
 
@@ -33,6 +35,7 @@ export type Constraint = (typeof CONSTRAINTS)[number]
 declare module '@sinclair/typebox' {
   interface SchemaOptions {
     'x-fidelity'?: Fidelity
+    'x-fidelity-note'?: string
     /** The constraints that the interface does not state, of a schema that it documents. */
     'x-fidelity-constraints'?: { readonly [Keyword in Constraint]?: 'assumed' }
     'x-expected'?: string
@@ -40,11 +43,27 @@ declare module '@sinclair/typebox' {
   }
 }
 
+/**
+ * Labels a parameter or property.
+ * @param description its meaning, for the OpenAPI document
+ * @param note one line on the label, where it is not plain
+ */
+export type Label = <T extends TSchema>(schema: T, description?: string, note?: string) => T
+
+const label =
+  (fidelity: Fidelity): Label =>
+  (schema, description, note) => ({
+    ...schema,
+    ...(description !== undefined && { description }),
+    'x-fidelity': fidelity,
+    ...(note !== undefined && { 'x-fidelity-note': note }),
+  })
+
 /** Labels a parameter or property that the service interface states, with its constraints. */
-export const documented = <T extends TSchema>(schema: T): T => ({ ...schema, 'x-fidelity': 'documented' })
+export const documented: Label = label('documented')
 
 /** Labels a parameter or property that is our choice where the interface is silent. */
-export const assumed = <T extends TSchema>(schema: T): T => ({ ...schema, 'x-fidelity': 'assumed' })
+export const assumed: Label = label('assumed')
 
 /**
  * Labels constraints that the interface does not state; by default all of a schema, and of the items of an array.
@@ -61,7 +80,10 @@ export function assumeConstraints<T extends TSchema>(schema: T, ...keywords: Con
 }
 
 /** Labels a parameter or property that the interface names without its constraints. */
-export const named = <T extends TSchema>(schema: T): T => documented(assumeConstraints(schema))
+export const named: Label = (schema, description, note) => documented(assumeConstraints(schema), description, note)
+
+/** Adds the example of a parameter or property, for the OpenAPI document. */
+export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ...schema, examples: [example] })
 
 /** A string out of a closed list. */
 export const OneOf = <const V extends readonly string[]>(...values: V) =>
@@ -91,13 +113,14 @@ export const Amount = Type.String({
 /** A calendar date: interface, Collection request summary. Days that do not exist are refused (assumed). */
 export const CalendarDate = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
-  format: 'calendar-date',
+  format: 'date',
   'x-expected': 'a date of the calendar in the form YYYY-MM-DD',
 })
 
 /** A moment: interface, Collection request summary (`initiatedAt`). */
 export const Moment = Type.String({
-  format: 'instant',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$',
+  format: 'date-time',
   'x-expected': 'a moment in UTC in the form YYYY-MM-DDThh:mm:ssZ',
 })
 
@@ -117,9 +140,15 @@ export const EmailAddress = Type.String({
 })
 
 /** How a bank's branch is identified: interface, Other named fields, for counterparties. Elsewhere it is assumed. */
-export const branchIdentifier = (label: typeof documented) =>
+export const branchIdentifier = (label: Label) =>
   assumeConstraints(
-    Type.Object({ type: label(OneOf('BIC', 'SORT', 'ROUTING', 'IFSC')), value: assumed(Text(1, 11)) }),
+    Type.Object({
+      type: label(
+        OneOf('BIC', 'SORT', 'ROUTING', 'IFSC'),
+        'BIC for EUR accounts, SORT for GBP (a sort code of 6 digits), ROUTING for USD, IFSC for INR.',
+      ),
+      value: assumed(Text(1, 11), 'The identifier itself.'),
+    }),
     'required',
   )
 
@@ -127,51 +156,103 @@ export const branchIdentifier = (label: typeof documented) =>
  * The mandatory routing header: interface, What the service does.
  * @param label `documented` where the interface states the regions of the operation, `named` elsewhere
  */
-export const RegionHeader = <const R extends readonly Region[]>(label: typeof documented, ...regions: R) =>
-  Type.Object({ 'x-region': label(OneOf(...regions)) })
+export const RegionHeader = <const R extends readonly Region[]>(label: Label, ...regions: R) =>
+  Type.Object({ 'x-region': label(like(OneOf(...regions), regions[0]), 'Selects the regional product.') })
 
 /** The parameters of every list: interface, GET /api/v1/direct-debit. On the other lists they are assumed. */
-export const pageParameters = (label: typeof documented) => ({
-  cursor: Type.Optional(label(Type.String({ 'x-expected': 'nextCursor of a previous page' }))),
+export const pageParameters = (label: Label) => ({
+  cursor: Type.Optional(
+    label(
+      Type.String({ 'x-expected': 'nextCursor of a previous page' }),
+      'The next page: `nextCursor` of the previous one. Omitted for the first page.',
+    ),
+  ),
   limit: Type.Optional(
-    label(Type.Integer({ minimum: 1, maximum: 500, default: DEFAULT_LIMIT, 'x-expected': 'an integer from 1 to 500' })),
+    label(
+      Type.Integer({ minimum: 1, maximum: 500, default: DEFAULT_LIMIT, 'x-expected': 'an integer from 1 to 500' }),
+      'Records per page.',
+    ),
   ),
 })
 
 const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
 /** The envelope of every list: interface, Collection list envelope. On the other lists it is assumed. */
-export const ListOf = <T extends TSchema>(record: T, label: typeof documented) =>
-  Type.Object({
-    totalCount: label(Type.Integer({ description: 'Number of records that match the filters, across all pages.' })),
-    hasMore: label(Type.Boolean()),
-    // Not required by the interface; the sandbox always has it (assumed, decisions §5).
-    nextCursor: Type.Optional(label(NullableText)),
-    data: label(Type.Array(record)),
-  })
+export const ListOf = <T extends TSchema>(title: string, record: T, label: Label) =>
+  label(
+    Type.Object(
+      {
+        totalCount: label(Type.Integer(), 'Number of records that match the filters, across all pages.'),
+        hasMore: label(Type.Boolean(), 'Whether more pages follow this one.'),
+        // Not required by the interface; the sandbox always has it (assumed, decisions §5).
+        nextCursor: Type.Optional(
+          label(
+            NullableText,
+            'The opaque cursor of the next page; null when `hasMore` is false.',
+            'The service does not require it. The sandbox always sends it, null on the last page.',
+          ),
+        ),
+        data: label(Type.Array(record), 'The records of this page.'),
+      },
+      {
+        title,
+        examples: [{ totalCount: 1, hasMore: false, nextCursor: null, data: record.examples as unknown[] }],
+      },
+    ),
+    'One page of records, newest first.',
+  )
 
 /** The error envelope: interface, Errors 1. */
-export const ErrorBody = Type.Object({
-  code: documented(Type.String()),
-  field: documented(NullableText),
-  message: documented(Type.String()),
+export const ErrorBody = Type.Object(
+  {
+    code: documented(
+      Type.String(),
+      'What was wrong, for programs.',
+      'Each error has a documented code, but no list of codes is known: all of them are assumed.',
+    ),
+    field: documented(
+      NullableText,
+      'The name of the parameter that caused the error, as in the request; null: none did.',
+      'The service documents the member, and not its values: null is assumed.',
+    ),
+    message: documented(Type.String(), 'What was wrong and what would be right, for people.'),
+  },
+  { title: 'ErrorEnvelope' },
+)
+
+/** Names a schema as a component of the OpenAPI document, with an example. */
+export const titled = <T extends TSchema>(title: string, schema: T, example?: unknown): T => ({
+  ...schema,
+  title,
+  ...(example !== undefined && { examples: [example] }),
 })
 
+/** An object of assumed properties, as a component of the OpenAPI document. */
+export const component = <P extends TProperties>(title: string, properties: P, example?: unknown): TObject<P> =>
+  titled(title, labelled(assumed, properties), example)
+
 /** Labels all properties of an object at once. */
-export const labelled = <P extends TProperties>(label: typeof documented, properties: P): TObject<P> =>
+export const labelled = <P extends TProperties>(label: Label, properties: P): TObject<P> =>
   Type.Object(
     Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, label(schema)])) as unknown as P,
   )
 
-/** The answers that every operation may give beside its own. */
+/** The answers that every operation may give beside its own. The OpenAPI document lists their statuses and codes. */
 export const failures = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** What a schema says of an operation as a whole. */
 declare module 'fastify' {
   interface FastifySchema {
     operationId?: string
+    /** Whether the route is no part of an interface, and so of no OpenAPI document. */
+    hide?: boolean
     summary?: string
     tags?: readonly string[]
     'x-fidelity'?: Fidelity
+    'x-fidelity-note'?: string
+    /** The error codes of the operation beside those that follow from its schemas (src/openapi/errors.ts). */
+    'x-error-codes'?: readonly ErrorCode[]
+    description?: string
+    security?: readonly Readonly<Record<string, readonly string[]>>[]
   }
 }

@@ -11,6 +11,9 @@ import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { controlRoutes } from './control/routes.js'
 import { formatInstant } from './core/time.js'
+import { createDocuments } from './openapi/documents.js'
+import { openapi } from './openapi/plugin.js'
+import { collectRoutes } from './openapi/routes.js'
 import { NAME, VERSION } from './package.js'
 import { admin } from './plugins/admin.js'
 import { authenticate, bearerOf } from './plugins/authenticate.js'
@@ -143,6 +146,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   })
   if (!isReplay) app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
+  const documents = createDocuments(collectRoutes(app))
 
   // The service.
   app.register(metadataRoutes, { publicUrl })
@@ -182,6 +186,9 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     { prefix: '/api/v1' },
   )
 
+  // The interface as a document.
+  app.register(openapi, { documents })
+
   // The control plane.
   app.register(
     (control, _options, done) => {
@@ -200,6 +207,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           requests,
           waiters,
           operations,
+          documents,
           now,
           isClosing: () => app.isClosing(),
         },

@@ -1,7 +1,9 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../core/errors.js'
 import type { Operation } from '../core/operations.js'
+import type { Documents } from '../openapi/documents.js'
 import type { EventWaiters } from '../plugins/event-waiters.js'
 import type { RequestLog } from '../plugins/request-log.js'
 import type { RequestRecorder } from '../recording/plugin.js'
@@ -20,6 +22,8 @@ export interface ControlContext {
   readonly waiters: EventWaiters
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
+  /** The OpenAPI documents. */
+  readonly documents: Documents
   /** Returns the real time in milliseconds. */
   now(): number
   isClosing(): boolean
@@ -57,6 +61,12 @@ export interface ControlRoute {
    * A call that creates another tenant object is not: its recording starts again.
    */
   readonly isRecorded?: boolean
+  /** Whether the call acts on no tenant. */
+  readonly isGlobal?: boolean
+  /** Whether the call needs no admin token. */
+  readonly isOpen?: boolean
+  /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
+  readonly errors?: readonly ErrorCode[]
   /** The largest body in bytes, where it is more than usual. */
   readonly bodyLimit?: number
   handle(call: ControlCall<unknown, unknown, unknown>): unknown
@@ -87,6 +97,7 @@ const NO_MEMBERS = Type.Object({})
 export function addRoutes(app: FastifyInstance, context: ControlContext, routes: readonly ControlRoute[]): void {
   for (const row of routes) {
     const { method, url, summary, handle, response, params, querystring, status = 200, bodyLimit } = row
+    const { isGlobal = false, isOpen = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
     app.route({
       method,
@@ -97,8 +108,10 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
       schema: {
         operationId: operationId(method, url),
         summary,
-        tags: ['control plane'],
+        tags: [url.split('/')[1] || 'overview'],
         'x-fidelity': 'assumed',
+        'x-error-codes': isGlobal ? errors : ['CLIENT_NOT_FOUND', ...errors],
+        ...(isOpen && { security: [] }),
         ...(params !== undefined && { params }),
         ...(querystring !== undefined && { querystring }),
         ...(body !== undefined && { body }),

@@ -52,6 +52,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '',
+      isGlobal: true,
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       querystring,
       response: schemas.Overview,
@@ -71,6 +72,8 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/live',
+      isGlobal: true,
+      isOpen: true,
       querystring,
       summary: 'Whether the process is alive',
       response: schemas.Health,
@@ -79,6 +82,8 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/ready',
+      isGlobal: true,
+      isOpen: true,
       querystring,
       summary: 'Whether it takes requests: 503 while closing',
       response: schemas.Health,
@@ -86,7 +91,17 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     }),
     route({
       method: 'GET',
+      url: '/openapi.json',
+      isGlobal: true,
+      summary: 'The control plane as an OpenAPI document',
+      querystring,
+      response: schemas.OpenApiDocument,
+      handle: ({ documents }) => documents.control(),
+    }),
+    route({
+      method: 'GET',
       url: '/clients',
+      isGlobal: true,
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
       response: schemas.ClientList,
@@ -104,6 +119,15 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/seed',
+      errors: [
+        'INVALID_BILL_REFERENCE',
+        'REGION_CURRENCY_MISMATCH',
+        'AMOUNT_LIMIT_EXCEEDED',
+        'INCONSISTENT_BILL_UPDATE',
+        'MANDATE_NOT_FOUND',
+        'DUPLICATE_REFERENCE',
+        'MANDATE_ALREADY_USED',
+      ],
       summary: 'Add the records of a fixture, or given ones, all or nothing',
       querystring,
       body: schemas.SeedRequest,
@@ -130,6 +154,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/state',
+      errors: ['INVALID_BILL_REFERENCE', 'MANDATE_NOT_FOUND', 'DUPLICATE_REFERENCE'],
       summary: 'Replace the state of the tenant by a state document, all or nothing',
       isRecorded: false,
       bodyLimit: about.stateBytes,
@@ -141,6 +166,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/fork',
+      errors: ['DUPLICATE_REFERENCE'],
       summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
       isRecorded: false,
       querystring,
@@ -209,6 +235,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/direct-debit/:collectionReference/${verb}`,
+        errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a collection: ${verb}`,
         params: schemas.CollectionParams,
         querystring,
@@ -225,6 +252,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/mandates/:mandateReference/${verb}`,
+        errors: ['MANDATE_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a mandate: ${verb}`,
         params: schemas.MandateParams,
         querystring,
@@ -239,6 +267,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/payout-links/:payoutLinkId/claim',
+      errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: "Claim a payout link, with the fields of the recipient's form",
       params: schemas.PayoutLinkParams,
       querystring,
@@ -253,6 +282,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/payout-links/:payoutLinkId/decline',
+      errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Decline a payout link, as its recipient',
       params: schemas.PayoutLinkParams,
       querystring,
@@ -268,6 +298,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/payout-links/:payoutLinkId/${verb}`,
+        errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a payout link: ${verb}`,
         params: schemas.PayoutLinkParams,
         querystring,
@@ -282,6 +313,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/direct-debit/:collectionReference',
+      errors: ['COLLECTION_NOT_FOUND'],
       summary: 'Explain a collection: record, timeline, what comes next, legal moves',
       params: schemas.CollectionParams,
       querystring,
@@ -291,6 +323,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/mandates/:mandateReference',
+      errors: ['MANDATE_NOT_FOUND'],
       summary: 'Explain a mandate: record, timeline, what comes next, legal moves',
       params: schemas.MandateParams,
       querystring,
@@ -300,6 +333,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/payout-links/:payoutLinkId',
+      errors: ['PAYOUT_LINK_NOT_FOUND'],
       summary: 'Explain a payout link: record with claim and comment, timeline, what comes next, legal moves',
       params: schemas.PayoutLinkParams,
       querystring,
@@ -309,6 +343,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/bills/:uniqueReferenceIdentifier',
+      errors: ['MISSING_FIELD', 'BILL_NOT_FOUND'],
       summary: 'Explain a bill: record, timeline, legal moves; ?region= where several regions have the reference',
       params: schemas.BillParams,
       querystring: schemas.BillExplainQuery,
@@ -318,6 +353,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/outcomes',
+      isGlobal: true,
       summary: 'The outcomes on demand: what a debtorReference of the form SIM-… does',
       querystring,
       response: schemas.OutcomeTable,
@@ -326,6 +362,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/reason-codes',
+      isGlobal: true,
       summary: 'The reason codes of collections: in which phases each is legal, until when, and who raises it',
       querystring,
       response: schemas.ReasonCodeTable,
@@ -334,6 +371,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/errors',
+      isGlobal: true,
       summary: 'The error catalogue',
       querystring,
       response: schemas.ErrorTable,
@@ -435,6 +473,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/faults/:id',
+      errors: ['FAULT_NOT_FOUND'],
       summary: 'Remove one fault',
       params: schemas.FaultParams,
       querystring,

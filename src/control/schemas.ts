@@ -4,7 +4,7 @@ import { Bill, BillParams, BillRegionQuery } from '../areas/bills/schemas.js'
 import { Collection, CollectionParams, CollectionVerbBody } from '../areas/direct-debit/schemas.js'
 import { MandateParams, StoredMandate } from '../areas/mandates/schemas.js'
 import { Claim, Decline, PayoutLinkParams, StoredPayoutLink } from '../areas/payout-links/schemas.js'
-import { assumed, Duration, labelled, Moment, OneOf, Text } from '../schemas.js'
+import { assumed, component, Duration, labelled, Moment, OneOf, Text, titled } from '../schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import {
   ClockMode,
@@ -21,10 +21,12 @@ import {
 } from '../tenants/snapshot.js'
 
 /** Which tenant a call acts on. */
-const client = { client: Type.Optional(assumed(Type.String())) }
+const client = {
+  client: Type.Optional(assumed(Type.String(), 'The tenant, by its client id; by default `sandbox-client`.')),
+}
 export const ClientQuery = Type.Object(client)
 
-const Counts = labelled(assumed, {
+const Counts = component('RecordCounts', {
   mandates: Type.Integer(),
   collections: Type.Integer(),
   payoutLinks: Type.Integer(),
@@ -33,9 +35,9 @@ const Counts = labelled(assumed, {
   accounts: Type.Integer(),
 })
 
-export const Health = labelled(assumed, { status: OneOf('ok') })
+export const Health = component('Health', { status: OneOf('ok') })
 
-export const Overview = labelled(assumed, {
+export const Overview = component('Overview', {
   name: Type.String(),
   version: Type.String(),
   uptime: Type.Integer({ description: 'Whole seconds since the start.' }),
@@ -45,11 +47,11 @@ export const Overview = labelled(assumed, {
   routes: Type.Array(labelled(assumed, { method: Type.String(), path: Type.String(), summary: Type.String() })),
 })
 
-export const ClientList = labelled(assumed, {
+export const ClientList = component('ClientList', {
   data: Type.Array(labelled(assumed, { clientId: Type.String(), fixture: Type.String(), counts: Counts, now: Moment })),
 })
 
-export const ResetResult = labelled(assumed, {
+export const ResetResult = component('TenantSummary', {
   clientId: Type.String(),
   fixture: Type.String(),
   counts: Counts,
@@ -59,14 +61,24 @@ export const ResetResult = labelled(assumed, {
 export const SeedRequest = Type.Unsafe<{ fixture?: string; records?: SeedRecords }>(
   Type.Object(
     { fixture: Type.Optional(assumed(Type.String())), records: Type.Optional(assumed(SeedRecords)) },
-    { anyOf: [{ required: ['fixture'] }, { required: ['records'] }] },
+    {
+      title: 'SeedRequest',
+      anyOf: [{ required: ['fixture'] }, { required: ['records'] }],
+      examples: [
+        {
+          records: {
+            counterparties: [{ region: 'EU', counterpartyReference: 'CPTY-0001', accountHolderName: 'Jane Doe' }],
+          },
+        },
+      ],
+    },
   ),
 )
-export const SeedResult = labelled(assumed, { added: Counts, counts: Counts })
+export const SeedResult = component('SeedResult', { added: Counts, counts: Counts })
 
 export const ClockUpdate = Type.Object(
   { mode: Type.Optional(assumed(ClockMode)), rate: Type.Optional(assumed(ClockRate)) },
-  { anyOf: [{ required: ['mode'] }, { required: ['rate'] }] },
+  { title: 'ClockUpdate', anyOf: [{ required: ['mode'] }, { required: ['rate'] }], examples: [{ mode: 'frozen' }] },
 )
 
 export const ClockAdvance = Type.Object(
@@ -75,17 +87,21 @@ export const ClockAdvance = Type.Object(
     to: Type.Optional(assumed(Moment)),
     toNextEvent: Type.Optional(assumed(Type.Literal(true, { 'x-expected': 'true' }))),
   },
-  { anyOf: [{ required: ['by'] }, { required: ['to'] }, { required: ['toNextEvent'] }] },
+  {
+    title: 'ClockAdvance',
+    anyOf: [{ required: ['by'] }, { required: ['to'] }, { required: ['toNextEvent'] }],
+    examples: [{ by: 'P3D' }],
+  },
 )
 
-export const ClockAdvanced = labelled(assumed, {
+export const ClockAdvanced = component('ClockAdvanceResult', {
   now: Moment,
   transitions: Type.Array(labelled(assumed, change)),
   omitted: Type.Optional(Type.Integer({ description: 'The number of transitions after those listed.' })),
 })
 
-const explained = <R extends TProperties[string]>(record: R) =>
-  labelled(assumed, {
+const explained = <R extends TProperties[string]>(title: string, record: R) =>
+  component(title, {
     record,
     timeline: Type.Array(Event),
     next: Type.Unsafe<{ at: string; to: string } | null>({
@@ -102,10 +118,10 @@ const explained = <R extends TProperties[string]>(record: R) =>
     ),
   })
 
-export const ExplainedCollection = explained(Collection)
-export const ExplainedMandate = explained(StoredMandate)
-export const ExplainedPayoutLink = explained(StoredPayoutLink)
-export const ExplainedBill = explained(Bill)
+export const ExplainedCollection = explained('ExplainedCollection', Collection)
+export const ExplainedMandate = explained('ExplainedMandate', StoredMandate)
+export const ExplainedPayoutLink = explained('ExplainedPayoutLink', StoredPayoutLink)
+export const ExplainedBill = explained('ExplainedBill', Bill)
 
 const count = (least: number, most: number) =>
   Type.Integer({ minimum: least, maximum: most, 'x-expected': `an integer from ${least} to ${most}` })
@@ -119,7 +135,7 @@ export const EventQuery = Type.Object({
   reference: Type.Optional(assumed(Text(1, 128))),
   wait: Type.Optional(assumed(count(0, 60))),
 })
-export const EventList = labelled(assumed, { data: Type.Array(Event), last: Type.Integer() })
+export const EventList = component('EventList', { data: Type.Array(Event), last: Type.Integer() })
 
 export const RequestQuery = Type.Object({
   ...client,
@@ -129,7 +145,7 @@ export const RequestQuery = Type.Object({
   status: Type.Optional(assumed(count(100, 599))),
 })
 /** What was sent and answered can be anything, so it is told as it is. */
-const LoggedRequest = labelled(assumed, {
+const LoggedRequest = component('LoggedRequest', {
   seq: Type.Integer(),
   at: Moment,
   method: Type.String(),
@@ -144,43 +160,47 @@ const LoggedRequest = labelled(assumed, {
   faults: Type.Array(Type.Any()),
   hints: Type.Array(Type.String()),
 })
-export const RequestList = labelled(assumed, {
+export const RequestList = component('RequestList', {
   data: Type.Array(LoggedRequest),
   last: Type.Integer(),
   dropped: Type.Integer({ description: 'How many made room for later ones.' }),
 })
 
 const Anything = Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' })
-export const Verification = labelled(assumed, {
-  method: Type.Optional(Method),
-  path: Type.Optional(Text(1, 500)),
-  query: Type.Optional(
-    Type.Unsafe<Record<string, string | string[]>>({
-      type: 'object',
-      maxProperties: 50,
-      additionalProperties: {
-        type: ['string', 'array'],
-        items: { type: 'string', 'x-expected': 'a string' },
-        'x-expected': 'a string, or a list of strings where it is repeated',
-      },
-      'x-expected': 'an object of query parameters and their values',
-    }),
-  ),
-  headers: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      type: 'object',
-      maxProperties: 50,
-      additionalProperties: { type: 'string', 'x-expected': 'a string' },
-      'x-expected': 'an object of header fields and their values',
-    }),
-  ),
-  body: Type.Optional(Anything),
-  status: Type.Optional(count(100, 599)),
-  times: Type.Optional(count(0, 1_000_000)),
-  atLeast: Type.Optional(count(0, 1_000_000)),
-  atMost: Type.Optional(count(0, 1_000_000)),
-})
-export const VerificationResult = labelled(assumed, {
+export const Verification = component(
+  'VerificationRequest',
+  {
+    method: Type.Optional(Method),
+    path: Type.Optional(Text(1, 500)),
+    query: Type.Optional(
+      Type.Unsafe<Record<string, string | string[]>>({
+        type: 'object',
+        maxProperties: 50,
+        additionalProperties: {
+          type: ['string', 'array'],
+          items: { type: 'string', 'x-expected': 'a string' },
+          'x-expected': 'a string, or a list of strings where it is repeated',
+        },
+        'x-expected': 'an object of query parameters and their values',
+      }),
+    ),
+    headers: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        maxProperties: 50,
+        additionalProperties: { type: 'string', 'x-expected': 'a string' },
+        'x-expected': 'an object of header fields and their values',
+      }),
+    ),
+    body: Type.Optional(Anything),
+    status: Type.Optional(count(100, 599)),
+    times: Type.Optional(count(0, 1_000_000)),
+    atLeast: Type.Optional(count(0, 1_000_000)),
+    atMost: Type.Optional(count(0, 1_000_000)),
+  },
+  { method: 'POST', path: '/api/v1/direct-debit', body: { amount: '49.90' }, times: 1 },
+)
+export const VerificationResult = component('VerificationResult', {
   matched: Type.Boolean(),
   count: Type.Integer(),
   dropped: Type.Integer({ description: 'How many requests made room for later ones, and were not looked at.' }),
@@ -198,36 +218,48 @@ export const VerificationResult = labelled(assumed, {
     ),
   ),
 })
-export const Cleared = labelled(assumed, { removed: Type.Integer() })
+export const Cleared = component('RemovedCount', { removed: Type.Integer() })
 
-export const FaultList = labelled(assumed, { data: Type.Array(Fault) })
+export const FaultList = component('FaultList', { data: Type.Array(Fault) })
 export const FaultParams = labelled(assumed, { id: Text(1, 64) })
 
-export const DeprecationList = labelled(assumed, { data: Type.Array(Deprecation) })
-export const DeprecationsUpdate = labelled(assumed, {
-  data: Type.Array(DeprecationRequest, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
-})
+export const DeprecationList = component('DeprecationList', { data: Type.Array(Deprecation) })
+export const DeprecationsUpdate = component(
+  'DeprecationsUpdate',
+  {
+    data: Type.Array(DeprecationRequest, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
+  },
+  {
+    data: [{ operation: 'GET /api/v1/mandates', sunset: '2030-06-30T00:00:00Z', goneAfterSunset: true }],
+  },
+)
 
-export const ForkRequest = labelled(assumed, { clientId: Text(1, 64), clientSecret: Type.Optional(Text(1, 1000)) })
-export const ForkResult = labelled(assumed, { clientId: Type.String() })
+export const ForkRequest = component(
+  'ForkRequest',
+  { clientId: Text(1, 64), clientSecret: Type.Optional(Text(1, 1000)) },
+  { clientId: 'job-1' },
+)
+export const ForkResult = component('ForkResult', { clientId: Type.String() })
 
-export const TokensExpired = labelled(assumed, { clientId: Type.String(), now: Moment })
+export const TokensExpired = component('TokensExpired', { clientId: Type.String(), now: Moment })
 
 export const RecordingFile = Type.Unsafe<object>({
   type: 'object',
   description: 'A file for `payments-sandbox replay`.',
 })
 
+export const OpenApiDocument = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
+
 export const BillExplainQuery = Type.Object({ ...client, ...BillRegionQuery })
 
 const Fidelity = OneOf('documented', 'assumed')
 
-export const OutcomeTable = labelled(assumed, {
+export const OutcomeTable = component('OutcomeTable', {
   data: Type.Array(
     labelled(assumed, { debtorReference: Type.String(), description: Type.String(), fidelity: Fidelity }),
   ),
 })
-export const ReasonCodeTable = labelled(assumed, {
+export const ReasonCodeTable = component('ReasonCodeTable', {
   data: Type.Array(
     labelled(assumed, {
       code: Type.String(),
@@ -249,13 +281,13 @@ export const ReasonCodeTable = labelled(assumed, {
     }),
   ),
 })
-export const ErrorTable = labelled(assumed, {
+export const ErrorTable = component('ErrorTable', {
   data: Type.Array(
     labelled(assumed, { code: Type.String(), status: Type.Integer(), when: Type.String(), fidelity: Fidelity }),
   ),
 })
 
-export const SettingsUpdate = Type.Partial(Settings)
+export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'manual' })
 
 export {
   BillParams,

@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The media type of the body, where it is not JSON. */
     consumes?: string
+    /** The body, for the OpenAPI document, where a plugin takes it apart and no schema validates it. */
+    form?: object
   }
 }
 

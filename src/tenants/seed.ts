@@ -6,10 +6,10 @@ import { SeedCounterparty } from '../areas/counterparties/schemas.js'
 import { SeedCollection } from '../areas/direct-debit/schemas.js'
 import { SeedMandate } from '../areas/mandates/schemas.js'
 import { SeedPayoutLink } from '../areas/payout-links/schemas.js'
-import { assumed, labelled } from '../schemas.js'
+import { component } from '../schemas.js'
 
 /** Records of every kind, as fixtures hold them and `POST /_sandbox/seed` takes them. */
-export const SeedRecords = labelled(assumed, {
+export const SeedRecords = component('SeedRecords', {
   mandates: Type.Optional(Type.Array(SeedMandate)),
   collections: Type.Optional(Type.Array(SeedCollection)),
   payoutLinks: Type.Optional(Type.Array(SeedPayoutLink)),

@@ -9,7 +9,7 @@ import { StoredPayoutLink } from '../areas/payout-links/schemas.js'
 import type { Delay } from '../core/faults.js'
 import { EFFECT_KINDS } from '../core/faults.js'
 import { REGIONS } from '../core/regions.js'
-import { assumed, Duration, labelled, Moment, OneOf, Text } from '../schemas.js'
+import { assumed, component, Duration, labelled, Moment, OneOf, Text } from '../schemas.js'
 
 /**
  * The state document of a tenant (control plane, GET /state), and the schemas of its parts that other calls share.
@@ -25,7 +25,7 @@ const Place = Type.Integer({ minimum: 1, maximum: MOST, 'x-expected': `an intege
 
 export const ClockMode = OneOf('running', 'frozen')
 export const ClockRate = Type.Integer({ minimum: 1, maximum: 86_400, 'x-expected': 'an integer from 1 to 86400' })
-export const ClockState = labelled(assumed, { now: Moment, mode: ClockMode, rate: ClockRate })
+export const ClockState = component('ClockState', { now: Moment, mode: ClockMode, rate: ClockRate })
 
 // ------------------------------------------------------------------------------------------------------- settings
 
@@ -37,7 +37,7 @@ const Origins = Type.Array(
   }),
   { maxItems: 100, 'x-expected': 'a list of at most 100 origins' },
 )
-export const Settings = labelled(assumed, {
+export const Settings = component('Settings', {
   mandateActivation: OneOf('automatic', 'manual'),
   deprecationStyle: OneOf('seed', 'rfc'),
   allowedOrigins: Origins,
@@ -52,8 +52,8 @@ const deprecation = {
   sunset: Type.Optional(Moment),
   goneAfterSunset: Type.Boolean({ 'x-expected': 'true or false' }),
 }
-export const Deprecation = labelled(assumed, deprecation)
-export const DeprecationRequest = labelled(assumed, {
+export const Deprecation = component('Deprecation', deprecation)
+export const DeprecationRequest = component('DeprecationRequest', {
   ...deprecation,
   deprecatedSince: Type.Optional(Moment),
   goneAfterSunset: Type.Optional(deprecation.goneAfterSunset),
@@ -84,7 +84,7 @@ const ExtraHeaders = Type.Unsafe<Record<string, string>>({
   'x-expected': 'at most 20 header fields of valid names',
 })
 
-const effect = labelled(assumed, {
+const effect = component('FaultEffect', {
   kind: OneOf(...EFFECT_KINDS),
   status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' })),
   code: Type.Optional(
@@ -108,7 +108,7 @@ const effect = labelled(assumed, {
   when: Type.Optional(OneOf('before', 'after')),
 })
 
-const match = labelled(assumed, {
+const match = component('FaultMatch', {
   method: Type.Optional(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE')),
   path: Type.Optional(Text(1, 500)),
   region: Type.Optional(OneOf(...REGIONS)),
@@ -131,7 +131,11 @@ const faultRequest = {
   ttl: Type.Optional(Duration),
   effect,
 }
-export const FaultRequest = labelled(assumed, faultRequest)
+export const FaultRequest = component('FaultRequest', faultRequest, {
+  match: { path: '/api/v1/direct-debit*' },
+  times: 2,
+  effect: { kind: 'error', status: 503, retryAfter: 3 },
+})
 
 /** A fault in the state document. */
 const faultSnapshot = {
@@ -147,10 +151,10 @@ const faultSnapshot = {
   seen: Count,
   fired: Count,
 }
-export const FaultSnapshot = labelled(assumed, faultSnapshot)
+export const FaultSnapshot = component('FaultSnapshot', faultSnapshot)
 
 /** A fault as the control plane returns it. */
-export const Fault = labelled(assumed, {
+export const Fault = component('Fault', {
   ...faultSnapshot,
   // Returned as given: serialising by schema would leave members out or add them.
   match: Type.Any(),
@@ -168,7 +172,7 @@ export const change = {
   to: Type.String(),
   reasonCode: Type.Optional(Type.String()),
 }
-export const Event = labelled(assumed, { seq: Place, ...change, cause: OneOf('api', 'time', 'control', 'outcome') })
+export const Event = component('Event', { seq: Place, ...change, cause: OneOf('api', 'time', 'control', 'outcome') })
 
 // ------------------------------------------------------------------------------------------------------- document
 
@@ -180,7 +184,7 @@ const stateful = <R extends TSchema>(record: R) =>
 export const SNAPSHOT_FORMAT = 'payments-sandbox/state'
 export const SNAPSHOT_VERSION = 1
 
-export const TenantSnapshot = labelled(assumed, {
+export const TenantSnapshot = component('TenantSnapshot', {
   format: Type.Literal(SNAPSHOT_FORMAT, { 'x-expected': SNAPSHOT_FORMAT }),
   version: Type.Literal(SNAPSHOT_VERSION, { 'x-expected': String(SNAPSHOT_VERSION) }),
   clock: ClockState,

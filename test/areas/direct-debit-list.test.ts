@@ -459,7 +459,7 @@ t.test('decisions §5: filters, order and pages agree with naive filtering, sort
       const { body } = await client.get(`${PATH}?${search}`)
       const data = expected.slice(start, start + size)
       const hasMore = start + size < expected.length
-      const wanted = JSON.stringify({ totalCount: expected.length, hasMore, nextCursor: body.nextCursor, data })
+      const wanted = JSON.stringify({ totalCount: expected.length, hasMore, data, nextCursor: body.nextCursor })
       if (JSON.stringify(body) !== wanted || hasMore !== (typeof body.nextCursor === 'string')) return false
       cursor = body.nextCursor
     }

@@ -24,7 +24,7 @@ async function labels(t: Parameters<typeof build>[0]): Promise<Labelled[]> {
   const found: Labelled[] = []
   const app = build(t)
   app.addHook('onRoute', ({ method, url, schema }) => {
-    if (method === 'HEAD') return
+    if (method === 'HEAD' || schema?.hide) return
     const operation = `${method} ${url.replace(/:(\w+)/g, '{$1}')}`
     found.push({ place: operation, label: schema?.['x-fidelity'], schema: {} })
     const { headers, params, querystring, body, response = {} } = (schema ?? {}) as Record<string, Schema>
@@ -176,7 +176,7 @@ t.test(
 )
 
 const REFERENCE = { minLength: 5, maxLength: 50, pattern: '^[a-zA-Z0-9\\-]+$' }
-const DATE_TIME = { format: 'instant' }
+const DATE_TIME = { format: 'date-time', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' }
 const AMOUNT_BOUND = { format: 'double', minimum: 0.01 }
 
 /** Operations whose regions the interface states: their own sections, and the notes of Other endpoints. */
@@ -203,7 +203,7 @@ const STATED: [place: RegExp, constraints: object][] = [
   [/ \/api\/v1\/direct-debit.*\.debtorReference$/, { minLength: 1, maxLength: 100 }],
   [
     / \/api\/v1\/direct-debit.*\.collectionDate$/,
-    { format: 'calendar-date', pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$' },
+    { format: 'date', pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$' },
   ],
   [/ \/api\/v1\/direct-debit.*\.(initiatedAt|updatedAt|initiatedFrom|initiatedTo)$/, DATE_TIME],
   [/ query\.limit$/, { minimum: 1, maximum: 500, default: 100 }],

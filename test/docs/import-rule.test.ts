@@ -74,7 +74,7 @@ const within =
     isPackage || (target.includes('/') && layers.includes(layerOf(target)))
 
 /** The layers from bottom to top: each may import those before it, and itself (ARCHITECTURE.md). */
-const LAYERS = ['core', 'plugins', 'areas', 'tenants', 'recording', 'persistence', 'control']
+const LAYERS = ['core', 'plugins', 'openapi', 'areas', 'tenants', 'recording', 'persistence', 'control']
 /** Files beside the layers that any layer may import: building blocks without imports from a layer but `core`. */
 const SHARED = ['schemas', 'package', 'bounds']
 

@@ -12,6 +12,9 @@ export const accountRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         summary: "List the tenant's accounts",
         tags: ['accounts'],
         'x-fidelity': 'assumed',
+        'x-fidelity-note':
+          'The service mentions accounts and a validation of their query parameters, but no operation.',
+        description: 'The accounts of the tenant in the region, newest first.',
         headers: RegionHeader(named, 'EU', 'IN', 'US', 'UK'),
         querystring: AccountQuery,
         response: { 200: AccountList, ...failures },

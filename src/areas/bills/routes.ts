@@ -4,7 +4,16 @@ import { MULTIPART, multipart } from '../../plugins/multipart.js'
 import type { Upload } from '../../plugins/request-context.js'
 import { documented, failures, named, RegionHeader } from '../../schemas.js'
 import { documentTypeOf } from './documents.js'
-import { Bill, BillDocument, BillList, BillParams, BillQuery, BillUpdate, NewBill } from './schemas.js'
+import {
+  Bill,
+  BillDocument,
+  BillDocumentUpload,
+  BillList,
+  BillParams,
+  BillQuery,
+  BillUpdate,
+  NewBill,
+} from './schemas.js'
 
 const tags = ['bills']
 /** The interface states the regions of these operations, and of no other of this area. */
@@ -21,6 +30,8 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         summary: 'Ingest a bill',
         tags,
         'x-fidelity': 'documented',
+        description: 'An unknown `counterpartyReference` creates that counterparty, with only its reference.',
+        'x-error-codes': ['DUPLICATE_REFERENCE', 'REGION_CURRENCY_MISMATCH'],
         headers: statedRegions,
         body: NewBill,
         response: { 201: Bill, ...failures },
@@ -40,6 +51,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         summary: 'List bills, newest first',
         tags,
         'x-fidelity': 'documented',
+        description: 'Filters combine with AND; the values of an array filter combine with OR.',
         headers,
         querystring: BillQuery,
         response: { 200: BillList, ...failures },
@@ -62,6 +74,8 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         summary: 'Read one bill',
         tags,
         'x-fidelity': 'documented',
+        description: 'A bill belongs to the region of its creation: another region answers 404.',
+        'x-error-codes': ['BILL_NOT_FOUND'],
         headers,
         params: BillParams,
         response: { 200: Bill, ...failures },
@@ -78,6 +92,9 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         summary: 'Update status, open amount or due date of a bill',
         tags,
         'x-fidelity': 'documented',
+        description:
+          'The status follows `openAmount`: the total is OPEN, less is PARTIALLY_PAID, 0 is PAID. A cancelled bill takes no update.',
+        'x-error-codes': ['BILL_NOT_FOUND', 'BILL_CANCELLED', 'INCONSISTENT_BILL_UPDATE'],
         headers,
         params: BillParams,
         body: BillUpdate,
@@ -102,12 +119,15 @@ const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
   app.post(
     '/:uniqueReferenceIdentifier/document',
     {
-      config: { consumes: MULTIPART },
+      config: { consumes: MULTIPART, form: BillDocumentUpload },
       schema: {
         operationId: 'uploadBillDocument',
         summary: 'Upload a PDF, JPEG or PNG document and link it to the bill',
         tags,
         'x-fidelity': 'documented',
+        description:
+          'One part `file` of at most 10 MiB. Its first bytes decide the format, not the declared type. The content is not kept.',
+        'x-error-codes': ['MISSING_FIELD', 'BILL_NOT_FOUND', 'BILL_CANCELLED'],
         headers,
         params: BillParams,
         response: { 201: BillDocument, ...failures },

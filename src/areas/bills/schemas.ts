@@ -6,12 +6,14 @@ import {
   assumed,
   CalendarDate,
   ListOf,
+  like,
   Moment,
   named,
   OneOf,
   pageParameters,
   Reference,
   Text,
+  titled,
 } from '../../schemas.js'
 import { BILL_STATUSES } from './lifecycle.js'
 
@@ -38,80 +40,167 @@ const OpenAmount = Type.String({
 /** The formats that a bill document may have: interface, Limits. */
 export const DOCUMENT_TYPES = ['application/pdf', 'image/jpeg', 'image/png'] as const
 
-export const BillDocument = Type.Object({
-  documentId: assumed(Type.String()),
-  fileName: assumed(Text(1, 255)),
-  contentType: assumed(OneOf(...DOCUMENT_TYPES)),
-  size: assumed(Type.Integer({ minimum: 1 })),
-  sha256: assumed(Type.String({ pattern: '^[0-9a-f]{64}$', 'x-expected': '64 hexadecimal digits in lower case' })),
-  uploadedAt: assumed(Moment),
-})
+export const BillDocument = Type.Object(
+  {
+    documentId: assumed(Type.String(), 'The id that the sandbox gave to the document.'),
+    fileName: assumed(Text(1, 255), 'The file name of the upload.'),
+    contentType: assumed(OneOf(...DOCUMENT_TYPES), 'The format, by the first bytes of the document.'),
+    size: assumed(Type.Integer({ minimum: 1 }), 'The size in bytes.'),
+    sha256: assumed(
+      Type.String({ pattern: '^[0-9a-f]{64}$', 'x-expected': '64 hexadecimal digits in lower case' }),
+      'The SHA-256 digest of the document.',
+    ),
+    uploadedAt: assumed(Moment, 'When the document was uploaded.'),
+  },
+  {
+    title: 'BillDocument',
+    description: 'A document of a bill. Its content is not kept.',
+    examples: [
+      {
+        documentId: 'doc_7f3a9c21',
+        fileName: 'invoice.pdf',
+        contentType: 'application/pdf',
+        size: 48_213,
+        sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+        uploadedAt: '2026-11-02T09:00:00Z',
+      },
+    ],
+  },
+)
 export type BillDocument = Static<typeof BillDocument>
 
 /** Which attributes a bill has is documented in part (interface, Other named fields); the rest is decisions §9. */
 const given = {
-  uniqueReferenceIdentifier: named(UniqueReferenceIdentifier),
-  type: named(OneOf(...BILL_TYPES)),
-  cashflowType: named(OneOf(...CASHFLOW_TYPES)),
-  counterpartyReference: named(Reference),
-  currency: assumed(OneOf(...CURRENCIES)),
-  totalAmount: assumed(TotalAmount),
-  issueDate: Type.Optional(assumed(CalendarDate)),
-  dueDate: assumed(CalendarDate),
-  description: Type.Optional(assumed(Text(1, 256))),
+  uniqueReferenceIdentifier: named(UniqueReferenceIdentifier, "The tenant's reference, which identifies the bill."),
+  type: named(OneOf(...BILL_TYPES), 'The type of the bill.'),
+  cashflowType: named(OneOf(...CASHFLOW_TYPES), 'Whether the tenant is paid (INFLOW) or pays (OUTFLOW).'),
+  counterpartyReference: named(Reference, 'The other party. An unknown one is created with this reference.'),
+  currency: assumed(OneOf(...CURRENCIES), 'Must belong to the region: EU EUR, IN INR, US USD, UK GBP.'),
+  totalAmount: assumed(TotalAmount, 'The total of the bill.'),
+  issueDate: Type.Optional(assumed(CalendarDate, 'When the bill was issued.')),
+  dueDate: assumed(
+    CalendarDate,
+    'When the bill is due.',
+    'The service documents a due date; the name and form of the member are assumed.',
+  ),
+  description: Type.Optional(assumed(Text(1, 256), 'A text on the bill.')),
+}
+
+const OPEN_AMOUNT = 'The service documents an open amount; the name and form of the member are assumed.'
+
+const example = {
+  uniqueReferenceIdentifier: 'INV-2026-001',
+  type: 'INVOICE',
+  cashflowType: 'INFLOW',
+  counterpartyReference: 'CP-ACME-EU-01',
+  currency: 'EUR',
+  totalAmount: '1190.00',
+  issueDate: '2026-11-02',
+  dueDate: '2026-12-01',
+  description: 'Machine rental, November',
 }
 
 /** POST /api/v1/bills */
-export const NewBill = assumeConstraints(Type.Object({ ...given, openAmount: Type.Optional(assumed(OpenAmount)) }))
+export const NewBill = assumeConstraints(
+  Type.Object(
+    {
+      ...given,
+      openAmount: Type.Optional(assumed(OpenAmount, 'What is still to pay; by default `totalAmount`.', OPEN_AMOUNT)),
+    },
+    { title: 'BillCreateRequest', examples: [example] },
+  ),
+)
 export type NewBill = Static<typeof NewBill>
 
 export const Bill = assumeConstraints(
-  Type.Object({
-    ...given,
-    openAmount: assumed(OpenAmount),
-    status: named(OneOf(...BILL_STATUSES)),
-    documents: assumed(Type.Array(BillDocument)),
-    createdAt: assumed(Moment),
-    updatedAt: assumed(Moment),
-  }),
+  Type.Object(
+    {
+      ...given,
+      openAmount: assumed(OpenAmount, 'What is still to pay.', OPEN_AMOUNT),
+      status: named(
+        OneOf(...BILL_STATUSES),
+        'Follows `openAmount`: the total is OPEN, less is PARTIALLY_PAID, 0 is PAID. CANCELLED is final.',
+      ),
+      documents: assumed(Type.Array(BillDocument), 'The documents, in the order of their upload.'),
+      createdAt: assumed(Moment, 'When the bill was ingested.'),
+      updatedAt: assumed(Moment, 'When the bill was last changed.'),
+    },
+    {
+      title: 'Bill',
+      description: 'A bill of the tenant.',
+      examples: [
+        {
+          ...example,
+          openAmount: '1190.00',
+          status: 'OPEN',
+          documents: [],
+          createdAt: '2026-11-02T09:00:00Z',
+          updatedAt: '2026-11-02T09:00:00Z',
+        },
+      ],
+    },
+  ),
 )
 export type Bill = Static<typeof Bill>
 
 const updates = {
-  status: Type.Optional(named(OneOf(...BILL_STATUSES))),
-  openAmount: Type.Optional(assumed(OpenAmount)),
-  dueDate: Type.Optional(assumed(CalendarDate)),
+  status: Type.Optional(
+    named(OneOf(...BILL_STATUSES), 'PAID without `openAmount` sets that to 0. It must not contradict `openAmount`.'),
+  ),
+  openAmount: Type.Optional(assumed(OpenAmount, 'What is still to pay. It sets the status.', OPEN_AMOUNT)),
+  dueDate: Type.Optional(assumed(CalendarDate, 'When the bill is due.')),
 }
 
 /** PATCH /api/v1/bills/{uniqueReferenceIdentifier}: what can be updated is documented (interface, Other endpoints). */
-export const BillUpdate = Type.Object(updates, { anyOf: Object.keys(updates).map(name => ({ required: [name] })) })
+export const BillUpdate = Type.Object(updates, {
+  title: 'BillUpdateRequest',
+  description: 'At least one of the members.',
+  anyOf: Object.keys(updates).map(name => ({ required: [name] })),
+  examples: [{ status: 'PARTIALLY_PAID', openAmount: '190.00' }],
+})
 export type BillUpdate = Static<typeof BillUpdate>
 
 /** A bill as fixtures and seeding give it: a request, in any state. The region follows from the currency. */
-export const SeedBill = Type.Object({
-  ...NewBill.properties,
-  status: Type.Optional(Bill.properties.status),
-  documents: Type.Optional(Bill.properties.documents),
-  createdAt: Type.Optional(Bill.properties.createdAt),
-  updatedAt: Type.Optional(Bill.properties.updatedAt),
-})
+export const SeedBill = titled(
+  'SeedBill',
+  Type.Object({
+    ...NewBill.properties,
+    status: Type.Optional(Bill.properties.status),
+    documents: Type.Optional(Bill.properties.documents),
+    createdAt: Type.Optional(Bill.properties.createdAt),
+    updatedAt: Type.Optional(Bill.properties.updatedAt),
+  }),
+)
 export type SeedBill = Static<typeof SeedBill>
 
-export const BillParams = Type.Object({ uniqueReferenceIdentifier: named(UniqueReferenceIdentifier) })
+export const BillParams = Type.Object({
+  uniqueReferenceIdentifier: named(
+    like(UniqueReferenceIdentifier, 'INV-ACME-2001'),
+    "The tenant's reference of the bill. A slash is a path separator, also as `%2F`: 404.",
+  ),
+})
+
+const DUE_DATE_RANGE = 'The service documents a filter by due-date range, but not its parameters.'
 
 /** GET /api/v1/bills: the filters are documented, the names of the two bounds of the due date are not. */
 export const BillQuery = Type.Object({
   ...pageParameters(assumed),
-  status: Type.Optional(named(Type.Array(OneOf(...BILL_STATUSES)))),
-  type: Type.Optional(named(OneOf(...BILL_TYPES))),
-  cashflowType: Type.Optional(named(OneOf(...CASHFLOW_TYPES))),
-  counterpartyReference: Type.Optional(named(Reference)),
-  dueDateFrom: Type.Optional(assumed(CalendarDate)),
-  dueDateTo: Type.Optional(assumed(CalendarDate)),
+  status: Type.Optional(named(Type.Array(OneOf(...BILL_STATUSES)), 'Bills in any of these states.')),
+  type: Type.Optional(named(OneOf(...BILL_TYPES), 'Bills of this type.')),
+  cashflowType: Type.Optional(named(OneOf(...CASHFLOW_TYPES), 'Bills in this direction.')),
+  counterpartyReference: Type.Optional(named(Reference, 'Bills of this counterparty.')),
+  dueDateFrom: Type.Optional(assumed(CalendarDate, 'Bills due on this day or later.', DUE_DATE_RANGE)),
+  dueDateTo: Type.Optional(assumed(CalendarDate, 'Bills due on this day or earlier.', DUE_DATE_RANGE)),
 })
 export type BillQuery = Static<typeof BillQuery>
 
-export const BillList = ListOf(Bill, assumed)
+export const BillList = ListOf('BillListEnvelope', Bill, assumed)
+
+/** The body of an upload, which the multipart parser takes apart; for the OpenAPI document. */
+export const BillDocumentUpload = Type.Object(
+  { file: assumed(Type.String({ format: 'binary' }), 'A PDF, JPEG or PNG of at most 10 MiB.') },
+  { title: 'BillDocumentUpload' },
+)
 
 /** The control plane names a region where the same reference exists in several. */
 export const BillRegionQuery = { region: Type.Optional(assumed(OneOf(...REGIONS))) }

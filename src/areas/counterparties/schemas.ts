@@ -8,21 +8,23 @@ import {
   branchIdentifier,
   documented,
   EmailAddress,
+  like,
   named,
   OneOf,
   Reference,
   Remarks,
   Text,
+  titled,
 } from '../../schemas.js'
 
 /** The names of the fields are documented (interface, Other named fields), their limits assumed (decisions §10). */
 const Address = Type.Object({
-  line1: assumed(Text(1, 140)),
-  line2: Type.Optional(assumed(Text(1, 140))),
-  city: assumed(Text(1, 140)),
-  postalCode: Type.Optional(assumed(Text(1, 16))),
-  state: Type.Optional(assumed(Text(1, 140))),
-  country: assumed(Type.String({ format: 'country', 'x-expected': 'an ISO 3166-1 alpha-2 country code' })),
+  line1: assumed(Text(1, 140), 'Street and number.'),
+  line2: Type.Optional(assumed(Text(1, 140), 'Further lines.')),
+  city: assumed(Text(1, 140), 'City or town.'),
+  postalCode: Type.Optional(assumed(Text(1, 16), 'Postal code.')),
+  state: Type.Optional(assumed(Text(1, 140), 'State or province.')),
+  country: assumed(Type.String({ format: 'country', 'x-expected': 'an ISO 3166-1 alpha-2 country code' }), 'Country.'),
 })
 
 const MobileNumber = Type.String({
@@ -32,31 +34,63 @@ const MobileNumber = Type.String({
 
 /** What an update may change, one of which it must. */
 export const updates = {
-  accountHolderName: Type.Optional(named(AccountHolderName)),
-  emailAddress: Type.Optional(named(EmailAddress)),
-  mobileNumber: Type.Optional(named(MobileNumber)),
-  remarks: Type.Optional(named(Remarks)),
-  address: Type.Optional(named(Address)),
+  accountHolderName: Type.Optional(named(AccountHolderName, 'The holder of the account.')),
+  emailAddress: Type.Optional(named(EmailAddress, 'The e-mail address.')),
+  mobileNumber: Type.Optional(named(MobileNumber, 'The mobile number.')),
+  remarks: Type.Optional(named(Remarks, 'A text on the counterparty.')),
+  address: Type.Optional(named(Address, 'The postal address.')),
+}
+
+const example = {
+  emailAddress: 'billing@brunnwald.example',
+  mobileNumber: '+491713920001',
+  address: { line1: 'Lindenallee 14', city: 'Berlin', postalCode: '10115', country: 'DE' },
 }
 
 /** PATCH /api/v1/counterparties/{counterpartyReference}. The reference may be repeated, not changed (documented). */
-export const CounterpartyUpdate = Type.Object({
-  ...updates,
-  counterpartyReference: Type.Optional(named(Reference)),
-})
+export const CounterpartyUpdate = Type.Object(
+  {
+    ...updates,
+    counterpartyReference: Type.Optional(named(Reference, 'Cannot change: omitted, or the one of the path.')),
+  },
+  {
+    title: 'CounterpartyUpdateRequest',
+    description: 'At least one member besides `counterpartyReference`.',
+    examples: [example],
+  },
+)
 export type CounterpartyUpdate = Static<typeof CounterpartyUpdate>
 
 export const Counterparty = assumeConstraints(
-  Type.Object({
-    counterpartyReference: named(Reference),
-    ...updates,
-    branchIdentifier: Type.Optional(documented(branchIdentifier(documented))),
-  }),
+  Type.Object(
+    {
+      counterpartyReference: named(Reference, 'The reference of the counterparty. It never changes.'),
+      ...updates,
+      branchIdentifier: Type.Optional(documented(branchIdentifier(documented), "The bank's branch; read-only.")),
+    },
+    {
+      title: 'Counterparty',
+      description: 'A counterparty of the tenant.',
+      examples: [
+        {
+          counterpartyReference: 'CP-ACME-EU-01',
+          accountHolderName: 'Brunnwald Coworking GmbH',
+          ...example,
+          branchIdentifier: { type: 'BIC', value: 'BANKDEFFXXX' },
+        },
+      ],
+    },
+  ),
 )
 export type Counterparty = Static<typeof Counterparty>
 
 /** A counterparty as fixtures and seeding give it. */
-export const SeedCounterparty = Type.Object({ region: assumed(OneOf(...REGIONS)), ...Counterparty.properties })
+export const SeedCounterparty = titled(
+  'SeedCounterparty',
+  Type.Object({ region: assumed(OneOf(...REGIONS)), ...Counterparty.properties }),
+)
 export type SeedCounterparty = Static<typeof SeedCounterparty>
 
-export const CounterpartyParams = Type.Object({ counterpartyReference: named(Reference) })
+export const CounterpartyParams = Type.Object({
+  counterpartyReference: named(like(Reference, 'CP-ACME-EU-01'), 'The reference of the counterparty.'),
+})

@@ -20,6 +20,19 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'Initiate a collection request against an active mandate',
         tags,
         'x-fidelity': 'documented',
+        description:
+          'The collection date is at least two open T2 days ahead (three after 16:00 Berlin) and at most 365 days. A date on ' +
+          'which T2 is closed moves to the next open day: the answer has the moved date, and a `Sandbox-Hint`. The request ' +
+          'is SUBMITTED two open days before the date, PROCESSING one open day before, and SETTLED on the date. ' +
+          'A `debtorReference` such as `SIM-RETURNED-AM04` steers the outcome.',
+        'x-error-codes': [
+          'MANDATE_NOT_FOUND',
+          'DUPLICATE_REFERENCE',
+          'MANDATE_NOT_ACTIVE',
+          'MANDATE_ALREADY_USED',
+          'COLLECTION_DATE_TOO_EARLY',
+          'COLLECTION_DATE_TOO_LATE',
+        ],
         headers: statedRegions,
         body: NewCollection,
         response: { 201: Collection, ...failures },
@@ -48,6 +61,9 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'List collection requests, newest first',
         tags,
         'x-fidelity': 'documented',
+        description:
+          'Sorted by `initiatedAt`, newest first. Filters combine with AND; the values of an array filter combine with OR. ' +
+          'A cursor is a position: later records neither repeat nor shift what follows.',
         headers: statedRegions,
         querystring: CollectionQuery,
         response: { 200: CollectionList, ...failures },
@@ -73,6 +89,8 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'Read one collection request',
         tags,
         'x-fidelity': 'documented',
+        description: 'The summary, and `reasonCode` where the status is REJECTED, RETURNED or FAILED.',
+        'x-error-codes': ['COLLECTION_NOT_FOUND'],
         headers,
         params: CollectionParams,
         response: { 200: Collection, ...failures },

@@ -8,12 +8,14 @@ import {
   DebtorReference,
   documented,
   ListOf,
+  like,
   Moment,
   named,
   OneOf,
   pageParameters,
   Reference,
   Text,
+  titled,
 } from '../../schemas.js'
 import { COLLECTION_STATUSES } from './lifecycle.js'
 
@@ -21,25 +23,67 @@ export const CollectionReference = Reference
 
 /** Interface, Collection request summary: documented member by member. */
 const summary = {
-  collectionReference: documented(CollectionReference),
-  scheme: documented(OneOf('SEPA')),
-  mandateReference: documented(Reference),
-  status: documented(OneOf(...COLLECTION_STATUSES)),
-  amount: documented(Amount),
-  currency: documented(OneOf('EUR')),
-  debtorName: documented(Type.String()),
-  debtorReference: Type.Optional(documented(DebtorReference)),
-  collectionDate: documented(CalendarDate),
-  initiatedAt: documented(Moment),
-  updatedAt: documented(Moment),
+  collectionReference: documented(CollectionReference, "The caller's unique reference of the collection request."),
+  scheme: documented(OneOf('SEPA'), 'The payment scheme.'),
+  mandateReference: documented(Reference, "The caller's unique reference of the mandate."),
+  status: documented(
+    OneOf(...COLLECTION_STATUSES),
+    'PENDING: not yet submitted to the scheme. SUBMITTED: sent to the scheme. PROCESSING: accepted by the scheme. ' +
+      'SETTLED: funds collected. FAILED: the attempt failed. CANCELLED: cancelled before submission. ' +
+      'RETURNED: funds returned after settlement. REJECTED: rejected by the scheme or the debtor bank.',
+  ),
+  amount: documented(Amount, 'The amount: a string on purpose, not a number.'),
+  currency: documented(OneOf('EUR'), 'ISO 4217 code; always EUR for SEPA.'),
+  debtorName: documented(Type.String(), 'Full legal name of the debtor.'),
+  debtorReference: Type.Optional(documented(DebtorReference, "The caller's internal reference for the debtor.")),
+  collectionDate: documented(CalendarDate, 'The settlement date.'),
+  initiatedAt: documented(Moment, 'When the request was initiated. It never changes.'),
+  updatedAt: documented(Moment, 'When the request was last updated.'),
 }
 
 const ReasonCode = Type.String({ pattern: '^[A-Z]{2}[A-Z0-9]{2}$', 'x-expected': 'an ISO 20022 reason code' })
 
-export const CollectionSummary = Type.Object(summary)
+const example = {
+  collectionReference: 'COL-0001',
+  mandateReference: 'MND-ACME-0001',
+  amount: '49.90',
+  currency: 'EUR',
+  collectionDate: '2026-11-09',
+}
+const exampleRecord = {
+  ...example,
+  scheme: 'SEPA',
+  status: 'PENDING',
+  debtorName: 'Brunnwald Coworking GmbH',
+  debtorReference: 'CUST-1001',
+  initiatedAt: '2026-11-02T09:00:00Z',
+  updatedAt: '2026-11-02T09:00:00Z',
+}
+
+export const CollectionSummary = Type.Object(summary, {
+  title: 'CollectionRequestSummary',
+  description: 'A collection request, as the list has it.',
+  examples: [exampleRecord],
+})
 
 /** The single record: the summary is documented, the reason code assumed (decisions §6). */
-export const Collection = Type.Object({ ...summary, reasonCode: Type.Optional(assumed(ReasonCode)) })
+export const Collection = Type.Object(
+  {
+    ...summary,
+    reasonCode: Type.Optional(
+      assumed(
+        ReasonCode,
+        'Why the collection is REJECTED, RETURNED or FAILED: an ISO 20022 external code. Absent in other states.',
+        'The service shows no fields of the single record beyond those of the summary.',
+      ),
+    ),
+  },
+  {
+    title: 'CollectionRequest',
+    description: 'A collection request: the documented summary, and `reasonCode`.',
+    examples: [exampleRecord],
+  },
+)
 export type Collection = Static<typeof Collection>
 
 /**
@@ -47,30 +91,51 @@ export type Collection = Static<typeof Collection>
  * constraints; which of them a request must have is decisions §6.
  */
 export const NewCollection = assumeConstraints(
-  Type.Object({
-    collectionReference: summary.collectionReference,
-    mandateReference: summary.mandateReference,
-    amount: summary.amount,
-    currency: summary.currency,
-    collectionDate: summary.collectionDate,
-    scheme: Type.Optional(summary.scheme),
-    debtorName: Type.Optional(named(Text(1, 140))),
-    debtorReference: summary.debtorReference,
-  }),
+  Type.Object(
+    {
+      collectionReference: summary.collectionReference,
+      mandateReference: summary.mandateReference,
+      amount: summary.amount,
+      currency: summary.currency,
+      collectionDate: documented(
+        CalendarDate,
+        'The settlement date. A day on which T2 is closed moves to the next open day. At least two open days ahead ' +
+          '(three after 16:00 Berlin), at most 365 days.',
+        'The form is documented. The calendar, the bounds and the moving of closed days are assumed.',
+      ),
+      scheme: Type.Optional(summary.scheme),
+      debtorName: Type.Optional(named(Text(1, 140), "Full legal name of the debtor; by default the mandate's.")),
+      debtorReference: Type.Optional(
+        documented(
+          DebtorReference,
+          "The caller's internal reference for the debtor; by default the mandate's. `SIM-…` steers the outcome.",
+        ),
+      ),
+    },
+    { title: 'CollectionCreateRequest', examples: [example] },
+  ),
 )
 export type NewCollection = Static<typeof NewCollection>
 
 /** A collection as fixtures and seeding give it: a request, in any state. */
-export const SeedCollection = Type.Object({
-  ...NewCollection.properties,
-  status: Type.Optional(assumed(OneOf(...COLLECTION_STATUSES))),
-  reasonCode: Type.Optional(assumed(ReasonCode)),
-  initiatedAt: Type.Optional(assumed(Moment)),
-  updatedAt: Type.Optional(assumed(Moment)),
-})
+export const SeedCollection = titled(
+  'SeedCollection',
+  Type.Object({
+    ...NewCollection.properties,
+    status: Type.Optional(assumed(OneOf(...COLLECTION_STATUSES))),
+    reasonCode: Type.Optional(assumed(ReasonCode)),
+    initiatedAt: Type.Optional(assumed(Moment)),
+    updatedAt: Type.Optional(assumed(Moment)),
+  }),
+)
 export type SeedCollection = Static<typeof SeedCollection>
 
-export const CollectionParams = Type.Object({ collectionReference: documented(CollectionReference) })
+export const CollectionParams = Type.Object({
+  collectionReference: documented(
+    like(CollectionReference, 'COL-ACME-0001'),
+    'The reference of the collection request. A slash is a path separator, also as `%2F`: 404.',
+  ),
+})
 
 const AmountBound = Type.Unsafe<string>({
   type: 'number',
@@ -82,18 +147,27 @@ const AmountBound = Type.Unsafe<string>({
 /** Interface, GET /api/v1/direct-debit: documented parameter by parameter. */
 export const CollectionQuery = Type.Object({
   ...pageParameters(documented),
-  scheme: Type.Optional(documented(Type.Array(OneOf('SEPA')))),
-  status: Type.Optional(documented(Type.Array(OneOf(...COLLECTION_STATUSES)))),
-  mandateReference: Type.Optional(documented(Reference)),
-  debtorReference: Type.Optional(documented(DebtorReference)),
-  initiatedFrom: Type.Optional(documented(Moment)),
-  initiatedTo: Type.Optional(documented(Moment)),
-  amountMin: Type.Optional(documented(AmountBound)),
-  amountMax: Type.Optional(documented(AmountBound)),
+  scheme: Type.Optional(documented(Type.Array(OneOf('SEPA')), 'Collections of these schemes.')),
+  status: Type.Optional(
+    documented(
+      Type.Array(OneOf(...COLLECTION_STATUSES)),
+      'Collections in any of these states. Also as `status=A,B` and `status[]=A&status[]=B`.',
+    ),
+  ),
+  mandateReference: Type.Optional(documented(Reference, 'Collections under this mandate.')),
+  debtorReference: Type.Optional(documented(DebtorReference, 'Collections of this debtor.')),
+  initiatedFrom: Type.Optional(documented(Moment, 'Collections initiated at this moment or later.')),
+  initiatedTo: Type.Optional(documented(Moment, 'Collections initiated at this moment or earlier.')),
+  amountMin: Type.Optional(documented(AmountBound, 'Collections of this amount or more. Compared exactly.')),
+  amountMax: Type.Optional(documented(AmountBound, 'Collections of this amount or less. Compared exactly.')),
 })
 export type CollectionQuery = Static<typeof CollectionQuery>
 
-export const CollectionList = ListOf(CollectionSummary, documented)
+export const CollectionList = ListOf('CollectionListEnvelope', CollectionSummary, documented)
 
 /** What the control plane's moves take. */
-export const CollectionVerbBody = Type.Object({ reasonCode: Type.Optional(assumed(ReasonCode)) })
+export const CollectionVerbBody = Type.Object({
+  reasonCode: Type.Optional(
+    assumed(ReasonCode, 'The reason, where the move takes one: see `GET /_sandbox/reason-codes`.'),
+  ),
+})

@@ -8,108 +8,173 @@ import {
   documented,
   EmailAddress,
   ListOf,
+  like,
   Moment,
   named,
   OneOf,
   pageParameters,
   Reference,
   Text,
+  titled,
 } from '../../schemas.js'
 import { MANDATE_STATUSES } from './lifecycle.js'
 
 export const MandateReference = Reference
 
 /** Carries the SEPA Creditor Identifier (interface, Other named fields; check digits: EPC262-08). */
-export const MandateCreditorBankIdentifier = Type.Object({
-  type: assumed(OneOf('CREDITOR_IDENTIFIER')),
-  value: assumed(
-    Type.String({
-      format: 'creditor-identifier',
-      'x-expected': 'a SEPA Creditor Identifier with correct check digits',
-    }),
-  ),
-})
+export const MandateCreditorBankIdentifier = Type.Object(
+  {
+    type: assumed(OneOf('CREDITOR_IDENTIFIER'), 'The only type.'),
+    value: assumed(
+      Type.String({
+        format: 'creditor-identifier',
+        pattern: '^[A-Z]{2}\\d{2}[A-Z0-9]{3}[A-Z0-9]{1,28}$',
+        'x-expected': 'a SEPA Creditor Identifier with correct check digits',
+      }),
+      'The identifier.',
+      'The service documents that it is carried here, but not the name of the member.',
+    ),
+  },
+  { title: 'MandateCreditorBankIdentifier', description: 'Carries the SEPA Creditor Identifier.' },
+)
 
 const MANDATE_TYPES = ['RECURRING', 'ONE_OFF'] as const
 const FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'SEMI_ANNUAL', 'ANNUAL'] as const
 
 const Creditor = Type.Object({
-  name: assumed(Text(1, 140)),
-  bankIdentifier: named(MandateCreditorBankIdentifier),
+  name: assumed(Text(1, 140), 'Full legal name of the creditor.'),
+  bankIdentifier: named(MandateCreditorBankIdentifier, 'Carries the SEPA Creditor Identifier.'),
 })
 
 const Debtor = Type.Object({
-  name: assumed(Text(1, 140)),
-  iban: assumed(Type.String({ format: 'sepa-iban', 'x-expected': 'a valid IBAN of a SEPA country' })),
-  bic: Type.Optional(assumed(Type.String({ format: 'bic', 'x-expected': 'a valid BIC of 8 or 11 characters' }))),
-  reference: Type.Optional(assumed(DebtorReference)),
-  emailAddress: Type.Optional(assumed(EmailAddress)),
+  name: assumed(Text(1, 140), 'Full legal name of the debtor.'),
+  iban: assumed(
+    Type.String({ format: 'sepa-iban', 'x-expected': 'a valid IBAN of a SEPA country' }),
+    'The account to collect from.',
+  ),
+  bic: Type.Optional(
+    assumed(Type.String({ format: 'bic', 'x-expected': 'a valid BIC of 8 or 11 characters' }), "The debtor's bank."),
+  ),
+  reference: Type.Optional(assumed(DebtorReference, "The caller's internal reference for the debtor.")),
+  emailAddress: Type.Optional(assumed(EmailAddress, 'The e-mail address of the debtor.')),
 })
 
 /** Which members a mandate has is documented in part (interface, Other named fields); the rest is decisions §7. */
 const given = {
-  mandateReference: documented(MandateReference),
-  type: documented(OneOf(...MANDATE_TYPES)),
-  frequency: Type.Optional(named(OneOf(...FREQUENCIES))),
-  creditor: named(Creditor),
-  debtor: assumed(Debtor),
+  mandateReference: documented(MandateReference, "The caller's unique reference of the mandate."),
+  type: documented(
+    OneOf(...MANDATE_TYPES),
+    'A ONE_OFF mandate takes one collection; it is free again when that is CANCELLED.',
+  ),
+  frequency: Type.Optional(named(OneOf(...FREQUENCIES), 'How often collections are planned; only with RECURRING.')),
+  creditor: named(Creditor, 'The party that collects.'),
+  debtor: assumed(Debtor, 'The party that pays.'),
 }
 
 /** What has a default: the only values that there are, or today. */
 const defaulted = {
-  mode: documented(OneOf('CORE')),
-  scheme: assumed(OneOf('SEPA')),
-  currency: documented(OneOf('EUR')),
-  signatureDate: assumed(CalendarDate),
+  mode: documented(OneOf('CORE'), 'The variant of the scheme.'),
+  scheme: assumed(OneOf('SEPA'), 'The payment scheme.'),
+  currency: documented(OneOf('EUR'), 'EUR only.'),
+  signatureDate: assumed(CalendarDate, 'When the debtor signed; by default today.'),
+}
+
+const example = {
+  mandateReference: 'MND-0001',
+  type: 'RECURRING',
+  frequency: 'MONTHLY',
+  creditor: {
+    name: 'Acme Office Coffee GmbH',
+    bankIdentifier: { type: 'CREDITOR_IDENTIFIER', value: 'DE98ZZZ09999999999' },
+  },
+  debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000', reference: 'CUST-1042' },
 }
 
 /** POST /api/v1/mandates */
 export const NewMandate = assumeConstraints(
-  Type.Object({
-    ...given,
-    mode: Type.Optional(defaulted.mode),
-    scheme: Type.Optional(defaulted.scheme),
-    currency: Type.Optional(defaulted.currency),
-    signatureDate: Type.Optional(defaulted.signatureDate),
-  }),
+  Type.Object(
+    {
+      ...given,
+      mode: Type.Optional(defaulted.mode),
+      scheme: Type.Optional(defaulted.scheme),
+      currency: Type.Optional(defaulted.currency),
+      signatureDate: Type.Optional(defaulted.signatureDate),
+    },
+    { title: 'MandateCreateRequest', examples: [example] },
+  ),
 )
 export type NewMandate = Static<typeof NewMandate>
 
 export const Mandate = assumeConstraints(
-  Type.Object({
-    ...given,
-    ...defaulted,
-    status: named(OneOf(...MANDATE_STATUSES)),
-    createdAt: assumed(Moment),
-    updatedAt: assumed(Moment),
-  }),
+  Type.Object(
+    {
+      ...given,
+      ...defaulted,
+      status: named(
+        OneOf(...MANDATE_STATUSES),
+        'ACTIVE on creation, or PENDING by a setting of the control plane. CANCELLED, EXPIRED and FAILED are final.',
+        'The service documents active mandates and CANCELLED; the other values are assumed.',
+      ),
+      createdAt: assumed(Moment, 'When the mandate was created.'),
+      updatedAt: assumed(Moment, 'When the mandate last changed its state.'),
+    },
+    {
+      title: 'Mandate',
+      description: 'A SEPA mandate.',
+      examples: [
+        {
+          ...example,
+          mode: 'CORE',
+          scheme: 'SEPA',
+          currency: 'EUR',
+          signatureDate: '2026-11-02',
+          status: 'ACTIVE',
+          createdAt: '2026-11-02T09:00:00Z',
+          updatedAt: '2026-11-02T09:00:00Z',
+        },
+      ],
+    },
+  ),
 )
 
 /** A mandate as it is stored: with what only the control plane shows. */
-export const StoredMandate = Type.Object({
-  ...Mandate.properties,
-  lastPresentedAt: Type.Optional(assumed(Moment)),
-})
+export const StoredMandate = titled(
+  'MandateRecord',
+  Type.Object({
+    ...Mandate.properties,
+    lastPresentedAt: Type.Optional(assumed(Moment, 'When a collection was last presented.')),
+  }),
+)
 export type StoredMandate = Static<typeof StoredMandate>
 
 /** A mandate as fixtures and seeding give it: a request, in any state. */
-export const SeedMandate = Type.Object({
-  ...NewMandate.properties,
-  status: Type.Optional(Mandate.properties.status),
-  createdAt: Type.Optional(Mandate.properties.createdAt),
-  updatedAt: Type.Optional(Mandate.properties.updatedAt),
-  lastPresentedAt: StoredMandate.properties.lastPresentedAt,
-})
+export const SeedMandate = titled(
+  'SeedMandate',
+  Type.Object({
+    ...NewMandate.properties,
+    status: Type.Optional(Mandate.properties.status),
+    createdAt: Type.Optional(Mandate.properties.createdAt),
+    updatedAt: Type.Optional(Mandate.properties.updatedAt),
+    lastPresentedAt: StoredMandate.properties.lastPresentedAt,
+  }),
+)
 export type SeedMandate = Static<typeof SeedMandate>
 
-export const MandateParams = Type.Object({ mandateReference: documented(MandateReference) })
+export const MandateParams = Type.Object({
+  mandateReference: documented(
+    like(MandateReference, 'MND-ACME-0001'),
+    'The reference of the mandate. A slash is a path separator, also as `%2F`: 404.',
+  ),
+})
+
+const FILTERS = 'The service documents optional filters, but not which.'
 
 /** GET /api/v1/mandates: "optional filters" is documented, which ones is not. */
 export const MandateQuery = Type.Object({
   ...pageParameters(assumed),
-  status: Type.Optional(assumed(Type.Array(OneOf(...MANDATE_STATUSES)))),
-  type: Type.Optional(assumed(OneOf(...MANDATE_TYPES))),
-  debtorReference: Type.Optional(assumed(DebtorReference)),
+  status: Type.Optional(assumed(Type.Array(OneOf(...MANDATE_STATUSES)), 'Mandates in any of these states.', FILTERS)),
+  type: Type.Optional(assumed(OneOf(...MANDATE_TYPES), 'Mandates of this type.', FILTERS)),
+  debtorReference: Type.Optional(assumed(DebtorReference, 'Mandates of this debtor.', FILTERS)),
 })
 
-export const MandateList = ListOf(Mandate, assumed)
+export const MandateList = ListOf('MandateListEnvelope', Mandate, assumed)

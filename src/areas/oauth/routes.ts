@@ -45,7 +45,12 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
         operationId: 'issueToken',
         summary: 'Issue an access token using client credentials',
         tags: ['oauth'],
+        security: [],
         'x-fidelity': 'documented',
+        description:
+          'HTTP Basic is accepted, too, with a `Sandbox-Hint`: the service documents form fields only and may refuse it. ' +
+          'The secret of the first request of an unknown client registers it, if open registration is on.',
+        'x-error-codes': ['INVALID_CLIENT'],
         body: TokenRequest,
         response: { 200: AccessToken, '4xx': TokenError, '5xx': TokenError },
       },

@@ -12,20 +12,35 @@ const GrantType = Type.Unsafe<'client_credentials'>({
 })
 
 /** Interface, POST /api/v1/oauth/token. No length is documented; a form is bounded by the size of a body. */
-export const TokenRequest = Type.Object({
-  client_id: named(Parameter),
-  client_secret: named(Parameter),
-  grant_type: documented(GrantType),
-})
+export const TokenRequest = Type.Object(
+  {
+    client_id: named(Parameter, 'Client ID. An unknown one registers itself, if open registration is on.'),
+    client_secret: named(Parameter, 'Client secret.'),
+    grant_type: documented(GrantType, 'The only grant type.'),
+  },
+  {
+    title: 'AccessTokenRequest',
+    examples: [{ client_id: 'sandbox-client', client_secret: 'sandbox-secret', grant_type: 'client_credentials' }],
+  },
+)
 export type TokenRequest = Static<typeof TokenRequest>
 
 /** Interface, Access token response. */
-export const AccessToken = Type.Object({
-  access_token: documented(Type.String()),
-  expires_in: documented(Type.Integer()),
-  scope: documented(Type.String()),
-  token_type: documented(Type.String()),
-})
+export const AccessToken = documented(
+  Type.Object(
+    {
+      access_token: documented(Type.String(), 'The token, which is opaque.'),
+      expires_in: documented(Type.Integer(), "Lifetime of the token in seconds, on the tenant's clock."),
+      scope: documented(Type.String(), 'Scope of the token. Which scopes an operation requires is not documented.'),
+      token_type: documented(Type.String(), 'Type of the token.'),
+    },
+    {
+      title: 'AccessTokenResponse',
+      examples: [{ access_token: 'sbx_JpTqVd3nR8cW', expires_in: 3600, scope: 'payments', token_type: 'Bearer' }],
+    },
+  ),
+  'An access token.',
+)
 export type AccessToken = Static<typeof AccessToken>
 
 /** RFC 8414 §2. The interface does not document it. */
@@ -39,8 +54,11 @@ export const ServerMetadata = Type.Object({
 export type ServerMetadata = Static<typeof ServerMetadata>
 
 /** The error envelope with the two members that stock OAuth clients read: RFC 6749 §5.2; decisions §3. */
-export const TokenError = Type.Object({
-  ...ErrorBody.properties,
-  error: assumed(Type.String()),
-  error_description: assumed(Type.String()),
-})
+export const TokenError = Type.Object(
+  {
+    ...ErrorBody.properties,
+    error: assumed(Type.String(), 'The error code of RFC 6749 §5.2, such as `invalid_client`.'),
+    error_description: assumed(Type.String(), 'The message again, as RFC 6749 §5.2 names it.'),
+  },
+  { title: 'TokenErrorEnvelope' },
+)

@@ -19,6 +19,14 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'Create a payout link',
         tags,
         'x-fidelity': 'assumed',
+        'x-fidelity-note': 'The service documents the request and its regions, but not its method and path.',
+        description: 'The service documents no way to read a link: `GET /_sandbox/payout-links/{payoutLinkId}` does.',
+        'x-error-codes': [
+          'REGION_CURRENCY_MISMATCH',
+          'PAYOUT_METHOD_MISMATCH',
+          'AMOUNT_LIMIT_EXCEEDED',
+          'ORIGIN_NOT_ALLOWED',
+        ],
         headers,
         body: NewPayoutLink,
         response: { 201: PayoutLink, ...failures },
@@ -38,10 +46,14 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'Cancel a payout link that has not been claimed',
         tags,
         'x-fidelity': 'documented',
+        description:
+          'ACTIVE, REJECTED and EXPIRED links become CANCELLED. A link that was claimed is 409 PAYOUT_LINK_ALREADY_CLAIMED. ' +
+          'One that is CANCELLED already is 409 PAYOUT_LINK_NOT_CANCELLABLE, and keeps its first comment.',
+        'x-error-codes': ['PAYOUT_LINK_NOT_FOUND', 'PAYOUT_LINK_ALREADY_CLAIMED', 'PAYOUT_LINK_NOT_CANCELLABLE'],
         headers,
         params: PayoutLinkParams,
         body: CancelPayoutLink,
-        response: { 204: Type.Null(), ...failures },
+        response: { 204: documented(Type.Null(), 'The link is cancelled. No content.'), ...failures },
       },
     },
     (request, reply) => {

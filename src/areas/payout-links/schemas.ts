@@ -8,12 +8,14 @@ import {
   branchIdentifier,
   Duration,
   documented,
+  like,
   Moment,
   named,
   OneOf,
   Reference,
   Remarks,
   Text,
+  titled,
 } from '../../schemas.js'
 import { PAYOUT_LINK_STATUSES } from './lifecycle.js'
 import { PAYOUT_METHODS } from './methods.js'
@@ -42,78 +44,152 @@ const Origin = Type.String({
 })
 
 const given = {
-  amount: assumed(Amount),
-  currency: documented(OneOf('EUR', 'USD', 'GBP')),
-  payoutMethod: documented(OneOf(...PAYOUT_METHODS)),
-  counterpartyReference: Type.Optional(assumed(Reference)),
-  accountHolderName: Type.Optional(named(AccountHolderName)),
-  origin: Type.Optional(assumed(Origin)),
-  remarks: Type.Optional(assumed(Remarks)),
+  amount: assumed(Amount, 'The amount to pay out, below the limit of the payout method.'),
+  currency: documented(OneOf('EUR', 'USD', 'GBP'), 'Must belong to the region: EU EUR, US USD, UK GBP.'),
+  payoutMethod: documented(
+    OneOf(...PAYOUT_METHODS),
+    'Must belong to the region: EU has SEPA-CT and SEPA-INSTANT, US has US-ACH, UK has UK-BACS and UK-FAST.',
+  ),
+  counterpartyReference: Type.Optional(assumed(Reference, 'The counterparty to pay.')),
+  accountHolderName: Type.Optional(named(AccountHolderName, 'The holder of the account to pay to.')),
+  origin: Type.Optional(
+    assumed(
+      Origin,
+      "The partner's origin, for an embedded link: it must be on the tenant's list of allowed SDK origins.",
+      'The service documents that the origin must be on the list, but no member for it.',
+    ),
+  ),
+  remarks: Type.Optional(assumed(Remarks, 'A text for the recipient.')),
 }
 const UiMode = OneOf('hosted', 'embedded')
+const UI_MODE = 'hosted: a full-page checkout of the service. embedded: inside an iframe of the partner, by the SDK.'
+const EXPIRY_PERIOD =
+  'How long the link can be claimed, in any case. Embedded: PT10M to PT12H, by default PT1H. ' +
+  'Hosted: PT10M to P30D, by default P7D.'
+const EXPIRY_PERIOD_NOTE =
+  'The range of embedded links is documented, the range of hosted links and the defaults are not.'
+
+const example = {
+  amount: '250.00',
+  currency: 'EUR',
+  payoutMethod: 'SEPA-INSTANT',
+  accountHolderName: 'Jane Doe',
+  remarks: 'Refund for a broken grinder jar',
+}
 
 /** POST /api/v1/payout-links: interface, Other named fields; decisions §8. */
 export const NewPayoutLink = assumeConstraints(
-  Type.Object({
-    ...given,
-    uiMode: Type.Optional(documented(UiMode)),
-    expiryPeriod: Type.Optional(documented(ExpiryPeriod)),
-  }),
+  Type.Object(
+    {
+      ...given,
+      uiMode: Type.Optional(documented(UiMode, `${UI_MODE} By default hosted.`)),
+      expiryPeriod: Type.Optional(documented(like(ExpiryPeriod, 'P7D'), EXPIRY_PERIOD, EXPIRY_PERIOD_NOTE)),
+    },
+    { title: 'PayoutLinkCreateRequest', examples: [example] },
+  ),
 )
 export type NewPayoutLink = Static<typeof NewPayoutLink>
 
 export const PayoutLink = assumeConstraints(
-  Type.Object({
-    payoutLinkId: assumed(PayoutLinkId),
-    ...given,
-    uiMode: documented(UiMode),
-    expiryPeriod: documented(ExpiryPeriod),
-    status: assumed(OneOf(...PAYOUT_LINK_STATUSES)),
-    url: assumed(Type.String()),
-    expiresAt: assumed(Moment),
-    createdAt: assumed(Moment),
-    updatedAt: assumed(Moment),
-  }),
+  Type.Object(
+    {
+      payoutLinkId: assumed(PayoutLinkId, 'The id that the sandbox gave to the link.'),
+      ...given,
+      uiMode: documented(UiMode, UI_MODE),
+      expiryPeriod: documented(like(ExpiryPeriod, 'P7D'), EXPIRY_PERIOD, EXPIRY_PERIOD_NOTE),
+      status: assumed(
+        OneOf(...PAYOUT_LINK_STATUSES),
+        'ACTIVE until it is claimed, cancelled, expired or rejected (the recipient declined). A claimed link is ' +
+          'PROCESSING, then PAID or FAILED.',
+      ),
+      url: assumed(Type.String(), 'The page of the link, where the recipient claims it.'),
+      expiresAt: assumed(Moment, 'When the link expires.'),
+      createdAt: assumed(Moment, 'When the link was created.'),
+      updatedAt: assumed(Moment, 'When the link last changed its state.'),
+    },
+    {
+      title: 'PayoutLink',
+      description: 'A payout link.',
+      examples: [
+        {
+          payoutLinkId: 'pl_2mT9xQk4Zr',
+          ...example,
+          uiMode: 'hosted',
+          expiryPeriod: 'P7D',
+          status: 'ACTIVE',
+          url: 'http://127.0.0.1:8080/pay/pl_2mT9xQk4Zr',
+          expiresAt: '2026-11-09T09:00:00Z',
+          createdAt: '2026-11-02T09:00:00Z',
+          updatedAt: '2026-11-02T09:00:00Z',
+        },
+      ],
+    },
+  ),
 )
 
-export const CancelPayoutLink = Type.Object({ cancellationComment: documented(CancellationComment) })
+export const CancelPayoutLink = Type.Object(
+  { cancellationComment: documented(CancellationComment, 'Why the link is cancelled. It is stored.') },
+  { title: 'PayoutLinkCancelRequest', examples: [{ cancellationComment: 'The recipient asked for a bank transfer.' }] },
+)
 export type CancelPayoutLink = Static<typeof CancelPayoutLink>
 
 /** What a recipient fills in to claim a link (decisions §8). */
-export const Claim = Type.Object({
-  accountHolderName: assumed(AccountHolderName),
-  accountIdentifier: assumed(Text(1, 34)),
-  branchIdentifier: Type.Optional(assumed(branchIdentifier(assumed))),
-  accountType: Type.Optional(assumed(OneOf('CHECKING', 'SAVINGS'))),
-})
+export const Claim = Type.Object(
+  {
+    accountHolderName: assumed(AccountHolderName, 'The holder of the account to pay to.'),
+    accountIdentifier: assumed(Text(1, 34), 'The IBAN, or the account number.'),
+    branchIdentifier: Type.Optional(
+      assumed(branchIdentifier(assumed), 'ROUTING for US-ACH, SORT for UK-BACS and UK-FAST.'),
+    ),
+    accountType: Type.Optional(assumed(OneOf('CHECKING', 'SAVINGS'), 'For US-ACH.')),
+  },
+  {
+    title: 'PayoutLinkClaim',
+    examples: [{ accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }],
+  },
+)
 export type Claim = Static<typeof Claim>
 
 /** What a recipient says who declines a link (decisions §8). */
-export const Decline = Type.Object({ remarks: Type.Optional(assumed(Remarks)) })
+export const Decline = Type.Object(
+  { remarks: Type.Optional(assumed(Remarks, 'Why the recipient declined.')) },
+  { title: 'PayoutLinkDecline', examples: [{ remarks: 'I prefer a bank transfer.' }] },
+)
 export type Decline = Static<typeof Decline>
 
 /** A link as it is stored: with what only the control plane shows. */
-export const StoredPayoutLink = Type.Object({
-  ...PayoutLink.properties,
-  cancellationComment: Type.Optional(documented(CancellationComment)),
-  claimedAt: Type.Optional(assumed(Moment)),
-  claim: Type.Optional(assumed(Claim)),
-  decline: Type.Optional(assumed(Decline)),
-})
+export const StoredPayoutLink = titled(
+  'PayoutLinkRecord',
+  Type.Object({
+    ...PayoutLink.properties,
+    cancellationComment: Type.Optional(documented(CancellationComment, 'Why the link was cancelled.')),
+    claimedAt: Type.Optional(assumed(Moment, 'When the link was claimed.')),
+    claim: Type.Optional(assumed(Claim, 'What the recipient filled in.')),
+    decline: Type.Optional(assumed(Decline, 'What the recipient said.')),
+  }),
+)
 export type StoredPayoutLink = Static<typeof StoredPayoutLink>
 
 /** A link as fixtures and seeding give it: a request, in any state. */
-export const SeedPayoutLink = Type.Object({
-  ...NewPayoutLink.properties,
-  payoutLinkId: Type.Optional(assumed(PayoutLinkId)),
-  status: Type.Optional(PayoutLink.properties.status),
-  createdAt: Type.Optional(PayoutLink.properties.createdAt),
-  updatedAt: Type.Optional(PayoutLink.properties.updatedAt),
-  cancellationComment: StoredPayoutLink.properties.cancellationComment,
-  claimedAt: StoredPayoutLink.properties.claimedAt,
-  claim: StoredPayoutLink.properties.claim,
-  decline: StoredPayoutLink.properties.decline,
-})
+export const SeedPayoutLink = titled(
+  'SeedPayoutLink',
+  Type.Object({
+    ...NewPayoutLink.properties,
+    payoutLinkId: Type.Optional(assumed(PayoutLinkId)),
+    status: Type.Optional(PayoutLink.properties.status),
+    createdAt: Type.Optional(PayoutLink.properties.createdAt),
+    updatedAt: Type.Optional(PayoutLink.properties.updatedAt),
+    cancellationComment: StoredPayoutLink.properties.cancellationComment,
+    claimedAt: StoredPayoutLink.properties.claimedAt,
+    claim: StoredPayoutLink.properties.claim,
+    decline: StoredPayoutLink.properties.decline,
+  }),
+)
 export type SeedPayoutLink = Static<typeof SeedPayoutLink>
 
-export const PayoutLinkParams = Type.Object({ payoutLinkId: documented(PayoutLinkId) })
+export const PayoutLinkParams = Type.Object({
+  payoutLinkId: documented(
+    like(PayoutLinkId, 'PL-ACME-EU-0007'),
+    'The id of the link. A slash is a path separator, also as `%2F`: 404.',
+  ),
+})

@@ -1,0 +1,71 @@
+import type { DocumentedRoute, Json } from './routes.js'
+import { isApi } from './routes.js'
+
+const header = (fidelity: string, note: string | undefined, description: string, schema: Json, example: unknown) => ({
+  description,
+  schema,
+  example,
+  'x-fidelity': fidelity,
+  ...(note !== undefined && { 'x-fidelity-note': note }),
+})
+const text = { type: 'string' }
+const OURS = 'Exists only in the sandbox.'
+const STANDARD = 'The service does not document the header; the HTTP and OAuth standards have it.'
+
+/** The response headers, by the name of their component. */
+export const headers = {
+  RequestId: header(
+    'assumed',
+    OURS,
+    "The id of the request: the caller's `x-request-id` if it is at most 128 printable ASCII characters, else a new one.",
+    text,
+    'req-00000001',
+  ),
+  SandboxHint: header(
+    'assumed',
+    OURS,
+    'What is legal, but probably not meant, such as an ignored member. Sentences are separated by `; `.',
+    text,
+    'unknown member colour ignored',
+  ),
+  Deprecation: header(
+    'documented',
+    'The style `rfc` of the settings sends the form of RFC 9745 instead.',
+    'The operation is deprecated.',
+    text,
+    'true',
+  ),
+  Sunset: header(
+    'documented',
+    'The style `rfc` of the settings sends the form of RFC 8594 instead.',
+    'When the operation ends.',
+    text,
+    '2027-06-30T00:00:00Z',
+  ),
+  WWWAuthenticate: header(
+    'assumed',
+    STANDARD,
+    'The challenge of RFC 6750 §3.',
+    text,
+    'Bearer realm="payments-sandbox", error="invalid_token"',
+  ),
+  Allow: header('assumed', STANDARD, 'The methods of the path.', text, 'GET, HEAD, OPTIONS, POST'),
+  RetryAfter: header('assumed', STANDARD, 'Seconds to wait before the next request.', { type: 'integer' }, 1),
+  AcceptPatch: header('assumed', STANDARD, 'The media type that PATCH takes.', text, 'application/json'),
+  CacheControl: header('assumed', STANDARD, 'Tokens are not stored (RFC 6749 §5.1).', text, 'no-store'),
+} satisfies Record<string, Json>
+
+const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
+
+/** The headers of a response. Only `x-request-id` is in each. */
+export function headersOf(route: DocumentedRoute, status: string): Json {
+  return {
+    'x-request-id': ref('RequestId'),
+    ...(isApi(route) && { 'Sandbox-Hint': ref('SandboxHint'), Deprecation: ref('Deprecation'), Sunset: ref('Sunset') }),
+    ...(status === '401' && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
+    ...(status === '405' && { Allow: ref('Allow') }),
+    ...(status === '415' && route.method === 'PATCH' && { 'Accept-Patch': ref('AcceptPatch') }),
+    ...((status === '429' || (status === '503' && isApi(route))) && { 'Retry-After': ref('RetryAfter') }),
+    ...(route.schema.operationId === 'issueToken' && { 'Cache-Control': ref('CacheControl') }),
+  }
+}

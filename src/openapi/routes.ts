@@ -1,0 +1,31 @@
+import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fastify'
+
+export type Json = Record<string, unknown>
+
+/** A route with what the OpenAPI document says of it. */
+export interface DocumentedRoute {
+  readonly method: string
+  /** In Fastify's form, such as `/api/v1/mandates/:mandateReference`. */
+  readonly url: string
+  readonly schema: FastifySchema
+  readonly config: FastifyContextConfig
+}
+
+const CONTROL_PLANE = '/_sandbox'
+
+/** Whether a route is of the control plane. */
+export const isControl = ({ url }: DocumentedRoute): boolean => url.startsWith(CONTROL_PLANE)
+
+/** Whether a route is of the emulated service. */
+export const isApi = ({ url }: DocumentedRoute): boolean => url.startsWith('/api/')
+
+/** Collects the routes that have an operation id, as they are added. */
+export function collectRoutes(app: FastifyInstance): readonly DocumentedRoute[] {
+  const routes: DocumentedRoute[] = []
+  app.addHook('onRoute', ({ method, url, schema, config = {} }) => {
+    if (method !== 'HEAD' && schema?.operationId !== undefined) {
+      routes.push({ method: method as string, url, schema, config: config as FastifyContextConfig })
+    }
+  })
+  return routes
+}

@@ -1,0 +1,83 @@
+import type { ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
+import type { FastifyInstance } from 'fastify'
+import { FORMATS } from '../../src/plugins/validation.js'
+import { call } from '../helper.js'
+
+// biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is looked into everywhere
+export type Json = any
+
+export const DOCUMENTS = { '/openapi.json': 'payments-service.json', '/_sandbox/openapi.json': 'control-plane.json' }
+
+/** An operation of a document, with references to responses and headers resolved. */
+export interface Operation {
+  readonly document: Json
+  readonly method: string
+  readonly path: string
+  readonly id: string
+  readonly operation: Json
+  /** By status. */
+  readonly responses: Readonly<Record<string, Json>>
+}
+
+export async function documentOf(app: FastifyInstance, path = '/openapi.json'): Promise<Json> {
+  return (await call(app, 'GET', path)).body
+}
+
+/** Returns what a reference names, or the value itself. */
+export const resolve = (document: Json, value: Json): Json =>
+  value.$ref === undefined
+    ? value
+    : (value.$ref as string)
+        .split('/')
+        .slice(1)
+        .reduce((found, name) => found[name], document)
+
+export function operationsOf(document: Json): Operation[] {
+  return Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, operation]) => ({
+      document,
+      method: method.toUpperCase(),
+      path,
+      id: operation.operationId,
+      operation,
+      responses: Object.fromEntries(
+        Object.entries<Json>(operation.responses).map(([status, response]) => [status, resolve(document, response)]),
+      ),
+    })),
+  )
+}
+
+/** Makes a function that says what is wrong with a value, by a schema of the document. Null: nothing. */
+export function createChecker(document: Json): (schema: Json, value: unknown) => string | null {
+  const ajv = new Ajv({ strict: false, code: { optimize: false }, formats: { ...FORMATS, binary: true } })
+  const absolute = (schema: Json) =>
+    JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"doc#/components/'))
+  ajv.addSchema({ $id: 'doc', components: absolute(document.components) })
+  const validators = new Map<string, ValidateFunction>()
+  return (schema, value) => {
+    const text = JSON.stringify(schema)
+    const validate = validators.get(text) ?? ajv.compile(absolute(schema))
+    validators.set(text, validate)
+    return validate(value) ? null : ajv.errorsText(validate.errors)
+  }
+}
+
+/** A request that is made of the examples of an operation only. */
+export interface ExampleRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+  readonly mediaType: string | undefined
+}
+
+export function exampleRequest({ path, operation }: Operation): ExampleRequest {
+  let url = path
+  const headers: Record<string, string> = {}
+  for (const { in: place, name, example } of operation.parameters ?? []) {
+    if (place === 'path') url = url.replace(`{${name}}`, encodeURIComponent(example))
+    if (place === 'header') headers[name] = example
+  }
+  const [[mediaType, media] = []] = Object.entries<Json>(operation.requestBody?.content ?? {})
+  return { url, headers, body: media?.example, mediaType }
+}

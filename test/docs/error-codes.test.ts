@@ -1,0 +1,330 @@
+import t from 'tap'
+import type { ErrorCode } from '../../src/core/errors.js'
+import type { Answer, CallOptions } from '../helper.js'
+import { bill, build, call, collection, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import type { Operation } from './contract.js'
+import { createChecker, DOCUMENTS, documentOf, exampleRequest, operationsOf } from './contract.js'
+
+/** The client of one provocation: a tenant of its own, which is a copy of the demo tenant. */
+interface Scene {
+  readonly operation: Operation
+  readonly clientId: string
+  readonly token: string
+  /** Sends the request of the operation's examples, with changes. */
+  send(changes?: Changes): Promise<Answer>
+  /** Sends another request as this client. */
+  other(method: string, url: string, options?: CallOptions): Promise<Answer>
+  control(method: string, path: string, body?: unknown): Promise<Answer>
+}
+
+interface Changes extends CallOptions {
+  method?: string
+  /** Replaces the value of the path parameter; percent-encoded. */
+  parameter?: string
+  /** Appended to the URL. */
+  query?: string
+  /** Headers that are left out. */
+  without?: string
+}
+
+type Provocation = (scene: Scene) => Promise<Answer>
+
+const app = build(t)
+let clients = 0
+
+async function open(operation: Operation): Promise<Scene> {
+  const clientId = `copy-${++clients}`
+  await call(app, 'POST', '/_sandbox/fork', { body: { clientId, clientSecret: 'secret' } })
+  const token = (await requestToken(app, { client_id: clientId })).body.access_token
+  const isControl = operation.path.startsWith('/_sandbox')
+  const isBearer = operation.operation.security === undefined && !isControl
+  const example = exampleRequest(operation)
+  const isForm = example.mediaType === 'application/x-www-form-urlencoded'
+
+  function send({ method = operation.method, parameter, query = '', without = '', ...options }: Changes = {}) {
+    const path = parameter === undefined ? example.url : operation.path.replace(/\{\w+\}/, parameter)
+    const body = Object.hasOwn(options, 'body') ? options.body : example.body
+    const headers: Record<string, string> = {
+      ...(isBearer && { authorization: `Bearer ${token}` }),
+      ...example.headers,
+      ...(example.mediaType && { 'content-type': example.mediaType }),
+      ...options.headers,
+    }
+    delete headers[without]
+    const client = isControl && operation.operation.parameters?.some(({ name }: { name: string }) => name === 'client')
+    const search = [query, client && !query.includes('client=') ? `client=${clientId}` : ''].filter(Boolean).join('&')
+    return call(app, method, search === '' ? path : `${path}?${search}`, {
+      headers,
+      ...(body !== undefined && { body: isForm && typeof body === 'object' ? form(body as Fields) : body }),
+    })
+  }
+  return {
+    operation,
+    clientId,
+    token,
+    send,
+    other: (method, url, options = {}) =>
+      call(app, method, url, {
+        region: 'EU',
+        ...options,
+        headers: { authorization: `Bearer ${token}`, ...options.headers },
+      }),
+    control: (method, path, body) => call(app, method, `/_sandbox${path}?client=${clientId}`, { body }),
+  }
+}
+
+type Fields = Record<string, string>
+const form = (fields: Fields) => new URLSearchParams(fields).toString()
+
+/** A body in multipart/form-data with one part. */
+const upload = (content: Buffer, name = 'file') => ({
+  headers: { 'content-type': 'multipart/form-data; boundary=x' },
+  body: Buffer.concat([
+    Buffer.from(`--x\r\ncontent-disposition: form-data; name="${name}"; filename="a.pdf"\r\n\r\n`),
+    content,
+    Buffer.from('\r\n--x--\r\n'),
+  ]),
+})
+const PDF = Buffer.from('%PDF-1.7\n')
+
+const fault =
+  (status: number): Provocation =>
+  async scene => {
+    await scene.control('POST', '/faults', { effect: { kind: 'error', status } })
+    return scene.operation.id === 'uploadBillDocument' ? scene.send(upload(PDF)) : scene.send({ ...asClient(scene) })
+  }
+
+/** The token request of the scene's own client. */
+const asClient = ({ operation, clientId }: Scene): Changes =>
+  operation.id === 'issueToken'
+    ? { body: { client_id: clientId, client_secret: 'secret', grant_type: 'client_credentials' } }
+    : {}
+
+/** The codes that all operations of a kind have: how to provoke them follows from the operation. */
+const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
+  MALFORMED_REQUEST: ({ send }) => send({ query: '%zz' }),
+  MISSING_FIELD: ({ operation, send }) =>
+    operation.operation.parameters?.some(({ name }: { name: string }) => name === 'x-region')
+      ? send({ without: 'x-region' })
+      : send({ body: {} }),
+  INVALID_FIELD: ({ operation, send }) => {
+    const hasCodeOfItsOwn = operation.path.includes('{uniqueReferenceIdentifier}')
+    return operation.path.includes('{') && !hasCodeOfItsOwn ? send({ parameter: '!'.repeat(100) }) : send({ body: [] })
+  },
+  INVALID_QUERY_PARAMETER: ({ operation, send }) =>
+    send({ query: operation.path.startsWith('/_sandbox') ? 'unknown=1' : 'limit=0' }),
+  INVALID_CURSOR: ({ send }) => send({ query: 'cursor=nonsense' }),
+  INVALID_REGION: ({ send }) => send({ headers: { 'x-region': 'GB' } }),
+  INVALID_BILL_REFERENCE: ({ send }) => send({ parameter: '!' }),
+  MISSING_TOKEN: ({ send }) => send({ without: 'authorization' }),
+  INVALID_TOKEN: ({ send }) => send({ headers: { authorization: 'Bearer nonsense' } }),
+  async EXPIRED_TOKEN({ send, control }) {
+    await control('POST', '/tokens/expire')
+    return send()
+  },
+  ADMIN_TOKEN_REQUIRED: async ({ operation }) => call(locked, operation.method, exampleRequest(operation).url),
+  ROUTE_NOT_FOUND: ({ send }) => send({ parameter: 'MND%2F0001' }),
+  MANDATE_NOT_FOUND: ({ send }) => send({ parameter: 'MND-9999' }),
+  COLLECTION_NOT_FOUND: ({ send }) => send({ parameter: 'COL-9999' }),
+  PAYOUT_LINK_NOT_FOUND: ({ send }) => send({ parameter: 'pl_99999' }),
+  BILL_NOT_FOUND: ({ operation, send }) =>
+    send({ parameter: 'INV-9999', ...(operation.id === 'uploadBillDocument' && upload(PDF)) }),
+  COUNTERPARTY_NOT_FOUND: ({ send }) => send({ parameter: 'CPTY-9999' }),
+  FAULT_NOT_FOUND: ({ send }) => send({ parameter: 'fault-9' }),
+  CLIENT_NOT_FOUND: ({ send }) => send({ query: 'client=unknown' }),
+  METHOD_NOT_ALLOWED: ({ send }) => send({ method: 'ACL', body: undefined }),
+  PAYLOAD_TOO_LARGE: ({ operation, send }) =>
+    operation.id === 'uploadBillDocument'
+      ? send(upload(Buffer.concat([PDF, Buffer.alloc(10 * 1024 * 1024)])))
+      : send({
+          headers: { 'content-type': 'application/json', 'content-length': '999999999', ...formType(operation) },
+          body: '{}',
+        }),
+  UNSUPPORTED_MEDIA_TYPE: ({ send }) => send({ headers: { 'content-type': 'text/plain' }, body: 'x' }),
+  async OPERATION_SUNSET(scene) {
+    const { method, path } = scene.operation
+    const gone = { operation: `${method} ${path}`, deprecatedSince: MONDAY, sunset: MONDAY, goneAfterSunset: true }
+    await scene.control('PUT', '/deprecations', { data: [gone] })
+    return scene.send(asClient(scene))
+  },
+  RATE_LIMITED: fault(429),
+  INTERNAL_ERROR: fault(500),
+  SERVICE_UNAVAILABLE: fault(503),
+}
+
+const formType = ({ id }: Operation): Fields =>
+  id === 'issueToken' ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
+
+const US = { headers: { 'x-region': 'US' } }
+const CLAIM = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+
+/** The codes of single operations; these win over the generic ones. */
+const SPECIFIC: Record<string, Provocation> = {
+  'issueToken INVALID_FIELD': ({ send }) =>
+    send({ headers: { authorization: `Basic ${Buffer.from('other:secret').toString('base64')}` } }),
+  'issueToken UNSUPPORTED_GRANT_TYPE': ({ send }) =>
+    send({ body: { client_id: 'acme', client_secret: 'secret', grant_type: 'password' } }),
+  'issueToken INVALID_CLIENT': ({ send }) =>
+    send({ body: { client_id: 'sandbox-client', client_secret: 'wrong', grant_type: 'client_credentials' } }),
+  'createCollection MANDATE_NOT_FOUND': ({ send }) => send({ body: collection({ mandateReference: 'MND-9999' }) }),
+  'createCollection MANDATE_NOT_ACTIVE': ({ send }) =>
+    send({ body: collection({ mandateReference: 'MND-ACME-0009' }) }),
+  async 'createCollection MANDATE_ALREADY_USED'({ send, other }) {
+    await other('POST', '/api/v1/mandates', { body: mandate({ type: 'ONE_OFF' }) })
+    await send({ body: collection() })
+    return send({ body: collection({ collectionReference: 'COL-0002' }) })
+  },
+  'createCollection COLLECTION_DATE_TOO_EARLY': ({ send }) =>
+    send({ body: collection({ mandateReference: 'MND-ACME-0001', collectionDate: '2026-11-03' }) }),
+  'createCollection COLLECTION_DATE_TOO_LATE': ({ send }) =>
+    send({ body: collection({ mandateReference: 'MND-ACME-0001', collectionDate: '2027-11-03' }) }),
+  'cancelMandate MANDATE_NOT_ACTIVE': ({ send }) => send({ parameter: 'MND-ACME-0009' }),
+  'createPayoutLink REGION_CURRENCY_MISMATCH': ({ send }) => send({ ...US, body: payoutLink() }),
+  'createPayoutLink PAYOUT_METHOD_MISMATCH': ({ send }) => send({ body: payoutLink({ payoutMethod: 'US-ACH' }) }),
+  'createPayoutLink AMOUNT_LIMIT_EXCEEDED': ({ send }) =>
+    send({
+      headers: { 'x-region': 'UK' },
+      body: payoutLink({ amount: '1000000.01', currency: 'GBP', payoutMethod: 'UK-FAST' }),
+    }),
+  'createPayoutLink ORIGIN_NOT_ALLOWED': ({ send }) =>
+    send({ body: payoutLink({ uiMode: 'embedded', origin: 'https://elsewhere.example' }) }),
+  'cancelPayoutLink PAYOUT_LINK_ALREADY_CLAIMED': ({ send }) => send({ parameter: 'PL-ACME-EU-0002' }),
+  'cancelPayoutLink PAYOUT_LINK_NOT_CANCELLABLE': ({ send }) => send({ parameter: 'PL-ACME-EU-0006' }),
+  'createBill REGION_CURRENCY_MISMATCH': ({ send }) => send({ ...US, body: bill() }),
+  'createBill INVALID_BILL_REFERENCE': ({ send }) => send({ body: bill({ uniqueReferenceIdentifier: '!' }) }),
+  'updateBill INCONSISTENT_BILL_UPDATE': ({ send }) => send({ body: { status: 'PAID', openAmount: '1' } }),
+  async 'updateBill BILL_CANCELLED'({ send }) {
+    await send({ body: { status: 'CANCELLED' } })
+    return send()
+  },
+  async 'uploadBillDocument BILL_CANCELLED'({ send, other }) {
+    await other('PATCH', '/api/v1/bills/INV-ACME-2001', { body: { status: 'CANCELLED' } })
+    return send(upload(PDF))
+  },
+  'uploadBillDocument INVALID_BILL_REFERENCE': ({ send }) => send({ parameter: '!', ...upload(PDF) }),
+  'uploadBillDocument MISSING_FIELD': ({ send }) => send(upload(PDF, 'other')),
+  'uploadBillDocument UNSUPPORTED_MEDIA_TYPE': ({ send }) => send(upload(Buffer.from('plain text'))),
+  'updateCounterparty IMMUTABLE_FIELD': ({ send }) =>
+    send({ body: { counterpartyReference: 'CPTY-0002', remarks: 'x' } }),
+
+  'postSeed INVALID_FIELD': ({ send }) => send({ body: [] }),
+  'postSeed INVALID_BILL_REFERENCE': ({ send }) =>
+    send({ body: { records: { bills: [bill({ uniqueReferenceIdentifier: '!' })] } } }),
+  'postSeed REGION_CURRENCY_MISMATCH': ({ send }) =>
+    send({ body: { records: { payoutLinks: [payoutLink({ payoutMethod: 'US-ACH' })] } } }),
+  'postSeed AMOUNT_LIMIT_EXCEEDED': ({ send }) =>
+    send({
+      body: {
+        records: { payoutLinks: [payoutLink({ amount: '1000000.01', currency: 'GBP', payoutMethod: 'UK-FAST' })] },
+      },
+    }),
+  'postSeed INCONSISTENT_BILL_UPDATE': ({ send }) =>
+    send({ body: { records: { bills: [bill({ status: 'PAID', openAmount: '1' })] } } }),
+  'postSeed MANDATE_NOT_FOUND': ({ send }) =>
+    send({ body: { records: { collections: [collection({ mandateReference: 'MND-9999' })] } } }),
+  'postSeed MANDATE_ALREADY_USED': ({ send }) =>
+    send({
+      body: {
+        records: {
+          mandates: [mandate({ type: 'ONE_OFF' })],
+          collections: [collection(), collection({ collectionReference: 'COL-0002' })],
+        },
+      },
+    }),
+  'postSeed DUPLICATE_REFERENCE': ({ send }) =>
+    send({ body: { records: { mandates: [mandate({ mandateReference: 'MND-ACME-0001' })] } } }),
+  'postFork DUPLICATE_REFERENCE': ({ send }) => send({ body: { clientId: 'sandbox-client' } }),
+  async 'putState CLIENT_NOT_FOUND'({ send, control }) {
+    return send({ body: (await control('GET', '/state')).body, query: 'client=unknown' })
+  },
+  async 'putState DUPLICATE_REFERENCE'({ send, control }) {
+    const state = (await control('GET', '/state')).body
+    const sequence = state.sequence + 1
+    const copy = { ...state.mandates[0], sequence, timeline: [] }
+    return send({ body: { ...state, sequence, mandates: [...state.mandates, copy] } })
+  },
+  async 'putState MANDATE_NOT_FOUND'({ send, control }) {
+    const state = (await control('GET', '/state')).body
+    return send({ body: { ...state, mandates: state.mandates.slice(1) } })
+  },
+  async 'putState INVALID_BILL_REFERENCE'({ send, control }) {
+    const state = (await control('GET', '/state')).body
+    const [first] = state.bills
+    const wrong = { ...first, record: { ...first.record, uniqueReferenceIdentifier: '!' } }
+    return send({ body: { ...state, bills: [wrong] } })
+  },
+  async 'getBillsUniqueReferenceIdentifier MISSING_FIELD'({ send, other }) {
+    await other('POST', '/api/v1/bills', {
+      region: 'US',
+      body: bill({ uniqueReferenceIdentifier: 'INV-ACME-2001', currency: 'USD' }),
+    })
+    return send()
+  },
+  async 'postPayoutLinksPayoutLinkIdClaim ILLEGAL_TRANSITION'({ send }) {
+    await send({ body: CLAIM })
+    return send({ body: CLAIM })
+  },
+}
+
+/** A state, reached by other moves, in which a move is not legal. */
+async function illegalMove({ operation, send }: Scene): Promise<Answer> {
+  if (operation.path.includes('/mandates/')) return send({ parameter: 'MND-ACME-0010', body: {} })
+  if (operation.path.includes('/payout-links/')) return send({ parameter: 'PL-ACME-EU-0006' })
+  return send({ parameter: 'COL-ACME-0055', body: operation.path.endsWith('/reject') ? { reasonCode: 'AC01' } : {} })
+}
+
+/** A second creation of the example's record. */
+const again: Provocation = async ({ send }) => {
+  await send()
+  return send()
+}
+
+/** Codes that are answered before a request has a route, or by hooks that all routes share: tests elsewhere provoke them. */
+const ELSEWHERE: Record<string, string> = {
+  REQUEST_TIMEOUT: 'catalogue.test.ts: a part of a request arrives',
+  HEADERS_TOO_LARGE: 'catalogue.test.ts: refused by the parser',
+}
+const ELSEWHERE_OF_CONTROL: Record<string, string> = {
+  ...ELSEWHERE,
+  INTERNAL_ERROR: 'failure.test.ts: no call of the control plane fails on purpose',
+  SERVICE_UNAVAILABLE: 'closing.test.ts: the server closes',
+}
+
+const locked = build(t, { adminToken: 'admin' })
+
+for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
+  t.test(
+    `${file}: every error code of every operation can be met there, with its status, headers and envelope`,
+    async t => {
+      const document = await documentOf(app, documentPath)
+      const faultOf = createChecker(document)
+      const elsewhere = documentPath === '/openapi.json' ? ELSEWHERE : ELSEWHERE_OF_CONTROL
+      const wanted: string[] = []
+      const met: string[] = []
+      for (const operation of operationsOf(document)) {
+        for (const [status, response] of Object.entries(operation.responses)) {
+          for (const { code } of (response['x-error-codes'] ?? []) as { code: ErrorCode }[]) {
+            if (elsewhere[code] !== undefined) continue
+            wanted.push(`${operation.id} ${status} ${code}`)
+            const provoke =
+              SPECIFIC[`${operation.id} ${code}`] ??
+              (code === 'ILLEGAL_TRANSITION' ? illegalMove : undefined) ??
+              (code === 'DUPLICATE_REFERENCE' ? again : undefined) ??
+              GENERIC[code]
+            const answer = await provoke?.(await open(operation))
+            met.push(`${operation.id} ${answer?.status} ${answer?.body?.code}`)
+            const wrong = faultOf(response.content['application/json'].schema, answer?.body)
+            if (wrong !== null) t.fail(`${operation.id} ${code}: ${wrong}`)
+            const required = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' }[status]
+            const isBare = code === 'INVALID_CLIENT'
+            if (required !== undefined && !isBare && answer?.headers[required] === undefined) {
+              t.fail(`${operation.id} ${code} has no ${required}`)
+            }
+          }
+        }
+      }
+      t.ok(wanted.length > 100, `${wanted.length} codes`)
+      t.same(met, wanted)
+    },
+  )
+}
