@@ -10,5 +10,8 @@ const manifest = JSON.parse(readFileSync(fileURLToPath(MANIFEST), 'utf8')) as {
 
 export const { name: NAME, version: VERSION } = manifest
 
+/** The bundle of the API reference, which the build writes (scripts/api-reference.js). */
+export const API_REFERENCE: string = fileURLToPath(new URL('dist/openapi/scalar.js', MANIFEST))
+
 /** The folder of the package's own fixtures. */
 export const OWN_FIXTURES: string = fileURLToPath(new URL('fixtures/', MANIFEST))

@@ -11,6 +11,7 @@ import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { controlRoutes } from './control/routes.js'
 import { formatInstant } from './core/time.js'
+import { docs } from './openapi/docs.js'
 import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
 import { collectRoutes } from './openapi/routes.js'
@@ -188,6 +189,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
 
   // The interface as a document.
   app.register(openapi, { documents })
+  app.register(docs, { documents })
 
   // The control plane.
   app.register(
@@ -225,7 +227,8 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   /** Returns the client of a request for the log, also of a refused one. Without a client it is the demo client. */
   function ownerOf(request: FastifyRequest) {
     const path = request.routeOptions.url ?? pathOf(request.url)
-    if (path.startsWith(CONTROL_PLANE) || request.sandbox.isForeign) return undefined
+    const isUnlogged = request.sandbox.isForeign || request.routeOptions.schema?.hide
+    if (path.startsWith(CONTROL_PLANE) || isUnlogged) return undefined
     const clientId = request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
     return { clientId, at: formatInstant(registry.timeOf(clientId, now())) }
   }

@@ -234,6 +234,41 @@ t.test('a call of the control plane made of examples is answered as documented',
   t.ok(tried.length > 25, `${tried.length} calls`)
 })
 
+t.test('GET /docs is a page whose assets come from this server, and its requests are in no log', async t => {
+  const own = build(t)
+  const page = await own.inject('/docs')
+  t.equal(page.statusCode, 200)
+  t.match(page.headers['content-type'], 'text/html')
+  t.match(page.headers['content-security-policy'], /^default-src 'none'; script-src 'self';/)
+  const links = [...page.payload.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string)
+  t.same(
+    links.filter(link => !/^\/[^/]|^data:,$/.test(link)),
+    [],
+    'nothing from elsewhere',
+  )
+  for (const link of links.filter(link => link.endsWith('.js'))) {
+    const { statusCode, headers } = await own.inject(link)
+    t.equal(statusCode, 200, link)
+    t.match(headers['content-type'], 'text/javascript')
+  }
+  t.match((await own.inject('/docs/scalar.js')).payload, /^\/\*! Scalar API Reference[\s\S]{0,100}MIT License/)
+  const logged = (await call(own, 'GET', '/_sandbox/requests')).body.data
+  t.same(logged, [])
+})
+
+t.test('the documents of /docs say the labels in their descriptions', async t => {
+  const { paths, components } = (await call(app, 'GET', '/docs/payments-service.json')).body
+  const { CollectionListEnvelope, CollectionRequest } = components.schemas
+  t.match(
+    CollectionListEnvelope.properties.nextCursor.description,
+    /null when `hasMore` is false.\n\n\*\*Documented\.\*\*/,
+  )
+  t.match(CollectionRequest.properties.reasonCode.description, /\*\*Assumed\.\*\* The service shows no fields/)
+  t.match(paths['/api/v1/payout-links'].post['x-badges'], [{ name: 'assumed' }])
+  const control = (await call(app, 'GET', '/docs/control-plane.json')).body
+  t.match(control.paths['/_sandbox/clock'].get.description, /\*\*Assumed\.\*\* Exists only in the sandbox/)
+})
+
 t.test('the documents are made on first use: a start needs no @fastify/swagger', async t => {
   const source = readFileSync('src/openapi/documents.ts', 'utf8')
   t.notMatch(source, /^import .*(@fastify\/swagger|from 'fastify')/m)

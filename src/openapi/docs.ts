@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyPluginCallback } from 'fastify'
+import { API_REFERENCE } from '../package.js'
+import type { Documents } from './documents.js'
+import { withVisibleLabels } from './labels.js'
+
+const hidden = { schema: { hide: true } } as const
+
+/** Nothing comes from elsewhere, and nothing goes elsewhere. The reference adds styles to the page. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Payments sandbox: reference</title>
+    <link rel="icon" href="data:,">
+  </head>
+  <body>
+    <div id="reference"></div>
+    <noscript>The reference needs JavaScript. The documents are <a href="/openapi.json">/openapi.json</a> and
+    <a href="/_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
+    <script src="/docs/scalar.js"></script>
+    <script type="module" src="/docs/page.js"></script>
+  </body>
+</html>
+`
+
+/** Shows both documents, with a token of the demo client, so that calls work at once. */
+const SCRIPT = `const token = await fetch('/api/v1/oauth/token', {
+  method: 'POST',
+  body: new URLSearchParams({
+    client_id: 'sandbox-client', client_secret: 'sandbox-secret', grant_type: 'client_credentials',
+  }),
+}).then(response => response.json()).then(body => body.access_token, () => '')
+
+Scalar.createApiReference('#reference', {
+  sources: [
+    { title: 'Payments service', slug: 'payments-service', url: '/docs/payments-service.json', default: true },
+    { title: 'Control plane', slug: 'control-plane', url: '/docs/control-plane.json' },
+  ],
+  servers: [{ url: location.origin, description: 'This sandbox' }],
+  authentication: { preferredSecurityScheme: 'bearerAuth', securitySchemes: { bearerAuth: { token } } },
+  // No request leaves the machine.
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+})
+`
+
+/**
+ * Serves a reference of both documents to browse, `GET /docs`. It works offline: Scalar's bundle comes from this server.
+ * Everything is read on first use. https://github.com/scalar/scalar
+ */
+export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { documents }, done) => {
+  let bundle: Promise<Buffer> | undefined
+
+  app.get('/docs', hidden, (_request, reply) =>
+    reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY).send(PAGE),
+  )
+  app.get('/docs/page.js', hidden, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
+  app.get('/docs/scalar.js', hidden, async (_request, reply) => {
+    bundle ??= readFile(API_REFERENCE)
+    return reply.type('text/javascript; charset=utf-8').send(await bundle)
+  })
+  app.get('/docs/payments-service.json', hidden, async () => withVisibleLabels(await documents.service()))
+  app.get('/docs/control-plane.json', hidden, async () => withVisibleLabels(await documents.control()))
+  done()
+}

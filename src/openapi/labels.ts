@@ -1,0 +1,26 @@
+import type { Json } from './routes.js'
+
+const COLORS: Readonly<Record<string, string>> = { documented: '#1a7f37', assumed: '#9a6700' }
+
+/**
+ * Returns a document whose descriptions say the labels: viewers show descriptions, but no `x-fidelity`.
+ * Operations get badges, which Scalar shows.
+ */
+export function withVisibleLabels(value: Json): Json {
+  return transform(value) as Json
+}
+
+function transform(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(transform)
+  if (value === null || typeof value !== 'object') return value
+  const object = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, transform(member)])) as Json
+  const { 'x-fidelity': label, 'x-fidelity-note': note, description, operationId } = object
+  if (typeof label !== 'string') return object
+  const heading = `**${label === 'documented' ? 'Documented' : 'Assumed'}.**`
+  const said = [heading, note].filter(part => part !== undefined).join(' ')
+  return {
+    ...object,
+    description: description === undefined ? said : `${description}\n\n${said}`,
+    ...(operationId !== undefined && { 'x-badges': [{ name: label, color: COLORS[label] }] }),
+  }
+}

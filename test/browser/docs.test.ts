@@ -1,0 +1,68 @@
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { build } from '../helper.js'
+import { needsChromium, openBrowser } from './chromium.js'
+
+/** Generous: a loaded machine renders late. Nothing waits longer than it has to. */
+const TIMEOUT = 120_000
+
+type Test = Parameters<typeof build>[0]
+
+/** A page of a browser that reaches this server only, with what it requested and complained of. */
+async function openDocs(t: Test): Promise<{ page: Page; origin: string; requested: string[]; complaints: string[] }> {
+  const app = build(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const browser = await openBrowser(t)
+  const page = await browser.newPage()
+  page.setDefaultTimeout(TIMEOUT)
+  const requested: string[] = []
+  const complaints: string[] = []
+  page.on('request', request => requested.push(request.url()))
+  page.on('pageerror', error => complaints.push(error.message))
+  page.on('console', message => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  await page.goto(`${origin}/docs`)
+  await page.getByText('Issue an access token using client credentials').first().waitFor()
+  return { page, origin, requested, complaints }
+}
+
+const inside = (urls: readonly string[], origin: string) =>
+  urls.filter(url => !url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url))
+
+t.test(
+  'GET /docs renders offline, shows both documents and the labels, and requests nothing from outside',
+  needsChromium,
+  async t => {
+    const { page, origin, requested, complaints } = await openDocs(t)
+    await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
+
+    await page.goto(`${origin}/docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}`)
+    await page.getByText('Read one collection request').first().waitFor()
+    await page.getByText('documented', { exact: true }).first().waitFor()
+    t.pass('an operation shows its label')
+
+    await page.getByText('Payments service').first().click()
+    await page.getByText('Control plane').first().click()
+    await page.getByText('Payments sandbox: control plane').first().waitFor()
+    t.pass('the control plane is on the page')
+
+    t.same(inside(requested, origin), [], 'nothing from outside')
+    t.same(complaints, [], 'no error, and nothing that the policy of the page refuses')
+  },
+)
+
+t.test('a request that is sent from /docs is answered: the demo credentials are filled in', needsChromium, async t => {
+  const { page, origin, requested } = await openDocs(t)
+  await page.goto(`${origin}/docs#payments-service/tag/mandates/GET/api/v1/mandates`)
+  await page.getByText('List mandates, newest first').first().waitFor()
+  const answered = page.waitForResponse(response => response.url().startsWith(`${origin}/api/v1/mandates`))
+  await page.locator('[id*="GET/api/v1/mandates"]').getByRole('button', { name: 'Test Request' }).first().click()
+  await page.getByRole('button', { name: 'Send' }).first().click()
+  const response = await answered
+  t.equal(response.status(), 200)
+  t.match(await response.json(), { data: [{ mandateReference: /^MND-ACME-/ }] })
+  t.same(inside(requested, origin), [])
+})
