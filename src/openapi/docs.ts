@@ -4,7 +4,8 @@ import { API_REFERENCE } from '../package.js'
 import type { Documents } from './documents.js'
 import { withVisibleLabels } from './labels.js'
 
-const hidden = { schema: { hide: true } } as const
+/** No part of an interface, and made for browsers. */
+const page = { schema: { hide: true }, config: { isPublic: true } }
 
 /** Nothing comes from elsewhere, and nothing goes elsewhere. The reference adds styles to the page. */
 const POLICY = [
@@ -69,15 +70,15 @@ Scalar.createApiReference('#reference', {
 export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { documents }, done) => {
   let bundle: Promise<Buffer> | undefined
 
-  app.get('/docs', hidden, (_request, reply) =>
+  app.get('/docs', page, (_request, reply) =>
     reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY).send(PAGE),
   )
-  app.get('/docs/page.js', hidden, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
-  app.get('/docs/scalar.js', hidden, async (_request, reply) => {
+  app.get('/docs/page.js', page, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
+  app.get('/docs/scalar.js', page, async (_request, reply) => {
     bundle ??= readFile(API_REFERENCE)
     return reply.type('text/javascript; charset=utf-8').send(await bundle)
   })
-  app.get('/docs/payments-service.json', hidden, async () => withVisibleLabels(await documents.service()))
-  app.get('/docs/control-plane.json', hidden, async () => withVisibleLabels(await documents.control()))
+  app.get('/docs/payments-service.json', page, async () => withVisibleLabels(await documents.service()))
+  app.get('/docs/control-plane.json', page, async () => withVisibleLabels(await documents.control()))
   done()
 }

@@ -28,7 +28,9 @@ export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   }
   if (isControl(route)) ofRequest.push('INVALID_QUERY_PARAMETER')
   if (isControl(route) && schema.security === undefined) ofRequest.push('ADMIN_TOKEN_REQUIRED')
+  if (isControl(route) || schema.operationId === 'issueToken') ofRequest.push('FORBIDDEN_HOST')
   const ofAll: ErrorCode[] = [
+    'FORBIDDEN_ORIGIN',
     'METHOD_NOT_ALLOWED',
     'REQUEST_TIMEOUT',
     'HEADERS_TOO_LARGE',

@@ -123,6 +123,8 @@ const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
     return send()
   },
   ADMIN_TOKEN_REQUIRED: async ({ operation }) => call(locked, operation.method, exampleRequest(operation).url),
+  FORBIDDEN_ORIGIN: ({ send }) => send({ headers: { origin: 'https://elsewhere.example' } }),
+  FORBIDDEN_HOST: ({ send }) => send({ headers: { host: 'rebound.example' } }),
   ROUTE_NOT_FOUND: ({ send }) => send({ parameter: 'MND%2F0001' }),
   MANDATE_NOT_FOUND: ({ send }) => send({ parameter: 'MND-9999' }),
   COLLECTION_NOT_FOUND: ({ send }) => send({ parameter: 'COL-9999' }),
@@ -284,9 +286,10 @@ const ELSEWHERE: Record<string, string> = {
   REQUEST_TIMEOUT: 'catalogue.test.ts: a part of a request arrives',
   HEADERS_TOO_LARGE: 'catalogue.test.ts: refused by the parser',
 }
-const ELSEWHERE_OF_CONTROL: Record<string, string> = {
+/** Faults, which provoke the others, are for operations below /api/v1. */
+const ELSEWHERE_WITHOUT_FAULTS: Record<string, string> = {
   ...ELSEWHERE,
-  INTERNAL_ERROR: 'failure.test.ts: no call of the control plane fails on purpose',
+  INTERNAL_ERROR: 'failure.test.ts: no other call fails on purpose',
   SERVICE_UNAVAILABLE: 'closing.test.ts: the server closes',
 }
 
@@ -298,10 +301,10 @@ for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
     async t => {
       const document = await documentOf(app, documentPath)
       const faultOf = createChecker(document)
-      const elsewhere = documentPath === '/openapi.json' ? ELSEWHERE : ELSEWHERE_OF_CONTROL
       const wanted: string[] = []
       const met: string[] = []
       for (const operation of operationsOf(document)) {
+        const elsewhere = operation.path.startsWith('/api/') ? ELSEWHERE : ELSEWHERE_WITHOUT_FAULTS
         for (const [status, response] of Object.entries(operation.responses)) {
           for (const { code } of (response['x-error-codes'] ?? []) as { code: ErrorCode }[]) {
             if (elsewhere[code] !== undefined) continue

@@ -76,8 +76,11 @@ export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (ap
       schema: {
         operationId: 'getServerMetadata',
         summary: 'Discover the token endpoint',
+        description: 'The metadata of RFC 8414, for OAuth libraries that discover the token endpoint.',
         tags: ['oauth'],
+        security: [],
         'x-fidelity': 'assumed',
+        'x-fidelity-note': 'The service documents no metadata.',
         response: { 200: ServerMetadata, ...failures },
       },
     },
