@@ -54,6 +54,25 @@ t.test(
   },
 )
 
+t.test(
+  'a newcomer finds in /docs whether nextCursor may be null and whether reasonCode is documented',
+  needsChromium,
+  async t => {
+    const { page } = await openDocs(t)
+    const answers = [
+      ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],
+      ['reasonCode', 'CollectionRequest', 'Assumed. The service shows no fields of the single record'],
+    ] as const
+    for (const [term, model, answer] of answers) {
+      await page.getByRole('button', { name: 'Search' }).first().click()
+      await page.getByRole('combobox').first().fill(term)
+      await page.getByRole('option').filter({ hasText: model }).first().click()
+      await page.locator('p', { hasText: answer }).first().waitFor()
+      t.pass(`${term}: ${answer}`)
+    }
+  },
+)
+
 t.test('a request that is sent from /docs is answered: the demo credentials are filled in', needsChromium, async t => {
   const { page, origin, requested } = await openDocs(t)
   await page.goto(`${origin}/docs#payments-service/tag/mandates/GET/api/v1/mandates`)

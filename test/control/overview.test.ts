@@ -21,6 +21,7 @@ const ROUTES = [
   'GET /_sandbox',
   'GET /_sandbox/health/live',
   'GET /_sandbox/health/ready',
+  'GET /_sandbox/openapi.json',
   'GET /_sandbox/clients',
   'POST /_sandbox/reset',
   'POST /_sandbox/seed',
@@ -197,7 +198,7 @@ t.test('control plane, GET /clients: never a secret; nor does any other call sho
 })
 
 /** Those that are about the process, or are tables of the product. */
-const NO_TENANT = /^GET \/_sandbox(\/(health\/.*|clients|outcomes|reason-codes|errors))?$/
+const NO_TENANT = /^GET \/_sandbox(\/(health\/.*|openapi.json|clients|outcomes|reason-codes|errors))?$/
 const tenantCalls = ROUTES.filter(route => !NO_TENANT.test(route))
 
 /** A body that the call accepts, so that it gets as far as its tenant. */

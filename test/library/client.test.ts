@@ -358,6 +358,7 @@ const NOT_OF_A_CLIENT = [
   'GET /_sandbox',
   'GET /_sandbox/health/live',
   'GET /_sandbox/health/ready',
+  'GET /_sandbox/openapi.json',
   'GET /_sandbox/clients',
   'GET /_sandbox/outcomes',
   'GET /_sandbox/reason-codes',
