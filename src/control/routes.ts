@@ -146,6 +146,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/state',
+      errors: ['ANSWER_TOO_LARGE'],
       summary: 'The whole tenant as one JSON document',
       querystring,
       response: schemas.TenantSnapshot,
@@ -181,6 +182,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/recording',
+      errors: ['ANSWER_TOO_LARGE'],
       summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
       querystring,
       response: schemas.RecordingFile,
@@ -400,6 +402,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/requests',
+      errors: ['ANSWER_TOO_LARGE'],
       summary: 'What the app under test sent and got, secrets masked',
       querystring: schemas.RequestQuery,
       response: schemas.RequestList,

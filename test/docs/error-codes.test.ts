@@ -209,6 +209,8 @@ const SPECIFIC: Record<string, Provocation> = {
   'updateCounterparty IMMUTABLE_FIELD': ({ send }) =>
     send({ body: { counterpartyReference: 'CPTY-0002', remarks: 'x' } }),
 
+  'getRecording ANSWER_TOO_LARGE': () =>
+    call(build(t, { publicUrl: () => 'x'.repeat(2 ** 30) }), 'GET', '/_sandbox/recording'),
   'postSeed INVALID_FIELD': ({ send }) => send({ body: [] }),
   'postSeed INVALID_BILL_REFERENCE': ({ send }) =>
     send({ body: { records: { bills: [bill({ uniqueReferenceIdentifier: '!' })] } } }),
@@ -293,6 +295,12 @@ const ELSEWHERE_WITHOUT_FAULTS: Record<string, string> = {
   SERVICE_UNAVAILABLE: 'closing.test.ts: the server closes',
 }
 
+/** The same of single operations. */
+const ELSEWHERE_OF_OPERATIONS: Record<string, string> = {
+  'getState ANSWER_TOO_LARGE': 'state.test.ts: a state that Node cannot hold',
+  'getRequests ANSWER_TOO_LARGE': 'requests.test.ts: a log that Node cannot hold',
+}
+
 const locked = build(t, { adminToken: 'admin' })
 
 for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
@@ -307,7 +315,7 @@ for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
         const elsewhere = operation.path.startsWith('/api/') ? ELSEWHERE : ELSEWHERE_WITHOUT_FAULTS
         for (const [status, response] of Object.entries(operation.responses)) {
           for (const { code } of (response['x-error-codes'] ?? []) as { code: ErrorCode }[]) {
-            if (elsewhere[code] !== undefined) continue
+            if (elsewhere[code] ?? ELSEWHERE_OF_OPERATIONS[`${operation.id} ${code}`]) continue
             wanted.push(`${operation.id} ${status} ${code}`)
             const provoke =
               SPECIFIC[`${operation.id} ${code}`] ??
