@@ -301,6 +301,36 @@ const faults = fc.oneof(
   { weight: 1, arbitrary: fc.constant(control('DELETE', '/faults')) },
 )
 
+const outcomeId = upTo(20).map(n => `outcome-${n}`)
+const outcomes = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(
+        mostly(
+          oneOf('FAILED', 'RETURNED-AM04', 'REJECTED-AC01', 'CANCELLED', 'STUCK-PROCESSING'),
+          oneOf('SIM-FAILED', 'PAID'),
+        ),
+        some({ match: some({ mandateReference, payoutMethod: oneOf('SEPA-CT') }), times: oneOf(null, 2, 5, 0) }),
+      )
+      .map(([outcome, more]) => control('POST', '/outcomes', { outcome, ...more })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(collectionReference, oneOf('FAILED', 'RETURNED-AM04', 'SETTLED', 'STUCK-PENDING'))
+      .map(([reference, outcome]) => control('PUT', `/direct-debit/${reference}/outcome`, { outcome })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(link, oneOf('FAILED', 'STUCK-PROCESSING'))
+      .map(([id, outcome]) => control('PUT', `/payout-links/${id}/outcome`, { outcome })),
+  },
+  { weight: 2, arbitrary: outcomeId.map(id => control('DELETE', `/outcomes/${id}`)) },
+  { weight: 1, arbitrary: fc.constant(control('DELETE', '/outcomes')) },
+)
+
 const settings = fc.oneof(
   some({
     mandateActivation: oneOf('automatic', 'automatic', 'manual'),
@@ -348,6 +378,7 @@ export const randomRequest: fc.Arbitrary<RandomRequest> = fc.oneof(
   { weight: 18, arbitrary: verbs },
   { weight: 8, arbitrary: clock },
   { weight: 5, arbitrary: faults },
+  { weight: 5, arbitrary: outcomes },
   { weight: 4, arbitrary: settings },
   { weight: 1, arbitrary: seeds },
   { weight: 1, arbitrary: fc.constant(control('POST', '/seed', { fixture: 'demo' })) },

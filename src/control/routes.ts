@@ -4,9 +4,12 @@ import { outcomes } from '../areas/direct-debit/outcomes.js'
 import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
 import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
+import { payoutLinkOutcomes } from '../areas/payout-links/outcomes.js'
 import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import type { Fault, FaultRequest, Faults } from '../core/faults.js'
+import type { ArmedOutcome } from '../core/outcomes.js'
+import { isSpent } from '../core/outcomes.js'
 import { formatInstant } from '../core/time.js'
 import { JSON_TYPE } from '../plugins/error-handler.js'
 import type { Recording } from '../recording/file-format.js'
@@ -106,6 +109,32 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       querystring,
       response: schemas.ClientList,
       handle: ({ registry, realNow }) => ({ data: registry.tenants(realNow).map(describe) }),
+    }),
+    route({
+      method: 'POST',
+      url: '/credentials/verify',
+      isGlobal: true,
+      errors: ['INVALID_CLIENT'],
+      summary: 'Check the secret of a client; an unknown client is registered as by its first token request',
+      isRecorded: false,
+      body: schemas.ClientCredentials,
+      response: schemas.ResetResult,
+      handle: ({ registry, realNow, body }) =>
+        describe(registry.authenticate(body.client_id, body.client_secret, realNow)),
+    }),
+    route({
+      method: 'DELETE',
+      url: '/clients/:clientId',
+      summary: 'Remove a tenant; the demo client and listed clients are reset instead',
+      isRecorded: false,
+      params: schemas.ClientParams,
+      response: schemas.Cleared,
+      handle({ registry, realNow, waiters, params: { clientId } }) {
+        if (!registry.has(clientId)) throw errors.clientNotFound(clientId, 'clientId')
+        const isRemoved = registry.remove(clientId, realNow)
+        waiters.wake(clientId)
+        return { removed: isRemoved ? 1 : 0 }
+      },
     }),
     route({
       method: 'POST',
@@ -313,6 +342,36 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       }),
     ),
     route({
+      method: 'PUT',
+      url: '/direct-debit/:collectionReference/outcome',
+      errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
+      summary: 'Give a collection an outcome, if its state still allows it',
+      params: schemas.CollectionParams,
+      querystring,
+      body: schemas.CollectionOutcomeBody,
+      response: schemas.ExplainedCollection,
+      handle: ({ tenant, params: { collectionReference }, body: { outcome } }) => {
+        const { collections } = tenant()
+        collections.setOutcome(collectionReference, outcome)
+        return collections.explain(collectionReference)
+      },
+    }),
+    route({
+      method: 'PUT',
+      url: '/payout-links/:payoutLinkId/outcome',
+      errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
+      summary: 'Give a payout link an outcome, if its state still allows it',
+      params: schemas.PayoutLinkParams,
+      querystring,
+      body: schemas.PayoutLinkOutcomeBody,
+      response: schemas.ExplainedPayoutLink,
+      handle: ({ tenant, params: { payoutLinkId }, body: { outcome } }) => {
+        const { payoutLinks } = tenant()
+        payoutLinks.setOutcome(payoutLinkId, outcome)
+        return payoutLinks.explain(payoutLinkId)
+      },
+    }),
+    route({
       method: 'GET',
       url: '/direct-debit/:collectionReference',
       errors: ['COLLECTION_NOT_FOUND'],
@@ -355,11 +414,50 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/outcomes',
-      isGlobal: true,
-      summary: 'The outcomes on demand: what a debtorReference of the form SIM-… does',
+      summary: 'The outcomes on demand of collections and payout links, and those that are armed',
       querystring,
       response: schemas.OutcomeTable,
-      handle: () => ({ data: outcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })) }),
+      handle: ({ tenant }) => ({
+        data: outcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })),
+        payoutLinks: payoutLinkOutcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })),
+        armed: tenant().outcomes.list().map(showOutcome),
+      }),
+    }),
+    route({
+      method: 'POST',
+      url: '/outcomes',
+      summary: 'Arm an outcome: the next matching collection or payout link that is created has it',
+      querystring,
+      body: schemas.OutcomeRequest,
+      status: 201,
+      response: schemas.ArmedOutcome,
+      handle: ({ tenant, body }) => showOutcome(tenant().outcomes.arm(body)),
+    }),
+    route({
+      method: 'DELETE',
+      url: '/outcomes',
+      summary: 'Remove all armed outcomes',
+      querystring,
+      response: schemas.Cleared,
+      handle: ({ tenant }) => {
+        const { outcomes } = tenant()
+        const removed = outcomes.list().length
+        outcomes.clear()
+        return { removed }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      url: '/outcomes/:id',
+      errors: ['OUTCOME_NOT_FOUND'],
+      summary: 'Remove one armed outcome',
+      params: schemas.OutcomeParams,
+      querystring,
+      response: schemas.Cleared,
+      handle: ({ tenant, params }) => {
+        tenant().outcomes.remove(params.id)
+        return { removed: 1 }
+      },
     }),
     route({
       method: 'GET',
@@ -557,6 +655,8 @@ const tableOf = (about: About): readonly ControlRoute[] => {
 const document = (reply: FastifyReply, value: object) => reply.type(JSON_TYPE).send(JSON.stringify(value, null, 2))
 
 const show = (fault: Fault, faults: Faults, realNow: number) => ({ ...fault, state: faults.stateOf(fault, realNow) })
+
+const showOutcome = (outcome: ArmedOutcome) => ({ ...outcome, state: isSpent(outcome) ? 'spent' : 'armed' })
 
 const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
   code,

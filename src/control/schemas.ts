@@ -1,12 +1,24 @@
 import type { TProperties } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Bill, BillParams, BillRegionQuery } from '../areas/bills/schemas.js'
-import { Collection, CollectionParams, CollectionVerbBody } from '../areas/direct-debit/schemas.js'
+import {
+  CollectionOutcomeBody,
+  CollectionParams,
+  CollectionVerbBody,
+  StoredCollection,
+} from '../areas/direct-debit/schemas.js'
 import { MandateParams, StoredMandate } from '../areas/mandates/schemas.js'
-import { Claim, Decline, PayoutLinkParams, StoredPayoutLink } from '../areas/payout-links/schemas.js'
+import {
+  Claim,
+  Decline,
+  PayoutLinkOutcomeBody,
+  PayoutLinkParams,
+  StoredPayoutLink,
+} from '../areas/payout-links/schemas.js'
 import { assumed, component, Duration, labelled, Moment, OneOf, Text, titled } from '../schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import {
+  ArmedOutcome,
   ClockMode,
   ClockRate,
   ClockState,
@@ -16,6 +28,7 @@ import {
   Event,
   Fault,
   FaultRequest,
+  OutcomeRequest,
   Settings,
   TenantSnapshot,
 } from '../tenants/snapshot.js'
@@ -50,6 +63,15 @@ export const Overview = component('Overview', {
 export const ClientList = component('ClientList', {
   data: Type.Array(labelled(assumed, { clientId: Type.String(), fixture: Type.String(), counts: Counts, now: Moment })),
 })
+
+export const ClientParams = labelled(assumed, { clientId: Text(1, 1000) })
+/** The credentials of a token request. They have no maximum: a message about it would quote the secret. */
+const Credential = Type.String({ minLength: 1, 'x-expected': 'a string that is not empty' })
+export const ClientCredentials = component(
+  'ClientCredentials',
+  { client_id: Credential, client_secret: Credential },
+  { client_id: 'app', client_secret: 'secret' },
+)
 
 export const ResetResult = component('TenantSummary', {
   clientId: Type.String(),
@@ -118,7 +140,7 @@ const explained = <R extends TProperties[string]>(title: string, record: R) =>
     ),
   })
 
-export const ExplainedCollection = explained('ExplainedCollection', Collection)
+export const ExplainedCollection = explained('ExplainedCollection', StoredCollection)
 export const ExplainedMandate = explained('ExplainedMandate', StoredMandate)
 export const ExplainedPayoutLink = explained('ExplainedPayoutLink', StoredPayoutLink)
 export const ExplainedBill = explained('ExplainedBill', Bill)
@@ -254,11 +276,13 @@ export const BillExplainQuery = Type.Object({ ...client, ...BillRegionQuery })
 
 const Fidelity = OneOf('documented', 'assumed')
 
+const outcome = { outcome: Type.String(), description: Type.String(), fidelity: Fidelity }
 export const OutcomeTable = component('OutcomeTable', {
-  data: Type.Array(
-    labelled(assumed, { debtorReference: Type.String(), description: Type.String(), fidelity: Fidelity }),
-  ),
+  data: Type.Array(labelled(assumed, { debtorReference: Type.String(), ...outcome })),
+  payoutLinks: Type.Array(labelled(assumed, outcome)),
+  armed: Type.Array(ArmedOutcome),
 })
+export const OutcomeParams = labelled(assumed, { id: Text(1, 64) })
 export const ReasonCodeTable = component('ReasonCodeTable', {
   data: Type.Array(
     labelled(assumed, {
@@ -290,15 +314,19 @@ export const ErrorTable = component('ErrorTable', {
 export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'manual' })
 
 export {
+  ArmedOutcome,
   BillParams,
   Claim,
   ClockState,
+  CollectionOutcomeBody,
   CollectionParams,
   CollectionVerbBody,
   Decline,
   Fault,
   FaultRequest,
   MandateParams,
+  OutcomeRequest,
+  PayoutLinkOutcomeBody,
   PayoutLinkParams,
   Settings,
   TenantSnapshot,

@@ -58,6 +58,7 @@ export const catalogue = {
   COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this tenant in this region.'),
   CLIENT_NOT_FOUND: entry(404, 'Control plane: no tenant has this client id.'),
   FAULT_NOT_FOUND: entry(404, 'Control plane: the tenant has no fault of this id.'),
+  OUTCOME_NOT_FOUND: entry(404, 'Control plane: the tenant has no armed outcome of this id.'),
   METHOD_NOT_ALLOWED: entry(405, 'The path exists, with other methods: see `Allow`.'),
   REQUEST_TIMEOUT: entry(408, 'The request did not arrive in time.'),
   DUPLICATE_REFERENCE: entry(409, "The caller's reference is taken, whatever the body."),
@@ -253,14 +254,16 @@ export const errors = {
   payoutLinkNotFound: notFound('PAYOUT_LINK_NOT_FOUND', 'payoutLinkId', 'payout link'),
   billNotFound: notFound('BILL_NOT_FOUND', 'uniqueReferenceIdentifier', 'bill'),
   counterpartyNotFound: notFound('COUNTERPARTY_NOT_FOUND', 'counterpartyReference', 'counterparty'),
-  clientNotFound: (clientId: string) =>
+  clientNotFound: (clientId: string, field = 'client') =>
     new ApiError(
       'CLIENT_NOT_FOUND',
-      'client',
+      field,
       `There is no tenant ${quote(clientId)}. It comes into being with its first token.`,
     ),
   faultNotFound: (id: string) =>
     new ApiError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this tenant.`),
+  outcomeNotFound: (id: string) =>
+    new ApiError('OUTCOME_NOT_FOUND', 'id', `There is no armed outcome ${quote(id)} of this tenant.`),
   operationSunset: (operation: string, sunset: string) =>
     new ApiError('OPERATION_SUNSET', null, `${operation} is gone since its sunset, ${sunset}.`),
   unknownFixture: (fixture: string, known: readonly string[]) =>

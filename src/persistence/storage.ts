@@ -143,10 +143,14 @@ export function createStorage(options: StorageOptions): Storage {
       open.set(clientId, one)
       if (isStale) compact(one, now())
     },
-    onRemoved(clientId) {
+    onRemoved(clientId, reason) {
+      const remove = () => open.get(clientId)?.file.remove()
       try {
-        open.get(clientId)?.file.remove()
+        if (reason === 'deleted') write(clientId, remove)
+        else remove()
       } catch (error) {
+        // A deletion that is answered must outlive a restart.
+        if (reason === 'deleted') throw error
         logger.error({ err: error, clientId }, 'the files of a dropped tenant cannot be removed')
       }
       open.delete(clientId)

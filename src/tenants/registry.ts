@@ -65,9 +65,9 @@ export interface TenantListener {
   onCreated(tenant: Tenant, creation: Creation): void
   /**
    * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it made
-   * room for another, and a listener can restore it.
+   * room for another, and a listener can restore it. `deleted`: it is removed on request; an error refuses that.
    */
-  onRemoved(clientId: string, reason: 'removed' | 'released'): void
+  onRemoved(clientId: string, reason: 'removed' | 'released' | 'deleted'): void
   /** Returns whether `adopt` can take the client in again after it was released; by default false. */
   canRestore?(clientId: string): boolean
 }
@@ -104,6 +104,11 @@ export interface TenantRegistry {
   fixtureRecords(name: string, now: Instant): SeedRecords
   /** Puts a tenant back to its fixture. Throws CLIENT_NOT_FOUND. */
   reset(clientId: string, realNow: number): Tenant
+  /**
+   * Removes a client that has registered itself. One that always exists is reset. Returns whether it is removed.
+   * Throws CLIENT_NOT_FOUND, SERVICE_UNAVAILABLE.
+   */
+  remove(clientId: string, realNow: number): boolean
   /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
   replace(clientId: string, snapshot: TenantSnapshot, realNow: number): Tenant
   /**
@@ -180,15 +185,19 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
   }
 
   /** Makes room. A client that can be restored keeps its tokens. */
-  function drop({ clientId, resets }: Registration) {
+  function drop(client: Registration) {
+    const { clientId } = client
     const isRestorable = listeners.some(listener => listener.canRestore?.(clientId))
     registered.delete(clientId)
-    if (!isRestorable) {
-      retired.set(clientId, resets + 1)
-      const [oldest] = retired.keys()
-      if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
-    }
+    if (!isRestorable) retire(client)
     for (const listener of listeners) listener.onRemoved(clientId, isRestorable ? 'released' : 'removed')
+  }
+
+  /** Remembers the resets of a client that is gone, so that its tokens stay invalid. */
+  function retire({ clientId, resets }: Registration) {
+    retired.set(clientId, resets + 1)
+    const [oldest] = retired.keys()
+    if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
   }
 
   /** Returns the client that makes room: one without records, else any, and of those the one idle longest. */
@@ -270,6 +279,18 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
   const restored = (client: Registration, snapshot: TenantSnapshot, realNow: number) =>
     restoreTenant({ seed, client: factsOf(client), publicUrl, realNow }, snapshot)
 
+  function reset(clientId: string, realNow: number): Tenant {
+    const client = mustUse(clientId)
+    client.resets++
+    try {
+      startFromFixture(client, 'reset', realNow)
+    } catch (error) {
+      client.resets--
+      throw error
+    }
+    return open(client, realNow)
+  }
+
   function hasSecret(client: Registration, clientSecret: string): boolean {
     const digest = digestOf(clientSecret)
     client.secretDigest ??= digest
@@ -323,16 +344,22 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
     identityOf: clientId => identity(mustUse(clientId)),
-    reset(clientId, realNow) {
+    reset,
+    remove(clientId, realNow) {
       const client = mustUse(clientId)
-      client.resets++
+      if (configured.has(clientId)) {
+        reset(clientId, realNow)
+        return false
+      }
+      registered.delete(clientId)
       try {
-        startFromFixture(client, 'reset', realNow)
+        for (const listener of listeners) listener.onRemoved(clientId, 'deleted')
       } catch (error) {
-        client.resets--
+        registered.set(clientId, client)
         throw error
       }
-      return open(client, realNow)
+      retire(client)
+      return true
     },
     replace(clientId, snapshot, realNow) {
       const client = mustUse(clientId)

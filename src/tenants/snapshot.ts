@@ -3,13 +3,29 @@ import { Type } from '@sinclair/typebox'
 import { Account } from '../areas/accounts/schemas.js'
 import { Bill } from '../areas/bills/schemas.js'
 import { Counterparty } from '../areas/counterparties/schemas.js'
-import { Collection } from '../areas/direct-debit/schemas.js'
+import type { CollectionOutcome } from '../areas/direct-debit/outcomes.js'
+import { COLLECTION_OUTCOMES } from '../areas/direct-debit/outcomes.js'
+import { StoredCollection } from '../areas/direct-debit/schemas.js'
 import { StoredMandate } from '../areas/mandates/schemas.js'
+import { PAYOUT_METHODS } from '../areas/payout-links/methods.js'
+import type { PayoutLinkOutcome } from '../areas/payout-links/outcomes.js'
+import { PAYOUT_LINK_OUTCOMES } from '../areas/payout-links/outcomes.js'
 import { StoredPayoutLink } from '../areas/payout-links/schemas.js'
 import type { Delay } from '../core/faults.js'
 import { EFFECT_KINDS } from '../core/faults.js'
 import { REGIONS } from '../core/regions.js'
-import { assumed, component, Duration, labelled, Moment, OneOf, Text } from '../schemas.js'
+import {
+  Amount,
+  assumed,
+  component,
+  DebtorReference,
+  Duration,
+  labelled,
+  Moment,
+  OneOf,
+  Reference,
+  Text,
+} from '../schemas.js'
 
 /**
  * The state document of a tenant (control plane, GET /state), and the schemas of its parts that other calls share.
@@ -114,16 +130,16 @@ const match = component('FaultMatch', {
   region: Type.Optional(OneOf(...REGIONS)),
 })
 
+const Times = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: 1_000_000,
+  'x-expected': 'an integer from 1 to 1000000, or null for no end',
+})
+
 const faultRequest = {
   match: Type.Optional(match),
-  times: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 1,
-      maximum: 1_000_000,
-      'x-expected': 'an integer from 1 to 1000000, or null for no end',
-    }),
-  ),
+  times: Type.Optional(Times),
   skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-expected': 'an integer from 0 to 1000000' })),
   probability: Type.Optional(
     Type.Number({ exclusiveMinimum: 0, maximum: 1, 'x-expected': 'a number above 0 and at most 1' }),
@@ -162,6 +178,42 @@ export const Fault = component('Fault', {
   state: OneOf('armed', 'spent', 'expired'),
 })
 
+// ------------------------------------------------------------------------------------------------- armed outcomes
+
+const outcomeMatch = labelled(assumed, {
+  mandateReference: Type.Optional(Reference),
+  debtorReference: Type.Optional(DebtorReference),
+  collectionReference: Type.Optional(Reference),
+  payoutMethod: Type.Optional(OneOf(...PAYOUT_METHODS)),
+  counterpartyReference: Type.Optional(Reference),
+  amount: Type.Optional(Amount),
+})
+const AnyOutcome = Type.Unsafe<CollectionOutcome | PayoutLinkOutcome>({
+  type: 'string',
+  enum: [...new Set([...COLLECTION_OUTCOMES, ...PAYOUT_LINK_OUTCOMES])],
+  'x-expected': 'an outcome of GET /_sandbox/outcomes, such as RETURNED-AM04',
+})
+
+export const OutcomeRequest = component('OutcomeRequest', {
+  match: Type.Optional(outcomeMatch),
+  outcome: AnyOutcome,
+  times: Type.Optional(Times),
+})
+
+/** An armed outcome in the state document. */
+const outcomeSnapshot = {
+  id: Text(1, 64),
+  match: outcomeMatch,
+  outcome: AnyOutcome,
+  times: Times,
+  armedAt: Moment,
+  fired: Count,
+}
+const OutcomeSnapshot = labelled(assumed, outcomeSnapshot)
+
+/** An armed outcome as the control plane returns it. */
+export const ArmedOutcome = component('ArmedOutcome', { ...outcomeSnapshot, state: OneOf('armed', 'spent') })
+
 // --------------------------------------------------------------------------------------------------------- events
 
 export const change = {
@@ -192,6 +244,10 @@ export const TenantSnapshot = component('TenantSnapshot', {
   deprecations: Type.Array(Deprecation, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
   // No more than can be armed.
   faults: Type.Array(FaultSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 faults' }),
+  // Left out by documents of earlier versions.
+  outcomes: Type.Optional(
+    Type.Array(OutcomeSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 armed outcomes' }),
+  ),
   ids: labelled(assumed, {
     scope: Text(1, 1_048_576),
     counters: Type.Unsafe<Record<string, number>>({
@@ -204,7 +260,7 @@ export const TenantSnapshot = component('TenantSnapshot', {
   tokens: labelled(assumed, { generation: Count }),
   sequence: Count,
   mandates: stateful(StoredMandate),
-  collections: stateful(Collection),
+  collections: stateful(StoredCollection),
   payoutLinks: stateful(StoredPayoutLink),
   bills: stateful(Bill),
   counterparties: plain(Counterparty),

@@ -4,12 +4,14 @@ import type { BillStore } from '../areas/bills/store.js'
 import { createBillStore } from '../areas/bills/store.js'
 import type { CounterpartyStore } from '../areas/counterparties/store.js'
 import { createCounterpartyStore } from '../areas/counterparties/store.js'
+import { COLLECTION_OUTCOMES } from '../areas/direct-debit/outcomes.js'
 import type { CollectionStore } from '../areas/direct-debit/store.js'
 import { createCollectionStore } from '../areas/direct-debit/store.js'
 import type { MandateStore } from '../areas/mandates/store.js'
 import { createMandateStore } from '../areas/mandates/store.js'
 import type { Tokens } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
+import { PAYOUT_LINK_OUTCOMES } from '../areas/payout-links/outcomes.js'
 import type { PayoutLinkStore } from '../areas/payout-links/store.js'
 import { createPayoutLinkStore } from '../areas/payout-links/store.js'
 import type { ClockStart } from '../core/clock.js'
@@ -22,6 +24,8 @@ import { createEventLog } from '../core/events.js'
 import type { Fault, Faults } from '../core/faults.js'
 import { createFaults } from '../core/faults.js'
 import { createIds } from '../core/ids.js'
+import type { ArmedOutcomes } from '../core/outcomes.js'
+import { createArmedOutcomes } from '../core/outcomes.js'
 import type { TenantContext } from '../core/tenant-context.js'
 import type { Instant } from '../core/time.js'
 import { formatInstant, parseInstant } from '../core/time.js'
@@ -40,7 +44,7 @@ declare module '../plugins/request-context.js' {
 export type Counts = Readonly<Record<keyof Required<SeedRecords>, number>>
 
 /**
- * A client and all its state: clock, ids, events, faults, tokens, and one store per area (decisions §3).
+ * A client and all its state: clock, ids, events, faults, outcomes, tokens, and one store per area (decisions §3).
  * A reset, and a state that is put back, create another tenant object of the same client.
  */
 export interface Tenant extends TenantContext {
@@ -49,6 +53,8 @@ export interface Tenant extends TenantContext {
   readonly fixture: string
   readonly settings: Settings
   readonly faults: Faults
+  /** The armed outcomes of new collections and payout links. */
+  readonly outcomes: ArmedOutcomes
   readonly deprecations: Deprecations
   readonly tokens: Tokens
   readonly mandates: MandateStore
@@ -85,7 +91,7 @@ export interface TenantOptions {
 }
 
 /** The parts of a snapshot that are restored before the stores. */
-type Past = Pick<TenantSnapshot, 'ids' | 'tokens' | 'sequence' | 'faults' | 'deprecations' | 'events'>
+type Past = Pick<TenantSnapshot, 'ids' | 'tokens' | 'sequence' | 'faults' | 'outcomes' | 'deprecations' | 'events'>
 const noPast = (scope: string): Past => ({
   ids: { scope, counters: {} },
   tokens: { generation: 0 },
@@ -116,6 +122,24 @@ export function createTenant(
     nextSequence: () => ++sequence,
   }
   const faults = createFaults(context, past.faults as readonly Fault[])
+  const outcomes = createArmedOutcomes(
+    context,
+    {
+      collection: {
+        noun: 'collections',
+        fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
+        outcomes: COLLECTION_OUTCOMES,
+        assertReachable: match => collections.assertReachable(match),
+      },
+      payoutLink: {
+        noun: 'payout links',
+        fields: ['payoutMethod', 'counterpartyReference', 'amount'],
+        outcomes: PAYOUT_LINK_OUTCOMES,
+        assertReachable: match => payoutLinks.assertReachable(match),
+      },
+    },
+    past.outcomes,
+  )
   const deprecations = createDeprecations(context, past.deprecations)
   const tokenState = { ...past.tokens }
   const tokens = createTokens({
@@ -132,8 +156,17 @@ export function createTenant(
     activation: () => settings.mandateActivation,
     cancelled: (mandateReference, cause) => collections.cancelPendingOf(mandateReference, cause),
   })
-  const collections = createCollectionStore({ context, mandates })
-  const payoutLinks = createPayoutLinkStore({ context, publicUrl, allowedOrigins: () => settings.allowedOrigins })
+  const collections = createCollectionStore({
+    context,
+    mandates,
+    takeOutcome: collection => outcomes.take('collection', collection),
+  })
+  const payoutLinks = createPayoutLinkStore({
+    context,
+    publicUrl,
+    allowedOrigins: () => settings.allowedOrigins,
+    takeOutcome: link => outcomes.take('payoutLink', link),
+  })
   const counterparties = createCounterpartyStore(context)
   const bills = createBillStore({ context, counterparties })
   const accounts = createAccountStore(context)
@@ -146,6 +179,7 @@ export function createTenant(
     fixture,
     settings,
     faults,
+    outcomes,
     deprecations,
     tokens,
     counts: () => countsBy(kind => stores[kind].size()),
@@ -165,6 +199,7 @@ export function createTenant(
       settings: { ...settings },
       deprecations: [...deprecations.list()],
       faults: [...faults.list()] as TenantSnapshot['faults'],
+      outcomes: [...outcomes.list()] as TenantSnapshot['outcomes'],
       ids: { scope: past.ids.scope, counters: { ...context.ids.counters() } },
       tokens: { ...tokenState },
       sequence,

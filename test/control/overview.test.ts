@@ -23,6 +23,8 @@ const ROUTES = [
   'GET /_sandbox/health/ready',
   'GET /_sandbox/openapi.json',
   'GET /_sandbox/clients',
+  'POST /_sandbox/credentials/verify',
+  'DELETE /_sandbox/clients/:',
   'POST /_sandbox/reset',
   'POST /_sandbox/seed',
   'GET /_sandbox/clock',
@@ -40,6 +42,11 @@ const ROUTES = [
   'GET /_sandbox/settings',
   'PUT /_sandbox/settings',
   'GET /_sandbox/outcomes',
+  'POST /_sandbox/outcomes',
+  'DELETE /_sandbox/outcomes',
+  'DELETE /_sandbox/outcomes/:',
+  'PUT /_sandbox/direct-debit/:/outcome',
+  'PUT /_sandbox/payout-links/:/outcome',
   'GET /_sandbox/reason-codes',
   'GET /_sandbox/errors',
   'GET /_sandbox/state',
@@ -198,7 +205,8 @@ t.test('control plane, GET /clients: never a secret; nor does any other call sho
 })
 
 /** Those that are about the process, or are tables of the product. */
-const NO_TENANT = /^GET \/_sandbox(\/(health\/.*|openapi.json|clients|outcomes|reason-codes|errors))?$/
+const NO_TENANT =
+  /^(GET \/_sandbox(\/(health\/.*|openapi.json|reason-codes|errors))?|\w+ \/_sandbox\/clients(\/:)?|.*\/credentials\/verify)$/
 const tenantCalls = ROUTES.filter(route => !NO_TENANT.test(route))
 
 /** A body that the call accepts, so that it gets as far as its tenant. */
@@ -211,6 +219,9 @@ const bodies: Record<string, object> = {
   'POST /_sandbox/fork': { clientId: 'copy' },
   'POST /_sandbox/faults': { effect: { kind: 'garbage' } },
   'PUT /_sandbox/deprecations': { data: [] },
+  'POST /_sandbox/outcomes': { outcome: 'FAILED' },
+  'PUT /_sandbox/direct-debit/:/outcome': { outcome: 'FAILED' },
+  'PUT /_sandbox/payout-links/:/outcome': { outcome: 'FAILED' },
 }
 
 t.test('control plane: an unknown client is 404 CLIENT_NOT_FOUND on every call that acts on one', async t => {
@@ -232,7 +243,7 @@ t.test('control plane: an unknown client is 404 CLIENT_NOT_FOUND on every call t
 
 t.test('control plane: calls that act on no tenant take any client name', async t => {
   const app = build(t, { fixtures })
-  for (const path of ['', '/clients', '/outcomes', '/reason-codes', '/errors', '/health/live'])
+  for (const path of ['', '/clients', '/reason-codes', '/errors', '/health/live'])
     t.equal((await call(app, 'GET', `/_sandbox${path}?client=nobody`)).status, 200, path)
 })
 

@@ -149,6 +149,7 @@ t.test('control plane, GET /state: one versioned document of all that the tenant
     'settings',
     'deprecations',
     'faults',
+    'outcomes',
     'ids',
     'tokens',
     'sequence',

@@ -5,7 +5,7 @@ import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
 
-// control plane: POST /reset, POST /fork, PUT /settings, POST /tokens/expire.
+// control plane: DELETE /clients, POST /credentials/verify, POST /reset, POST /fork, PUT /settings, POST /tokens/expire.
 
 const MANDATES = '/api/v1/mandates'
 
@@ -526,4 +526,104 @@ t.test('control plane, POST /tokens/expire: a refused call expires nothing', asy
   ]
   t.same(await answersOf(body => client.control('POST', '/tokens/expire', body), cases), cases)
   t.equal((await client.get(MANDATES)).status, 200)
+})
+
+// ---------------------------------------------------------------------------------------------------------- clients
+
+const remove = (app: FastifyInstance, clientId: string) => call(app, 'DELETE', `/_sandbox/clients/${clientId}`)
+const register = (app: FastifyInstance, body: object) => call(app, 'POST', '/_sandbox/credentials/verify', { body })
+
+t.test('issue 13, 6: DELETE /clients/{clientId} removes a tenant with all that it had', async t => {
+  const app = build(t)
+  const client = await stocked(app)
+  await stocked(app, 'other')
+  t.match(await remove(app, 'acme'), { status: 200, body: { removed: 1 } })
+  t.same(await clientIds(app), ['sandbox-client', 'other'])
+  refused(t, await client.control('GET', '/state'), 404, 'CLIENT_NOT_FOUND', 'client')
+  refused(t, await client.get(MANDATES), 401, 'INVALID_TOKEN', 'authorization')
+  refused(t, await remove(app, 'acme'), 404, 'CLIENT_NOT_FOUND', 'clientId')
+
+  t.equal((await requestToken(app, { client_secret: 'another' })).status, 200, 'its id is free')
+  const state = JSON.parse(await read(app, 'acme'))
+  t.match(state, { mandates: [], faults: [], events: [], sequence: 0, settings: { deprecationStyle: 'seed' } })
+  t.equal((await client.control('GET', '/requests')).body.data.length, 1, 'the request log is new')
+  refused(t, await withToken(app, client.token), 401, 'INVALID_TOKEN', 'authorization')
+})
+
+t.test('issue 13, 6: DELETE /clients/{clientId} resets the demo client and listed clients', async t => {
+  const clients = [{ clientId: 'listed', clientSecret: 'secret' }]
+  const app = build(t, { clients })
+  for (const clientId of ['sandbox-client', 'listed']) {
+    const before = await read(app, clientId)
+    await call(app, 'POST', `/_sandbox/seed?client=${clientId}`, { body: { records: { mandates: [mandate()] } } })
+    t.not(await read(app, clientId), before)
+    t.match(await remove(app, clientId), { status: 200, body: { removed: 0 } })
+    t.equal(await read(app, clientId), before)
+  }
+  t.same(await clientIds(app), ['sandbox-client', 'listed'])
+})
+
+t.test('issue 13, 6: DELETE /clients/{clientId} takes no other parameter', async t => {
+  const app = build(t)
+  await connect(app)
+  refused(t, await call(app, 'DELETE', '/_sandbox/clients/acme?client=acme'), 400, 'INVALID_QUERY_PARAMETER', 'client')
+  refused(t, await remove(app, 'a%2Fb'), 404, 'ROUTE_NOT_FOUND', null)
+  refused(t, await remove(app, 'x'.repeat(1001)), 400, 'INVALID_FIELD', 'clientId')
+  refused(t, await remove(app, 'nobody'), 404, 'CLIENT_NOT_FOUND', 'clientId')
+  t.same(await clientIds(app), ['sandbox-client', 'acme'])
+})
+
+t.test('issue 13, 6: a removed tenant makes room', async t => {
+  const app = build(t, { maxTenants: 2 })
+  await connect(app)
+  await remove(app, 'acme')
+  await connect(app, 'other')
+  t.same(await clientIds(app), ['sandbox-client', 'other'])
+})
+
+t.test('issue 13, 9: POST /credentials/verify checks a secret, and registers an unknown client', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.control('DELETE', '/requests')
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 500 } })
+  const before = await read(app, 'acme')
+  t.match(await register(app, { client_id: 'acme', client_secret: 'secret' }), {
+    status: 200,
+    body: { clientId: 'acme', fixture: 'empty', now: MONDAY },
+  })
+  t.equal((await register(app, { client_id: 'fresh', client_secret: 'its own' })).status, 200)
+  t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'its own' })).status, 200)
+  t.same(
+    await answersOf(
+      body => register(app, body as object),
+      [
+        [{ client_id: 'acme', client_secret: 'wrong' }],
+        [{ client_id: 'fresh', client_secret: 'secret' }],
+        [{ client_id: 'not an id', client_secret: 'secret' }],
+        [{ client_id: 'acme' }],
+        [{ client_id: '', client_secret: 'secret' }],
+        [{ client_id: 'acme', client_secret: '' }],
+        [{ client_id: 'acme', client_secret: ['secret'] }],
+        [{ client_id: 'acme', client_secret: 'secret', fixture: 'demo' }],
+      ],
+    ),
+    [
+      [{ client_id: 'acme', client_secret: 'wrong' }, 401, 'INVALID_CLIENT', 'client_id'],
+      [{ client_id: 'fresh', client_secret: 'secret' }, 401, 'INVALID_CLIENT', 'client_id'],
+      [{ client_id: 'not an id', client_secret: 'secret' }, 401, 'INVALID_CLIENT', 'client_id'],
+      [{ client_id: 'acme' }, 400, 'MISSING_FIELD', 'client_secret'],
+      [{ client_id: '', client_secret: 'secret' }, 400, 'MISSING_FIELD', 'client_id'],
+      [{ client_id: 'acme', client_secret: '' }, 400, 'MISSING_FIELD', 'client_secret'],
+      [{ client_id: 'acme', client_secret: ['secret'] }, 400, 'INVALID_FIELD', 'client_secret'],
+      [{ client_id: 'acme', client_secret: 'secret', fixture: 'demo' }, 400, 'INVALID_FIELD', 'fixture'],
+    ],
+  )
+  t.same(await clientIds(app), ['sandbox-client', 'acme', 'fresh'], 'a refused client is not registered')
+  t.equal(await read(app, 'acme'), before, 'it triggers no fault')
+  t.same((await client.control('GET', '/requests')).body.data, [], 'and the request log does not have it')
+})
+
+t.test('issue 13, 9: POST /credentials/verify registers no client without open registration', async t => {
+  const app = build(t, { openRegistration: false })
+  refused(t, await register(app, { client_id: 'acme', client_secret: 'secret' }), 401, 'INVALID_CLIENT', 'client_id')
 })

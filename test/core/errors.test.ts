@@ -50,7 +50,7 @@ const statuses = {
   SERVICE_UNAVAILABLE: 503,
 }
 /** Codes of the control plane that decisions §2 does not list. */
-const controlPlane = { CLIENT_NOT_FOUND: 404, FAULT_NOT_FOUND: 404, ANSWER_TOO_LARGE: 413 }
+const controlPlane = { CLIENT_NOT_FOUND: 404, FAULT_NOT_FOUND: 404, OUTCOME_NOT_FOUND: 404, ANSWER_TOO_LARGE: 413 }
 
 t.test('decisions §2: every code of the table is in the catalogue, with its status', async t => {
   const entries: Record<string, { status: number } | undefined> = catalogue
@@ -110,6 +110,7 @@ t.test('decisions §2: the errors that name a field', async t => {
     [errors.billNotFound('INV-1'), 'BILL_NOT_FOUND', 'uniqueReferenceIdentifier'],
     [errors.counterpartyNotFound('CPTY-1'), 'COUNTERPARTY_NOT_FOUND', 'counterpartyReference'],
     [errors.clientNotFound('acme'), 'CLIENT_NOT_FOUND', 'client'],
+    [errors.outcomeNotFound('outcome-9'), 'OUTCOME_NOT_FOUND', 'id'],
     [errors.unknownFixture('x', ['empty']), 'INVALID_FIELD', 'fixture'],
     [errors.methodNotAllowed('PUT', 'GET'), 'METHOD_NOT_ALLOWED', null],
     [errors.requestTimeout(), 'REQUEST_TIMEOUT', null],

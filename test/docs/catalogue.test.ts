@@ -76,6 +76,7 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
   COUNTERPARTY_NOT_FOUND: ({ client }) => client.patch('/api/v1/counterparties/CPTY-9999', { remarks: 'x' }),
   CLIENT_NOT_FOUND: ({ client }) => call(client.app, 'GET', '/_sandbox/clock?client=nobody'),
   FAULT_NOT_FOUND: ({ client }) => client.control('DELETE', '/faults/fault-9'),
+  OUTCOME_NOT_FOUND: ({ client }) => client.control('DELETE', '/outcomes/outcome-9'),
   METHOD_NOT_ALLOWED: ({ client }) => client.send('PUT', MANDATES),
   async REQUEST_TIMEOUT({ t }) {
     const port = await listen(build(t, { requestTimeout: 20 }))

@@ -27,6 +27,7 @@ interface Options extends BuildOptions {
 
 /** Waiting that a fault asks for is over at once. */
 const timers = {
+  elapsed: () => 0,
   later(_: number, work: () => void) {
     work()
     return () => {}
@@ -423,6 +424,18 @@ t.test(
   },
 )
 
+t.test('issue 13, 6: a removed tenant stays removed after a restart', async t => {
+  const path = t.testdir()
+  const first = await start(t, path)
+  await connect(first.app)
+  await connect(first.app, 'beta')
+  t.match(await call(first.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
+  t.same(keptClients(path), ['beta'])
+  const { app } = await start(t, path)
+  t.equal((await call(app, 'GET', '/_sandbox/state?client=acme')).status, 404)
+  t.equal((await call(app, 'GET', '/_sandbox/state?client=beta')).status, 200)
+})
+
 // --------------------------------------------------------------------------------------------------------- failures
 
 const CALLS = [
@@ -679,4 +692,23 @@ t.test('control plane, SIGTERM: closing a slow disk takes no longer than it may,
   )
   const next = await start(t, path)
   t.same(await Promise.all(clientIds.map(clientId => stateOf(next.app, clientId))), states)
+})
+
+t.test('issue 13, 6: a tenant whose files cannot be removed is not removed, with 503', async t => {
+  const path = t.testdir()
+  const disk = faulty()
+  const log: string[] = []
+  const { app } = await start(t, path, { files: disk.files, log })
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const before = await stateOf(app)
+  disk.failing = ['renameSync', 'rmSync']
+  refused(t, await call(app, 'DELETE', '/_sandbox/clients/acme'), 503, 'SERVICE_UNAVAILABLE', null)
+  t.ok(log.length > 0, 'the log has the cause')
+  t.equal(await stateOf(app), before)
+  t.same(keptClients(path), ['acme'])
+  t.equal((await client.delete('/api/v1/mandates/MND-0001')).status, 200, 'its files go on')
+  disk.failing = []
+  t.match(await call(app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
+  t.same(keptClients(path), [])
 })

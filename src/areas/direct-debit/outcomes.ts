@@ -1,11 +1,14 @@
+import type { LegalMove } from '../../core/stateful-repository.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { codesOf } from './reason-codes.js'
 
 /**
- * An outcome on demand: a `debtorReference` of the form `SIM-<STATE>[-<CODE>]` determines the fate of one collection
- * (assumed, decisions §6).
+ * An outcome on demand determines the fate of one collection (assumed, decisions §6). A `debtorReference` of the form
+ * `SIM-<STATE>[-<CODE>]` selects it, or the control plane arms it.
  */
 export interface Outcome {
+  /** Such as `RETURNED-AM04`. */
+  readonly outcome: string
   readonly debtorReference: string
   readonly description: string
   /** The state in which the outcome takes effect. */
@@ -18,6 +21,8 @@ export interface Outcome {
 
 type From = NonNullable<Outcome['from']>
 
+const named = (outcome: string) => ({ outcome, debtorReference: `SIM-${outcome}` })
+
 const outcomesTo = (
   state: string,
   from: From,
@@ -28,7 +33,7 @@ const outcomesTo = (
   [undefined, ...codes].map(code => {
     const reasonCode = code ?? codes[0]
     return {
-      debtorReference: code === undefined ? `SIM-${state}` : `SIM-${state}-${code}`,
+      ...named(code === undefined ? state : `${state}-${code}`),
       description: `${from} becomes ${state}${reasonCode === undefined ? '' : ` with ${reasonCode}`} ${when}.`,
       from,
       verb,
@@ -37,14 +42,14 @@ const outcomesTo = (
   })
 
 const stuck = (state: 'PENDING' | 'SUBMITTED' | 'PROCESSING'): Outcome => ({
-  debtorReference: `SIM-STUCK-${state}`,
+  ...named(`STUCK-${state}`),
   description: `Stays ${state} until the control plane moves it.`,
   stuckIn: state,
 })
 
 /** All outcomes on demand. */
 export const outcomes: readonly Outcome[] = [
-  { debtorReference: 'SIM-SETTLED', description: 'Settles, as any collection does when nothing intervenes.' },
+  { ...named('SETTLED'), description: 'Settles, as any collection does when nothing intervenes.' },
   ...outcomesTo('CANCELLED', 'PENDING', 'cancel', 'at D-2 16:00, instead of its submission', []),
   ...outcomesTo('REJECTED', 'SUBMITTED', 'reject', 'at D-1 09:00, in clearing', codesOf('clearing')),
   ...outcomesTo(
@@ -69,8 +74,49 @@ export const outcomes: readonly Outcome[] = [
   stuck('PROCESSING'),
 ]
 
+/** The form of the names of outcomes, for types. */
+export type CollectionOutcome =
+  | 'SETTLED'
+  | 'CANCELLED'
+  | `${'REJECTED' | 'FAILED' | 'RETURNED'}${'' | `-${string}`}`
+  | `STUCK-${'PENDING' | 'SUBMITTED' | 'PROCESSING'}`
+
+export const COLLECTION_OUTCOMES = outcomes.map(({ outcome }) => outcome as CollectionOutcome)
+
 const byReference = new Map(outcomes.map(outcome => [outcome.debtorReference, outcome]))
 
 /** Returns the outcome that a `debtorReference` names, if it names one. */
 export const findOutcome = (debtorReference: string | undefined): Outcome | undefined =>
   debtorReference === undefined ? undefined : byReference.get(debtorReference)
+
+/** The fields that determine the outcome of a collection. */
+export interface Steered {
+  /** The outcome that the control plane has given to it, by name. */
+  readonly outcome?: string
+  readonly debtorReference?: string
+}
+
+/** Returns the outcome of a collection, if it has one. That of the control plane wins over that of its reference. */
+export const outcomeOf = ({ outcome, debtorReference }: Steered): Outcome | undefined =>
+  outcome === undefined ? findOutcome(debtorReference) : byReference.get(`SIM-${outcome}`)
+
+/** The states on the way of a collection that nothing stops, in order. */
+const PATH: readonly CollectionStatus[] = ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED']
+
+/**
+ * Returns whether a collection can still have an outcome: the state in which it takes effect is not yet behind it, and
+ * the transition is legal in time.
+ * @param legal the transitions that are legal now
+ */
+export function isPossible(
+  { from, verb, reasonCode, stuckIn }: Outcome,
+  status: CollectionStatus,
+  legal: readonly LegalMove[],
+): boolean {
+  const at = PATH.indexOf(status)
+  if (at < 0 || at > PATH.indexOf(from ?? stuckIn ?? 'SETTLED')) return false
+  if (from !== status) return true
+  return legal.some(
+    move => move.verb === verb && (reasonCode === undefined || move.reasonCodes?.includes(reasonCode) === true),
+  )
+}

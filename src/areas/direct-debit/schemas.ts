@@ -18,6 +18,8 @@ import {
   titled,
 } from '../../schemas.js'
 import { COLLECTION_STATUSES } from './lifecycle.js'
+import type { CollectionOutcome } from './outcomes.js'
+import { COLLECTION_OUTCOMES } from './outcomes.js'
 
 export const CollectionReference = Reference
 
@@ -85,6 +87,22 @@ export const Collection = Type.Object(
   },
 )
 export type Collection = Static<typeof Collection>
+
+const Outcome = Type.Unsafe<CollectionOutcome>({
+  type: 'string',
+  enum: COLLECTION_OUTCOMES,
+  'x-expected': 'an outcome of collections in GET /_sandbox/outcomes, such as RETURNED-AM04',
+})
+
+/** A collection as it is stored: with the outcome that the control plane has given to it. Only it shows the outcome. */
+export const StoredCollection = titled(
+  'CollectionRecord',
+  Type.Object({
+    ...Collection.properties,
+    outcome: Type.Optional(assumed(Outcome, 'The outcome that the control plane has set.')),
+  }),
+)
+export type StoredCollection = Static<typeof StoredCollection>
 
 /**
  * POST /api/v1/direct-debit. The interface shows no fields beyond those of the summary, which are documented with their
@@ -171,3 +189,9 @@ export const CollectionVerbBody = Type.Object({
     assumed(ReasonCode, 'The reason, where the move takes one: see `GET /_sandbox/reason-codes`.'),
   ),
 })
+/** The outcome that the control plane gives to a collection. */
+export const CollectionOutcomeBody = titled(
+  'CollectionOutcome',
+  Type.Object({ outcome: assumed(Outcome, 'The outcome of the collection.') }),
+  { outcome: 'RETURNED-AM04' },
+)

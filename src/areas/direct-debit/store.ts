@@ -3,6 +3,7 @@ import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
 import type { List } from '../../core/list.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/money.js'
+import type { OutcomeMatch } from '../../core/outcomes.js'
 import type { Placed } from '../../core/repository.js'
 import type { Explained, StatefulEntry, StatefulSnapshot } from '../../core/stateful-repository.js'
 import { createStatefulRepository } from '../../core/stateful-repository.js'
@@ -11,8 +12,10 @@ import type { CalendarDate, Instant } from '../../core/time.js'
 import { formatInstant } from '../../core/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
+import type { CollectionOutcome } from './outcomes.js'
+import { findOutcome, isPossible, outcomes } from './outcomes.js'
 import { assertKnownReason, assertReasonFits, legalMovesAt, reasonFor } from './reasons.js'
-import type { Collection, CollectionQuery, NewCollection, SeedCollection } from './schemas.js'
+import type { Collection, CollectionQuery, NewCollection, SeedCollection, StoredCollection } from './schemas.js'
 import { collectionDateBounds, nextStep, submissionOf } from './timing.js'
 
 /** The fields of a mandate that its collections read. */
@@ -30,18 +33,22 @@ export interface CollectionStoreOptions {
     get(mandateReference: string): CollectedMandate
     /** Records that a collection was presented to the scheme at an instant, not in the future. */
     presented(mandateReference: string, at: Instant): void
+    /** Returns whether a mandate exists and is in a final state, which allows no new collection. */
+    isFinal(mandateReference: string): boolean
   }
+  /** Returns the armed outcome of a new collection, and counts it. */
+  takeOutcome(collection: OutcomeMatch): string | undefined
 }
 
 export type CollectionStore = ReturnType<typeof createCollectionStore>
 
-type CollectionEntry = StatefulEntry<Collection, CollectionVerb>
+type CollectionEntry = StatefulEntry<StoredCollection, CollectionVerb>
 
 /** The collection requests of one tenant, all in region EU (decisions §6). */
-export function createCollectionStore({ context, mandates }: CollectionStoreOptions) {
+export function createCollectionStore({ context, mandates, takeOutcome }: CollectionStoreOptions) {
   const { clock } = context
 
-  const repository = createStatefulRepository<Collection, CollectionStatus, CollectionVerb>(
+  const repository = createStatefulRepository<StoredCollection, CollectionStatus, CollectionVerb>(
     {
       name: 'direct-debit',
       event: 'collection',
@@ -95,6 +102,13 @@ export function createCollectionStore({ context, mandates }: CollectionStoreOpti
     }
   }
 
+  /** Gives a new collection the armed outcome that matches it, unless its debtorReference selects one. */
+  function steer(collection: Collection): StoredCollection {
+    if (findOutcome(collection.debtorReference) !== undefined) return collection
+    const outcome = takeOutcome(collection) as CollectionOutcome | undefined
+    return outcome === undefined ? collection : { ...collection, outcome }
+  }
+
   /** A ONE_OFF mandate has one collection; only a cancelled one frees it (decisions §6). */
   function assertUnused({ mandateReference, type }: CollectedMandate) {
     const isUsed = () => collectionsOf(mandateReference).some(({ record }) => record.status !== 'CANCELLED')
@@ -119,7 +133,7 @@ export function createCollectionStore({ context, mandates }: CollectionStoreOpti
       repository.assertUnused('EU', collectionReference)
       if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, mandate.status)
       assertUnused(mandate)
-      const { record } = repository.create('EU', build(input, mandate), 'api')
+      const { record } = repository.create('EU', steer(build(input, mandate)), 'api')
       addToMandate(collectionReference)
       return record
     },
@@ -149,6 +163,45 @@ export function createCollectionStore({ context, mandates }: CollectionStoreOpti
       repository.move(entry, verb, 'control', reasonCode === undefined ? {} : { reasonCode })
     },
 
+    /**
+     * Gives a collection an outcome, for the control plane. It replaces an earlier one.
+     * @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION naming the outcomes that are still possible
+     */
+    setOutcome(collectionReference: string, name: CollectionOutcome): void {
+      const entry = entryOf(collectionReference)
+      const { status } = entry.record
+      const legal = legalMovesAt(entry.record, clock.now())
+      const possible = outcomes.filter(outcome => isPossible(outcome, status, legal)).map(({ outcome }) => outcome)
+      if (!possible.includes(name)) {
+        throw errors.illegalTransition(
+          'outcome',
+          `The outcome ${name} is not possible for a collection that is ${status} now. Possible: ${possible.join(', ') || 'none'}.`,
+        )
+      }
+      entry.record.outcome = name
+      repository.replan(entry)
+    },
+
+    /** Refuses the match of an armed outcome that no new collection can meet. @throws INVALID_FIELD */
+    assertReachable({ mandateReference, debtorReference, collectionReference }: OutcomeMatch): void {
+      if (collectionReference !== undefined && repository.has('EU', collectionReference)) {
+        throw errors.invalid(
+          'match.collectionReference',
+          `The outcome could never apply: the collection exists. Use PUT /_sandbox/direct-debit/${collectionReference}/outcome.`,
+        )
+      }
+      if (findOutcome(debtorReference) !== undefined) {
+        throw errors.invalid(
+          'match.debtorReference',
+          `The outcome could never apply: ${debtorReference} selects an outcome itself, and that wins.`,
+        )
+      }
+      if (mandateReference !== undefined && mandates.isFinal(mandateReference)) {
+        const { status } = mandates.get(mandateReference)
+        throw errors.invalid('match.mandateReference', `The outcome could never apply: the mandate is ${status}.`)
+      }
+    },
+
     /** Cancels the pending collections of a mandate. */
     cancelPendingOf(mandateReference: string, cause: Cause): void {
       for (const entry of collectionsOf(mandateReference)) {
@@ -157,7 +210,7 @@ export function createCollectionStore({ context, mandates }: CollectionStoreOpti
     },
 
     /** @throws COLLECTION_NOT_FOUND */
-    explain(collectionReference: string): Explained<Collection> {
+    explain(collectionReference: string): Explained<StoredCollection> {
       const entry = entryOf(collectionReference)
       return repository.explain(entry, legalMovesAt(entry.record, clock.now()))
     },
@@ -174,7 +227,7 @@ export function createCollectionStore({ context, mandates }: CollectionStoreOpti
     ) {
       const used = new Set<string>()
       const records = seeds.map((seed, index) =>
-        atPath(`${path}.${index}`, (): Placed<Collection> => {
+        atPath(`${path}.${index}`, (): Placed<StoredCollection> => {
           const { status = 'PENDING', reasonCode } = seed
           const mandate = findMandate(seed.mandateReference)
           if (mandate === undefined) throw errors.mandateNotFound(seed.mandateReference)
@@ -205,7 +258,7 @@ export function createCollectionStore({ context, mandates }: CollectionStoreOpti
 
     snapshot: repository.snapshot,
     /** Restores a snapshot into an empty store, after the mandates. @throws as the repository, MANDATE_NOT_FOUND */
-    restore(snapshots: readonly StatefulSnapshot<Collection>[], path: string): void {
+    restore(snapshots: readonly StatefulSnapshot<StoredCollection>[], path: string): void {
       for (const [index, { record }] of snapshots.entries()) {
         atPath(`${path}.${index}`, () => mandates.get(record.mandateReference))
       }

@@ -3,13 +3,13 @@ import type { Step } from '../../core/stateful-repository.js'
 import type { CalendarDate, Instant } from '../../core/time.js'
 import { addDays, instantOf, localDate, localTime } from '../../core/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
-import { findOutcome } from './outcomes.js'
+import type { Steered } from './outcomes.js'
+import { outcomeOf } from './outcomes.js'
 
 /** The fields that determine the timing of a collection. D is the collection date; D−n counts open T2 days. */
-export interface Timed {
+export interface Timed extends Steered {
   readonly status: CollectionStatus
   readonly collectionDate: CalendarDate
-  readonly debtorReference?: string
 }
 
 /** Returns the instant of a time of day on a date, in the time zone of T2. */
@@ -35,8 +35,9 @@ const OUTCOME_AT = {
 } as const
 
 /** Returns the next automatic transition, for a collection whose mandate is ACTIVE (decisions §6). */
-export function nextStep({ status, collectionDate, debtorReference }: Timed): Step<CollectionVerb> | null {
-  const outcome = findOutcome(debtorReference)
+export function nextStep(collection: Timed): Step<CollectionVerb> | null {
+  const { status, collectionDate } = collection
+  const outcome = outcomeOf(collection)
   if (outcome?.stuckIn === status) return null
 
   if (outcome !== undefined && outcome.from === status && outcome.verb !== undefined) {

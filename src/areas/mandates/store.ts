@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/events.js'
 import type { List } from '../../core/list.js'
+import { legalMoves } from '../../core/state-machine.js'
 import type { Explained } from '../../core/stateful-repository.js'
 import { createStatefulRepository } from '../../core/stateful-repository.js'
 import type { TenantContext } from '../../core/tenant-context.js'
@@ -76,6 +77,10 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
     /** @throws MANDATE_NOT_FOUND */
     get: (mandateReference: string): StoredMandate => entryOf(mandateReference).record,
+
+    /** Returns whether a mandate exists and is in a final state. */
+    isFinal: (mandateReference: string): boolean =>
+      repository.find(mandateReference).some(({ record }) => legalMoves(mandateLifecycle, record.status).length === 0),
 
     /** @throws INVALID_CURSOR */
     list({ status, type, debtorReference, cursor, limit }: Static<typeof MandateQuery>): List<StoredMandate> {

@@ -19,6 +19,7 @@ import {
 } from '../../schemas.js'
 import { PAYOUT_LINK_STATUSES } from './lifecycle.js'
 import { PAYOUT_METHODS } from './methods.js'
+import { PAYOUT_LINK_OUTCOMES } from './outcomes.js'
 
 /** Interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel. */
 export const PayoutLinkId = Type.String({
@@ -166,6 +167,7 @@ export const StoredPayoutLink = titled(
     claimedAt: Type.Optional(assumed(Moment, 'When the link was claimed.')),
     claim: Type.Optional(assumed(Claim, 'What the recipient filled in.')),
     decline: Type.Optional(assumed(Decline, 'What the recipient said.')),
+    outcome: Type.Optional(assumed(OneOf(...PAYOUT_LINK_OUTCOMES), 'The outcome that the control plane has set.')),
   }),
 )
 export type StoredPayoutLink = Static<typeof StoredPayoutLink>
@@ -193,3 +195,9 @@ export const PayoutLinkParams = Type.Object({
     'The id of the link. A slash is a path separator, also as `%2F`: 404.',
   ),
 })
+/** The outcome that the control plane gives to a link. */
+export const PayoutLinkOutcomeBody = titled(
+  'PayoutLinkOutcome',
+  Type.Object({ outcome: assumed(OneOf(...PAYOUT_LINK_OUTCOMES), 'The outcome of the link.') }),
+  { outcome: 'FAILED' },
+)

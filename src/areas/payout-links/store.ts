@@ -2,6 +2,7 @@ import { parseDuration } from '../../core/duration.js'
 import { atPath, errors } from '../../core/errors.js'
 import { parseAmount } from '../../core/money.js'
 import { isAllowedOrigin } from '../../core/origins.js'
+import type { OutcomeMatch } from '../../core/outcomes.js'
 import type { Region } from '../../core/regions.js'
 import { CURRENCY_OF } from '../../core/regions.js'
 import type { Placed } from '../../core/repository.js'
@@ -12,7 +13,10 @@ import type { Instant } from '../../core/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../../core/time.js'
 import type { PayoutLinkStatus, PayoutLinkVerb } from './lifecycle.js'
 import { payoutLinkLifecycle } from './lifecycle.js'
+import type { PayoutMethod } from './methods.js'
 import { PAYOUT_METHODS, payoutMethods, processingAt } from './methods.js'
+import type { PayoutLinkOutcome } from './outcomes.js'
+import { STEERABLE_STATUSES } from './outcomes.js'
 import type { CancelPayoutLink, Claim, Decline, NewPayoutLink, SeedPayoutLink, StoredPayoutLink } from './schemas.js'
 
 export interface PayoutLinkStoreOptions {
@@ -21,6 +25,8 @@ export interface PayoutLinkStoreOptions {
   publicUrl(): string
   /** The origins that may embed a link; `*` stands for any port. */
   allowedOrigins(): readonly string[]
+  /** Returns the armed outcome of a new link, and counts it. */
+  takeOutcome(link: OutcomeMatch): string | undefined
 }
 
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
@@ -34,7 +40,7 @@ const EXPIRY = {
 const seconds = (duration: string) => parseDuration(duration) as number
 
 /** The payout links of one tenant (decisions §8), in regions EU, US and UK. */
-export function createPayoutLinkStore({ context, publicUrl, allowedOrigins }: PayoutLinkStoreOptions) {
+export function createPayoutLinkStore({ context, publicUrl, allowedOrigins, takeOutcome }: PayoutLinkStoreOptions) {
   const { clock, ids } = context
 
   const repository = createStatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb>(
@@ -133,7 +139,9 @@ export function createPayoutLinkStore({ context, publicUrl, allowedOrigins }: Pa
     create(region: Region, input: NewPayoutLink): StoredPayoutLink {
       const link = build(region, input, clock.now())
       if (link.uiMode === 'embedded') assertOrigin(link.origin)
-      return repository.create(region, { ...identified(freshId()), ...link }, 'api').record
+      const outcome = takeOutcome(link) as PayoutLinkOutcome | undefined
+      const steered = outcome === undefined ? link : { ...link, outcome }
+      return repository.create(region, { ...identified(freshId()), ...steered }, 'api').record
     },
 
     /**
@@ -169,6 +177,33 @@ export function createPayoutLinkStore({ context, publicUrl, allowedOrigins }: Pa
     /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
     transition(payoutLinkId: string, verb: PayoutLinkVerb): void {
       repository.move(findEntry(payoutLinkId), verb, 'control')
+    },
+
+    /**
+     * Gives a link an outcome, for the control plane. It replaces an earlier one.
+     * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION
+     */
+    setOutcome(payoutLinkId: string, outcome: PayoutLinkOutcome): void {
+      const entry = findEntry(payoutLinkId)
+      const { status } = entry.record
+      if (!STEERABLE_STATUSES.includes(status)) {
+        const states = STEERABLE_STATUSES.join(', ')
+        throw errors.illegalTransition(
+          'outcome',
+          `The outcome ${outcome} is not possible for a payout link that is ${status}, only for ${states}.`,
+        )
+      }
+      entry.record.outcome = outcome
+      repository.replan(entry)
+    },
+
+    /** Refuses the match of an armed outcome that no new link can meet. @throws INVALID_FIELD */
+    assertReachable({ payoutMethod, amount }: OutcomeMatch): void {
+      if (payoutMethod === undefined || amount === undefined) return
+      const { limit } = payoutMethods[payoutMethod as PayoutMethod]
+      if (parseAmount(amount) > parseAmount(limit)) {
+        throw errors.invalid('match.amount', `The outcome could never apply: ${payoutMethod} carries at most ${limit}.`)
+      }
     },
 
     explain(payoutLinkId: string): Explained<StoredPayoutLink> {
@@ -233,6 +268,7 @@ function nextStep({
   expiresAt,
   claimedAt,
   updatedAt,
+  outcome,
 }: StoredPayoutLink): Step<PayoutLinkVerb> | null {
   const claimed = parseInstant(claimedAt ?? updatedAt) as Instant
   switch (status) {
@@ -241,7 +277,11 @@ function nextStep({
     case 'CLAIMED':
       return { at: processingAt(claimed), verb: 'process', cause: 'time' }
     case 'PROCESSING':
-      return { at: payoutMethods[payoutMethod].paidAt(claimed), verb: 'pay', cause: 'time' }
+      if (outcome === 'STUCK-PROCESSING') return null
+      return {
+        at: payoutMethods[payoutMethod].paidAt(claimed),
+        ...(outcome === 'FAILED' ? { verb: 'fail', cause: 'outcome' } : { verb: 'pay', cause: 'time' }),
+      }
     default:
       return null
   }

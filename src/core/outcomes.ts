@@ -1,0 +1,158 @@
+import { atPath, errors } from './errors.js'
+import { parseAmount } from './money.js'
+import type { TenantContext } from './tenant-context.js'
+import { formatInstant } from './time.js'
+
+/** The fields of a new record that an armed outcome compares. A field that is left out matches all. */
+export interface OutcomeMatch {
+  readonly mandateReference?: string
+  readonly debtorReference?: string
+  readonly collectionReference?: string
+  readonly payoutMethod?: string
+  readonly counterpartyReference?: string
+  /** Compared as a number: `10.5` is `10.50`. */
+  readonly amount?: string
+}
+
+/** The request that arms an outcome. */
+export interface OutcomeRequest {
+  readonly match?: OutcomeMatch
+  /** Such as `RETURNED-AM04`. */
+  readonly outcome: string
+  /** The number of records that it steers; null: until it is removed. */
+  readonly times?: number | null
+}
+
+/** An armed outcome of a tenant (control plane, Outcomes). */
+export interface ArmedOutcome extends OutcomeRequest {
+  readonly id: string
+  readonly match: OutcomeMatch
+  readonly times: number | null
+  /** The tenant's time, YYYY-MM-DDThh:mm:ssZ. */
+  readonly armedAt: string
+  /** The number of records that it has steered. */
+  fired: number
+}
+
+/** The rules of one kind of record that outcomes steer. */
+export interface SteeredKind {
+  /** Its name in messages, in the plural. */
+  readonly noun: string
+  /** The fields of a match that its records have. */
+  readonly fields: readonly (keyof OutcomeMatch)[]
+  /** The names of its outcomes. */
+  readonly outcomes: readonly string[]
+  /** Refuses a match that no new record can meet. @throws INVALID_FIELD */
+  assertReachable(match: OutcomeMatch): void
+}
+
+/** The armed outcomes of one tenant, in the order of arming. */
+export interface ArmedOutcomes<K extends string = string> {
+  /** @throws INVALID_FIELD (it can never apply, or there are too many) */
+  arm(request: OutcomeRequest): ArmedOutcome
+  list(): readonly ArmedOutcome[]
+  /** @throws OUTCOME_NOT_FOUND */
+  remove(id: string): void
+  clear(): void
+  /** Returns the first outcome that matches a new record, and counts it; undefined: none matches. */
+  take(kind: K, record: OutcomeMatch): string | undefined
+}
+
+/** A limit, because every new record is compared with every armed outcome. */
+const MOST_OUTCOMES = 1000
+
+/** Whether an outcome has steered all the records that it was armed for. */
+export const isSpent = ({ times, fired }: ArmedOutcome): boolean => times !== null && fired >= times
+
+/**
+ * @param kinds the kinds of records that outcomes steer
+ * @param earlier the outcomes of a restored state
+ * @throws INVALID_FIELD, DUPLICATE_REFERENCE (an invalid outcome among them)
+ */
+export function createArmedOutcomes<K extends string>(
+  { clock, ids }: Pick<TenantContext, 'clock' | 'ids'>,
+  kinds: Readonly<Record<K, SteeredKind>>,
+  earlier: readonly ArmedOutcome[] = [],
+): ArmedOutcomes<K> {
+  const allKinds = Object.values<SteeredKind>(kinds)
+  let armed: ArmedOutcome[] = earlier.map((outcome, at) => {
+    atPath(`outcomes.${at}`, () => {
+      kindsOf(outcome)
+      if (earlier.findIndex(({ id }) => id === outcome.id) < at) throw errors.duplicateReference('id', outcome.id)
+    })
+    return { ...outcome }
+  })
+
+  /** Returns the kinds whose records an outcome can steer: at least one. @throws INVALID_FIELD */
+  function kindsOf({ match = {}, outcome }: OutcomeRequest): SteeredKind[] {
+    const fields = Object.keys(match) as (keyof OutcomeMatch)[]
+    const matching = allKinds.filter(kind => fields.every(field => kind.fields.includes(field)))
+    if (matching.length === 0) {
+      const known = allKinds.map(({ noun, fields }) => `${noun} have ${fields.join(', ')}`).join('; ')
+      throw errors.invalid(
+        'match',
+        `The outcome could never apply: no record has all fields of match. Fields: ${known}.`,
+      )
+    }
+    const steered = matching.filter(kind => kind.outcomes.includes(outcome))
+    if (steered.length === 0) {
+      const nouns = matching.map(({ noun }) => noun).join(' and ')
+      throw errors.invalid(
+        'outcome',
+        `The outcome could never apply: ${nouns} with such fields have no outcome ${outcome}. See GET /_sandbox/outcomes.`,
+      )
+    }
+    return steered
+  }
+
+  /** Refuses a match that no kind of record can meet. @throws INVALID_FIELD */
+  function assertReachable(match: OutcomeMatch, candidates: readonly SteeredKind[]): void {
+    const failures = candidates.flatMap(kind => {
+      try {
+        kind.assertReachable(match)
+        return []
+      } catch (error) {
+        return [error]
+      }
+    })
+    if (failures.length === candidates.length) throw failures[0]
+  }
+
+  /** Returns an unused id. A restored state can hold any ids. */
+  function nextId(): string {
+    const id = `outcome-${ids.count('outcome id')}`
+    return armed.some(outcome => outcome.id === id) ? nextId() : id
+  }
+
+  return {
+    arm(request) {
+      const { match = {}, outcome, times = 1 } = request
+      if (armed.length >= MOST_OUTCOMES) {
+        throw errors.invalid(null, `There are ${MOST_OUTCOMES} outcomes: remove some with DELETE /_sandbox/outcomes.`)
+      }
+      assertReachable(match, kindsOf(request))
+      const added = { id: nextId(), match, outcome, times, armedAt: formatInstant(clock.now()), fired: 0 }
+      armed.push(added)
+      return added
+    },
+    list: () => armed,
+    remove(id) {
+      if (!armed.some(outcome => outcome.id === id)) throw errors.outcomeNotFound(id)
+      armed = armed.filter(outcome => outcome.id !== id)
+    },
+    clear() {
+      armed = []
+    },
+    take(kind, record) {
+      const found = armed.find(
+        one => !isSpent(one) && kinds[kind].outcomes.includes(one.outcome) && isMatch(one.match, record),
+      )
+      if (found !== undefined) found.fired++
+      return found?.outcome
+    },
+  }
+}
+
+const isMatch = ({ amount, ...match }: OutcomeMatch, record: OutcomeMatch): boolean =>
+  (amount === undefined || (record.amount !== undefined && parseAmount(amount) === parseAmount(record.amount))) &&
+  Object.entries(match).every(([field, value]) => record[field as keyof OutcomeMatch] === value)

@@ -1,0 +1,570 @@
+import type { Test } from 'tap'
+import t from 'tap'
+import type { Answer, Client } from '../helper.js'
+import { build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { refused } from '../http/raw.js'
+
+// issue 13, number 7: outcomes of collections and payout links that the application does not select itself.
+
+const COLLECTIONS = '/api/v1/direct-debit'
+const LINKS = '/api/v1/payout-links'
+const CLAIM = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+
+async function open(t: Test): Promise<Client> {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  return client
+}
+
+const arm = (client: Client, outcome: object) => client.control('POST', '/outcomes', outcome)
+const armed = async (client: Client) => (await client.control('GET', '/outcomes')).body.armed
+const explain = async (client: Client, path: string) => (await client.control('GET', path)).body
+const steered = async (client: Client, path: string) => (await explain(client, path)).record.outcome
+
+/** Creates a collection. Fails the test if it is refused. */
+async function collect(client: Client, collectionReference: string, changes: object = {}): Promise<string> {
+  const { status, body } = await client.post(COLLECTIONS, collection({ collectionReference, ...changes }))
+  if (status !== 201) throw new Error(body.message)
+  return collectionReference
+}
+
+/** Creates a payout link. Returns its path in the control plane. */
+async function offer(client: Client, changes: object = {}): Promise<string> {
+  const { status, body } = await client.post(LINKS, payoutLink(changes))
+  if (status !== 201) throw new Error(body.message)
+  return `/payout-links/${body.payoutLinkId}`
+}
+
+/** Returns the states of a record after its creation, with the last reason code and cause. */
+async function way(client: Client, path: string): Promise<string> {
+  const { timeline } = await explain(client, path)
+  const { reasonCode, cause } = timeline.at(-1)
+  return [...timeline.slice(1).map(({ to }: { to: string }) => to), reasonCode, cause].filter(Boolean).join(' ')
+}
+
+/** Asserts refusals of several bodies. Each row is the body, the status, the code and the field. */
+async function assertRefusals(
+  t: Test,
+  send: (body: object) => Promise<Answer>,
+  rows: readonly (readonly [body: object, status: number, code: string, field: string | null])[],
+) {
+  const found = []
+  for (const [body] of rows) {
+    const answer = await send(body)
+    found.push([body, answer.status, answer.body.code, answer.body.field])
+  }
+  t.same(found, rows)
+}
+
+// ------------------------------------------------------------------------------------------------------------- arming
+
+t.test('issue 13, 7: an armed outcome steers the next collection, whatever its debtorReference', async t => {
+  const ways: Readonly<Record<string, string>> = {
+    'RETURNED-AM04': 'SUBMITTED PROCESSING SETTLED RETURNED AM04 outcome',
+    'RETURNED-MD06': 'SUBMITTED PROCESSING SETTLED RETURNED MD06 outcome',
+    'REJECTED-AC01': 'SUBMITTED REJECTED AC01 outcome',
+    'REJECTED-MS03': 'SUBMITTED PROCESSING REJECTED MS03 outcome',
+    FAILED: 'SUBMITTED PROCESSING FAILED ED05 outcome',
+    CANCELLED: 'CANCELLED outcome',
+    SETTLED: 'SUBMITTED PROCESSING SETTLED time',
+    'STUCK-PENDING': 'api',
+    'STUCK-SUBMITTED': 'SUBMITTED time',
+    'STUCK-PROCESSING': 'SUBMITTED PROCESSING time',
+  }
+  const client = await open(t)
+  const outcomes = Object.keys(ways)
+  for (const [at, outcome] of outcomes.entries()) {
+    t.same((await arm(client, { outcome })).body, {
+      id: `outcome-${at + 1}`,
+      match: {},
+      outcome,
+      times: 1,
+      armedAt: MONDAY,
+      fired: 0,
+      state: 'armed',
+    })
+    await collect(client, `COL-${1000 + at}`, { debtorReference: 'customer 7' })
+  }
+  await collect(client, 'COL-PLAIN')
+  await client.advance({ by: 'P100D' })
+  const found = await Promise.all(outcomes.map((_, at) => way(client, `/direct-debit/COL-${1000 + at}`)))
+  t.same(Object.fromEntries(found.map((one, at) => [outcomes[at], one])), ways)
+  t.equal(await way(client, '/direct-debit/COL-PLAIN'), 'SUBMITTED PROCESSING SETTLED time', 'times is 1')
+})
+
+t.test('issue 13, 7: every outcome of the table can be armed', async t => {
+  const client = await open(t)
+  const { data, payoutLinks } = (await client.control('GET', '/outcomes')).body
+  t.ok(data.length > 40)
+  for (const { outcome, debtorReference, fidelity } of data) {
+    t.same([debtorReference, fidelity], [`SIM-${outcome}`, 'assumed'])
+    t.equal((await arm(client, { outcome })).status, 201, outcome)
+  }
+  t.same(
+    payoutLinks.map(({ outcome }: { outcome: string }) => outcome),
+    ['FAILED', 'STUCK-PROCESSING'],
+  )
+})
+
+t.test('issue 13, 7: the outcome is in no answer of the API, and in the explanation of the record', async t => {
+  const client = await open(t)
+  await arm(client, { outcome: 'REJECTED-AC01' })
+  const created = await client.post(COLLECTIONS, collection())
+  t.notOk('outcome' in created.body)
+  t.notOk('outcome' in (await client.get(`${COLLECTIONS}/COL-0001`)).body)
+  t.notOk('outcome' in (await client.get(COLLECTIONS)).body.data[0])
+  t.equal(await steered(client, '/direct-debit/COL-0001'), 'REJECTED-AC01')
+  await client.advance({ toNextEvent: true })
+  t.same((await explain(client, '/direct-debit/COL-0001')).next, { at: '2026-11-06T08:00:00Z', to: 'REJECTED' })
+})
+
+t.test('issue 13, 7: match compares each field; amounts are compared as numbers', async t => {
+  const client = await open(t)
+  await client.post(
+    '/api/v1/mandates',
+    mandate({ mandateReference: 'MND-0002', debtor: { ...mandate().debtor, reference: 'of mandate' } }),
+  )
+  const rows: [match: object, changes: object, isSteered: boolean][] = [
+    [{ mandateReference: 'MND-0001' }, {}, true],
+    [{ mandateReference: 'MND-0002' }, {}, false],
+    [{ mandateReference: 'MND-0003' }, {}, false],
+    [{ debtorReference: 'customer 7' }, { debtorReference: 'customer 7' }, true],
+    [{ debtorReference: 'customer 7' }, { debtorReference: 'Customer 7' }, false],
+    [{ debtorReference: 'customer 7' }, {}, false],
+    [{ debtorReference: 'of mandate' }, { mandateReference: 'MND-0002' }, true],
+    [{ collectionReference: 'COL-2007' }, {}, true],
+    [{ collectionReference: 'COL-XXXX' }, {}, false],
+    [{ amount: '10.5' }, { amount: '10.50' }, true],
+    [{ amount: '10' }, { amount: '10.00' }, true],
+    [{ amount: '10.01' }, { amount: '10.00' }, false],
+    [{ mandateReference: 'MND-0001', amount: '7' }, { amount: '7' }, true],
+    [{ mandateReference: 'MND-0001', amount: '7' }, { amount: '8' }, false],
+    [{}, {}, true],
+  ]
+  const found = []
+  for (const [at, [match, changes]] of rows.entries()) {
+    await client.control('DELETE', '/outcomes')
+    await arm(client, { match, outcome: 'FAILED' })
+    const reference = await collect(client, `COL-${2000 + at}`, changes)
+    found.push([match, changes, (await steered(client, `/direct-debit/${reference}`)) === 'FAILED'])
+  }
+  t.same(found, rows)
+})
+
+t.test(
+  'issue 13, 7: times counts collections; null has no end; the first one that is armed and matches wins',
+  async t => {
+    const client = await open(t)
+    await arm(client, { match: { amount: '20' }, outcome: 'CANCELLED', times: null })
+    await arm(client, { outcome: 'FAILED', times: 2 })
+    await arm(client, { outcome: 'RETURNED' })
+    const outcomes = []
+    for (const [at, amount] of ['20', '10', '20', '10', '10', '10', '20'].entries()) {
+      const reference = await collect(client, `COL-${1000 + at}`, { amount })
+      outcomes.push(await steered(client, `/direct-debit/${reference}`))
+    }
+    t.same(outcomes, ['CANCELLED', 'FAILED', 'CANCELLED', 'FAILED', 'RETURNED', undefined, 'CANCELLED'])
+    t.match(await armed(client), [
+      { id: 'outcome-1', times: null, fired: 3, state: 'armed' },
+      { id: 'outcome-2', times: 2, fired: 2, state: 'spent' },
+      { id: 'outcome-3', times: 1, fired: 1, state: 'spent' },
+    ])
+  },
+)
+
+t.test('issue 13, 7: a SIM-… debtorReference wins and leaves the armed outcome for the next collection', async t => {
+  const client = await open(t)
+  await arm(client, { outcome: 'CANCELLED' })
+  await collect(client, 'COL-0001', { debtorReference: 'SIM-FAILED' })
+  t.match(await armed(client), [{ fired: 0, state: 'armed' }])
+  await collect(client, 'COL-0002', { debtorReference: 'SIM-NONSENSE' })
+  t.match(await armed(client), [{ fired: 1, state: 'spent' }], 'a reference that selects nothing does not win')
+  await client.advance({ by: 'P20D' })
+  t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED PROCESSING FAILED ED05 outcome')
+  t.equal(await way(client, '/direct-debit/COL-0002'), 'CANCELLED outcome')
+})
+
+t.test('issue 13, 7: a refused or seeded collection uses up no outcome', async t => {
+  const client = await open(t)
+  await collect(client, 'COL-0001')
+  await arm(client, { outcome: 'FAILED' })
+  t.equal((await client.post(COLLECTIONS, collection())).status, 409)
+  t.equal((await client.post(COLLECTIONS, collection({ collectionReference: 'COL-0002', amount: 7 }))).status, 400)
+  t.equal(
+    (await client.post(COLLECTIONS, collection({ mandateReference: 'MND-9999', collectionReference: 'COL-0002' })))
+      .status,
+    404,
+  )
+  t.equal(
+    (
+      await client.control('POST', '/seed', {
+        records: { collections: [collection({ collectionReference: 'COL-0003' })] },
+      })
+    ).status,
+    200,
+  )
+  t.match(await armed(client), [{ fired: 0, state: 'armed' }])
+})
+
+t.test('issue 13, 7: an outcome that can never apply is refused', async t => {
+  const client = await open(t)
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-GONE' }))
+  await client.delete('/api/v1/mandates/MND-GONE')
+  await collect(client, 'COL-0001')
+  await assertRefusals(t, body => arm(client, body), [
+    [{}, 400, 'MISSING_FIELD', 'outcome'],
+    [{ outcome: null }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: '' }, 400, 'MISSING_FIELD', 'outcome'],
+    [{ outcome: ['FAILED'] }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'SIM-FAILED' }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'RETURNED-FF01' }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'REJECTED-AC13' }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'returned-am04' }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'PAID' }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'FAILED', time: 1 }, 400, 'INVALID_FIELD', 'time'],
+    [{ outcome: 'FAILED', times: 0 }, 400, 'INVALID_FIELD', 'times'],
+    [{ outcome: 'FAILED', times: 1_000_001 }, 400, 'INVALID_FIELD', 'times'],
+    [{ outcome: 'FAILED', times: '1' }, 400, 'INVALID_FIELD', 'times'],
+    [{ outcome: 'FAILED', match: null }, 400, 'INVALID_FIELD', 'match'],
+    [{ outcome: 'FAILED', match: [] }, 400, 'INVALID_FIELD', 'match'],
+    [{ outcome: 'FAILED', match: { mandate: 'MND-0001' } }, 400, 'INVALID_FIELD', 'match.mandate'],
+    [{ outcome: 'FAILED', match: { mandateReference: 'MND' } }, 400, 'INVALID_FIELD', 'match.mandateReference'],
+    [{ outcome: 'FAILED', match: { mandateReference: 'a b c' } }, 400, 'INVALID_FIELD', 'match.mandateReference'],
+    [{ outcome: 'FAILED', match: { amount: 10 } }, 400, 'INVALID_FIELD', 'match.amount'],
+    [{ outcome: 'FAILED', match: { amount: '0.50' } }, 400, 'INVALID_FIELD', 'match.amount'],
+    [{ outcome: 'FAILED', match: { debtorReference: '' } }, 400, 'INVALID_FIELD', 'match.debtorReference'],
+    [{ outcome: 'FAILED', match: { debtorReference: 'x'.repeat(101) } }, 400, 'INVALID_FIELD', 'match.debtorReference'],
+    [{ outcome: 'FAILED', match: { payoutMethod: 'SWIFT' } }, 400, 'INVALID_FIELD', 'match.payoutMethod'],
+    // No record has these fields, or no record with these fields has the outcome.
+    [
+      { outcome: 'FAILED', match: { mandateReference: 'MND-0001', payoutMethod: 'SEPA-CT' } },
+      400,
+      'INVALID_FIELD',
+      'match',
+    ],
+    [{ outcome: 'RETURNED', match: { payoutMethod: 'SEPA-CT' } }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'STUCK-PENDING', match: { counterpartyReference: 'CPTY-0001' } }, 400, 'INVALID_FIELD', 'outcome'],
+    // No new record can have these values.
+    [
+      { outcome: 'FAILED', match: { collectionReference: 'COL-0001' } },
+      400,
+      'INVALID_FIELD',
+      'match.collectionReference',
+    ],
+    [{ outcome: 'FAILED', match: { mandateReference: 'MND-GONE' } }, 400, 'INVALID_FIELD', 'match.mandateReference'],
+    [{ outcome: 'FAILED', match: { debtorReference: 'SIM-SETTLED' } }, 400, 'INVALID_FIELD', 'match.debtorReference'],
+    [
+      { outcome: 'FAILED', match: { payoutMethod: 'UK-FAST', amount: '1000000.01' } },
+      400,
+      'INVALID_FIELD',
+      'match.amount',
+    ],
+  ])
+  t.same(await armed(client), [], 'none is armed')
+  t.equal((await arm(client, { outcome: 'FAILED', match: { payoutMethod: 'UK-FAST', amount: '1000000' } })).status, 201)
+  t.equal((await arm(client, { outcome: 'FAILED', match: { debtorReference: 'SIM-NONSENSE' } })).status, 201)
+  refused(
+    t,
+    await client.control('POST', '/outcomes?times=2', { outcome: 'FAILED' }),
+    400,
+    'INVALID_QUERY_PARAMETER',
+    'times',
+  )
+})
+
+t.test('issue 13, 7: at most 1,000 outcomes are armed, with the spent ones', async t => {
+  const client = await open(t)
+  await arm(client, { outcome: 'FAILED' })
+  await collect(client, 'COL-0001')
+  for (const _ of Array(999).keys()) await arm(client, { outcome: 'CANCELLED' })
+  refused(t, await arm(client, { outcome: 'CANCELLED' }), 400, 'INVALID_FIELD', null)
+  await client.control('DELETE', '/outcomes/outcome-1')
+  t.match(await arm(client, { outcome: 'CANCELLED' }), { status: 201, body: { id: 'outcome-1001' } })
+})
+
+t.test('issue 13, 7: outcomes are removed one by one or together, as faults are', async t => {
+  const client = await open(t)
+  for (const outcome of ['FAILED', 'CANCELLED', 'RETURNED']) await arm(client, { outcome })
+  t.match(await client.control('DELETE', '/outcomes/outcome-1'), { status: 200, body: { removed: 1 } })
+  refused(t, await client.control('DELETE', '/outcomes/outcome-1'), 404, 'OUTCOME_NOT_FOUND', 'id')
+  refused(t, await client.control('DELETE', `/outcomes/${'x'.repeat(65)}`), 400, 'INVALID_FIELD', 'id')
+  await collect(client, 'COL-0001')
+  t.equal(await steered(client, '/direct-debit/COL-0001'), 'CANCELLED')
+  t.match(await client.control('DELETE', '/outcomes'), { status: 200, body: { removed: 2 } })
+  t.same(await armed(client), [])
+  await collect(client, 'COL-0002')
+  t.equal(await steered(client, '/direct-debit/COL-0002'), undefined)
+  t.equal(await steered(client, '/direct-debit/COL-0001'), 'CANCELLED', 'a steered collection keeps its outcome')
+})
+
+t.test('issue 13, 7: outcomes belong to their tenant', async t => {
+  const acme = await open(t)
+  const other = await connect(acme.app, 'other')
+  await other.post('/api/v1/mandates', mandate())
+  await arm(acme, { outcome: 'FAILED' })
+  await collect(other, 'COL-0001')
+  t.equal(await steered(other, '/direct-debit/COL-0001'), undefined)
+  t.same(await armed(other), [])
+})
+
+// -------------------------------------------------------------------------------------------------------- payout links
+
+t.test('issue 13, 7: FAILED and STUCK-PROCESSING steer the next payout link', async t => {
+  const client = await open(t)
+  await arm(client, { match: { payoutMethod: 'SEPA-INSTANT' }, outcome: 'FAILED' })
+  await arm(client, { match: { counterpartyReference: 'CPTY-0001' }, outcome: 'STUCK-PROCESSING' })
+  const instant = { payoutMethod: 'SEPA-INSTANT' }
+  const plain = await offer(client)
+  const failing = await offer(client, instant)
+  const paid = await offer(client, instant)
+  const stuck = await offer(client, { ...instant, counterpartyReference: 'CPTY-0001' })
+  for (const path of [plain, failing, paid, stuck]) await client.control('POST', `${path}/claim`, CLAIM)
+  t.same((await explain(client, failing)).next, { at: '2026-11-02T09:00:05Z', to: 'PROCESSING' })
+  await client.advance({ by: 'PT5S' })
+  t.same((await explain(client, failing)).next, { at: '2026-11-02T09:00:10Z', to: 'FAILED' })
+  t.equal((await explain(client, stuck)).next, null)
+  await client.advance({ by: 'P5D' })
+  t.same(await Promise.all([plain, failing, paid, stuck].map(path => way(client, path))), [
+    'CLAIMED PROCESSING PAID time',
+    'CLAIMED PROCESSING FAILED outcome',
+    'CLAIMED PROCESSING PAID time',
+    'CLAIMED PROCESSING time',
+  ])
+  t.match(await client.control('POST', `${stuck}/pay`), { status: 200, body: { record: { status: 'PAID' } } })
+})
+
+t.test(
+  'issue 13, 7: without fields of one kind, an outcome of both kinds steers the record that is created first',
+  async t => {
+    const client = await open(t)
+    await arm(client, { match: { amount: '25.00' }, outcome: 'FAILED', times: 2 })
+    await arm(client, { outcome: 'RETURNED' })
+    t.equal(await steered(client, await offer(client, { amount: '25' })), 'FAILED')
+    t.equal(await steered(client, await offer(client, { amount: '26' })), undefined, 'RETURNED is of collections only')
+    await collect(client, 'COL-0001', { amount: '25' })
+    t.equal(await steered(client, '/direct-debit/COL-0001'), 'FAILED')
+    await collect(client, 'COL-0002', { amount: '25' })
+    t.equal(await steered(client, '/direct-debit/COL-0002'), 'RETURNED')
+  },
+)
+
+t.test('issue 13, 7: the outcome of a payout link is not in the answer of the API', async t => {
+  const client = await open(t)
+  await arm(client, { outcome: 'FAILED' })
+  t.notOk('outcome' in (await client.post(LINKS, payoutLink())).body)
+  t.match(await armed(client), [{ fired: 1 }])
+})
+
+// ------------------------------------------------------------------------------------------------ records that exist
+
+/** Seeds a collection in a state, with its date on the Monday after MONDAY or another one. */
+async function seedCollection(client: Client, collectionReference: string, status: string, changes: object = {}) {
+  const records = { collections: [collection({ collectionReference, status, ...changes })] }
+  const { status: answered, body } = await client.control('POST', '/seed', { records })
+  if (answered !== 200) throw new Error(body.message)
+}
+
+t.test('issue 13, 7: PUT …/outcome steers a collection, if its state still allows the outcome', async t => {
+  const client = await open(t)
+  /** The states in which an outcome is possible. */
+  const possible: Readonly<Record<string, readonly string[]>> = {
+    CANCELLED: ['PENDING'],
+    'STUCK-PENDING': ['PENDING'],
+    'REJECTED-FF01': ['PENDING', 'SUBMITTED'],
+    'STUCK-SUBMITTED': ['PENDING', 'SUBMITTED'],
+    'REJECTED-AM04': ['PENDING', 'SUBMITTED', 'PROCESSING'],
+    FAILED: ['PENDING', 'SUBMITTED', 'PROCESSING'],
+    'STUCK-PROCESSING': ['PENDING', 'SUBMITTED', 'PROCESSING'],
+    SETTLED: ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED'],
+    'RETURNED-AM04': ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED'],
+    'RETURNED-MD01': ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED'],
+  }
+  const states = ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED', 'FAILED', 'CANCELLED', 'RETURNED', 'REJECTED']
+  for (const state of states) await seedCollection(client, `COL-${state}`, state)
+  const found: Record<string, string[]> = {}
+  for (const outcome of Object.keys(possible)) {
+    const accepted = []
+    for (const state of states) {
+      const answer = await client.control('PUT', `/direct-debit/COL-${state}/outcome`, { outcome })
+      if (answer.status === 200) {
+        t.match(answer.body, { record: { collectionReference: `COL-${state}`, status: state, outcome } })
+        accepted.push(state)
+      } else refused(t, answer, 409, 'ILLEGAL_TRANSITION', 'outcome', `${outcome} of ${state}`)
+    }
+    found[outcome] = accepted
+  }
+  t.same(found, possible)
+})
+
+t.test('issue 13, 7: PUT …/outcome answers what comes next, which then happens; a later one replaces it', async t => {
+  const client = await open(t)
+  await collect(client, 'COL-0001')
+  await client.advance({ to: '2026-11-09T12:00:00Z' })
+  const put = (outcome: string) => client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome })
+  t.match((await put('STUCK-PROCESSING')).body, { record: { status: 'PROCESSING' }, next: null })
+  t.match((await put('FAILED')).body.next, { at: '2026-11-09T13:00:00Z', to: 'FAILED' })
+  t.match((await put('RETURNED-AM04')).body.next, { at: '2026-11-09T13:00:00Z', to: 'SETTLED' })
+  await client.advance({ toNextEvent: true })
+  t.same((await explain(client, '/direct-debit/COL-0001')).next, { at: '2026-11-11T13:00:00Z', to: 'RETURNED' })
+  t.match((await put('SETTLED')).body.next, null, 'it stays settled')
+  t.match((await put('RETURNED-MD06')).body.next, { at: '2026-12-09T13:00:00Z', to: 'RETURNED' })
+  await client.advance({ by: 'P60D' })
+  t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED PROCESSING SETTLED RETURNED MD06 outcome')
+})
+
+t.test(
+  'issue 13, 7: an outcome whose time has passed happens at once, within the window of its reason code',
+  async t => {
+    const client = await open(t)
+    await seedCollection(client, 'COL-0001', 'SETTLED', { collectionDate: '2026-10-28' })
+    await seedCollection(client, 'COL-0002', 'SETTLED', { collectionDate: '2026-10-20' })
+    const late = await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'RETURNED-AM04' })
+    t.match(late.body.next, { at: MONDAY, to: 'RETURNED' })
+    t.equal(await way(client, '/direct-debit/COL-0001'), 'RETURNED AM04 outcome')
+    const tooLate = await client.control('PUT', '/direct-debit/COL-0002/outcome', { outcome: 'RETURNED-AM04' })
+    refused(t, tooLate, 409, 'ILLEGAL_TRANSITION', 'outcome')
+    t.match(tooLate.body.message, /RETURNED-MD06/, 'the message names the possible outcomes')
+    t.notMatch(tooLate.body.message, /Possible:.*RETURNED-AM04/)
+  },
+)
+
+t.test('issue 13, 7: the outcome that the control plane gives wins over the debtorReference', async t => {
+  const client = await open(t)
+  await collect(client, 'COL-0001', { debtorReference: 'SIM-CANCELLED' })
+  await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'REJECTED-AC01' })
+  await client.advance({ by: 'P10D' })
+  t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED REJECTED AC01 outcome')
+})
+
+t.test('issue 13, 7: PUT …/outcome refuses invalid requests and changes nothing', async t => {
+  const client = await open(t)
+  await collect(client, 'COL-0001')
+  const path = await offer(client)
+  const before = (await client.control('GET', '/state')).body
+  const put = (target: string) => (body: object) => client.control('PUT', `${target}/outcome`, body)
+  await assertRefusals(t, put('/direct-debit/COL-0001'), [
+    [{}, 400, 'MISSING_FIELD', 'outcome'],
+    [{ outcome: 7 }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'SIM-FAILED' }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: 'FAILED', times: 1 }, 400, 'INVALID_FIELD', 'times'],
+  ])
+  await assertRefusals(t, put('/direct-debit/COL-9999'), [
+    [{ outcome: 'FAILED' }, 404, 'COLLECTION_NOT_FOUND', 'collectionReference'],
+  ])
+  await assertRefusals(t, put('/direct-debit/x'), [
+    [{ outcome: 'FAILED' }, 400, 'INVALID_FIELD', 'collectionReference'],
+  ])
+  await assertRefusals(t, put(path), [
+    [{ outcome: 'RETURNED' }, 400, 'INVALID_FIELD', 'outcome'],
+    [{ outcome: null }, 400, 'INVALID_FIELD', 'outcome'],
+  ])
+  await assertRefusals(t, put('/payout-links/pl_nothing'), [
+    [{ outcome: 'FAILED' }, 404, 'PAYOUT_LINK_NOT_FOUND', 'payoutLinkId'],
+  ])
+  t.same((await client.control('GET', '/state')).body, before)
+})
+
+t.test('issue 13, 7: PUT …/outcome steers a payout link until it is paid or closed', async t => {
+  const client = await open(t)
+  const states = ['ACTIVE', 'CLAIMED', 'PROCESSING', 'PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']
+  const payoutLinks = states.map(status => ({ ...payoutLink(), payoutLinkId: `link-${status}`, status }))
+  t.equal((await client.control('POST', '/seed', { records: { payoutLinks } })).status, 200)
+  const found: Record<string, string[]> = {}
+  for (const outcome of ['FAILED', 'STUCK-PROCESSING']) {
+    const accepted = []
+    for (const state of states) {
+      const answer = await client.control('PUT', `/payout-links/link-${state}/outcome`, { outcome })
+      if (answer.status === 200) accepted.push(state)
+      else refused(t, answer, 409, 'ILLEGAL_TRANSITION', 'outcome', `${outcome} of ${state}`)
+    }
+    found[outcome] = accepted
+  }
+  const possible = ['ACTIVE', 'CLAIMED', 'PROCESSING']
+  t.same(found, { FAILED: possible, 'STUCK-PROCESSING': possible })
+  t.match(await explain(client, '/payout-links/link-PROCESSING'), {
+    next: null,
+    record: { outcome: 'STUCK-PROCESSING' },
+  })
+  const { body } = await client.control('PUT', '/payout-links/link-PROCESSING/outcome', { outcome: 'FAILED' })
+  t.equal(body.next.to, 'FAILED')
+})
+
+// -------------------------------------------------------------------------------------------------- part of the state
+
+/** A tenant with an armed, a spent and an endless outcome, and with steered records. */
+async function steeredTenant(t: Test): Promise<Client> {
+  const client = await open(t)
+  await arm(client, { match: { amount: '20' }, outcome: 'CANCELLED', times: null })
+  await arm(client, { outcome: 'REJECTED-AC01' })
+  await arm(client, { match: { payoutMethod: 'SEPA-CT' }, outcome: 'FAILED', times: 2 })
+  await collect(client, 'COL-0001')
+  await offer(client)
+  return client
+}
+
+t.test('issue 13, 7: armed outcomes and steered records are part of the state document', async t => {
+  const client = await steeredTenant(t)
+  const text = async () => JSON.stringify((await client.control('GET', '/state')).body)
+  const before = await text()
+  t.match(JSON.parse(before), {
+    outcomes: [
+      { id: 'outcome-1', match: { amount: '20' }, outcome: 'CANCELLED', times: null, armedAt: MONDAY, fired: 0 },
+      { id: 'outcome-2', match: {}, times: 1, fired: 1 },
+      { id: 'outcome-3', times: 2, fired: 1 },
+    ],
+    collections: [{ record: { outcome: 'REJECTED-AC01' } }],
+    payoutLinks: [{ record: { outcome: 'FAILED' } }],
+  })
+  await client.control('DELETE', '/outcomes')
+  await client.advance({ by: 'P10D' })
+  t.equal((await client.control('PUT', '/state', JSON.parse(before))).status, 200)
+  t.equal(await text(), before)
+  await client.advance({ by: 'P10D' })
+  t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED REJECTED AC01 outcome')
+  t.match(await arm(client, { outcome: 'FAILED' }), { body: { id: 'outcome-4' } }, 'ids go on')
+})
+
+t.test('issue 13, 7: a fork has the armed outcomes; a reset removes them', async t => {
+  const client = await steeredTenant(t)
+  await client.control('POST', '/fork', { clientId: 'copy' })
+  const copy = await connect(client.app, 'copy')
+  t.same(await armed(copy), await armed(client))
+  await collect(copy, 'COL-0002', { amount: '20' })
+  t.equal(await steered(copy, '/direct-debit/COL-0002'), 'CANCELLED')
+  t.match(await armed(client), [{ fired: 0 }, {}, {}], 'each counts for itself')
+  await client.control('POST', '/reset')
+  t.same(await armed(client), [])
+  t.equal((await armed(copy)).length, 3)
+})
+
+t.test('issue 13, 7: a state document with invalid outcomes is refused; one without outcomes has none', async t => {
+  const client = await steeredTenant(t)
+  const state = (await client.control('GET', '/state')).body
+  const [first, second] = state.outcomes
+  const withOutcomes = (...outcomes: object[]) => ({ ...state, outcomes })
+  const [entry] = state.collections
+  const rows: [document: object, status: number, code: string, field: string][] = [
+    [withOutcomes(first, first), 409, 'DUPLICATE_REFERENCE', 'outcomes.1.id'],
+    [withOutcomes({ ...first, outcome: 'LOST' }), 400, 'INVALID_FIELD', 'outcomes.0.outcome'],
+    [withOutcomes({ ...first, match: { payoutMethod: 'SEPA-CT' } }), 400, 'INVALID_FIELD', 'outcomes.0.outcome'],
+    [
+      withOutcomes(first, { ...second, match: { payoutMethod: 'SEPA-CT', debtorReference: 'x' } }),
+      400,
+      'INVALID_FIELD',
+      'outcomes.1.match',
+    ],
+    [withOutcomes({ ...first, fired: -1 }), 400, 'INVALID_FIELD', 'outcomes.0.fired'],
+    [withOutcomes(...Array(1001).fill(first)), 400, 'INVALID_FIELD', 'outcomes'],
+    [
+      { ...state, collections: [{ ...entry, record: { ...entry.record, outcome: 'LOST' } }] },
+      400,
+      'INVALID_FIELD',
+      'collections.0.record.outcome',
+    ],
+  ]
+  for (const [document, ...wanted] of rows) refused(t, await client.control('PUT', '/state', document), ...wanted)
+  t.same((await client.control('GET', '/state')).body, state)
+  const { outcomes, ...earlier } = state
+  t.equal((await client.control('PUT', '/state', earlier)).status, 200)
+  t.same(await armed(client), [])
+})
