@@ -1,6 +1,6 @@
 /** Runs a sandbox with the fake timers of Jest. By default they fake nextTick and queueMicrotask, too. */
 import { afterEach, expect, jest, test } from '@jest/globals'
-import { collect, isFaked, open, SETTLED } from './journey.js'
+import { closeHalfway, collect, isFaked, open, SETTLED, WAITED, wait } from './journey.js'
 
 /**
  * Keeps the functions real that start and close a server.
@@ -37,4 +37,25 @@ test('all functions faked after createSandbox and restored before close', async 
   expect(isFaked()).toBe(true)
   jest.useRealTimers()
   await sandbox.close()
+})
+
+test('delay faults, timeouts of events and close with timers faked before createSandbox', async () => {
+  jest.useFakeTimers(OPTIONS)
+  const sandbox = await open()
+  expect(await wait(sandbox)).toEqual(WAITED)
+  await closeHalfway(sandbox)
+  expect(isFaked()).toBe(true)
+})
+
+test('delay faults, timeouts of events and close with timers faked after createSandbox', async () => {
+  const sandbox = await open()
+  jest.useFakeTimers(OPTIONS)
+  expect(await wait(sandbox)).toEqual(WAITED)
+  await closeHalfway(sandbox)
+  expect(isFaked()).toBe(true)
+})
+
+test('a forgotten close does not keep the runner alive', async () => {
+  const sandbox = await open()
+  expect(typeof (await sandbox.token())).toBe('string')
 })

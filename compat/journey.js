@@ -1,4 +1,6 @@
 /** Steps that both runners execute while their timers are faked. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { createSandbox } from '../dist/client/index.js'
 
 const { setTimeout: realSetTimeout } = globalThis
@@ -51,4 +53,26 @@ async function request(sandbox, path, { method = 'GET', body } = {}) {
     ...(body !== undefined && { body }),
   })
   return { status: response.status, body: await response.json() }
+}
+
+/** The results of `wait`. */
+export const WAITED = { token: 'string', code: 'TIMEOUT' }
+
+/** Gets a token with a delay, and waits in vain for an event. Both need real time. */
+export async function wait(sandbox) {
+  await sandbox.faults.arm({ match: { path: '/api/v1/oauth/token' }, effect: { kind: 'delay', ms: 20 } })
+  const token = typeof (await sandbox.token())
+  const { code } = await sandbox.events.next({ to: 'RETURNED' }, { timeoutSeconds: 1 }).catch(error => error)
+  return { token, code }
+}
+
+/** Closes a sandbox while a request to it is incomplete. */
+export async function closeHalfway(sandbox) {
+  const half = connect(Number(new URL(sandbox.url).port), '127.0.0.1')
+  half.on('error', () => {})
+  half.write('POST /api/v1/oauth/token HTTP/1.1\r\nhost: sandbox\r\ncontent-length: 9\r\n\r\nhalf')
+  await once(half, 'connect')
+  await sandbox.clock.get()
+  await sandbox.close()
+  half.destroy()
 }

@@ -211,6 +211,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           operations,
           documents,
           now,
+          elapsed: timers.elapsed,
           isClosing: () => app.isClosing(),
         },
       })

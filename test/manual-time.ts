@@ -26,6 +26,7 @@ export function manualTime(start = Date.parse(MONDAY)): ManualTime {
   return {
     now: () => now,
     timers: {
+      elapsed: () => now,
       later(milliseconds, work) {
         const timer = {}
         waiting.set(timer, { at: now + (isFlushed ? 0 : milliseconds), work })

@@ -59,6 +59,15 @@ export async function run(token: string | undefined): Promise<readonly string[]>
   const from: string = event.from
   for await (const { to } of sandbox.events.stream({ reference: 'INV-0001' })) if (to === 'PAID') break
   const { record } = await sandbox.bills.explain('INV-0001', { region: 'EU' })
+  const [collection] = await sandbox.collections.list({ status: ['SETTLED'], amountMin: '10' })
+  // @ts-expect-error: there is no such filter
+  await sandbox.collections.list({ state: ['SETTLED'] })
+  await other.outcomes.arm({ match: { debtorReference: collection?.debtorReference ?? 'customer 7' }, outcome: 'RETURNED-AM04' })
+  // @ts-expect-error: there is no such outcome
+  await other.outcomes.arm({ outcome: 'LOST' })
+  await other.payoutLinks.create({ amount: '10', currency: 'EUR', payoutMethod: 'SEPA-CT' })
+  // @ts-expect-error: there are required members
+  await other.bills.create({ currency: 'EUR' })
   // @ts-expect-error: no bill has this status
   if (record.status === 'SETTLED') return [from]
   try {

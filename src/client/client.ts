@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto'
+import type { Currency, Region } from '../core/regions.js'
+import { CURRENCIES, regionOf } from '../core/regions.js'
 import type { Request } from './connection.js'
 import { createConnection } from './connection.js'
 import { createEvents } from './events.js'
 import { toExpectationError } from './expectation.js'
 import type {
+  Account,
   Bill,
   Collection,
+  CollectionSummary,
+  Counterparty,
   Deprecation,
   Expectation,
   Explained,
   Mandate,
+  OutcomeTable,
   PayoutLink,
   ResetResult,
   Sandbox,
@@ -53,6 +59,8 @@ export function createClient(options: ClientOptions): Sandbox {
         control<Explained<R>>('GET', pathOf(reference), { query }),
       move: (verb: string) => (reference: string, body?: object) =>
         control<Explained<R>>('POST', pathOf(reference, `/${verb}`), { body }),
+      setOutcome: (reference: string, outcome: string) =>
+        control<Explained<R>>('PUT', pathOf(reference, '/outcome'), { body: { outcome } }),
     }
   }
 
@@ -60,6 +68,39 @@ export function createClient(options: ClientOptions): Sandbox {
   const mandate = records<Mandate>('mandates')
   const payoutLink = records<PayoutLink>('payout-links')
   const bill = records<Bill>('bills')
+
+  async function token() {
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
+    const { access_token } = await connection.call<{ access_token: string }>({
+      method: 'POST',
+      path: '/api/v1/oauth/token',
+      body: new URLSearchParams(form),
+    })
+    return access_token
+  }
+
+  /** Returns a function that sends requests of the API in a region, all with one new token. */
+  async function apiIn(region: Region) {
+    const headers = { authorization: `Bearer ${await token()}`, 'x-region': region }
+    return <T>(method: Request['method'], path: string, { body, query }: Pick<Request, 'body' | 'query'> = {}) =>
+      connection.call<T>({ method, path: `/api/v1${path}`, headers, body, query })
+  }
+
+  const create = async <T>(path: string, body: object, region: Region = 'EU') =>
+    (await apiIn(region))<T>('POST', path, { body })
+
+  /** Returns the matching records of all pages. */
+  async function list<T>(path: string, filter: object = {}, region: Region = 'EU'): Promise<T[]> {
+    const send = await apiIn(region)
+    const records: T[] = []
+    for (let cursor: string | undefined; ; ) {
+      const query = { ...filter, limit: MAX_PAGE, cursor }
+      const { data, nextCursor } = await send<{ data: T[]; nextCursor?: string | null }>('GET', path, { query })
+      records.push(...data)
+      if (typeof nextCursor !== 'string') return records
+      cursor = nextCursor
+    }
+  }
 
   const verify = (expectation: Expectation) => control<Verification>('POST', '/requests/verify', { body: expectation })
 
@@ -104,7 +145,18 @@ export function createClient(options: ClientOptions): Sandbox {
       clear: () => remove('/requests'),
     },
     events,
+    outcomes: {
+      arm: outcome => control('POST', '/outcomes', { body: outcome }),
+      list: async () => (await control<OutcomeTable>('GET', '/outcomes')).armed,
+      async remove(id) {
+        await remove(`/outcomes/${encodeURIComponent(id)}`)
+      },
+      clear: () => remove('/outcomes'),
+    },
     collections: {
+      list: filter => list<CollectionSummary>('/direct-debit', filter),
+      create: body => create('/direct-debit', body),
+      setOutcome: collection.setOutcome,
       explain: reference => collection.explain(reference),
       submit: collection.move('submit'),
       process: collection.move('process'),
@@ -115,6 +167,8 @@ export function createClient(options: ClientOptions): Sandbox {
       cancel: collection.move('cancel'),
     },
     mandates: {
+      list: filter => list<Mandate>('/mandates', filter),
+      create: body => create('/mandates', body),
       explain: reference => mandate.explain(reference),
       activate: mandate.move('activate'),
       fail: mandate.move('fail'),
@@ -122,6 +176,8 @@ export function createClient(options: ClientOptions): Sandbox {
       expire: mandate.move('expire'),
     },
     payoutLinks: {
+      create: body => create('/payout-links', body, regionFor(body)),
+      setOutcome: payoutLink.setOutcome,
       explain: reference => payoutLink.explain(reference),
       claim: payoutLink.move('claim'),
       decline: payoutLink.move('decline'),
@@ -131,7 +187,18 @@ export function createClient(options: ClientOptions): Sandbox {
       expire: payoutLink.move('expire'),
     },
     bills: {
+      list: (filter, { region } = {}) => list<Bill>('/bills', filter, region),
+      create: body => create('/bills', body, regionFor(body)),
       explain: (reference, { region } = {}) => bill.explain(reference, { region }),
+    },
+    counterparties: {
+      async update(reference, changes, { region = 'EU' } = {}) {
+        const send = await apiIn(region)
+        return send<Counterparty>('PATCH', `/counterparties/${encodeURIComponent(reference)}`, { body: changes })
+      },
+    },
+    accounts: {
+      list: (filter, { region } = {}) => list<Account>('/accounts', filter, region),
     },
     deprecations: {
       list: () => all('/deprecations'),
@@ -139,15 +206,7 @@ export function createClient(options: ClientOptions): Sandbox {
         (await control<{ data: Deprecation[] }>('PUT', '/deprecations', { body: { data: deprecations } })).data,
       clear: () => remove('/deprecations'),
     },
-    async token() {
-      const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
-      const { access_token } = await connection.call<{ access_token: string }>({
-        method: 'POST',
-        path: '/api/v1/oauth/token',
-        body: new URLSearchParams(form),
-      })
-      return access_token
-    },
+    token,
     async expireTokens() {
       await control('POST', '/tokens/expire')
     },
@@ -172,10 +231,24 @@ export function createClient(options: ClientOptions): Sandbox {
       return fork
     },
     recording: () => control('GET', '/recording'),
+    async delete() {
+      const path = `/_sandbox/clients/${encodeURIComponent(clientId)}`
+      const { removed } = await connection.call<{ removed: number }>({ method: 'DELETE', path })
+      forget()
+      return removed === 1
+    },
     close,
     [Symbol.asyncDispose]: close,
+    [Symbol.dispose]: () => void close(),
   }
 }
 
 /** The length of a client id, 64, without a hyphen and 8 random characters. */
 const MAX_PREFIX = 64 - 9
+
+/** The most records of a page of the API. */
+const MAX_PAGE = 500
+
+/** Returns the region of a new record. The server refuses an unknown currency, whatever the region. */
+const regionFor = ({ currency }: { readonly currency?: unknown }): Region =>
+  CURRENCIES.includes(currency as Currency) ? regionOf(currency as Currency) : 'EU'

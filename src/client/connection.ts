@@ -11,7 +11,8 @@ export interface Request {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   /** Parameters. Undefined values are omitted. */
-  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent as JSON. URLSearchParams are sent as a form. */
   readonly body?: unknown
   readonly accept?: string
@@ -41,11 +42,12 @@ export function createConnection({ url, adminToken }: ConnectionOptions): Connec
   const open = new Set<AbortController>()
   let isClosed = false
 
-  function headersOf({ path, body, accept = 'application/json' }: Request): Record<string, string> {
+  function headersOf({ path, body, headers, accept = 'application/json' }: Request): Record<string, string> {
     return {
       accept,
       ...(adminToken !== undefined && path.startsWith(CONTROL_PLANE) && { authorization: `Bearer ${adminToken}` }),
       ...(body !== undefined && !(body instanceof URLSearchParams) && { 'content-type': 'application/json' }),
+      ...headers,
     }
   }
 

@@ -1,3 +1,4 @@
+import { elapsed } from '../plugins/timers.js'
 import type { Connection, Request } from './connection.js'
 import { SandboxError } from './errors.js'
 import type { ClockState, Event, EventFilter, Events, NextOptions, StreamOptions } from './types.js'
@@ -40,9 +41,9 @@ export function createEvents(connection: Connection, clientId: string): { events
     { timeoutSeconds = TIMEOUT_SECONDS }: NextOptions = {},
   ): Promise<Event> {
     const key = JSON.stringify([filter.kind, filter.reference, filter.to])
-    const deadline = performance.now() + timeoutSeconds * 1000
+    const deadline = elapsed() + timeoutSeconds * 1000
     for (let after = filter.after ?? positions.get(key) ?? 0; ; ) {
-      const left = Math.max(0, Math.round((deadline - performance.now()) / 1000))
+      const left = Math.max(0, Math.round((deadline - elapsed()) / 1000))
       const wait = Math.min(left, MAX_WAIT_SECONDS)
       const { data, last } = await connection.call<EventPage>(requestOf(filter, { after, wait }))
       const found = data.find(event => matches(filter, event))

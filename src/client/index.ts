@@ -1,6 +1,6 @@
 /** The library: starts a sandbox in this process or connects to a running server. */
 import { createClient } from './client.js'
-import { SandboxError } from './errors.js'
+import { createConnection } from './connection.js'
 import type { ConnectOptions, Sandbox, SandboxOptions } from './types.js'
 
 export type { SandboxErrorDetails } from './errors.js'
@@ -11,6 +11,7 @@ export type * from './types.js'
  * Starts a sandbox server in this process on a free port of 127.0.0.1.
  *
  * The server logs nothing, handles no signals and is independent of other servers: start one for each test.
+ * It does not keep the process alive.
  * By default the client is `app` with the secret `secret` and no records. The default seed is constant.
  *
  * @throws TypeError for an invalid option, or the error of a port that is not available
@@ -33,24 +34,19 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 /**
  * Connects to a client of a running sandbox server, for example one container for all jobs of a CI run.
  *
- * Registers an unknown client by a token request and removes this request from the request log.
+ * Registers an unknown client, and checks the secret of a known one. The request log does not show it.
  * Jobs with different client ids are independent.
  *
- * @throws SandboxError if the server is unreachable, or rejects the admin token or the client
+ * @throws SandboxError if the server is unreachable, or rejects the admin token, the client or its secret
  */
 export async function connectSandbox(options: ConnectOptions): Promise<Sandbox> {
   const { adminToken, clientId = DEMO_CLIENT.clientId } = options
   const { clientSecret = clientId === DEMO_CLIENT.clientId ? DEMO_CLIENT.clientSecret : 'secret' } = options
   const url = (typeof options.url === 'string' ? options.url : options.url.href).replace(/\/+$/, '')
-  const sandbox = createClient({ url, clientId, clientSecret, adminToken })
-  try {
-    await sandbox.clock.get()
-  } catch (error) {
-    if (!(error instanceof SandboxError) || error.code !== 'CLIENT_NOT_FOUND') throw error
-    await sandbox.token()
-    await sandbox.requests.clear()
-  }
-  return sandbox
+  const connection = createConnection({ url, adminToken })
+  const body = { client_id: clientId, client_secret: clientSecret }
+  await connection.call({ method: 'POST', path: '/_sandbox/credentials/verify', body })
+  return createClient({ url, clientId, clientSecret, adminToken })
 }
 
 /** The client that exists on every server. */

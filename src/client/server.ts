@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { Config, ConfigError } from '../config.js'
 import { readConfig } from '../config.js'
 import { OWN_FIXTURES } from '../package.js'
+import { realTimers } from '../plugins/timers.js'
 import { buildServer } from '../server.js'
 import { checkFixtures } from '../tenants/check-fixture.js'
 import type { Fixtures } from '../tenants/fixtures.js'
@@ -71,14 +72,17 @@ export async function startServer(options: SandboxOptions, { clientId, clientSec
     }
   }
 
+  // A forgotten `close()` must not keep the process alive. A client that waits for an answer does.
+  app.server.on('connection', socket => socket.unref())
   await app.listen({ host: '127.0.0.1', port: config.port })
+  app.server.unref()
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   return {
     url,
     async close() {
-      const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+      const timer = realTimers.setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
       await app.close()
-      clearTimeout(timer)
+      realTimers.clearTimeout(timer)
     },
   }
 }

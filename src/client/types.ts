@@ -7,12 +7,12 @@
  * Durations are ISO 8601 without years and months, for example `P3D` or `PT90M`.
  */
 import type { Static } from '@sinclair/typebox'
-import type { Account } from '../areas/accounts/schemas.js'
-import type { Bill } from '../areas/bills/schemas.js'
-import type { Counterparty } from '../areas/counterparties/schemas.js'
-import type { Collection, CollectionVerbBody } from '../areas/direct-debit/schemas.js'
-import type { StoredMandate } from '../areas/mandates/schemas.js'
-import type { Claim, Decline, StoredPayoutLink } from '../areas/payout-links/schemas.js'
+import type { Account, AccountQuery } from '../areas/accounts/schemas.js'
+import type * as bills from '../areas/bills/schemas.js'
+import type { Counterparty, CounterpartyUpdate as CounterpartyChanges } from '../areas/counterparties/schemas.js'
+import type * as collections from '../areas/direct-debit/schemas.js'
+import type * as mandates from '../areas/mandates/schemas.js'
+import type * as payoutLinks from '../areas/payout-links/schemas.js'
 import type * as control from '../control/schemas.js'
 import type { Effect } from '../core/faults.js'
 import type { Region } from '../core/regions.js'
@@ -26,13 +26,35 @@ type Input<T> = T extends object ? { readonly [K in keyof T]: Input<T[K]> } : T
 
 // ----------------------------------------------------------------------------------------------------------- records
 
-export type { Account, Bill, Claim, Collection, Counterparty, Decline, LoggedExchange, Recording, Region }
-export type Mandate = StoredMandate
-export type PayoutLink = StoredPayoutLink
+export type { Account, Counterparty, LoggedExchange, Recording, Region }
+export type Bill = bills.Bill
+export type Claim = payoutLinks.Claim
+export type Decline = payoutLinks.Decline
+/** A collection. Only its explanation has the member `outcome`. */
+export type Collection = collections.StoredCollection
+/** A collection in a list: without its reason code. */
+export type CollectionSummary = Static<typeof collections.CollectionSummary>
+export type Mandate = mandates.StoredMandate
+export type PayoutLink = payoutLinks.StoredPayoutLink
 export type CollectionStatus = Collection['status']
 export type MandateStatus = Mandate['status']
 export type PayoutLinkStatus = PayoutLink['status']
 export type BillStatus = Bill['status']
+
+/** The bodies of requests that create a record. */
+export type NewCollection = Input<collections.NewCollection>
+export type NewMandate = Input<mandates.NewMandate>
+export type NewPayoutLink = Input<payoutLinks.NewPayoutLink>
+export type NewBill = Input<bills.NewBill>
+/** The changes of a counterparty: at least one member. */
+export type CounterpartyUpdate = Input<CounterpartyChanges>
+
+/** The filters of lists. */
+export type CollectionFilter = ListFilter<collections.CollectionQuery>
+export type MandateFilter = ListFilter<Static<typeof mandates.MandateQuery>>
+export type BillFilter = ListFilter<bills.BillQuery>
+export type AccountFilter = ListFilter<AccountQuery>
+type ListFilter<T> = Input<Filter<Omit<T, 'cursor' | 'limit'>>>
 
 /** Records to seed, in any state: the fields of the API, plus `status` and times. */
 export type SeedRecords = Input<seed.SeedRecords>
@@ -45,7 +67,7 @@ export type Counts = ResetResult['counts']
 /** A record with its history, the next automatic transition and the legal transitions. */
 export type Explained<R> = Omit<Static<typeof control.ExplainedBill>, 'record'> & { record: R }
 /** The reason code of a rejected, returned or failed collection. */
-export type CollectionReason = Input<Static<typeof CollectionVerbBody>>
+export type CollectionReason = Input<Static<typeof collections.CollectionVerbBody>>
 /** A client as one document. */
 export type State = snapshot.TenantSnapshot
 /** The settings of a client. */
@@ -67,6 +89,17 @@ export type FaultRequest = Input<Omit<Static<typeof control.FaultRequest>, 'effe
 export type Fault = Omit<Static<typeof control.Fault>, 'effect' | 'match'> &
   Pick<FaultRequest, 'effect'> & { match: NonNullable<FaultRequest['match']> }
 export type { Effect }
+
+/** An outcome to arm: the new records that match, and the number of times. */
+export type OutcomeRequest = Input<Static<typeof control.OutcomeRequest>>
+/** An armed outcome with its state. */
+export type ArmedOutcome = Static<typeof control.ArmedOutcome>
+/** The outcomes of the product, and the armed ones. */
+export type OutcomeTable = Static<typeof control.OutcomeTable>
+/** The name of an outcome of collections, for example `RETURNED-AM04`. */
+export type CollectionOutcome = NonNullable<Collection['outcome']>
+/** The name of an outcome of payout links. */
+export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
 
 /** Requests that a test expects. Default: at least one. */
 export type Expectation = Input<Static<typeof control.Verification>>
@@ -187,10 +220,13 @@ export interface Sandbox {
   readonly faults: Faults
   readonly requests: Requests
   readonly events: Events
+  readonly outcomes: Outcomes
   readonly collections: Collections
   readonly mandates: Mandates
   readonly payoutLinks: PayoutLinks
   readonly bills: Bills
+  readonly counterparties: Counterparties
+  readonly accounts: Accounts
   readonly deprecations: Deprecations
   /** Requests a new access token. The request log contains this request. */
   token(): Promise<string>
@@ -211,6 +247,13 @@ export interface Sandbox {
   /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
   recording(): Promise<Recording>
   /**
+   * Removes the client with all records from the server. Later calls reject.
+   *
+   * A client that always exists is reset instead: that of `createSandbox`, `sandbox-client`, and listed ones.
+   * Resolves to whether the client is removed.
+   */
+  delete(): Promise<boolean>
+  /**
    * Closes the sandbox and its forks: pending calls reject and streams end.
    *
    * Closes the server too if `createSandbox` started it. A second call has no effect.
@@ -218,6 +261,8 @@ export interface Sandbox {
   close(): Promise<void>
   /** Closes the sandbox, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
+  /** Starts to close the sandbox and does not wait, for `using`. */
+  [Symbol.dispose](): void
 }
 
 /** The clock of a client. */
@@ -280,8 +325,32 @@ export interface Deprecations {
   clear(): Promise<number>
 }
 
-/** The transitions of collections. */
+/** The armed outcomes of a client, in the order of arming. */
+export interface Outcomes {
+  /** Steers the next matching collections or payout links that the API creates. Rejects if it can never apply. */
+  arm(outcome: OutcomeRequest): Promise<ArmedOutcome>
+  /** Lists all armed outcomes, including spent ones. */
+  list(): Promise<ArmedOutcome[]>
+  remove(id: string): Promise<void>
+  /** Removes all armed outcomes. Resolves to their number. */
+  clear(): Promise<number>
+}
+
+/** The region of a record. Default: EU. */
+export interface Where {
+  readonly region?: Region | undefined
+}
+
+/**
+ * Collections. `list` and `create` of all kinds are requests of the API with a new token, as the application sends them:
+ * faults apply to them, and the request log has them. `seed()` adds records without both.
+ */
 export interface Collections {
+  /** Lists all collections that match, newest first. */
+  list(filter?: CollectionFilter): Promise<CollectionSummary[]>
+  create(collection: NewCollection): Promise<Collection>
+  /** Gives a collection an outcome. Rejects if its state no longer allows it. */
+  setOutcome(collectionReference: string, outcome: CollectionOutcome): Promise<Explained<Collection>>
   explain(collectionReference: string): Promise<Explained<Collection>>
   submit(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
   process(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
@@ -292,8 +361,11 @@ export interface Collections {
   cancel(collectionReference: string, reason?: CollectionReason): Promise<Explained<Collection>>
 }
 
-/** The transitions of mandates. */
+/** Mandates. */
 export interface Mandates {
+  /** Lists all mandates that match, newest first. */
+  list(filter?: MandateFilter): Promise<Mandate[]>
+  create(mandate: NewMandate): Promise<Mandate>
   explain(mandateReference: string): Promise<Explained<Mandate>>
   activate(mandateReference: string): Promise<Explained<Mandate>>
   fail(mandateReference: string): Promise<Explained<Mandate>>
@@ -301,8 +373,12 @@ export interface Mandates {
   expire(mandateReference: string): Promise<Explained<Mandate>>
 }
 
-/** The transitions of payout links. The API cancels payout links. */
+/** Payout links. The API does not list them, and cancels them. */
 export interface PayoutLinks {
+  /** Creates a payout link in the region of its currency. */
+  create(payoutLink: NewPayoutLink): Promise<PayoutLink>
+  /** Gives a payout link an outcome. Rejects if its state no longer allows it. */
+  setOutcome(payoutLinkId: string, outcome: PayoutLinkOutcome): Promise<Explained<PayoutLink>>
   explain(payoutLinkId: string): Promise<Explained<PayoutLink>>
   /** Claims a payout link as its recipient. */
   claim(payoutLinkId: string, claim: Claim): Promise<Explained<PayoutLink>>
@@ -314,8 +390,23 @@ export interface PayoutLinks {
   expire(payoutLinkId: string): Promise<Explained<PayoutLink>>
 }
 
-/** Explanations of bills. The API changes bills. */
+/** Bills. The API changes them. */
 export interface Bills {
+  /** Lists all bills of a region that match, newest first. */
+  list(filter?: BillFilter, where?: Where): Promise<Bill[]>
+  /** Creates a bill in the region of its currency. */
+  create(bill: NewBill): Promise<Bill>
   /** Explains a bill. The region is necessary if several regions have the same reference. */
-  explain(uniqueReferenceIdentifier: string, where?: { readonly region?: Region }): Promise<Explained<Bill>>
+  explain(uniqueReferenceIdentifier: string, where?: Where): Promise<Explained<Bill>>
+}
+
+/** Counterparties. The API only changes them: bills and `seed()` create them. */
+export interface Counterparties {
+  update(counterpartyReference: string, changes: CounterpartyUpdate, where?: Where): Promise<Counterparty>
+}
+
+/** Accounts. The API only lists them: `seed()` creates them. */
+export interface Accounts {
+  /** Lists all accounts of a region that match, newest first. */
+  list(filter?: AccountFilter, where?: Where): Promise<Account[]>
 }

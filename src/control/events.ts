@@ -6,7 +6,7 @@ import type { Tenant } from '../tenants/tenant.js'
 import type { ControlContext } from './route.js'
 import type { EventQuery } from './schemas.js'
 
-type EventsContext = Pick<ControlContext, 'registry' | 'waiters' | 'now' | 'isClosing'>
+type EventsContext = Pick<ControlContext, 'registry' | 'waiters' | 'now' | 'elapsed' | 'isClosing'>
 type Query = Static<typeof EventQuery>
 
 /** The most events of one answer: a reader asks again for the rest. */
@@ -37,12 +37,12 @@ export function readEvents(
   client: string,
   query: Query,
   { raw: { socket } }: FastifyRequest,
-  { registry, waiters, now, isClosing }: EventsContext,
+  { registry, waiters, now, elapsed, isClosing }: EventsContext,
 ) {
   const { wait = 0 } = query
   let { after = 0 } = query
   const tenant = registry.tenant(client, now())
-  const deadline = now() + wait * 1000
+  const deadline = elapsed() + wait * 1000
 
   const settle = {} as { resolve(page: object): void; reject(error: Error): void }
   const answered = new Promise<object>((resolve, reject) => Object.assign(settle, { resolve, reject }))
@@ -54,13 +54,14 @@ export function readEvents(
     const realNow = now()
     const current = registry.tenant(client, realNow)
     const { data, last } = pageOf(current, query, current === tenant ? after : 0)
-    if (data.length > 0 || realNow >= deadline || isClosing() || current !== tenant) {
+    const left = deadline - elapsed()
+    if (data.length > 0 || left <= 0 || isClosing() || current !== tenant) {
       settle.resolve({ data, last })
       return null
     }
     // Events that did not match are not compared again.
     after = Math.max(after, last)
-    return Math.min(deadline - realNow, untilNextDue(current, realNow))
+    return Math.min(left, untilNextDue(current, realNow))
   })
   socket.once('close', cancel)
   // The connection may carry further calls.
@@ -75,7 +76,7 @@ export function streamEvents(
   client: string,
   query: Query,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { registry, waiters, now, isClosing }: EventsContext,
+  { registry, waiters, now, elapsed, isClosing }: EventsContext,
 ): void {
   let tenant = registry.tenant(client, now())
   let after = resumeAt(request, query, tenant)
@@ -92,9 +93,9 @@ export function streamEvents(
     // A closing server would wait for a connection that is kept.
     connection: 'close',
   })
-  let lastSent = now()
+  let lastSent = elapsed()
   const send = (text: string) => {
-    lastSent = now()
+    lastSent = elapsed()
     raw.write(text)
   }
   send(': the events of this tenant\n\n')
@@ -103,7 +104,7 @@ export function streamEvents(
     const realNow = now()
     const isOver = isClosing() || !registry.has(client)
     if (raw.writableNeedDrain) {
-      const patience = lastSent + PATIENCE_MS - realNow
+      const patience = lastSent + PATIENCE_MS - elapsed()
       if (!isOver && patience > 0) return patience
       raw.destroy()
       return null
@@ -127,8 +128,8 @@ export function streamEvents(
       after = page.last
       isWhole = page.isWhole
     }
-    if (realNow - lastSent >= HEARTBEAT_MS) send(': still here\n\n')
-    return Math.min(lastSent + HEARTBEAT_MS - realNow, untilNextDue(tenant, realNow))
+    if (elapsed() - lastSent >= HEARTBEAT_MS) send(': still here\n\n')
+    return Math.min(Math.max(0, lastSent + HEARTBEAT_MS - elapsed()), untilNextDue(tenant, realNow))
   })
   raw.on('drain', wait.look)
   socket.once('close', wait.cancel)

@@ -26,6 +26,8 @@ export interface ControlContext {
   readonly documents: Documents
   /** Returns the real time in milliseconds. */
   now(): number
+  /** Returns real milliseconds since some moment, to measure a wait. A test can fake `now`. */
+  elapsed(): number
   isClosing(): boolean
 }
 

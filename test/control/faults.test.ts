@@ -445,6 +445,7 @@ t.test('control plane, Faults: with a probability, a run repeats exactly with th
 t.test('control plane, Faults: a delay takes its time in three spellings', async t => {
   const waits: number[] = []
   const timers = {
+    elapsed: () => 0,
     later(ms: number, work: () => void) {
       waits.push(ms)
       setImmediate(work)

@@ -24,6 +24,7 @@ function manualTimers() {
   let isFlushed = false
   let wake = () => {}
   const timers: Timers = {
+    elapsed: () => 0,
     later(ms, work) {
       const wait: Wait = {
         ms,
@@ -382,7 +383,7 @@ function onMockedClock(t: Test) {
   t.teardown(() => mock.timers.reset())
   const done: string[] = []
   return {
-    timers: createTimers(),
+    timers: createTimers({ setTimeout, clearTimeout }),
     done,
     note: (what: string) => () => void done.push(what),
     pass: mock.timers.tick.bind(mock.timers),

@@ -2,4 +2,6 @@
 import './client.test.js'
 import './events.test.js'
 import './library.test.js'
+import './process.test.js'
+import './records.test.js'
 import './types.test.js'

@@ -85,8 +85,8 @@ t.test(`${ITEM}: clientId, clientSecret and fixture are those of the sandbox's o
   t.match(sandbox, { clientId: 'shop.test', clientSecret: 'shh' })
   t.ok((await api(sandbox, 'GET', '/mandates')).body.totalCount > 5)
   t.match(await sandbox.reset(), { clientId: 'shop.test', fixture: 'demo' })
-  const wrong = await connectSandbox({ url: sandbox.url, clientId: 'shop.test', clientSecret: 'hush' })
-  t.match(await refusal(wrong.token()), { code: 'INVALID_CLIENT', field: 'client_id', status: 401 })
+  const wrong = connectSandbox({ url: sandbox.url, clientId: 'shop.test', clientSecret: 'hush' })
+  t.match(await refusal(wrong), { code: 'INVALID_CLIENT', field: 'client_id', status: 401 })
 })
 
 t.test(`${ITEM}: settings are those that a reset comes back to, in forks, too`, async t => {
@@ -219,6 +219,23 @@ t.test(`${ITEM}: connectSandbox registers a client that is not there, and leaves
   await first.token()
   t.equal((await again.requests.list()).length, 1, 'the log of one that is there stays')
   t.ok(await again.token())
+})
+
+t.test('issue 13, 9: connectSandbox with a wrong secret rejects at once, and leaves no trace', async t => {
+  const sandbox = await create(t)
+  await sandbox.faults.arm({ effect: { kind: 'garbage' } })
+  const state = await sandbox.state()
+  for (const [clientId, clientSecret] of [
+    ['app', 'wrong'],
+    ['app', 'Secret'],
+    ['sandbox-client', 'wrong'],
+  ] as const) {
+    const error = await refusal(connectSandbox({ url: sandbox.url, clientId, clientSecret }))
+    t.match(error, { code: 'INVALID_CLIENT', field: 'client_id', status: 401 })
+  }
+  t.ok(await connectSandbox({ url: sandbox.url, clientId: 'app' }), 'the right secret triggers no fault')
+  t.same(await sandbox.requests.list(), [])
+  t.same(await sandbox.state(), state)
 })
 
 t.test(`${ITEM}: connectSandbox is refused where it could not work`, async t => {

@@ -14,10 +14,10 @@ const assertTypes = <_T extends readonly true[]>() => {}
 t.test('issue 3, item 5: the library has a method for each transition of the control plane', async () => {
   assertTypes<
     [
-      Same<Exclude<keyof Collections, 'explain'>, CollectionVerb>,
-      Same<Exclude<keyof Mandates, 'explain'>, MandateVerb>,
+      Same<Exclude<keyof Collections, 'explain' | 'list' | 'create' | 'setOutcome'>, CollectionVerb>,
+      Same<Exclude<keyof Mandates, 'explain' | 'list' | 'create'>, MandateVerb>,
       // Only the API cancels payout links.
-      Same<Exclude<keyof PayoutLinks, 'explain'>, Exclude<PayoutLinkVerb, 'cancel'>>,
+      Same<Exclude<keyof PayoutLinks, 'explain' | 'create' | 'setOutcome'>, Exclude<PayoutLinkVerb, 'cancel'>>,
       keyof NonNullable<Parameters<Bills['explain']>[1]> extends keyof (typeof schemas.BillExplainQuery)['static']
         ? true
         : false,
