@@ -19,6 +19,7 @@ import { NAME, VERSION } from './package.js'
 import { admin } from './plugins/admin.js'
 import { authenticate, bearerOf } from './plugins/authenticate.js'
 import { closing } from './plugins/closing.js'
+import { coverage as coveragePlugin, createCoverage } from './plugins/coverage.js'
 import { deprecation } from './plugins/deprecation.js'
 import { errorHandler } from './plugins/error-handler.js'
 import { createEventWaiters } from './plugins/event-waiters.js'
@@ -112,13 +113,17 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.journalBytes,
   })
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
+  const coverage = createCoverage()
   const waiters = createEventWaiters(timers)
   const beside: TenantListener = {
     onCreated({ clientId }, { reason }) {
-      if (reason === 'reset') requestLog.remove(clientId)
+      if (reason !== 'reset') return
+      requestLog.remove(clientId)
+      coverage.remove(clientId)
     },
     onRemoved(clientId) {
       requestLog.remove(clientId)
+      coverage.remove(clientId)
       waiters.wake(clientId)
     },
   }
@@ -141,13 +146,15 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
   app.register(recordAnswers, { recorder })
   app.register(requestLogPlugin, { requestLog, ownerOf })
+  app.register(coveragePlugin, { coverage, clientOf })
   app.addHook('onSend', (request, _reply, _payload, next) => {
     if (request.sandbox.tenant) waiters.wake(request.sandbox.tenant.clientId)
     next()
   })
   if (!isReplay) app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
-  const documents = createDocuments(collectRoutes(app))
+  const documented = collectRoutes(app)
+  const documents = createDocuments(documented)
 
   // The service.
   app.register(metadataRoutes, { publicUrl })
@@ -205,10 +212,12 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         context: {
           registry,
           requestLog,
+          coverage,
           recorder,
           requests,
           waiters,
           operations,
+          documented,
           documents,
           now,
           elapsed: timers.elapsed,
@@ -225,13 +234,17 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     request.sandbox.tenant = registry.admit(token, now())
   }
 
-  /** Returns the client of a request for the log, also of a refused one. Without a client it is the demo client. */
-  function ownerOf(request: FastifyRequest) {
+  /** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
+  function clientOf(request: FastifyRequest): string | undefined {
     const path = request.routeOptions.url ?? pathOf(request.url)
     const isUnlogged = request.sandbox.isForeign || request.routeOptions.schema?.hide
     if (path.startsWith(CONTROL_PLANE) || isUnlogged) return undefined
-    const clientId = request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
-    return { clientId, at: formatInstant(registry.timeOf(clientId, now())) }
+    return request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
+  }
+
+  function ownerOf(request: FastifyRequest) {
+    const clientId = clientOf(request)
+    return clientId === undefined ? undefined : { clientId, at: formatInstant(registry.timeOf(clientId, now())) }
   }
 
   function claimedClient(request: FastifyRequest): string | undefined {

@@ -218,6 +218,7 @@ export function createClient(options: ClientOptions): Sandbox {
       if (initial !== undefined) await settings(initial)
       return result
     },
+    coverage: () => control('GET', '/coverage'),
     state: () => control('GET', '/state'),
     async restore(state) {
       const result = await control<ResetResult>('PUT', '/state', { body: state })

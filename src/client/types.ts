@@ -105,6 +105,8 @@ export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
 export type Expectation = Input<Static<typeof control.Verification>>
 /** The result of an expectation, with the nearest misses if it does not hold. */
 export type Verification = Static<typeof control.VerificationResult>
+/** The answers that the application has met since its reset, and those that it has missed. */
+export type Coverage = Static<typeof control.CoverageReport>
 /** A filter of the request log. `*` in `path` matches any characters. */
 export type RequestFilter = Filter<Omit<Static<typeof control.RequestQuery>, 'client'>>
 type Filter<T> = { readonly [K in keyof T]: T[K] | undefined }
@@ -238,6 +240,8 @@ export interface Sandbox {
   settings(changes?: Partial<Settings>): Promise<Settings>
   /** Restores the initial state: records, clock, ids, settings, faults, requests, events, tokens. */
   reset(): Promise<ResetResult>
+  /** Reports the operations, statuses, error codes, states and pages that the application has met, and missed. */
+  coverage(): Promise<Coverage>
   /** Exports the client as one document. */
   state(): Promise<State>
   /** Replaces the whole client by a state document, or fails without a change. */

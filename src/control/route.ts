@@ -4,6 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
 import type { Operation } from '../core/operations.js'
 import type { Documents } from '../openapi/documents.js'
+import type { DocumentedRoute } from '../openapi/routes.js'
+import type { Coverage } from '../plugins/coverage.js'
 import type { EventWaiters } from '../plugins/event-waiters.js'
 import type { RequestLog } from '../plugins/request-log.js'
 import type { RequestRecorder } from '../recording/plugin.js'
@@ -17,11 +19,14 @@ import type { Tenant } from '../tenants/tenant.js'
 export interface ControlContext {
   readonly registry: TenantRegistry
   readonly requestLog: RequestLog
+  readonly coverage: Coverage
   readonly recorder: Recorder
   readonly requests: RequestRecorder
   readonly waiters: EventWaiters
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
+  /** The documented routes, for coverage. */
+  readonly documented: readonly DocumentedRoute[]
   /** The OpenAPI documents. */
   readonly documents: Documents
   /** Returns the real time in milliseconds. */

@@ -18,6 +18,7 @@ import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
 import { countsBy } from '../tenants/tenant.js'
 import { advance } from './advance.js'
+import { coverageOf } from './coverage.js'
 import { readEvents, streamEvents } from './events.js'
 import type { ControlContext, ControlRoute } from './route.js'
 import { addRoutes, route } from './route.js'
@@ -533,6 +534,15 @@ const tableOf = (about: About): readonly ControlRoute[] => {
         tenant()
         return verify(requestLog, client, body)
       },
+    }),
+    route({
+      method: 'GET',
+      url: '/coverage',
+      summary:
+        'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
+      querystring,
+      response: schemas.CoverageReport,
+      handle: ({ coverage, tenant, documented }) => coverageOf(coverage, tenant().clientId, documented),
     }),
     route({
       method: 'GET',

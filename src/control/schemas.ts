@@ -1,4 +1,4 @@
-import type { TProperties } from '@sinclair/typebox'
+import type { TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Bill, BillParams, BillRegionQuery } from '../areas/bills/schemas.js'
 import {
@@ -15,6 +15,7 @@ import {
   PayoutLinkParams,
   StoredPayoutLink,
 } from '../areas/payout-links/schemas.js'
+import { PAGES } from '../plugins/coverage.js'
 import { assumed, component, Duration, labelled, Moment, OneOf, Text, titled } from '../schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import {
@@ -241,6 +242,31 @@ export const VerificationResult = component('VerificationResult', {
   ),
 })
 export const Cleared = component('RemovedCount', { removed: Type.Integer() })
+
+const met = <T extends TSchema>(values: T) => labelled(assumed, { met: Type.Array(values), missed: Type.Array(values) })
+const MetCount = labelled(assumed, { met: Type.Integer(), of: Type.Integer() })
+export const CoverageReport = component('CoverageReport', {
+  clientId: Type.String(),
+  summary: labelled(assumed, {
+    operations: MetCount,
+    statuses: MetCount,
+    errorCodes: MetCount,
+    states: MetCount,
+    pages: MetCount,
+  }),
+  operations: Type.Array(
+    labelled(assumed, {
+      operation: Type.String(),
+      requests: Type.Integer(),
+      statuses: met(Type.Integer()),
+      errorCodes: met(Type.String()),
+      pages: Type.Optional(met(OneOf(...PAGES))),
+    }),
+  ),
+  states: Type.Array(
+    labelled(assumed, { kind: change.kind, met: Type.Array(Type.String()), missed: Type.Array(Type.String()) }),
+  ),
+})
 
 export const FaultList = component('FaultList', { data: Type.Array(Fault) })
 export const FaultParams = labelled(assumed, { id: Text(1, 64) })

@@ -92,6 +92,10 @@ export interface AppliedFaults {
   readonly effect: Exclude<Effect, { kind: 'delay' }> | null
 }
 
+/** Returns whether an effect leaves the client without an answer. */
+export const isCutOff = ({ effect }: AppliedFaults): boolean =>
+  effect?.kind === 'drop' || effect?.kind === 'reset' || effect?.kind === 'garbage'
+
 /** The faults of one tenant, in the order of arming. Their random numbers are seeded, so that a run can be repeated. */
 export interface Faults {
   /** @throws INVALID_FIELD (it could never fire, or there are too many) */

@@ -6,7 +6,8 @@ import { regionsOf } from './region.js'
 
 const API = '/api/'
 
-const nameOf = (method: string, url: string) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`
+/** Returns the name of an operation, such as `GET /api/v1/mandates/{mandateReference}`. */
+export const nameOf = (method: string, url: string) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`
 
 /** Collects the operations of the API as their routes are added. */
 export function collectOperations(app: FastifyInstance): readonly Operation[] {

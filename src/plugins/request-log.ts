@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { AppliedFaults, Effect } from '../core/faults.js'
+import type { Effect } from '../core/faults.js'
+import { isCutOff } from '../core/faults.js'
 import { createGlob } from '../core/glob.js'
 import { FORM } from './form.js'
 import { MASK, maskHeaders, maskJsonText, maskPath, maskQuery, maskTokenRequest } from './masking.js'
@@ -240,7 +241,3 @@ function withoutTexts(effect: Effect) {
   const { message, headers, ...rest } = effect as Effect & { message?: string; headers?: object }
   return rest
 }
-
-/** Returns whether an effect leaves the client without an answer. */
-const isCutOff = ({ effect }: AppliedFaults) =>
-  effect?.kind === 'drop' || effect?.kind === 'reset' || effect?.kind === 'garbage'

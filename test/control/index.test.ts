@@ -1,6 +1,7 @@
 // Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
 import './admin.test.js'
 import './clock.test.js'
+import './coverage.test.js'
 import './deprecations.test.js'
 import './events.test.js'
 import './faults.test.js'

@@ -56,6 +56,7 @@ const ROUTES = [
   'GET /_sandbox/requests',
   'DELETE /_sandbox/requests',
   'POST /_sandbox/requests/verify',
+  'GET /_sandbox/coverage',
   'GET /_sandbox/faults',
   'POST /_sandbox/faults',
   'DELETE /_sandbox/faults',

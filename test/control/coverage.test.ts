@@ -1,0 +1,117 @@
+import t from 'tap'
+import { build, call, collection, connect, mandate, requestToken } from '../helper.js'
+
+const MANDATES = '/api/v1/mandates'
+const COLLECTIONS = '/api/v1/direct-debit'
+
+interface Split {
+  met: unknown[]
+  missed: unknown[]
+}
+interface Row {
+  operation: string
+  requests: number
+  statuses: Split
+  errorCodes: Split
+  pages?: Split
+}
+
+/** A client, and functions that return its coverage: whole, of an operation, of a kind of record. */
+async function prepare(t: Parameters<typeof build>[0], clientId = 'app') {
+  const app = build(t)
+  const client = await connect(app, clientId)
+  const coverage = async () => (await call(app, 'GET', `/_sandbox/coverage?client=${clientId}`)).body
+  const of = async (operation: string): Promise<Row> =>
+    (await coverage()).operations.find((row: Row) => row.operation === operation)
+  const states = async (kind: string): Promise<Split> =>
+    (await coverage()).states.find((row: { kind: string }) => row.kind === kind)
+  return { app, client, coverage, of, states }
+}
+
+t.test('control plane, GET /coverage: a new client has met its token request, and nothing else', async t => {
+  const { coverage, of } = await prepare(t)
+  const { clientId, summary, operations, states } = await coverage()
+  t.equal(clientId, 'app')
+  t.match(await of('POST /api/v1/oauth/token'), { requests: 1, statuses: { met: [200] } })
+  t.match(summary, { operations: { met: 1, of: operations.length }, statuses: { met: 1 }, errorCodes: { met: 0 } })
+  t.match(summary, { states: { met: 0 }, pages: { met: 0 } })
+  t.ok(operations.length > 15, 'every operation is listed')
+  t.same(
+    states.map(({ kind, met }: { kind: string; met: unknown[] }) => [kind, met]),
+    ['mandate', 'collection', 'payoutLink', 'bill'].map(kind => [kind, []]),
+  )
+})
+
+t.test('control plane, GET /coverage: statuses and error codes of each operation', async t => {
+  const { client, of } = await prepare(t)
+  await client.post(MANDATES, mandate())
+  await client.post(MANDATES, mandate())
+  await client.get(`${MANDATES}/MND-9999`)
+  const created = await of('POST /api/v1/mandates')
+  t.equal(created.requests, 2)
+  t.same(created.statuses.met, [201, 409])
+  t.same(created.errorCodes.met, ['DUPLICATE_REFERENCE'])
+  t.notOk(created.errorCodes.missed.includes('DUPLICATE_REFERENCE'))
+  t.match(await of('GET /api/v1/mandates/{mandateReference}'), {
+    requests: 1,
+    statuses: { met: [404] },
+    errorCodes: { met: ['MANDATE_NOT_FOUND'] },
+  })
+})
+
+t.test('control plane, GET /coverage: first, following and empty pages, and the states in lists', async t => {
+  const { client, of, states } = await prepare(t)
+  await client.get(COLLECTIONS)
+  t.same((await of(`GET ${COLLECTIONS}`)).pages, { met: ['first', 'empty'], missed: ['following'] })
+
+  await client.post(MANDATES, mandate())
+  for (const collectionReference of ['COL-0001', 'COL-0002'])
+    await client.post(COLLECTIONS, collection({ collectionReference }))
+  await client.control('POST', '/direct-debit/COL-0001/cancel')
+  t.same((await states('collection')).met, ['PENDING'], 'a move of the control plane is not met by the app')
+
+  const { nextCursor } = (await client.get(`${COLLECTIONS}?limit=1`)).body
+  await client.get(`${COLLECTIONS}?limit=1&cursor=${nextCursor}`)
+  t.same((await of(`GET ${COLLECTIONS}`)).pages, { met: ['first', 'following', 'empty'], missed: [] })
+  const { met, missed } = await states('collection')
+  t.same([met, missed.length], [['PENDING', 'CANCELLED'], 6])
+  t.notOk((await of(`GET ${COLLECTIONS}/{collectionReference}`)).pages, 'a record has no pages')
+})
+
+t.test('control plane, GET /coverage: answers of faults count if they arrive', async t => {
+  const { client, of } = await prepare(t)
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 503 } })
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
+  await client.get(MANDATES)
+  await client.get(MANDATES)
+  const { statuses, errorCodes } = await of(`GET ${MANDATES}`)
+  t.same([statuses.met.slice().sort(), errorCodes.met], [[418, 503], ['SERVICE_UNAVAILABLE']])
+
+  await client.control('POST', '/faults', { effect: { kind: 'drop', when: 'after' } })
+  await client.get(`${MANDATES}/MND-0001`).catch(() => {})
+  t.match(await of(`GET ${MANDATES}/{mandateReference}`), { requests: 0, statuses: { met: [] } })
+})
+
+t.test('control plane, GET /coverage: each client has its own; a refused request counts for its client', async t => {
+  const { app, client, of } = await prepare(t)
+  const other = await connect(app, 'other')
+  await other.get(MANDATES)
+  t.equal((await of(`GET ${MANDATES}`)).requests, 0)
+  await client.get(MANDATES, { region: 'XX' })
+  t.match(await of(`GET ${MANDATES}`), { requests: 1, errorCodes: { met: ['INVALID_REGION'] } })
+  await requestToken(app, { client_id: 'app', client_secret: 'wrong' })
+  t.match(await of('POST /api/v1/oauth/token'), { errorCodes: { met: ['INVALID_CLIENT'] } })
+})
+
+t.test('control plane, GET /coverage: a reset clears it, and an unknown path is no operation', async t => {
+  const { client, coverage } = await prepare(t)
+  await client.get('/api/v1/unknown')
+  t.equal((await coverage()).summary.operations.met, 1)
+  await client.control('POST', '/reset')
+  t.equal((await coverage()).summary.operations.met, 0)
+})
+
+t.test('control plane, GET /coverage: an unknown client is 404', async t => {
+  const answer = await call(build(t), 'GET', '/_sandbox/coverage?client=unknown')
+  t.match([answer.status, answer.body.code], [404, 'CLIENT_NOT_FOUND'])
+})
