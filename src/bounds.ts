@@ -7,3 +7,9 @@ export const DEFAULT_BOUNDS = {
   recordingBytes: 32 * MIB,
   stateBytes: 32 * MIB,
 } as const
+
+/** The longest name of an account holder, in characters (assumed, decisions §8). */
+export const LONGEST_ACCOUNT_HOLDER_NAME = 140
+
+/** The longest remarks, in characters (assumed, decisions §8). */
+export const LONGEST_REMARKS = 256

@@ -8,6 +8,7 @@
  */
 import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { LONGEST_ACCOUNT_HOLDER_NAME, LONGEST_REMARKS } from './bounds.js'
 import type { ErrorCode } from './core/errors.js'
 import { DEFAULT_LIMIT } from './core/list.js'
 import type { Region } from './core/regions.js'
@@ -131,8 +132,8 @@ export const Duration = Type.String({
   'x-expected': 'an ISO 8601 duration without years and months, such as P3D',
 })
 
-export const AccountHolderName = Text(1, 140)
-export const Remarks = Text(1, 256)
+export const AccountHolderName = Text(1, LONGEST_ACCOUNT_HOLDER_NAME)
+export const Remarks = Text(1, LONGEST_REMARKS)
 export const EmailAddress = Type.String({
   maxLength: 254,
   pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',

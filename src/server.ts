@@ -7,9 +7,11 @@ import { counterpartyRoutes } from './areas/counterparties/routes.js'
 import { collectionRoutes } from './areas/direct-debit/routes.js'
 import { mandateRoutes } from './areas/mandates/routes.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
+import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { controlRoutes } from './control/routes.js'
+import { errors } from './core/errors.js'
 import { formatInstant } from './core/time.js'
 import { docs } from './openapi/docs.js'
 import { createDocuments } from './openapi/documents.js'
@@ -197,6 +199,14 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   // The interface as a document.
   app.register(openapi, { documents })
   app.register(docs, { documents })
+  app.register(payoutLinkPages, {
+    admit(request, payoutLinkId, client) {
+      request.sandbox.tenant = registry.tenant(client ?? ownerOfLink(payoutLinkId), now())
+      return request.sandbox.tenant
+    },
+    record: request => requests.passPage(request, request.sandbox.tenant, now()),
+    isReplay,
+  })
 
   // The control plane.
   app.register(
@@ -237,14 +247,23 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   /** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
   function clientOf(request: FastifyRequest): string | undefined {
     const path = request.routeOptions.url ?? pathOf(request.url)
-    const isUnlogged = request.sandbox.isForeign || request.routeOptions.schema?.hide
-    if (path.startsWith(CONTROL_PLANE) || isUnlogged) return undefined
+    // The browsers of recipients are not the app under test.
+    const isPage = path.startsWith('/pay/') || path.startsWith('/sdk/') || request.routeOptions.schema?.hide
+    if (path.startsWith(CONTROL_PLANE) || isPage || request.sandbox.isForeign) return undefined
     return request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
   }
 
   function ownerOf(request: FastifyRequest) {
     const clientId = clientOf(request)
     return clientId === undefined ? undefined : { clientId, at: formatInstant(registry.timeOf(clientId, now())) }
+  }
+
+  /** Returns the client that has a payout link. Throws PAYOUT_LINK_NOT_FOUND, MISSING_FIELD (several have it). */
+  function ownerOfLink(payoutLinkId: string): string {
+    const [clientId, another] = registry.clientsWhere(({ payoutLinks }) => payoutLinks.has(payoutLinkId), now())
+    if (clientId === undefined) throw errors.payoutLinkNotFound(payoutLinkId)
+    if (another !== undefined) throw errors.ambiguousPayoutLink()
+    return clientId
   }
 
   function claimedClient(request: FastifyRequest): string | undefined {

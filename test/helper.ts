@@ -37,7 +37,7 @@ export function build(t: Teardown, { clock = MONDAY, now = () => 0, ...options }
   return app
 }
 
-/** What a call answered; `body` is the parsed JSON, or null where there is no content. */
+/** What a call answered; `body` is the parsed JSON, the text of a page, or null where there is no content. */
 export interface Answer {
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -72,9 +72,10 @@ export async function call(
   })
   // Unlike HTTP, inject shows the content that an answer to HEAD leaves out.
   const hasContent = response.payload !== '' && method !== 'HEAD'
+  const isHtml = String(response.headers['content-type']).startsWith('text/html')
   return {
     status: response.statusCode,
-    body: hasContent ? response.json() : null,
+    body: hasContent ? (isHtml ? response.payload : response.json()) : null,
     headers: response.headers,
   }
 }

@@ -80,6 +80,17 @@ export async function run(token: string | undefined): Promise<readonly string[]>
 }
 `
 
+/** A TypeScript module of a page that embeds a payout link. Comments mark the expected errors. */
+const PAGE = `
+import type { MountOptions } from 'payments-sandbox/sdk'
+import { mountPayoutLink } from 'payments-sandbox/sdk'
+
+const options: MountOptions = { url: 'https://pay.example/pay/pl_1', onError: ({ code }) => console.log(code.length) }
+const { unmount } = mountPayoutLink(document.body, options)
+// @ts-expect-error: url is missing
+mountPayoutLink(document.body, { onReady: unmount })
+`
+
 /** A program of a user. It prints its results as JSON. */
 const PROGRAM = `
 const listeners = () => process.listenerCount('SIGTERM') + process.listenerCount('SIGINT')
@@ -181,6 +192,9 @@ t.test('the packed tarball runs without the sources', async t => {
 
   writeFileSync(join(home, 'typed.mts'), TYPED)
   t.equal(typeErrors(home, ['typed.mts'], { module: 'esnext', moduleResolution: 'bundler' }), '', 'types, bundler')
+  writeFileSync(join(home, 'page.mts'), PAGE)
+  const browser = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], skipLibCheck: false }
+  t.equal(typeErrors(home, ['page.mts'], browser), '', 'types of the SDK')
   // The examples import packages that are not installed here.
   writeFileSync(join(home, 'stubs.d.ts'), "declare module 'vitest'\ndeclare module 'testcontainers'\n")
   for (const module of ['vitest', 'testcontainers']) writeFileSync(join(home, `${module}.mjs`), example(module))

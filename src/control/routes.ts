@@ -5,6 +5,7 @@ import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
 import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
 import { payoutLinkOutcomes } from '../areas/payout-links/outcomes.js'
+import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
 import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import type { Fault, FaultRequest, Faults } from '../core/faults.js'
@@ -26,6 +27,16 @@ import * as schemas from './schemas.js'
 import { verify } from './verify.js'
 
 const querystring = schemas.ClientQuery
+
+/** The names of this machine: the demo page has one, and the service the other. */
+const LOOPBACK = 'http://localhost:* http://127.0.0.1:*'
+const EMBED_DEMO_HEADERS = {
+  'content-security-policy':
+    `default-src 'none'; script-src 'self' ${LOOPBACK}; frame-src ${LOOPBACK}; style-src 'self'; ` +
+    "connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
 
 /** The facts of the process. */
 export interface About {
@@ -307,7 +318,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.ExplainedPayoutLink,
       handle: ({ tenant, params: { payoutLinkId }, body }) => {
         const { payoutLinks } = tenant()
-        payoutLinks.claim(payoutLinkId, body)
+        payoutLinks.claim(payoutLinkId, body, 'control')
         return payoutLinks.explain(payoutLinkId)
       },
     }),
@@ -322,7 +333,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.ExplainedPayoutLink,
       handle: ({ tenant, params: { payoutLinkId }, body }) => {
         const { payoutLinks } = tenant()
-        payoutLinks.decline(payoutLinkId, body)
+        payoutLinks.decline(payoutLinkId, body, 'control')
         return payoutLinks.explain(payoutLinkId)
       },
     }),
@@ -484,6 +495,17 @@ const tableOf = (about: About): readonly ControlRoute[] => {
           fidelity,
         })),
       }),
+    }),
+    route({
+      method: 'GET',
+      url: '/embed-demo',
+      summary: "A partner's page that embeds a payout link of the demo client from a second origin",
+      querystring,
+      response: schemas.Html,
+      handle: ({ reply }) => {
+        reply.headers(EMBED_DEMO_HEADERS).type('text/html; charset=utf-8')
+        return renderEmbedDemo()
+      },
     }),
     route({
       method: 'GET',

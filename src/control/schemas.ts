@@ -357,3 +357,6 @@ export {
   Settings,
   TenantSnapshot,
 }
+
+/** A page. */
+export const Html = Type.String()

@@ -38,6 +38,7 @@ export const catalogue = {
   INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
   EXPIRED_TOKEN: entry(401, "The bearer token has expired on the tenant's clock."),
   ADMIN_TOKEN_REQUIRED: entry(401, 'Control plane: an admin token is set, and the call does not carry it.'),
+  INVALID_PAGE_TOKEN: entry(403, 'A claim or decline does not carry the token of the page of its payout link.'),
   ORIGIN_NOT_ALLOWED: entry(
     403,
     "The origin of an embedded link is not on the tenant's list of allowed SDK origins, or the list is empty.",
@@ -64,10 +65,14 @@ export const catalogue = {
   DUPLICATE_REFERENCE: entry(409, "The caller's reference is taken, whatever the body."),
   MANDATE_NOT_ACTIVE: entry(409, 'The mandate is not ACTIVE.'),
   MANDATE_ALREADY_USED: entry(409, 'The ONE_OFF mandate has a collection already.'),
-  PAYOUT_LINK_ALREADY_CLAIMED: entry(409, 'The payout link has been claimed, so it cannot be cancelled.'),
+  PAYOUT_LINK_ALREADY_CLAIMED: entry(
+    409,
+    'The payout link has been claimed, so it can be neither cancelled nor claimed.',
+  ),
   PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled already.'),
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
   ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state; the message names what is.'),
+  PAYOUT_LINK_CLOSED: entry(410, 'Page of a payout link: the link is CANCELLED, EXPIRED or REJECTED.'),
   OPERATION_SUNSET: entry(410, 'The operation is past its sunset: only when asked for by a deprecation.'),
   PAYLOAD_TOO_LARGE: entry(
     413,
@@ -79,7 +84,10 @@ export const catalogue = {
     'Wrong Content-Type, or a document that is not PDF, JPEG or PNG by its first bytes.',
   ),
   HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB.'),
-  RATE_LIMITED: entry(429, 'Only when asked for by a fault; with `Retry-After`.'),
+  RATE_LIMITED: entry(
+    429,
+    'More than 20 claims and declines of a payout link in a minute, or a fault; with `Retry-After`.',
+  ),
   INTERNAL_ERROR: entry(500, 'Unforeseen; the message tells nothing of the inside.'),
   SERVICE_UNAVAILABLE: entry(
     503,
@@ -285,6 +293,20 @@ export const errors = {
     ),
   payoutLinkAlreadyClaimed: (status: string) =>
     new ApiError('PAYOUT_LINK_ALREADY_CLAIMED', 'payoutLinkId', `The link has been claimed: it is ${status}.`),
+  payoutLinkClosed: (status: string) =>
+    new ApiError('PAYOUT_LINK_CLOSED', 'payoutLinkId', `The link can no longer be claimed: it is ${status}.`),
+  invalidPageToken: () =>
+    new ApiError('INVALID_PAGE_TOKEN', 'token', 'token must be that of the page of this payout link.'),
+  ambiguousPayoutLink: () =>
+    new ApiError(
+      'MISSING_FIELD',
+      'client',
+      'Several clients have a payout link with this id: name one with ?client=<client_id>.',
+    ),
+  rateLimited: (seconds: number) =>
+    new ApiError('RATE_LIMITED', null, `Too many requests: try again in ${seconds} seconds.`, {
+      'retry-after': String(seconds),
+    }),
   payoutLinkNotCancellable: (status: string) =>
     new ApiError('PAYOUT_LINK_NOT_CANCELLABLE', 'payoutLinkId', `The link is ${status} already.`),
   billCancelled: () =>

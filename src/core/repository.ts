@@ -53,6 +53,8 @@ export interface Repository<R, E extends Entry<R> = Entry<R>> {
   get(region: Region, reference: string, notFound: (reference: string) => ApiError): E
   /** Returns the entries with the reference, of all regions. */
   find(reference: string): E[]
+  /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
+  newest(region: Region): E | undefined
   /** @throws DUPLICATE_REFERENCE */
   assertUnused(region: Region, reference: string): void
   /** Stores an entry. Its reference must be unused. */
@@ -114,7 +116,15 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       if (entry === undefined) throw notFound(reference)
       return entry
     },
-    find: reference => REGIONS.flatMap(region => regions[region].byReference.get(reference) ?? []),
+    find(reference) {
+      const found: E[] = []
+      for (const region of REGIONS) {
+        const entry = regions[region].byReference.get(reference)
+        if (entry !== undefined) found.push(entry)
+      }
+      return found
+    },
+    newest: region => regions[region].entries.at(-1),
     assertUnused(region, reference) {
       if (regions[region].byReference.has(reference)) throw errors.duplicateReference(referenceField, reference)
     },

@@ -41,6 +41,11 @@ export interface RequestRecorder {
    * Throws OPERATION_SUNSET, SERVICE_UNAVAILABLE, and the error that a fault asks for.
    */
   passApi(request: FastifyRequest, tenant: Tenant, realNow: number): void
+  /**
+   * Records a claim or decline on the page of a payout link, without the token of the page. Its answer is a page, which
+   * a replay does not compare. Throws SERVICE_UNAVAILABLE.
+   */
+  passPage(request: FastifyRequest, tenant: Tenant, realNow: number): void
   /** Records a call of the control plane that changes the tenant. Throws SERVICE_UNAVAILABLE. */
   passControl(request: FastifyRequest, tenant: Tenant, realNow: number): void
 }
@@ -65,6 +70,12 @@ export function createRequestRecorder({ recorder, log }: RecordingOptions): Requ
       if (!isMatched) return
       request.sandbox.faults = tenant.faults.apply(target, realNow)
       throwFault(request.sandbox.faults, takesToken)
+    },
+    passPage(request, tenant, realNow) {
+      const { token, ...body } = request.body as Record<string, unknown>
+      const recorded = { ...toRecorded(request, tenant, realNow), query: { client: tenant.clientId }, body }
+      log?.append(tenant, recorded)
+      recorder.add(tenant, recorded)
     },
     passControl: record,
   }

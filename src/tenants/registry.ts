@@ -98,6 +98,11 @@ export interface TenantRegistry {
   /** Throws CLIENT_NOT_FOUND. */
   tenant(clientId: string, realNow: number): Tenant
   tenants(realNow: number): Tenant[]
+  /**
+   * Returns the client ids of the tenants that match. It does not count as use, and nothing happens. Clients without
+   * a request so far have the records of their fixture: they are looked at if no other matches.
+   */
+  clientsWhere(matches: (tenant: Tenant) => boolean, realNow: number): string[]
   /** Throws CLIENT_NOT_FOUND. */
   identityOf(clientId: string): Identity
   /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
@@ -343,6 +348,13 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     has: clientId => find(clientId) !== undefined,
     tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
+    clientsWhere(matches, realNow) {
+      const clients = [...configured.values(), ...registered.values()]
+      const used = clients.filter(({ tenant }) => tenant !== undefined && matches(tenant))
+      const found =
+        used.length > 0 ? used : clients.filter(client => client.tenant === undefined && matches(open(client, realNow)))
+      return found.map(({ clientId }) => clientId)
+    },
     identityOf: clientId => identity(mustUse(clientId)),
     reset,
     remove(clientId, realNow) {

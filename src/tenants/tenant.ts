@@ -161,15 +161,16 @@ export function createTenant(
     mandates,
     takeOutcome: collection => outcomes.take('collection', collection),
   })
+  const accounts = createAccountStore(context)
   const payoutLinks = createPayoutLinkStore({
     context,
     publicUrl,
     allowedOrigins: () => settings.allowedOrigins,
     takeOutcome: link => outcomes.take('payoutLink', link),
+    payer: region => accounts.holder(region) ?? clientId,
   })
   const counterparties = createCounterpartyStore(context)
   const bills = createBillStore({ context, counterparties })
-  const accounts = createAccountStore(context)
   const stores = { mandates, collections, payoutLinks, bills, counterparties, accounts }
 
   return {

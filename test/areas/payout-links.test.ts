@@ -51,7 +51,7 @@ const ukClaim = {
   accountIdentifier: '12345678',
   branchIdentifier: { type: 'SORT', value: '123456' },
 }
-const CLAIMS: Readonly<Record<string, object>> = {
+const CLAIMS: Readonly<Record<string, { accountIdentifier: string }>> = {
   'SEPA-CT': sepaClaim,
   'SEPA-INSTANT': sepaClaim,
   'US-ACH': usClaim,
@@ -501,6 +501,12 @@ t.test('control plane: an unknown link is PAYOUT_LINK_NOT_FOUND, a malformed id 
 
 // ------------------------------------------------------------------------------------------------ claim, decline
 
+/** Decisions §8: after the claim, only the last four characters of the account number are kept. */
+const masked = (claim: { accountIdentifier: string }) => ({
+  ...claim,
+  accountIdentifier: claim.accountIdentifier.replace(/.(?=.{4})/g, '*'),
+})
+
 t.test('decisions §8: a claim that has what its method asks for is taken', async t => {
   const client = await open()
   const found: unknown[] = []
@@ -511,7 +517,7 @@ t.test('decisions §8: a claim that has what its method asks for is taken', asyn
   }
   t.same(
     found,
-    Object.entries(CLAIMS).map(([method, claim]) => [method, 200, 'CLAIMED', claim, 'control']),
+    Object.entries(CLAIMS).map(([method, claim]) => [method, 200, 'CLAIMED', masked(claim), 'control']),
   )
 })
 
@@ -528,6 +534,7 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
     ...each(accounts(['1234567', '123456789', '1234567x', '1234 5678', 'GB29NWBK60161331926819']), account),
     ...each([{ branchIdentifier: undefined }], missing('branchIdentifier')),
     ...each(types(['ROUTING', 'BIC', 'IFSC', 'ABA'], '123456'), type),
+    ...each([{ accountType: 'CHECKING' }], invalid('accountType')),
     ...each(branches('SORT', ['12345', '1234567', '12-34-56', '12345x']), value),
   ]
   const cases: Record<string, (readonly [unknown, string])[]> = {
@@ -538,7 +545,11 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
       ]),
       account,
     ),
-    'SEPA-INSTANT': each(accounts(['DE89370400440532013001']), account),
+    'SEPA-INSTANT': [
+      ...each(accounts(['DE89370400440532013001']), account),
+      ...each(branches('BIC', ['COBADEFFXXX']), invalid('branchIdentifier')),
+      ...each([{ accountType: 'CHECKING' }], invalid('accountType')),
+    ],
     'UK-BACS': uk,
     'UK-FAST': uk,
     'US-ACH': [
@@ -570,6 +581,10 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
     t.equal(gist(await verb(client, id, 'claim')), missing('accountHolderName'), 'no body')
     t.equal((await explain(client, id)).record.status, 'ACTIVE', `${method} is not claimed`)
   }
+  const named = await createLink(client, payoutLink({ accountHolderName: 'Jane Doe' }))
+  const other = { ...sepaClaim, accountHolderName: 'John Doe' }
+  t.equal(gist(await verb(client, named, 'claim', other)), invalid('accountHolderName'), 'not the name of the link')
+  t.equal((await verb(client, named, 'claim', sepaClaim)).status, 200, 'the name of the link')
   const right = [
     ['SEPA-CT', { accountIdentifier: 'FR1420041010050500013M02606' }],
     ['US-ACH', { accountIdentifier: '1234' }],
@@ -859,7 +874,7 @@ t.test('control plane, seed: links of any state and any past can be given', asyn
   t.equal((await explain(client, 'seed-active')).record.expiresAt, '2026-11-08T09:00:00Z', 'from its creation')
   t.equal((await explain(client, 'seed-cancelled')).record.cancellationComment, 'wrong amount')
   t.match(JSON.stringify((await explain(client, 'seed-rejected')).record), /not me/)
-  t.same((await explain(client, 'seed-paid-us')).record.claim, usClaim)
+  t.same((await explain(client, 'seed-paid-us')).record.claim, masked(usClaim))
   t.equal((await explain(client, 'seed-processing')).next.at, '2026-11-02T13:00:00Z', 'the next T2 day')
   t.equal(gist(await cancel(client, 'seed-claimed')), CLAIMED)
   t.equal(gist(await cancel(client, 'seed-embedded', 'x', 'UK')), '204', 'the region follows from the currency')

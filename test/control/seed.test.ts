@@ -451,7 +451,8 @@ t.test('control plane, POST /seed: a payout link keeps its claim, comment and de
     ],
   })
   const recordOf = async (id: string) => (await client.control('GET', `/payout-links/${id}`)).body.record
-  t.match(await recordOf('pl_claimed'), { claim, claimedAt: '2026-11-02T08:59:00Z' })
+  const masked = { ...claim, accountIdentifier: '******************3000' }
+  t.match(await recordOf('pl_claimed'), { claim: masked, claimedAt: '2026-11-02T08:59:00Z' })
   t.match(await recordOf('pl_cancelled'), { cancellationComment: 'Paid in cash' })
   t.match(await recordOf('pl_rejected'), { decline: { remarks: 'Not mine' } })
 })

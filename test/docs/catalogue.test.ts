@@ -64,6 +64,10 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
     return client.get(MANDATES)
   },
   ADMIN_TOKEN_REQUIRED: ({ t }) => call(build(t, { adminToken: 'admin' }), 'GET', '/_sandbox'),
+  async INVALID_PAGE_TOKEN(scene) {
+    const body = { action: 'decline', token: 'forged' }
+    return call(scene.client.app, 'POST', `/pay/${await createLink(scene)}`, { body })
+  },
   ORIGIN_NOT_ALLOWED: ({ client }) =>
     client.post(LINKS, payoutLink({ uiMode: 'embedded', origin: 'https://shop.example' })),
   FORBIDDEN_ORIGIN: ({ client }) => client.get(MANDATES, { headers: { origin: 'https://shop.example' } }),
@@ -115,6 +119,11 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
     await client.post(MANDATES, mandate())
     await client.post(COLLECTIONS, collection())
     return client.control('POST', '/direct-debit/COL-0001/settle', {})
+  },
+  async PAYOUT_LINK_CLOSED(scene) {
+    const payoutLinkId = await createLink(scene)
+    await cancelLink(scene, payoutLinkId)
+    return call(scene.client.app, 'GET', `/pay/${payoutLinkId}`, { headers: { accept: 'application/json' } })
   },
   async OPERATION_SUNSET({ client }) {
     const gone = { operation: 'GET /api/v1/mandates', deprecatedSince: MONDAY, sunset: MONDAY, goneAfterSunset: true }

@@ -49,9 +49,9 @@ function parse(path: string, text: string): Module {
 }
 
 const modules: Module[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter(file => file.endsWith('.ts'))
+  .filter(file => /\.tsx?$/.test(file))
   .sort()
-  .map(file => parse(relative('.', file).replace(/\.ts$/, ''), readFileSync(join(SRC, file), 'utf8')))
+  .map(file => parse(relative('.', file).replace(/\.tsx?$/, ''), readFileSync(join(SRC, file), 'utf8')))
 
 const layerOf = (path: string) => path.split('/')[0] as string
 const areaOf = (path: string) => path.split('/')[1] as string
@@ -103,6 +103,21 @@ t.test('architecture, import rule: an area never imports another area', async t 
   const isOwn = (target: Import, from: Module) =>
     layerOf(target.target) !== 'areas' || areaOf(target.target) === areaOf(from.path)
   t.same(broken('areas', isOwn), [])
+})
+
+/** Whether a module runs in a browser only. */
+const isForBrowsers = (path: string) => path.includes('/browser/')
+
+t.test('architecture, import rule: the server imports no module that is for browsers', async t => {
+  t.ok(modules.some(({ path }) => isForBrowsers(path)))
+  t.same(
+    modules
+      .filter(({ path }) => !isForBrowsers(path))
+      .flatMap(({ path, imports }) =>
+        imports.filter(({ target }) => isForBrowsers(target)).map(({ target }) => `${path} → ${target}`),
+      ),
+    [],
+  )
 })
 
 t.test('architecture, import rule: there are no circles', async t => {
@@ -183,7 +198,9 @@ function impurities({ path, source, imports }: Module): string[] {
 t.test(
   'control plane, Time: nothing below src/plugins reads the real time, chance, files or settings, or waits',
   async t => {
-    const below = modules.filter(({ path }) => path.startsWith('core/') || path.startsWith('areas/'))
+    const below = modules.filter(
+      ({ path }) => path.startsWith('core/') || (path.startsWith('areas/') && !isForBrowsers(path)),
+    )
     t.ok(below.length > 30, `${below.length} modules`)
     t.same(below.flatMap(impurities), [])
   },

@@ -218,9 +218,10 @@ both('payoutLinks: explain, and every move', async (t, sandbox) => {
     payoutLinks: ids.map(payoutLinkId => ({ payoutLinkId, amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' })),
   })
   const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  const masked = { ...claim, accountIdentifier: '******************3000' }
   t.match(await payoutLinks.explain('link-0001'), { record: { status: 'ACTIVE', amount: '25' } })
   for (const id of ['link-0001', 'link-0002']) {
-    t.match(await payoutLinks.claim(id, claim), { record: { status: 'CLAIMED', claim } })
+    t.match(await payoutLinks.claim(id, claim), { record: { status: 'CLAIMED', claim: masked } })
     t.match(await payoutLinks.process(id), { record: { status: 'PROCESSING' } })
   }
   t.match(await payoutLinks.pay('link-0001'), { record: { status: 'PAID' } })
@@ -363,6 +364,7 @@ const NOT_OF_A_CLIENT = [
   'POST /_sandbox/credentials/verify',
   'GET /_sandbox/reason-codes',
   'GET /_sandbox/errors',
+  'GET /_sandbox/embed-demo',
 ]
 
 /** Calls every method that there is, at any depth, with the same arguments. */

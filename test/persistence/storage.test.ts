@@ -10,6 +10,7 @@ import { createStorage } from '../../src/persistence/storage.js'
 import { folderNameOf } from '../../src/persistence/tenant-file.js'
 import { buildServer } from '../../src/server.js'
 import { loadFixtures } from '../../src/tenants/fixtures.js'
+import { claim } from '../areas/pages.js'
 import type { BuildOptions } from '../helper.js'
 import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
@@ -163,6 +164,7 @@ t.test(
     await client.post('/api/v1/mandates', mandate())
     await client.post('/api/v1/direct-debit', collection({ debtorName: 'token=abc, Basic YTpi' }))
     const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+    await claim(first.app, payoutLinkId, { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' })
     await client.control('PUT', '/settings', { mandateActivation: 'manual', deprecationStyle: 'rfc' })
     await client.control('PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills' }] })
     await client.control('POST', '/faults', { times: 3, effect: { kind: 'error', status: 418 } })
@@ -172,6 +174,7 @@ t.test(
 
     const { app } = await start(t, path)
     t.equal(await stateOf(app), state)
+    t.ok(state.includes('"claimedAt":'), 'the claim of a page')
     const { send, control } = resume(app, client.token)
     t.match((await control('GET', '/faults')).body.data, [{ id: 'fault-1', seen: 1, fired: 1, state: 'armed' }])
     t.same([(await send('GET', '/api/v1/bills')).status, (await send('GET', '/api/v1/bills')).status], [418, 418])

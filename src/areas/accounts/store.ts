@@ -28,6 +28,9 @@ export function createAccountStore(context: TenantContext) {
     list: (region: Region, { currency, cursor, limit }: AccountQuery): List<Account> =>
       repository.list(region, { fields: { currency }, cursor, limit }),
 
+    /** Returns the holder of the newest account of a region; undefined: there is no account. */
+    holder: (region: Region): string | undefined => repository.newest(region)?.record.accountHolderName,
+
     /**
      * Checks seeded accounts. The region follows from the currency.
      * @throws DUPLICATE_REFERENCE, INVALID_FIELD, with the path of the record before the field

@@ -17,8 +17,8 @@ import {
   Text,
   titled,
 } from '../../schemas.js'
+import { ACCOUNT_TYPES, PAYOUT_METHODS } from './claim-rules.js'
 import { PAYOUT_LINK_STATUSES } from './lifecycle.js'
-import { PAYOUT_METHODS } from './methods.js'
 import { PAYOUT_LINK_OUTCOMES } from './outcomes.js'
 
 /** Interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel. */
@@ -142,7 +142,7 @@ export const Claim = Type.Object(
     branchIdentifier: Type.Optional(
       assumed(branchIdentifier(assumed), 'ROUTING for US-ACH, SORT for UK-BACS and UK-FAST.'),
     ),
-    accountType: Type.Optional(assumed(OneOf('CHECKING', 'SAVINGS'), 'For US-ACH.')),
+    accountType: Type.Optional(assumed(OneOf(...ACCOUNT_TYPES), 'For US-ACH.')),
   },
   {
     title: 'PayoutLinkClaim',
@@ -201,3 +201,45 @@ export const PayoutLinkOutcomeBody = titled(
   Type.Object({ outcome: assumed(OneOf(...PAYOUT_LINK_OUTCOMES), 'The outcome of the link.') }),
   { outcome: 'FAILED' },
 )
+// ------------------------------------------------------------------------------------------------------------ pages
+
+export const PageParams = Type.Object({ payoutLinkId: assumed(PayoutLinkId) })
+
+/** The parameters of the page of a link. */
+export const PageQuery = Type.Object({
+  /** Names the client if several have a link with the same id, as forks do. */
+  client: Type.Optional(assumed(Type.String({ minLength: 1, 'x-expected': 'a client id' }))),
+  /** Shows a closed link to the recipient who has claimed or declined it. */
+  receipt: Type.Optional(assumed(Type.String({ maxLength: 64, 'x-expected': 'the receipt of a claim or decline' }))),
+})
+export type PageQuery = Static<typeof PageQuery>
+
+/** A text as a person types it, with separators. The rules of the payout method are applied later. */
+const Typed = Type.String({ maxLength: 1000, 'x-expected': 'a string of at most 1000 characters' })
+
+/** A claim or decline on the page of a link, as JSON or as a form. */
+export const PageAction = Type.Object({
+  action: assumed(OneOf('claim', 'decline')),
+  /** Left out by a replay only. */
+  token: Type.Optional(assumed(Type.String({ maxLength: 64, 'x-expected': 'the token of the page' }))),
+  accountHolderName: Type.Optional(assumed(Typed)),
+  accountIdentifier: Type.Optional(assumed(Typed)),
+  branchIdentifier: Type.Optional(
+    assumed(Type.Object({ type: Type.Optional(assumed(Typed)), value: Type.Optional(assumed(Typed)) })),
+  ),
+  accountType: Type.Optional(assumed(Typed)),
+  remarks: Type.Optional(assumed(Remarks)),
+})
+export type PageAction = Static<typeof PageAction>
+
+/** The members of a link that its page shows to programs. */
+export const PageState = Type.Object({
+  payoutLinkId: assumed(PayoutLinkId),
+  status: PayoutLink.properties.status,
+  amount: given.amount,
+  currency: assumed(given.currency),
+  payoutMethod: assumed(given.payoutMethod),
+  expiresAt: PayoutLink.properties.expiresAt,
+  receipt: Type.Optional(assumed(Type.String())),
+})
+export type PageState = Static<typeof PageState>

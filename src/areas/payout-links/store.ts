@@ -11,6 +11,7 @@ import { createStatefulRepository } from '../../core/stateful-repository.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../../core/time.js'
+import { accountRules, maskAccount } from './claim-rules.js'
 import type { PayoutLinkStatus, PayoutLinkVerb } from './lifecycle.js'
 import { payoutLinkLifecycle } from './lifecycle.js'
 import type { PayoutMethod } from './methods.js'
@@ -27,6 +28,8 @@ export interface PayoutLinkStoreOptions {
   allowedOrigins(): readonly string[]
   /** Returns the armed outcome of a new link, and counts it. */
   takeOutcome(link: OutcomeMatch): string | undefined
+  /** Returns the name under which the tenant pays in a region. */
+  payer(region: Region): string
 }
 
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
@@ -40,7 +43,13 @@ const EXPIRY = {
 const seconds = (duration: string) => parseDuration(duration) as number
 
 /** The payout links of one tenant (decisions §8), in regions EU, US and UK. */
-export function createPayoutLinkStore({ context, publicUrl, allowedOrigins, takeOutcome }: PayoutLinkStoreOptions) {
+export function createPayoutLinkStore({
+  context,
+  publicUrl,
+  allowedOrigins,
+  takeOutcome,
+  payer,
+}: PayoutLinkStoreOptions) {
   const { clock, ids } = context
 
   const repository = createStatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb>(
@@ -158,20 +167,57 @@ export function createPayoutLinkStore({ context, publicUrl, allowedOrigins, take
       repository.move(entry, 'cancel', 'api', { cancellationComment })
     },
 
+    has: (payoutLinkId: string): boolean => repository.find(payoutLinkId).length > 0,
+
+    /** @throws PAYOUT_LINK_NOT_FOUND */
+    read: (payoutLinkId: string): StoredPayoutLink => findEntry(payoutLinkId).record,
+
+    /** Returns the name of the payer of a link: the holder of the tenant's account, else the client id. */
+    payer: ({ payoutMethod }: StoredPayoutLink): string => payer(payoutMethods[payoutMethod].region),
+
+    /** Returns the origins that may embed a link; `*` stands for any port. A hosted link has none (decisions §8). */
+    embedders({ uiMode, origin }: StoredPayoutLink): readonly string[] {
+      if (uiMode === 'hosted') return []
+      return origin === undefined ? allowedOrigins() : [origin]
+    },
+
+    /** Returns the instant at which a claimed link is paid. */
+    paidAt: ({ payoutMethod, claimedAt, updatedAt }: StoredPayoutLink): Instant =>
+      payoutMethods[payoutMethod].paidAt(parseInstant(claimedAt ?? updatedAt) as Instant),
+
     /**
-     * Claims the link for the recipient, with the account to pay to.
+     * Claims the link for the recipient, with the account to pay to. Stores the account number masked.
      * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION, MISSING_FIELD, INVALID_FIELD
      */
-    claim(payoutLinkId: string, claim: Claim): void {
+    claim(payoutLinkId: string, claim: Claim, cause: 'api' | 'control'): void {
       const entry = findEntry(payoutLinkId)
       assertPayable(claim, entry.record)
       const claimedAt = formatInstant(clock.now())
-      repository.move(entry, 'claim', 'control', { claim, claimedAt })
+      repository.move(entry, 'claim', cause, { claim: masked(claim), claimedAt })
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
-    decline(payoutLinkId: string, decline: Decline): void {
-      repository.move(findEntry(payoutLinkId), 'decline', 'control', { decline })
+    decline(payoutLinkId: string, decline: Decline, cause: 'api' | 'control'): void {
+      repository.move(findEntry(payoutLinkId), 'decline', cause, { decline })
+    },
+
+    /**
+     * Refuses a claim that does not fit the link.
+     * @throws PAYOUT_LINK_NOT_FOUND, MISSING_FIELD, INVALID_FIELD
+     */
+    assertPayable: (payoutLinkId: string, claim: Claim): void => assertPayable(claim, findEntry(payoutLinkId).record),
+
+    /**
+     * Refuses to claim or to decline a link that is not ACTIVE.
+     * @throws PAYOUT_LINK_NOT_FOUND, PAYOUT_LINK_ALREADY_CLAIMED, PAYOUT_LINK_CLOSED
+     */
+    assertOpen(payoutLinkId: string): void {
+      const { status } = findEntry(payoutLinkId).record
+      if (status === 'ACTIVE') return
+      if (status === 'CANCELLED' || status === 'EXPIRED' || status === 'REJECTED') {
+        throw errors.payoutLinkClosed(status)
+      }
+      throw errors.payoutLinkAlreadyClaimed(status)
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
@@ -236,7 +282,7 @@ export function createPayoutLinkStore({ context, publicUrl, allowedOrigins, take
             updatedAt,
             ...(cancellationComment !== undefined && { cancellationComment }),
             ...(claimedAt !== undefined && { claimedAt }),
-            ...(claim !== undefined && { claim }),
+            ...(claim !== undefined && { claim: masked(claim) }),
             ...(decline !== undefined && { decline }),
           }
           return { region, record }
@@ -287,14 +333,30 @@ function nextStep({
   }
 }
 
-/** Refuses a claim whose account does not fit the payout method (decisions §8). `path` precedes the fields. */
-function assertPayable(claim: Claim, { payoutMethod }: Pick<StoredPayoutLink, 'payoutMethod'>, path = '') {
-  const { accountIdentifier, branchIdentifier, accountType } = claim
-  const { isIdentifier, identifier, branch, hasType } = payoutMethods[payoutMethod].account
+/** Only the transfer needs the account number, and no money moves here (decisions §8). */
+const masked = (claim: Claim): Claim => ({ ...claim, accountIdentifier: maskAccount(claim.accountIdentifier) })
+
+/**
+ * Refuses a claim that does not fit the link (decisions §8): a name other than that of the link, an account that its
+ * method does not pay to, and members that its method does not take. `path` precedes the fields.
+ */
+function assertPayable(
+  claim: Claim,
+  link: Pick<StoredPayoutLink, 'payoutMethod' | 'accountHolderName'>,
+  path = '',
+): void {
+  const { accountHolderName, accountIdentifier, branchIdentifier, accountType } = claim
+  const { payoutMethod } = link
+  const { isIdentifier, identifier, branch, hasType } = accountRules[payoutMethod]
+  if (accountHolderName !== (link.accountHolderName ?? accountHolderName)) {
+    throw errors.invalid(`${path}accountHolderName`, 'accountHolderName must be that of the payout link.')
+  }
   if (!isIdentifier(accountIdentifier)) {
     throw errors.invalid(`${path}accountIdentifier`, `accountIdentifier must be ${identifier} for ${payoutMethod}.`)
   }
-  if (branch !== undefined) {
+  if (branch === undefined) {
+    if (branchIdentifier !== undefined) throw notTaken(`${path}branchIdentifier`, 'branchIdentifier', payoutMethod)
+  } else {
     const { type, isValue, value } = branch
     if (branchIdentifier === undefined) {
       const message = `branchIdentifier of type ${type} is required for ${payoutMethod}.`
@@ -307,7 +369,11 @@ function assertPayable(claim: Claim, { payoutMethod }: Pick<StoredPayoutLink, 'p
       throw errors.invalid(`${path}branchIdentifier.value`, `branchIdentifier.value must be ${value}.`)
     }
   }
+  if (!hasType && accountType !== undefined) throw notTaken(`${path}accountType`, 'accountType', payoutMethod)
   if (hasType && accountType === undefined) {
     throw errors.missing(`${path}accountType`, `accountType CHECKING or SAVINGS is required for ${payoutMethod}.`)
   }
 }
+
+const notTaken = (field: string, name: string, payoutMethod: string) =>
+  errors.invalid(field, `${name} must be left out: ${payoutMethod} does not take it.`)

@@ -1,0 +1,29 @@
+import type { BrowserFile } from '../../plugins/browser-files.js'
+import { readModules } from '../../plugins/browser-files.js'
+import { styles } from './views/styles.js'
+
+const BROWSER = 'areas/payout-links/browser'
+
+/**
+ * The modules that run in a browser: the scripts of the pages and of the demo, with all that they import. They are the
+ * files that the server itself runs, so that both check a claim by the same rules.
+ */
+const MODULES = [
+  `${BROWSER}/page.js`,
+  `${BROWSER}/embed-demo.js`,
+  'areas/payout-links/claim-rules.js',
+  'bounds.js',
+  'core/identifiers.js',
+  'core/origins.js',
+]
+
+let loaded: { readonly assets: ReadonlyMap<string, BrowserFile>; readonly sdk: BrowserFile } | undefined
+
+/** Returns the files below `/pay/assets/` by path, and the SDK. They are read once for a process. */
+export function loadAssets() {
+  loaded ??= {
+    assets: readModules(MODULES).set('page.css', { type: 'text/css; charset=utf-8', content: styles }),
+    sdk: readModules([`${BROWSER}/sdk.js`]).get(`${BROWSER}/sdk.js`) as BrowserFile,
+  }
+  return loaded
+}

@@ -1,0 +1,131 @@
+/**
+ * The rules of a claim by payout method (assumed, decisions §8). The API, the pages and the script in the browser share
+ * them, so this file and its imports are pure and run in a browser.
+ */
+import { LONGEST_ACCOUNT_HOLDER_NAME } from '../../bounds.js'
+import { isIban, isRoutingNumber, isSortCode } from '../../core/identifiers.js'
+
+/** Documented values: interface, Other named fields. */
+export const PAYOUT_METHODS = ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] as const
+export type PayoutMethod = (typeof PAYOUT_METHODS)[number]
+
+export const ACCOUNT_TYPES = ['CHECKING', 'SAVINGS'] as const
+
+/** The rules for the bank account in a claim. */
+export interface AccountRules {
+  readonly isIdentifier: (text: string) => boolean
+  /** A description of the identifier, for messages. */
+  readonly identifier: string
+  readonly branch?: {
+    readonly type: 'ROUTING' | 'SORT'
+    readonly isValue: (text: string) => boolean
+    readonly value: string
+  }
+  readonly hasType: boolean
+}
+
+const iban: AccountRules = { isIdentifier: isIban, identifier: 'a valid IBAN', hasType: false }
+const usAccount: AccountRules = {
+  isIdentifier: text => /^\d{4,17}$/.test(text),
+  identifier: '4 to 17 digits',
+  branch: {
+    type: 'ROUTING',
+    isValue: isRoutingNumber,
+    value: 'an ABA routing number with a correct check digit',
+  },
+  hasType: true,
+}
+const ukAccount: AccountRules = {
+  isIdentifier: text => /^\d{8}$/.test(text),
+  identifier: '8 digits',
+  branch: { type: 'SORT', isValue: isSortCode, value: 'a sort code of 6 digits' },
+  hasType: false,
+}
+
+export const accountRules: Readonly<Record<PayoutMethod, AccountRules>> = {
+  'SEPA-CT': iban,
+  'SEPA-INSTANT': iban,
+  'US-ACH': usAccount,
+  'UK-BACS': ukAccount,
+  'UK-FAST': ukAccount,
+}
+
+/** The kind of a field: pages have a label, a hint and messages for each. */
+export type FieldKind = 'name' | 'iban' | 'usAccount' | 'ukAccount' | 'routing' | 'sort' | 'type'
+
+/** A field of the claim form. */
+export interface ClaimField {
+  /** The member of the claim, such as `branchIdentifier.value`. */
+  readonly name: string
+  readonly kind: FieldKind
+  /** Removes the separators that people type, and returns the text that the API takes. */
+  readonly normalize: (text: string) => string
+  /** Whether the API takes a normalized text. */
+  readonly isValid: (text: string) => boolean
+  /** Returns a normalized and valid text in the groups in which people read it. */
+  readonly format: (text: string) => string
+}
+
+const same = (text: string) => text
+const withoutSeparators = (text: string) => text.replace(/[\s.-]/g, '')
+
+const nameField: ClaimField = {
+  name: 'accountHolderName',
+  kind: 'name',
+  normalize: text => text.trim(),
+  // Characters and not UTF-16 units, as in the schema.
+  isValid: text => text !== '' && [...text].length <= LONGEST_ACCOUNT_HOLDER_NAME,
+  format: same,
+}
+const typeField: ClaimField = {
+  name: 'accountType',
+  kind: 'type',
+  normalize: same,
+  isValid: text => (ACCOUNT_TYPES as readonly string[]).includes(text),
+  format: same,
+}
+
+/** Returns the fields that a claim of a method asks for, in the order of the form. */
+export function claimFields(method: PayoutMethod): ClaimField[] {
+  const { isIdentifier, branch, hasType } = accountRules[method]
+  const fields = [nameField]
+  if (branch !== undefined) {
+    fields.push({
+      name: 'branchIdentifier.value',
+      kind: branch.type === 'SORT' ? 'sort' : 'routing',
+      normalize: withoutSeparators,
+      isValid: branch.isValue,
+      format: branch.type === 'SORT' ? text => groups(text, 2, '-') : same,
+    })
+  }
+  const isAnIban = isIdentifier === isIban
+  fields.push({
+    name: 'accountIdentifier',
+    kind: isAnIban ? 'iban' : hasType ? 'usAccount' : 'ukAccount',
+    normalize: isAnIban ? text => withoutSeparators(text).toUpperCase() : withoutSeparators,
+    isValid: isIdentifier,
+    format: isAnIban ? text => groups(text, 4, ' ') : same,
+  })
+  if (hasType) fields.push(typeField)
+  return fields
+}
+
+const groups = (text: string, size: number, separator: string) =>
+  text.match(new RegExp(`.{1,${size}}`, 'g'))?.join(separator) ?? text
+
+/** The fault of a field: empty, or refused by its rule. */
+export type Fault = 'missing' | 'invalid'
+
+/** Returns the fault of a text that a person gave for a field; undefined: none. */
+export function faultOf({ normalize, isValid }: ClaimField, given: string): Fault | undefined {
+  const text = normalize(given)
+  if (text === '') return 'missing'
+  return isValid(text) ? undefined : 'invalid'
+}
+
+/** Masks an account number for storage: the last four characters stay visible, of a short one fewer. */
+export function maskAccount(accountIdentifier: string): string {
+  const visible = Math.min(4, accountIdentifier.length >> 1)
+  const hidden = accountIdentifier.length - visible
+  return '*'.repeat(hidden) + accountIdentifier.slice(hidden)
+}

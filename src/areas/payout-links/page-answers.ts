@@ -1,0 +1,138 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isSame } from '../../core/digests.js'
+import type { ApiError } from '../../core/errors.js'
+import type { Ids } from '../../core/ids.js'
+import { formatInstant } from '../../core/time.js'
+import { sendError } from '../../plugins/error-handler.js'
+import { FORM } from '../../plugins/form.js'
+import { payoutMethods } from './methods.js'
+import type { PageQuery, StoredPayoutLink } from './schemas.js'
+import type { PayoutLinkStore } from './store.js'
+import type { Refused } from './views/page-of-link.js'
+import { renderLinkPage, renderNotice } from './views/page-of-link.js'
+import type { NoticeName } from './views/strings.js'
+import { LANGUAGES } from './views/strings.js'
+
+/** The answers of the pages of payout links: HTML to people, JSON to programs. */
+
+/** The tenant of a payout link. */
+export interface PageTenant {
+  readonly clientId: string
+  readonly ids: Ids
+  readonly payoutLinks: PayoutLinkStore
+}
+
+declare module '../../plugins/request-context.js' {
+  interface RequestContext {
+    /** The payout link of a page; undefined until it is found. */
+    payoutLink?: StoredPayoutLink
+  }
+}
+
+export const isForm = ({ headers }: FastifyRequest) => headers['content-type']?.startsWith(FORM) === true
+const isJson = ({ headers }: FastifyRequest) => headers['content-type']?.startsWith('application/json') === true
+
+const TYPES = ['text/html', 'application/json']
+
+/** Whether the caller is a program: it sends JSON, or prefers it to HTML. */
+export const wantsJson = (request: FastifyRequest) => isJson(request) || request.type(TYPES) === TYPES[1]
+
+/** Returns the token that binds a claim or decline to the page of its link. */
+export const pageToken = (ids: Ids, payoutLinkId: string) => ids.sign('payoutLinkPage', payoutLinkId)
+
+/** Returns the proof of the recipient who has claimed or declined a link. The pages use no cookies. */
+export const receiptOf = (ids: Ids, payoutLinkId: string) => ids.sign('payoutLinkReceipt', payoutLinkId)
+
+/** Whether a page shows more than that the link is closed: to all while it is open, then to its recipient. */
+export function mayRead({ query }: FastifyRequest, { ids }: PageTenant, { payoutLinkId, status }: StoredPayoutLink) {
+  if (status === 'CANCELLED' || status === 'EXPIRED') return false
+  const { receipt = '' } = query as PageQuery
+  return status === 'ACTIVE' || isSame(receipt, receiptOf(ids, payoutLinkId))
+}
+
+/** Returns the address of a page relative to itself. */
+export function addressOf({ payoutLinkId }: StoredPayoutLink, { client, receipt }: PageQuery): string {
+  const query = new URLSearchParams({
+    ...(client !== undefined && { client }),
+    ...(receipt !== undefined && { receipt }),
+  })
+  return query.size === 0 ? payoutLinkId : `${payoutLinkId}?${query}`
+}
+
+const languageOf = (request: FastifyRequest) => {
+  const language = request.language([...LANGUAGES])
+  return LANGUAGES.find(one => one === language) ?? LANGUAGES[0]
+}
+
+/** The last page of each link. Rendering takes longer than the rest of a request. */
+const rendered = new WeakMap<StoredPayoutLink, { readonly key: string; readonly html: string }>()
+
+/** Returns the page of a link. `refused` has the values and faults of a refused form. */
+export function pageOf(request: FastifyRequest, tenant: PageTenant, link: StoredPayoutLink, refused?: Refused): string {
+  const { payoutLinks, ids } = tenant
+  const shown = {
+    language: languageOf(request),
+    payer: payoutLinks.payer(link),
+    embedders: payoutLinks.embedders(link),
+    here: addressOf(link, request.query as PageQuery),
+    isOutside: link.uiMode === 'embedded' && request.headers['sec-fetch-dest'] === 'document',
+  }
+  const render = () =>
+    renderLinkPage({
+      ...shown,
+      region: payoutMethods[link.payoutMethod].region,
+      link,
+      expectedAt: formatInstant(payoutLinks.paidAt(link)),
+      token: pageToken(ids, link.payoutLinkId),
+      ...(refused !== undefined && { refused }),
+    })
+  if (refused !== undefined) return render()
+
+  // Nothing else of a link changes without its status.
+  const key = JSON.stringify([shown, link.status])
+  const last = rendered.get(link)
+  if (last?.key === key) return last.html
+  const html = render()
+  rendered.set(link, { key, html })
+  return html
+}
+
+/** Answers a refusal: in the envelope to a program, as a page to a person. */
+export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: ApiError) {
+  if (wantsJson(request)) return sendError(reply, refusal)
+  const link = request.sandbox.payoutLink
+  const notice = {
+    language: languageOf(request),
+    name: noticeOf(refusal, link),
+    state: refusal.code === 'PAYOUT_LINK_CLOSED' ? (link?.status as string) : refusal.code,
+    isEmbedded: link?.uiMode === 'embedded',
+    ...(link?.uiMode === 'embedded' && { embedders: request.sandbox.tenant.payoutLinks.embedders(link) }),
+  }
+  return sendHtml(reply.code(refusal.status).headers(refusal.headers), renderNotice(notice))
+}
+
+function noticeOf({ code, field, status }: ApiError, link: StoredPayoutLink | undefined): NoticeName {
+  if (code === 'PAYOUT_LINK_CLOSED') return link?.status as 'EXPIRED' | 'CANCELLED' | 'REJECTED'
+  if (code === 'PAYOUT_LINK_ALREADY_CLAIMED') return 'claimed'
+  if (code === 'INVALID_PAGE_TOKEN') return 'token'
+  if (code === 'RATE_LIMITED') return 'limit'
+  if (code === 'MISSING_FIELD' && field === 'client') return 'ambiguous'
+  if (status === 404 || field === 'payoutLinkId') return 'unknown'
+  return status < 500 ? 'invalid' : 'failure'
+}
+
+export const sendHtml = (reply: FastifyReply, html: string) => reply.type('text/html; charset=utf-8').send(html)
+
+/**
+ * Returns the headers of every answer of the pages: nothing from another origin, no inline script or style, frames only
+ * of the partner. The address of a page is a secret of its recipient, so no other site gets it as a referrer.
+ */
+export const headersOf = (embedders: readonly string[]) => ({
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+    `form-action 'self'; base-uri 'none'; frame-ancestors ${embedders.join(' ') || "'none'"}`,
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  vary: 'accept, accept-language, sec-fetch-dest',
+})

@@ -1,0 +1,173 @@
+import accepts from '@fastify/accepts'
+import formbody from '@fastify/formbody'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isSame } from '../../core/digests.js'
+import { errors } from '../../core/errors.js'
+import { sendBrowserFile } from '../../plugins/browser-files.js'
+import { toApiError } from '../../plugins/error-handler.js'
+import { FORM } from '../../plugins/form.js'
+import { check } from '../../plugins/validation.js'
+import { failures } from '../../schemas.js'
+import { loadAssets } from './assets.js'
+import type { PageTenant } from './page-answers.js'
+import {
+  addressOf,
+  headersOf,
+  isForm,
+  mayRead,
+  pageOf,
+  pageToken,
+  receiptOf,
+  refuse,
+  sendHtml,
+  wantsJson,
+} from './page-answers.js'
+import { faultsOf, parsePageForm, toClaim, valuesOf } from './page-form.js'
+import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
+
+export interface PageOptions {
+  /**
+   * Returns the tenant of a link, its clock brought to the present. `clientId` names one of several.
+   * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, MISSING_FIELD (client, if several have the link)
+   */
+  admit(request: FastifyRequest, payoutLinkId: string, clientId: string | undefined): PageTenant
+  /** Records a claim or decline before it is applied. @throws SERVICE_UNAVAILABLE */
+  record(request: FastifyRequest): void
+  /** Whether recorded requests are applied again: they have no token, and come as fast as they can. */
+  isReplay: boolean
+}
+
+/** The schema of a file that browsers load. */
+const FILE = { 'x-fidelity': 'assumed', tags: ['pages'], response: failures } as const
+
+/** The most claims and declines of a link in a minute. */
+const MOST_ACTIONS = 20
+
+/**
+ * The pages of payout links, below `/pay`, and the SDK for embedded ones. The service documents that there are such
+ * pages (interface, Other endpoints). All else is assumed (decisions §8).
+ */
+export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, options, done) => {
+  app.register(accepts)
+  app.register(formbody, { parser: parsePageForm })
+  app.register(rateLimit, { global: false, hook: 'preHandler' })
+  app.addHook('onRequest', (_request, reply, next) => {
+    reply.headers(headersOf([]))
+    next()
+  })
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, toApiError(error, request)))
+  // In a scope of its own, since the limits complete the routes that are added after them.
+  app.register(routes, options)
+  done()
+}
+
+const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record, isReplay }, done) => {
+  const schema = {
+    tags: ['pages'],
+    'x-fidelity': 'assumed',
+    params: PageParams,
+    querystring: PageQuery,
+    response: { 200: PageState, ...failures },
+  } as const
+
+  app.get(
+    '/pay/:payoutLinkId',
+    {
+      // Other sites link to the page. Who frames it is said by its policy.
+      config: { isPublic: true },
+      schema: {
+        ...schema,
+        operationId: 'getPayoutLinkPage',
+        summary: 'The page of a payout link, or its state for callers that prefer JSON',
+      },
+    },
+    (request, reply) => {
+      const { tenant, link } = find(request, reply)
+      if (!mayRead(request, tenant, link)) tenant.payoutLinks.assertOpen(link.payoutLinkId)
+      if (wantsJson(request)) reply.send(link)
+      else sendHtml(reply, pageOf(request, tenant, link))
+    },
+  )
+
+  app.post(
+    '/pay/:payoutLinkId',
+    {
+      config: { consumes: `application/json or ${FORM}`, rateLimit: isReplay ? false : LIMIT },
+      // Before the limit, so that a refusal is a page of the link.
+      preHandler: (request, reply, next) => {
+        find(request, reply)
+        next()
+      },
+      schema: {
+        ...schema,
+        operationId: 'actOnPayoutLinkPage',
+        summary: 'Claim or decline a payout link on its page',
+        body: PageAction,
+      },
+    },
+    (request, reply) => {
+      // The limit is asynchronous, so the tenant may have been replaced.
+      const { tenant, link } = find(request, reply)
+      const { payoutLinks, ids } = tenant
+      const { payoutLinkId } = link
+      const { action, token = '', remarks } = request.body
+      if (!isReplay && !isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
+      payoutLinks.assertOpen(payoutLinkId)
+
+      if (action === 'claim') {
+        const values = valuesOf(link, request.body)
+        const faults = isForm(request) ? faultsOf(link, values) : {}
+        if (Object.keys(faults).length > 0) {
+          sendHtml(reply.code(400), pageOf(request, tenant, link, { values, faults }))
+          return
+        }
+        const claim = toClaim(link, request.body) as Claim
+        check(Claim, claim, 'INVALID_FIELD')
+        payoutLinks.assertPayable(payoutLinkId, claim)
+        record(request)
+        payoutLinks.claim(payoutLinkId, claim, 'api')
+      } else {
+        record(request)
+        payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }, 'api')
+      }
+
+      const receipt = receiptOf(ids, payoutLinkId)
+      if (wantsJson(request)) reply.send({ ...link, receipt })
+      else reply.redirect(addressOf(link, { ...request.query, receipt }), 303)
+    },
+  )
+
+  const { assets, sdk } = loadAssets()
+  for (const [path, asset] of assets) {
+    app.get(`/pay/assets/${path}`, { schema: FILE }, (_request, reply) => {
+      sendBrowserFile(reply, asset)
+    })
+  }
+  app.get('/sdk/v1.js', { config: { isPublic: true }, schema: FILE }, (_request, reply) => {
+    // Pages of every origin import it.
+    reply.headers({ 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' })
+    sendBrowserFile(reply, sdk)
+  })
+  done()
+
+  /** Finds the link of a page, and lets only the pages of its partner frame it. @throws as `admit` */
+  function find(request: FastifyRequest, reply: FastifyReply) {
+    const { payoutLinkId } = request.params as { payoutLinkId: string }
+    const tenant = admit(request, payoutLinkId, (request.query as PageQuery).client)
+    const link = tenant.payoutLinks.read(payoutLinkId)
+    request.sandbox.payoutLink = link
+    reply.headers(headersOf(tenant.payoutLinks.embedders(link)))
+    return { tenant, link }
+  }
+}
+
+const LIMIT = {
+  max: MOST_ACTIONS,
+  timeWindow: 60_000,
+  keyGenerator: ({ params, sandbox }: FastifyRequest) =>
+    `${sandbox.tenant.clientId} ${(params as { payoutLinkId: string }).payoutLinkId}`,
+  errorResponseBuilder: (_request: FastifyRequest, { ttl }: { ttl: number }) =>
+    errors.rateLimited(Math.ceil(ttl / 1000)),
+}

@@ -1,0 +1,50 @@
+import type { Region } from '../../../core/regions.js'
+import type { Zone } from '../../../core/time.js'
+import type { Language } from './strings.js'
+
+/** Formats of a language in a region. */
+export interface Format {
+  /** Formats an amount, such as `64.00` in `EUR`. */
+  money(amount: string, currency: string): string
+  /** Formats an instant with date, time and zone of the region. */
+  instant(text: string): string
+}
+
+/** The times of a page are those of the payment schemes of its region (decisions §8). */
+const ZONES: Readonly<Partial<Record<Region, Zone>>> = { UK: 'Europe/London', US: 'America/New_York' }
+
+/** English has the date order of the region. */
+const localeOf = (language: Language, region: Region) =>
+  language === 'en' ? (region === 'US' ? 'en-US' : 'en-GB') : language
+
+/** Creating a formatter takes longer than rendering a page. */
+const formats = new Map<string, Format>()
+
+export function formatOf(language: Language, region: Region): Format {
+  const key = `${language} ${region}`
+  const format = formats.get(key) ?? createFormat(localeOf(language, region), ZONES[region] ?? 'Europe/Berlin')
+  formats.set(key, format)
+  return format
+}
+
+function createFormat(locale: string, timeZone: Zone): Format {
+  const moneyFormats = new Map<string, Intl.NumberFormat>()
+  const instants = new Intl.DateTimeFormat(locale, {
+    timeZone,
+    year: 'numeric',
+    month: 'long',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  })
+  return {
+    money(amount, currency) {
+      const format = moneyFormats.get(currency) ?? new Intl.NumberFormat(locale, { style: 'currency', currency })
+      moneyFormats.set(currency, format)
+      // A text is formatted exactly, and a schema has checked that it is a decimal.
+      return format.format(amount as `${number}`)
+    },
+    instant: text => instants.format(Date.parse(text)),
+  }
+}

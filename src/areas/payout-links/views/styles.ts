@@ -1,0 +1,226 @@
+/** The style sheet of the pages. */
+export const styles = `
+:root {
+  color-scheme: light dark;
+  --page: #eef1f4;
+  --card: #ffffff;
+  --text: #16212c;
+  --muted: #52606c;
+  --line: #d3dae1;
+  --edge: #7b8894;
+  --accent: #0a5c57;
+  --accent-hover: #07433f;
+  --on-accent: #ffffff;
+  --panel: #0e2a35;
+  --on-panel: #ffffff;
+  --panel-muted: #b9cbd2;
+  --panel-line: #2b4955;
+  --error: #a8231c;
+  --error-page: #fdf0ef;
+  --ok: #0a5c57;
+  --ribbon: #ffd25e;
+  --on-ribbon: #2f2300;
+  --shadow: 0 1px 2px rgb(14 42 53 / 8%), 0 12px 32px rgb(14 42 53 / 10%);
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #0b1217;
+    --card: #141d24;
+    --text: #e8eef2;
+    --muted: #a3b1bb;
+    --line: #2b3841;
+    --edge: #7f8f9a;
+    --accent: #5fd0c3;
+    --accent-hover: #8be0d6;
+    --on-accent: #062723;
+    --panel: #10303b;
+    --panel-line: #2e5060;
+    --error: #ff9d94;
+    --error-page: #33191a;
+    --ok: #5fd0c3;
+    --shadow: 0 0 0 1px #22303a;
+  }
+}
+*, ::before, ::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0;
+  background: var(--page);
+  color: var(--text);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+}
+.hosted body { min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; }
+.hosted main { flex: 1; display: grid; align-items: center; padding-bottom: 3rem; }
+h1, h2, h3, p, dl, dd, ul, ol { margin: 0; }
+h1, h2, h3 { line-height: 1.2; }
+h2, h3, .notice h1 { text-wrap: balance; }
+[tabindex="-1"]:focus { outline: none; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+
+header { padding: 1rem; display: flex; justify-content: center; }
+.embedded header { padding: .75rem; }
+.ribbon {
+  background: var(--ribbon);
+  color: var(--on-ribbon);
+  border-radius: 2rem;
+  padding: .2rem .9rem;
+  font-size: .8125rem;
+}
+.ribbon strong { text-transform: uppercase; letter-spacing: .06em; margin-right: .35rem; }
+
+main { width: 100%; max-width: 60rem; margin: 0 auto; padding: 0 1rem 1rem; }
+.sheet {
+  background: var(--card);
+  border-radius: 1rem;
+  box-shadow: var(--shadow);
+  overflow: hidden;
+}
+.summary { background: var(--panel); color: var(--on-panel); padding: 1.75rem 1.5rem; }
+.summary h1 { font-weight: 500; }
+.payer { display: block; font-size: 1.0625rem; color: var(--panel-muted); overflow-wrap: anywhere; margin-bottom: .5rem; }
+.amount { display: block; font-size: clamp(2rem, 9vw, 2.75rem); font-weight: 650; letter-spacing: -.02em;
+  font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+dl { margin-top: 1.5rem; display: grid; gap: 0; font-size: .9375rem; }
+dl > div { padding: .75rem 0; border-top: 1px solid var(--line); }
+.summary dl > div { border-color: var(--panel-line); }
+dt { color: var(--muted); font-size: .8125rem; }
+.summary dt { color: var(--panel-muted); }
+dd { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+
+.action { padding: 1.75rem 1.5rem; }
+.action h2 { font-size: 1.375rem; margin-bottom: 1.25rem; }
+.field { margin: 0 0 1.25rem; padding: 0; border: 0; min-width: 0; }
+label, legend { font-weight: 600; padding: 0; display: block; }
+.hint { color: var(--muted); font-size: .875rem; }
+input[type="text"], textarea {
+  display: block;
+  width: 100%;
+  margin-top: .375rem;
+  padding: .7rem .8rem;
+  min-height: 3rem;
+  color: inherit;
+  background: var(--card);
+  border: 1px solid var(--edge);
+  border-radius: .5rem;
+  font: inherit;
+  font-variant-numeric: tabular-nums;
+}
+textarea { resize: vertical; }
+input[readonly] { background: var(--page); border-style: dashed; }
+input[type="text"][aria-invalid="true"] { border-color: var(--error); box-shadow: inset 0 0 0 1px var(--error); }
+.valid input[type="text"]:not([readonly]) { border-color: var(--ok); }
+:is(input, textarea, button, a, summary):focus-visible {
+  outline: 3px solid var(--accent);
+  outline-offset: 2px;
+}
+.error { color: var(--error); font-size: .9375rem; font-weight: 500; margin-top: .375rem; }
+.error:empty { display: none; }
+.choices { display: grid; gap: .5rem; margin-top: .375rem; }
+.choices label {
+  display: flex;
+  align-items: center;
+  gap: .75rem;
+  min-height: 3rem;
+  padding: .5rem .8rem;
+  border: 1px solid var(--edge);
+  border-radius: .5rem;
+  font-weight: 400;
+  cursor: pointer;
+}
+.choices label:has(:checked) { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); }
+.choices input { width: 1.25rem; height: 1.25rem; margin: 0; accent-color: var(--accent); }
+button {
+  display: block;
+  width: 100%;
+  min-height: 3.25rem;
+  padding: .75rem 1.25rem;
+  border: 1px solid var(--accent);
+  border-radius: .5rem;
+  background: var(--accent);
+  color: var(--on-accent);
+  font: inherit;
+  font-weight: 650;
+  cursor: pointer;
+  overflow-wrap: anywhere;
+}
+button:hover { background: var(--accent-hover); border-color: var(--accent-hover); }
+button[aria-disabled="true"] { opacity: .65; cursor: progress; }
+button.secondary { background: transparent; color: var(--error); border-color: currentcolor; }
+button.secondary:hover { background: var(--error-page); }
+a { color: var(--accent); text-underline-offset: .2em; }
+.problems {
+  background: var(--error-page);
+  border-left: 4px solid var(--error);
+  border-radius: .25rem;
+  padding: .9rem 1rem;
+  margin-bottom: 1.5rem;
+}
+.problems h3 { font-size: 1rem; }
+.problems a { color: var(--error); }
+.problems ul { padding-left: 1.25rem; }
+details { margin-top: 1.5rem; padding-top: 1rem; border-top: 1px solid var(--line); }
+summary { cursor: pointer; color: var(--muted); padding: .5rem 0; border-radius: .25rem; }
+details[open] summary { margin-bottom: .75rem; }
+
+.steps { list-style: none; padding: 0; margin: 1.75rem 0; }
+.steps li { position: relative; padding: 0 0 1.5rem 2.5rem; color: var(--muted); }
+.steps li:last-child { padding-bottom: 0; }
+.steps li::before {
+  content: "";
+  position: absolute;
+  left: .125rem;
+  top: .125rem;
+  width: 1.25rem;
+  height: 1.25rem;
+  border-radius: 50%;
+  border: 2px solid var(--edge);
+  background: var(--card);
+  z-index: 1;
+}
+.steps li:not(:last-child)::after {
+  content: "";
+  position: absolute;
+  left: .6875rem;
+  top: .5rem;
+  bottom: -.125rem;
+  width: 2px;
+  background: var(--line);
+}
+.steps .done { color: var(--text); }
+.steps .done::before { background: var(--ok); border-color: var(--ok); }
+.steps .done:not(.last)::after { background: var(--ok); }
+.steps [aria-current] { color: var(--text); font-weight: 650; }
+.steps .next::before { border-color: var(--accent); border-width: 5px; }
+.steps .failed::before { background: var(--error); border-color: var(--error); }
+.result.paid { color: var(--ok); }
+.result.failed { color: var(--error); }
+.action h2.result { margin-bottom: .5rem; }
+
+.notice { max-width: 34rem; margin: 0 auto; width: 100%; padding: 2.5rem 2rem; }
+.notice h1 { font-size: 1.5rem; margin-bottom: .75rem; }
+.notice p { color: var(--muted); overflow-wrap: anywhere; }
+.notice form { margin-top: 1.75rem; }
+
+@media (min-width: 48rem) {
+  .sheet:not(.notice) { display: grid; grid-template-columns: 5fr 6fr; }
+  .summary, .action { padding: 2.75rem 2.5rem; }
+  .choices { grid-template-columns: 1fr 1fr; }
+}
+.demo main { max-width: 46rem; padding: 2rem 1rem 4rem; }
+.demo main > * + * { margin-top: 1rem; }
+.demo h2 { font-size: 1.125rem; margin-top: 2rem; }
+.demo code, .demo pre, .demo ol { font: .875rem/1.6 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+.demo p code { overflow-wrap: anywhere; }
+.demo pre, .demo ol { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+.demo ol { min-height: 3.5rem; padding-left: 2.5rem; overflow-wrap: anywhere; }
+.demo section:not(:empty) { border: 1px solid var(--line); border-radius: 1rem; overflow: hidden; }
+
+@media (forced-colors: active) {
+  .steps .done::before { background: CanvasText; }
+}
+@media (prefers-reduced-motion: no-preference) {
+  .steps .next::before { animation: pulse 2s ease-in-out infinite; }
+  @keyframes pulse { 50% { opacity: .45; } }
+}
+`

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { FastifyReply } from 'fastify'
+
+/** A file that a browser loads. */
+export interface BrowserFile {
+  /** The media type. */
+  readonly type: string
+  readonly content: string
+}
+
+/** The root of the compiled files. */
+const ROOT = new URL('../', import.meta.url)
+
+const read = (url: URL | string) => readFileSync(fileURLToPath(url), 'utf8')
+const script = (content: string): BrowserFile => ({
+  type: 'text/javascript; charset=utf-8',
+  // The source maps are not served.
+  content: content.replace(/^\/\/# sourceMappingURL=.*$/m, ''),
+})
+
+/** The packages that modules in a browser import, and their addresses from the root. */
+const PACKAGES: Readonly<Record<string, string>> = { ibantools: 'ibantools.js' }
+
+/**
+ * Reads compiled modules of the server for a browser, with the packages that they import.
+ * @param paths paths from the root of the compiled files; they must include all modules that these import
+ * @returns the files by their path
+ */
+export function readModules(paths: readonly string[]): Map<string, BrowserFile> {
+  const files = new Map<string, BrowserFile>()
+  for (const path of paths) {
+    const root = '../'.repeat(path.split('/').length - 1)
+    // A browser resolves no name of a package.
+    const content = read(new URL(path, ROOT)).replace(/(?<=from ')(\w+)(?=')/g, name => `${root}${PACKAGES[name]}`)
+    files.set(path, script(content))
+  }
+  for (const [name, path] of Object.entries(PACKAGES)) files.set(path, script(read(import.meta.resolve(name))))
+  return files
+}
+
+/** Sends a file that a browser may keep for five minutes. */
+export const sendBrowserFile = (reply: FastifyReply, { type, content }: BrowserFile) =>
+  reply.header('cache-control', 'public, max-age=300').type(type).send(content)

@@ -1,0 +1,693 @@
+import { gzipSync } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import t from 'tap'
+import { OWN_FIXTURES } from '../../src/package.js'
+import { startReplay } from '../../src/recording/replay.js'
+import { buildServer } from '../../src/server.js'
+import { loadFixtures } from '../../src/tenants/fixtures.js'
+import type { Client } from '../helper.js'
+import { build, call, connect } from '../helper.js'
+import { claim, createLink, FORMS, open, stateOf, submit, titleOf, tokenOf } from './pages.js'
+
+const SEPA = FORMS['SEPA-CT']?.form as Record<string, string>
+const JSON_ONLY = { accept: 'application/json' }
+
+const explain = async (client: Client, id: string) => (await client.control('GET', `/payout-links/${id}`)).body
+
+/** Sends JSON to a page, as a program does. */
+const post = (app: FastifyInstance, id: string, body: object) => call(app, 'POST', `/pay/${id}`, { body })
+
+// -------------------------------------------------------------------------------------------------------- the page
+
+t.test('decisions §8, pages: the page of a link says who pays how much by which method until when', async t => {
+  const client = await connect(build(t))
+  await client.control('POST', '/seed', {
+    records: {
+      accounts: [
+        {
+          accountReference: 'ACC-0001',
+          accountHolderName: 'Acme & Sons GmbH',
+          currency: 'EUR',
+          accountIdentifier: 'DE89370400440532013000',
+          balance: '1',
+        },
+      ],
+    },
+  })
+  const id = await createLink(client, 'SEPA-INSTANT', {
+    amount: '1234567.5',
+    remarks: 'Refund of order 7',
+    counterpartyReference: 'CPTY-0001',
+  })
+  const shown = [
+    [
+      'en',
+      'en',
+      ['Acme &amp; Sons GmbH pays you', '€1,234,567.50', 'SEPA instant transfer', '9 November 2026 at 10:00'],
+    ],
+    ['de-AT', 'de', ['zahlt Ihnen', '1.234.567,50\u00a0€', 'SEPA-Echtzeitüberweisung', '9. November 2026 um 10:00']],
+    [
+      'es, fr;q=0.5',
+      'fr',
+      ['vous verse', '1\u202f234\u202f567,50\u00a0€', 'Virement SEPA instantané', '9 novembre 2026'],
+    ],
+    ['xx', 'en', ['pays you']],
+    ['*', 'en', ['pays you']],
+    [';;q', 'en', ['pays you']],
+  ] as const
+  for (const [accepted, language, texts] of shown) {
+    const { statusCode, headers, payload } = await open(client.app, id, { headers: { 'accept-language': accepted } })
+    t.same([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8'], accepted)
+    t.match(payload, `<html lang="${language}"`, accepted)
+    for (const text of [...texts, 'Refund of order 7', 'CPTY-0001']) t.match(payload, text, accepted)
+  }
+})
+
+t.test('decisions §8, pages: without an account of the region, the payer is the client', async t => {
+  const client = await connect(build(t))
+  t.match(titleOf(await open(client.app, await createLink(client))), /^acme pays you/)
+})
+
+t.test('decisions §8, pages: a page is shown to people, and a state to programs', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const kinds = [
+    ['*/*', 'text/html'],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/html'],
+    ['image/png', 'text/html'],
+    ['application/json', 'application/json'],
+    ['application/json, text/html;q=0.1', 'application/json'],
+  ] as const
+  for (const [accept, type] of kinds) {
+    t.match((await open(client.app, id, { headers: { accept } })).headers['content-type'], type, accept)
+  }
+  t.same((await call(client.app, 'GET', `/pay/${id}`, { headers: JSON_ONLY })).body, {
+    payoutLinkId: id,
+    status: 'ACTIVE',
+    amount: '25',
+    currency: 'EUR',
+    payoutMethod: 'SEPA-CT',
+    expiresAt: '2026-11-09T09:00:00Z',
+  })
+  const head = await client.app.inject({ method: 'HEAD', url: `/pay/${id}`, headers: { accept: 'text/html' } })
+  t.same([head.statusCode, head.headers['content-type']], [200, 'text/html; charset=utf-8'])
+})
+
+t.test('decisions §8, pages: markup in a text of a link is shown as text', async t => {
+  const client = await connect(build(t))
+  const markup = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;`
+  await client.control('POST', '/seed', {
+    records: {
+      accounts: [
+        {
+          accountReference: 'ACC-0001',
+          accountHolderName: markup,
+          currency: 'EUR',
+          accountIdentifier: 'DE89370400440532013000',
+          balance: '1',
+        },
+      ],
+    },
+  })
+  const id = await createLink(client, 'SEPA-CT', { accountHolderName: markup, remarks: markup })
+  const page = await open(client.app, id)
+  const refused = await submit(client.app, id, {
+    action: 'claim',
+    token: tokenOf(page),
+    accountIdentifier: markup,
+  })
+  for (const { payload } of [page, refused]) {
+    t.equal(payload.split('<script').length, 2, 'only the script of the page')
+    t.notMatch(payload, '<img')
+    t.match(payload, '&lt;script>alert(1)')
+    t.notMatch(payload, /value="[^"]*<|value=""><script/)
+  }
+})
+
+t.test(
+  'decisions §8, pages: no cookie, no cache, no inline script, no other origin, no referrer to others',
+  async t => {
+    const client = await connect(build(t))
+    const answers = [
+      await open(client.app, await createLink(client)),
+      await open(client.app, 'pl_unknown'),
+      await submit(client.app, await createLink(client), { action: 'claim' }),
+    ]
+    for (const { headers, payload } of answers) {
+      t.match(headers, {
+        'cache-control': 'no-store',
+        'referrer-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+        'content-security-policy':
+          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      })
+      t.notOk('set-cookie' in headers)
+      t.notMatch(payload, /(?:src|href|action)="(?:https?:|\/)/, 'addresses are relative')
+      t.notMatch(payload, /<script(?![^>]*src=)|<style| style=| on\w+=/)
+    }
+  },
+)
+
+// ------------------------------------------------------------------------------------------------ claim and decline
+
+for (const [method, { form, region }] of Object.entries(FORMS)) {
+  t.test(`decisions §8, pages: a form claims a link of ${method}, once, and shows its progress`, async t => {
+    const client = await connect(build(t))
+    const id = await createLink(client, method)
+    const answer = await claim(client.app, id, form)
+    t.equal(answer.statusCode, 303)
+    const location = String(answer.headers.location)
+    t.match(location, new RegExp(`^${id}\\?receipt=[\\w-]{16}$`))
+
+    const { record, timeline } = await explain(client, id)
+    const account = String(form.accountIdentifier).replace(/[ -]/g, '')
+    const masked = account.replace(/.(?=.{4})/g, '*').toUpperCase()
+    t.match(record, { status: 'CLAIMED', claim: { accountHolderName: 'Jane Doe', accountIdentifier: masked } })
+    t.match(timeline.at(-1), { from: 'ACTIVE', to: 'CLAIMED', cause: 'api' })
+
+    const query = location.slice(id.length)
+    const progress = await open(client.app, id, { query })
+    t.equal(stateOf(progress), 'CLAIMED')
+    t.match(progress.payload, `•••• ${account.slice(-4).toUpperCase()}`)
+    t.notMatch(progress.payload, account.toUpperCase())
+    t.match(await claim(client.app, id, form), { statusCode: 403 }, 'the page has no token any more')
+
+    await client.control('POST', '/clock/advance', { by: 'PT6S' })
+    t.equal(stateOf(await open(client.app, id, { query })), 'PROCESSING')
+    await client.control('POST', '/clock/advance', { by: 'P7D' })
+    const paid = await open(client.app, id, { query })
+    t.equal(stateOf(paid), 'PAID')
+    t.notMatch(paid.payload, 'data-live', 'a final state')
+    t.ok(region)
+  })
+}
+
+t.test('decisions §8, pages: a decline with a comment makes the link REJECTED', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const token = tokenOf(await open(client.app, id))
+  const answer = await submit(client.app, id, { action: 'decline', token, remarks: 'Not me <b>' })
+  t.equal(answer.statusCode, 303)
+  t.match((await explain(client, id)).record, { status: 'REJECTED', decline: { remarks: 'Not me <b>' } })
+  const query = String(answer.headers.location).slice(id.length)
+  t.match(titleOf(await open(client.app, id, { query })), 'You declined this payout')
+  t.match(await open(client.app, id), { statusCode: 410 })
+
+  const long = await createLink(client)
+  const lines = {
+    action: 'decline',
+    token: tokenOf(await open(client.app, long)),
+    remarks: '\r\n'.repeat(255).concat('x'),
+  }
+  t.equal((await submit(client.app, long, lines)).statusCode, 303, 'a line break is one of 256 characters')
+  t.equal((await explain(client, long)).record.decline.remarks.length, 256)
+
+  const silent = await createLink(client)
+  const empty = { action: 'decline', token: tokenOf(await open(client.app, silent)), remarks: '' }
+  t.equal((await submit(client.app, silent, empty)).statusCode, 303, 'a comment is optional')
+  t.same((await explain(client, silent)).record.decline, {})
+})
+
+t.test('decisions §8, pages: a refused form says what is wrong in each field, and changes nothing', async t => {
+  const client = await connect(build(t))
+  const cases = [
+    ['SEPA-CT', {}, ['Enter the name of the account holder.', 'Enter your IBAN.']],
+    ['SEPA-CT', { ...SEPA, accountIdentifier: 'DE88 3704 0044 0532 0130 00' }, ['This IBAN is not valid.']],
+    ['SEPA-CT', { ...SEPA, accountHolderName: ' \t ' }, ['Enter the name of the account holder.']],
+    ['SEPA-CT', { ...SEPA, accountHolderName: 'x'.repeat(141) }, ['Enter a name of at most 140 characters.']],
+    ['US-ACH', { 'branchIdentifier.value': '021000022' }, ['This routing number is not valid.', 'Select the type']],
+    ['US-ACH', { ...FORMS['US-ACH']?.form, accountType: 'GIRO' }, ['Select the type of account.']],
+    [
+      'UK-FAST',
+      { 'branchIdentifier.value': '12345' },
+      ['Enter a sort code of 6 digits.', 'Enter your account number.'],
+    ],
+  ] as const
+  for (const [method, form, messages] of cases) {
+    const id = await createLink(client, method)
+    const answer = await claim(client.app, id, form as Record<string, string>)
+    t.equal(answer.statusCode, 400, `${method} ${JSON.stringify(form).slice(0, 60)}`)
+    const problems = /role="alert">(.*?)<\/div>/.exec(answer.payload)?.[1] ?? ''
+    for (const message of messages) t.match(problems, message)
+    const { accountType, ...typed } = form as Record<string, string>
+    for (const value of Object.values(typed)) t.ok(answer.payload.includes(value.trim()), 'what was typed stays')
+    t.equal((await explain(client, id)).record.status, 'ACTIVE')
+  }
+})
+
+t.test('decisions §8, pages: 140 characters are counted as people do', async t => {
+  const client = await connect(build(t))
+  const name = '😀'.repeat(140)
+  const id = await createLink(client)
+  t.equal((await claim(client.app, id, { ...SEPA, accountHolderName: name })).statusCode, 303)
+  t.equal((await explain(client, id)).record.claim.accountHolderName, name)
+})
+
+t.test('decisions §8, pages: the name of the link is fixed', async t => {
+  const client = await connect(build(t))
+  const name = ' Ida  Lindholm '
+  const id = await createLink(client, 'SEPA-CT', { accountHolderName: name })
+  const page = await open(client.app, id)
+  t.match(page.payload, /<input[^>]*value=" Ida {2}Lindholm " readonly/)
+  const { accountIdentifier = '' } = SEPA
+  const lie = { action: 'claim', token: tokenOf(page), accountIdentifier, accountHolderName: 'John Doe' }
+  const refused = await submit(client.app, id, lie)
+  t.same([refused.statusCode, stateOf(refused)], [400, 'INVALID_FIELD'])
+  t.equal((await claim(client.app, id, { accountIdentifier })).statusCode, 303)
+  t.equal((await explain(client, id)).record.claim.accountHolderName, name)
+})
+
+t.test('decisions §8, pages: a claim that lies about its method is 400, in the envelope for programs', async t => {
+  const client = await connect(build(t))
+  const sort = { type: 'SORT', value: '200000' }
+  const uk = { accountHolderName: 'Jane Doe', accountIdentifier: '55779911' }
+  const sepa = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  const cases = [
+    ['SEPA-CT', { ...sepa, branchIdentifier: sort }, 'INVALID_FIELD', 'branchIdentifier'],
+    ['SEPA-CT', { ...sepa, accountType: 'SAVINGS' }, 'INVALID_FIELD', 'accountType'],
+    ['SEPA-CT', uk, 'INVALID_FIELD', 'accountIdentifier'],
+    [
+      'UK-FAST',
+      { ...uk, branchIdentifier: { type: 'ROUTING', value: '021000021' } },
+      'INVALID_FIELD',
+      'branchIdentifier.type',
+    ],
+    ['UK-FAST', uk, 'MISSING_FIELD', 'branchIdentifier'],
+    ['UK-FAST', { ...uk, branchIdentifier: { type: 'SORT' } }, 'MISSING_FIELD', 'branchIdentifier.value'],
+    ['UK-FAST', { ...uk, branchIdentifier: 'SORT' }, 'INVALID_FIELD', 'branchIdentifier'],
+    ['UK-FAST', { ...uk, branchIdentifier: sort, accountType: 'SAVINGS' }, 'INVALID_FIELD', 'accountType'],
+    ['US-ACH', { ...sepa, branchIdentifier: sort }, 'INVALID_FIELD', 'accountIdentifier'],
+    ['SEPA-CT', { ...sepa, accountHolderName: 7 }, 'INVALID_FIELD', 'accountHolderName'],
+    ['SEPA-CT', { ...sepa, accountIdentifier: 'x'.repeat(1001) }, 'INVALID_FIELD', 'accountIdentifier'],
+    ['SEPA-CT', {}, 'MISSING_FIELD', 'accountHolderName'],
+    ['SEPA-CT', { ...sepa, action: 'pay' }, 'INVALID_FIELD', 'action'],
+  ] as const
+  for (const [method, members, code, field] of cases) {
+    const id = await createLink(client, method)
+    const token = tokenOf(await open(client.app, id))
+    const { status, body } = await post(client.app, id, { action: 'claim', token, ...members })
+    t.same([status, body.code, body.field, Object.keys(body)], [400, code, field, ['code', 'field', 'message']])
+    t.equal((await explain(client, id)).record.status, 'ACTIVE')
+  }
+  const id = await createLink(client)
+  const lie = { ...SEPA, accountType: 'SAVINGS' }
+  const page = await claim(client.app, id, lie)
+  t.same([page.statusCode, titleOf(page)], [400, 'These details cannot be accepted'], 'a page for people')
+})
+
+t.test('decisions §8, pages: a program claims with JSON, and gets the receipt', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const token = tokenOf(await open(client.app, id))
+  const { status, body } = await post(client.app, id, { action: 'claim', token, ...SEPA })
+  t.equal(status, 200)
+  t.match(body, { payoutLinkId: id, status: 'CLAIMED', receipt: /^[\w-]{16}$/ })
+  const state = await call(client.app, 'GET', `/pay/${id}?receipt=${body.receipt}`, { headers: JSON_ONLY })
+  t.match(state, { status: 200, body: { status: 'CLAIMED' } })
+})
+
+// ---------------------------------------------------------------------------------------------------------- safety
+
+t.test('decisions §8, pages: a claim and a decline need the token of the page of this link', async t => {
+  const client = await connect(build(t))
+  const [id, other] = [await createLink(client), await createLink(client)]
+  const right = tokenOf(await open(client.app, id))
+  const wrong = [undefined, '', 'x', `${right}x`, right.slice(1), tokenOf(await open(client.app, other))]
+  for (const token of wrong) {
+    for (const action of ['claim', 'decline']) {
+      const answer = await post(client.app, id, { action, token, ...(action === 'claim' && SEPA) })
+      t.same([answer.status, answer.body.code, answer.body.field], [403, 'INVALID_PAGE_TOKEN', 'token'], String(token))
+    }
+  }
+  t.equal((await explain(client, id)).record.status, 'ACTIVE')
+  const page = await submit(client.app, id, { action: 'claim', token: 'forged', ...SEPA })
+  t.same([page.statusCode, titleOf(page)], [403, 'This form is out of date'])
+})
+
+t.test('decisions §8, pages: of two claims at once one wins, and the other is told', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const token = tokenOf(await open(client.app, id))
+  const forms = ['Jane Doe', 'John Doe'].map(accountHolderName => ({
+    action: 'claim',
+    token,
+    ...SEPA,
+    accountHolderName,
+  }))
+  const answers = await Promise.all(forms.map(form => submit(client.app, id, form)))
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [303, 409])
+  const [winner] = forms.filter((_, at) => answers[at]?.statusCode === 303)
+  t.equal((await explain(client, id)).record.claim.accountHolderName, winner?.accountHolderName)
+  const loser = answers.find(({ statusCode }) => statusCode === 409)
+  t.equal(loser && titleOf(loser), 'This payout has already been accepted')
+  t.match(await post(client.app, id, { action: 'decline', token }), {
+    status: 409,
+    body: { code: 'PAYOUT_LINK_ALREADY_CLAIMED' },
+  })
+})
+
+t.test('decisions §8, pages: a link takes 20 claims and declines a minute', async t => {
+  const client = await connect(build(t))
+  const [id, other] = [await createLink(client), await createLink(client)]
+  const token = tokenOf(await open(client.app, id))
+  const statuses = []
+  for (let n = 0; n < 21; n++) statuses.push((await post(client.app, id, { action: 'claim', token })).status)
+  t.same(statuses, [...Array(20).fill(400), 429])
+  const limited = await post(client.app, id, { action: 'claim', token, ...SEPA })
+  t.match(limited, { status: 429, body: { code: 'RATE_LIMITED', field: null } })
+  t.match(limited.headers['retry-after'], /^[1-9]\d?$/)
+  t.equal(titleOf(await submit(client.app, id, { action: 'claim', token })), 'Too many attempts')
+  t.equal((await open(client.app, id)).statusCode, 200, 'the page stays')
+  t.equal((await claim(client.app, other, SEPA)).statusCode, 303, 'another link has its own limit')
+})
+
+t.test('decisions §8, pages: after the claim, the account number is in no answer, event, state or log', async t => {
+  const lines: string[] = []
+  const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) })
+  const client = await connect(build(t, { logger }))
+  const id = await createLink(client)
+  const answer = await claim(client.app, id, SEPA)
+  const query = String(answer.headers.location).slice(id.length)
+  const texts = [
+    (await open(client.app, id, { query })).payload,
+    (await open(client.app, id)).payload,
+    ...(await Promise.all(
+      [`/payout-links/${id}`, '/state', '/events', '/requests'].map(async path =>
+        JSON.stringify((await client.control('GET', path)).body),
+      ),
+    )),
+    ...lines,
+  ]
+  const token = tokenOf(await open(client.app, await createLink(client)))
+  for (const text of texts) {
+    t.notMatch(text, '37040044')
+    t.notMatch(text, '3704 0044')
+    t.notMatch(text, token)
+  }
+  t.match(texts[2], '3000', 'the last digits stay')
+})
+
+t.test('decisions §8, pages: what a claim says is for its recipient, who has the receipt', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const receipt = String((await claim(client.app, id, SEPA)).headers.location).split('=')[1] as string
+  for (const query of ['', '?receipt=', '?receipt=x', `?receipt=${receipt}x`]) {
+    const page = await open(client.app, id, { query })
+    const isRefused = query === '?receipt=' ? 400 : 409
+    t.equal(page.statusCode, isRefused, query)
+    t.notMatch(page.payload, /Jane Doe|3000/)
+  }
+})
+
+// ----------------------------------------------------------------------------------------------------- closed links
+
+t.test('decisions §8, pages: each closed link has a page of its own, and a code for programs', async t => {
+  const client = await connect(build(t))
+  const close: Record<string, (id: string) => Promise<unknown>> = {
+    CANCELLED: id => client.patch(`/api/v1/payout-links/${id}/cancel`, { cancellationComment: 'No' }),
+    EXPIRED: id => client.control('POST', `/payout-links/${id}/expire`),
+    REJECTED: id => client.control('POST', `/payout-links/${id}/decline`, { remarks: 'a secret comment' }),
+    CLAIMED: id =>
+      client.control('POST', `/payout-links/${id}/claim`, {
+        accountHolderName: 'Jane Doe',
+        accountIdentifier: 'DE89370400440532013000',
+      }),
+  }
+  const expected = {
+    CANCELLED: [410, 'PAYOUT_LINK_CLOSED', 'This payout was cancelled'],
+    EXPIRED: [410, 'PAYOUT_LINK_CLOSED', 'This payout link has expired'],
+    REJECTED: [410, 'PAYOUT_LINK_CLOSED', 'This payout was declined'],
+    CLAIMED: [409, 'PAYOUT_LINK_ALREADY_CLAIMED', 'This payout has already been accepted'],
+  }
+  const seen: Record<string, unknown[]> = {}
+  for (const [state, move] of Object.entries(close)) {
+    const id = await createLink(client)
+    const token = tokenOf(await open(client.app, id))
+    await move(id)
+    const page = await open(client.app, id)
+    const json = await call(client.app, 'GET', `/pay/${id}`, { headers: JSON_ONLY })
+    seen[state] = [page.statusCode, json.body.code, titleOf(page)]
+    t.equal(json.status, page.statusCode)
+    t.notMatch(page.payload, /<form|a secret comment|data-live/)
+    for (const action of ['claim', 'decline']) {
+      const late = await submit(client.app, id, { action, token, ...SEPA })
+      t.same([late.statusCode, titleOf(late)], [page.statusCode, titleOf(page)], `${action} of a ${state} link`)
+    }
+  }
+  t.same(seen, expected)
+})
+
+t.test("decisions §8, pages: a link expires on the tenant's clock, to the second", async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client, 'SEPA-CT', { expiryPeriod: 'PT10M' })
+  const token = tokenOf(await open(client.app, id))
+  await client.control('POST', '/clock/advance', { by: 'PT9M59S' })
+  t.equal((await open(client.app, id)).statusCode, 200)
+  await client.control('POST', '/clock/advance', { by: 'PT1S' })
+  t.equal((await open(client.app, id)).statusCode, 410)
+  const late = await submit(client.app, id, { action: 'claim', token, ...SEPA })
+  t.same([late.statusCode, stateOf(late)], [410, 'EXPIRED'])
+})
+
+t.test('decisions §8, pages: a running clock moves the page without a request of the client', async t => {
+  let real = Date.parse('2026-11-02T09:00:00Z')
+  const client = await connect(build(t, { clock: 'real', now: () => real }))
+  const id = await createLink(client, 'SEPA-INSTANT')
+  const query = String((await claim(client.app, id, SEPA)).headers.location).slice(id.length)
+  const states = []
+  for (const seconds of [4, 1, 4, 1]) {
+    real += seconds * 1000
+    states.push(stateOf(await open(client.app, id, { query })))
+  }
+  t.same(states, ['CLAIMED', 'PROCESSING', 'PROCESSING', 'PAID'])
+})
+
+t.test('decisions §8, pages: a payout that fails says so', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const query = String((await claim(client.app, id, SEPA)).headers.location).slice(id.length)
+  await client.control('POST', `/payout-links/${id}/process`)
+  await client.control('POST', `/payout-links/${id}/fail`)
+  const page = await open(client.app, id, { query })
+  t.same([page.statusCode, stateOf(page)], [200, 'FAILED'])
+  t.match(titleOf(page), 'The transfer failed')
+})
+
+t.test('decisions §8, pages: what is no link, and what is no form, is refused as the caller reads it', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const cases = [
+    ['GET', '/pay/pl_unknown', {}, '', 404, 'PAYOUT_LINK_NOT_FOUND'],
+    ['POST', '/pay/pl_unknown', form, 'action=claim', 404, 'PAYOUT_LINK_NOT_FOUND'],
+    ['GET', '/pay/short', {}, '', 400, 'INVALID_FIELD'],
+    ['GET', `/pay/${'x'.repeat(91)}`, {}, '', 400, 'INVALID_FIELD'],
+    ['GET', '/pay/pl_%3Cscript%3E', {}, '', 400, 'INVALID_FIELD'],
+    ['GET', '/pay/pl_%ff000', {}, '', 400, 'MALFORMED_REQUEST'],
+    ['GET', `/pay/${id}?client=nobody`, {}, '', 404, 'CLIENT_NOT_FOUND'],
+    ['GET', `/pay/${id}?client=a&client=b`, {}, '', 400, 'MALFORMED_REQUEST'],
+    ['POST', `/pay/${id}`, form, 'action=claim&action=decline', 400, 'MALFORMED_REQUEST'],
+    ['POST', `/pay/${id}`, form, 'action=%zz', 400, 'MALFORMED_REQUEST'],
+    ['POST', `/pay/${id}`, {}, '', 400, 'MISSING_FIELD'],
+    ['POST', `/pay/${id}`, { 'content-type': 'text/plain' }, 'action=claim', 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['POST', `/pay/${id}`, form, `action=claim&remarks=${'x'.repeat(1024 * 1024)}`, 413, 'PAYLOAD_TOO_LARGE'],
+  ] as const
+  for (const [method, url, headers, payload, status, code] of cases) {
+    const send = (accept: string) =>
+      client.app.inject({ method, url, headers: { ...headers, accept }, ...(payload !== '' && { payload }) })
+    const page = await send('text/html')
+    t.same([page.statusCode, stateOf(page)], [status, code], `${method} ${url.slice(0, 40)}`)
+    const json = await send('application/json')
+    t.same([json.statusCode, json.json().code], [status, code])
+  }
+  const deleted = await client.app.inject({ method: 'DELETE', url: `/pay/${id}` })
+  t.same(
+    [deleted.statusCode, deleted.json().code, deleted.headers.allow],
+    [405, 'METHOD_NOT_ALLOWED', 'GET, HEAD, OPTIONS, POST'],
+  )
+})
+
+// -------------------------------------------------------------------------------------------------- several clients
+
+t.test('decisions §8, pages: of several clients with a link, ?client= names one', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client, 'SEPA-CT', { expiryPeriod: 'PT10M' })
+  await client.control('POST', '/fork', { clientId: 'copy' })
+  const page = await open(client.app, id)
+  t.same([page.statusCode, titleOf(page)], [400, 'Which client does this link belong to?'])
+  t.match(page.payload, 'name="client"')
+  t.match(await call(client.app, 'GET', `/pay/${id}`, { headers: JSON_ONLY }), {
+    status: 400,
+    body: { code: 'MISSING_FIELD', field: 'client' },
+  })
+  const answer = await claim(client.app, id, SEPA, { query: '?client=copy' })
+  t.match(answer.headers.location, /\?client=copy&receipt=/)
+  const stateFor = async (clientId: string) =>
+    (await call(client.app, 'GET', `/_sandbox/payout-links/${id}?client=${clientId}`)).body.record.status
+  t.same([await stateFor('acme'), await stateFor('copy')], ['ACTIVE', 'CLAIMED'])
+})
+
+t.test('decisions §8, pages: a link of a fixture has its page before the first request of its client', async t => {
+  const app = build(t)
+  const page = await open(app, 'PL-ACME-EU-0007')
+  t.equal(page.statusCode, 200)
+  t.match(page.payload, 'Acme Office Coffee GmbH pays you')
+})
+
+t.test('decisions §8, pages: pages do not keep a client from being dropped, nor register one', async t => {
+  const app = build(t, { maxTenants: 3 })
+  const client = await connect(app, 'first')
+  const id = await createLink(client)
+  await open(app, 'pl_unknown')
+  await connect(app, 'second')
+  t.same(
+    (await call(app, 'GET', '/_sandbox/clients')).body.data.map(({ clientId }: { clientId: string }) => clientId),
+    ['sandbox-client', 'first', 'second'],
+  )
+  t.equal((await open(app, id)).statusCode, 200)
+})
+
+t.test('decisions §1, §8: other sites open a page and load the SDK, but cannot claim', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const foreign = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+  const page = await open(client.app, id, { headers: foreign })
+  t.equal(page.statusCode, 200)
+  t.equal((await client.app.inject({ url: '/sdk/v1.js', headers: foreign })).statusCode, 200)
+  const token = tokenOf(page)
+  const forged = await submit(client.app, id, { action: 'claim', token, ...SEPA }, { headers: foreign })
+  t.same([forged.statusCode, stateOf(forged)], [403, 'FORBIDDEN_ORIGIN'])
+  const own = { headers: { host: 'pay.test', origin: 'http://pay.test' } }
+  t.equal((await submit(client.app, id, { action: 'claim', token, ...SEPA }, own)).statusCode, 303)
+})
+
+// ---------------------------------------------------------------------------------------------------------- frames
+
+t.test('decisions §8, pages: only the partner frames the page of an embedded link', async t => {
+  const client = await connect(build(t))
+  const ancestorsOf = async (id: string) =>
+    / frame-ancestors (.*)$/.exec(String((await open(client.app, id)).headers['content-security-policy']))?.[1]
+  const hosted = await createLink(client)
+  const anywhere = await createLink(client, 'SEPA-CT', { uiMode: 'embedded' })
+  const one = await createLink(client, 'SEPA-CT', { uiMode: 'embedded', origin: 'http://localhost:3000' })
+  t.equal(await ancestorsOf(hosted), "'none'")
+  t.equal(await ancestorsOf(anywhere), 'http://localhost:* http://127.0.0.1:*')
+  t.equal(await ancestorsOf(one), 'http://localhost:3000')
+
+  await client.control('PUT', '/settings', { allowedOrigins: ['https://shop.example'] })
+  t.equal(await ancestorsOf(anywhere), 'https://shop.example')
+  t.equal(await ancestorsOf(one), 'http://localhost:3000', 'exactly the origin of the link')
+  await client.control('PUT', '/settings', { allowedOrigins: [] })
+  t.equal(await ancestorsOf(anywhere), "'none'")
+  await client.control('POST', `/payout-links/${one}/expire`)
+  t.equal(await ancestorsOf(one), 'http://localhost:3000', 'the page of a closed link, too')
+})
+
+t.test('decisions §8, pages: an embedded page outside of a frame explains itself', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client, 'SEPA-CT', { uiMode: 'embedded' })
+  const opened = async (destination: string) => {
+    const page = await open(client.app, id, { headers: { 'sec-fetch-dest': destination } })
+    return [page.statusCode, stateOf(page), page.payload.includes('name="token"')]
+  }
+  t.same(await opened('document'), [200, 'OUTSIDE_OF_FRAME', false])
+  t.same(await opened('iframe'), [200, 'ACTIVE', true])
+  t.same(await opened('empty'), [200, 'ACTIVE', true])
+  const page = await open(client.app, id)
+  t.match(
+    page.payload,
+    /<template id="outside">.*This payout belongs to another website/,
+    'for browsers that do not tell',
+  )
+})
+
+t.test('decisions §8, SDK: it is one small module for pages of every origin', async t => {
+  const { statusCode, headers, payload } = await build(t).inject('/sdk/v1.js')
+  t.equal(statusCode, 200)
+  t.match(headers, {
+    'content-type': 'text/javascript; charset=utf-8',
+    'access-control-allow-origin': '*',
+    'cross-origin-resource-policy': 'cross-origin',
+  })
+  t.match(payload, 'export function mountPayoutLink')
+  t.notMatch(payload, /^import |sourceMappingURL/m)
+  t.ok(gzipSync(payload).length < 5 * 1024, `${gzipSync(payload).length} bytes`)
+})
+
+t.test('decisions §8, pages: all that a page loads comes from the server, below /pay/assets', async t => {
+  const client = await connect(build(t))
+  const { payload } = await open(client.app, await createLink(client))
+  const pending = [...payload.matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g)]
+    .map(([, path]) => new URL(path as string, 'http://host/pay/').pathname)
+    .concat('/pay/assets/areas/payout-links/browser/embed-demo.js')
+  const seen = new Set<string>()
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    if (seen.has(path)) continue
+    seen.add(path)
+    const file = await client.app.inject(path)
+    t.equal(file.statusCode, 200, path)
+    for (const [, specifier = ''] of file.payload.matchAll(/^import .* from '(.*)'/gm)) {
+      t.match(specifier, /^\.\.?\//, `${path} imports no package`)
+      pending.push(new URL(specifier, `http://host${path}`).pathname)
+    }
+  }
+  t.ok(seen.size >= 7, [...seen].join(' '))
+  t.same(
+    [...seen].filter(path => !path.startsWith('/pay/assets/')),
+    [],
+  )
+})
+
+t.test('control plane, embed demo: a page of a partner', async t => {
+  const { status, headers, body } = await call(build(t), 'GET', '/_sandbox/embed-demo')
+  t.equal(status, 200)
+  t.match(headers['content-security-policy'], "frame-ancestors 'none'")
+  t.match(body, 'mountPayoutLink')
+  t.notMatch(body, /<script(?![^>]*src=)| style=| on\w+=/)
+})
+
+// --------------------------------------------------------------------------------------------- records of the server
+
+t.test('decisions §8, pages: the pages of recipients are not in the request log of the app', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  await claim(client.app, id, SEPA)
+  await open(client.app, 'pl_unknown')
+  const { data } = (await client.control('GET', '/requests')).body
+  t.same(
+    data.map(({ path }: { path: string }) => path),
+    ['/api/v1/oauth/token', '/api/v1/payout-links'],
+  )
+  t.same((await call(client.app, 'GET', '/_sandbox/requests')).body.data, [], 'nor in that of the demo client')
+})
+
+t.test('control plane, recording: claims and declines of pages are replayed, and have no token', async t => {
+  const client = await connect(build(t))
+  const [claimed, declined] = [await createLink(client, 'US-ACH'), await createLink(client)]
+  const form = FORMS['US-ACH']?.form as Record<string, string>
+  const tokens = [tokenOf(await open(client.app, claimed)), tokenOf(await open(client.app, declined))]
+  await submit(client.app, claimed, { action: 'claim', token: tokens[0] as string })
+  const answer = await submit(client.app, claimed, { action: 'claim', token: tokens[0] as string, ...form })
+  await submit(client.app, declined, { action: 'decline', token: tokens[1] as string, remarks: 'No, thank you' })
+  await client.control('POST', '/clock/advance', { by: 'PT7S' })
+
+  const { body: recording } = await client.control('GET', '/recording')
+  const text = JSON.stringify(recording)
+  for (const secret of [...tokens, String(answer.headers.location).split('=')[1] as string]) t.notMatch(text, secret)
+  const actions = recording.requests.filter(({ operation }: { operation: string }) =>
+    operation.startsWith('POST /pay/'),
+  )
+  t.equal(actions.length, 2, 'a refused form is not recorded')
+
+  const { seed, publicUrl, tokenLifetime, identity, start } = recording
+  const replay = await startReplay(buildServer, {
+    ...{ seed, publicUrl, tokenLifetime, start },
+    identity: { clientId: 'acme', ...identity },
+    fixtures: loadFixtures(OWN_FIXTURES),
+  })
+  for (const { n, answer, ...request } of recording.requests) await replay.apply(request)
+  t.equal(JSON.stringify(replay.snapshot()), JSON.stringify((await client.control('GET', '/state')).body))
+  await replay.close()
+})

@@ -1,0 +1,56 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import fastify from 'fastify'
+import type { Client } from '../helper.js'
+import { build, connect } from '../helper.js'
+
+interface Teardown {
+  teardown(close: () => Promise<unknown>): void
+}
+
+/** A sandbox that listens, for a browser. */
+export interface Site {
+  readonly app: FastifyInstance
+  readonly client: Client
+  readonly url: string
+}
+
+/** Starts a sandbox with a frozen clock on a free port. */
+export async function startSite(t: Teardown): Promise<Site> {
+  let url = ''
+  const app = build(t, { publicUrl: () => url })
+  url = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, client: await connect(app), url }
+}
+
+/** A page of a partner that embeds the URL of its query, and lists the callbacks in `#log`. */
+const PARTNER = (sdk: string) => `<!doctype html>
+<title>Shop</title>
+<ol id="log"></ol>
+<div id="checkout"></div>
+<script type="module">
+  import { mountPayoutLink } from '${sdk}'
+  const log = text => {
+    const item = document.createElement('li')
+    item.textContent = text
+    document.querySelector('#log').append(item)
+  }
+  window.mounted = mountPayoutLink(document.querySelector('#checkout'), {
+    url: new URLSearchParams(location.search).get('url'),
+    title: 'Payout from the shop',
+    onReady: () => log('ready'),
+    onClaimed: () => log('claimed'),
+    onDeclined: () => log('declined'),
+    onExpired: () => log('expired'),
+    onError: ({ code }) => log('error ' + code),
+  })
+</script>`
+
+/** Starts the site of a partner. Returns its port: it has the same page for each of its names. */
+export async function startPartner(t: Teardown, { url }: Site): Promise<number> {
+  const app = fastify()
+  app.get('/', (_request, reply) => reply.type('text/html').send(PARTNER(`${url}/sdk/v1.js`)))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => app.close())
+  return (app.server.address() as AddressInfo).port
+}
