@@ -1,12 +1,12 @@
 /**
- * Serves the four operations on a stock Fastify: `node bare.js <file>`. Checks no token and applies no filter.
+ * Serves the four operations, and a page as it is, on a stock Fastify: `node bare.js <file>`. Checks no token and applies no filter.
  */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import formbody from '@fastify/formbody'
 import Fastify from 'fastify'
 
-const { schemas, records, now, token } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const { schemas, records, now, token, html } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const byReference = new Map(records.map(record => [record.collectionReference, record]))
 const app = Fastify()
 app.register(formbody)
@@ -30,4 +30,5 @@ app.post('/api/v1/oauth/token', { schema: schemas.token }, (_, reply) => {
   reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
   reply.send({ ...token, access_token: randomBytes(24).toString('base64url') })
 })
+app.get('/pay/:payoutLinkId', (_, reply) => reply.type('text/html; charset=utf-8').send(html))
 app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

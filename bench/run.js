@@ -1,6 +1,6 @@
 /**
  * Measures the sandbox against a bare Fastify server, Prism, Mockoon and fixed limits, and writes RESULTS.md.
- * `--only http,lists,advance,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
+ * `--only http,pages,lists,advance,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -168,6 +168,9 @@ const operations = {
   token: { title: 'token', bare: 0.5, peer: 5, ...tokenOf(CLIENT) },
 }
 
+/** The page of a payout link of the demo client. */
+const PAGE = { method: 'GET', path: '/pay/PL-ACME-EU-0007', headers: { accept: 'text/html' } }
+
 /** Starts a sandbox with 500 collections. Writes the files of the other servers, with its answers. */
 async function prepare() {
   const sandbox = await launch('sandbox')
@@ -195,10 +198,11 @@ async function prepare() {
     const endpoint = path.slice(1).replace('COL-100250', ':collectionReference')
     routes.push({ uuid: randomUUID(), type: 'http', method: verb, endpoint, responses: canned })
   }
+  const html = await (await send(sandbox.port, PAGE)).text()
   const type = [{ key: 'content-type', value: 'application/json; charset=utf-8' }]
   const rootChildren = routes.map(({ uuid }) => ({ type: 'route', uuid }))
   const files = {
-    bare: { schemas, records, now: NOW, token: JSON.parse(operations.token.answer) },
+    bare: { schemas, records, now: NOW, token: JSON.parse(operations.token.answer), html },
     prism: { openapi: '3.1.0', info: { title: 'Payments', version: '1' }, paths },
     mockoon: { uuid: randomUUID(), lastMigration: 33, name: 'Payments', headers: type, routes, rootChildren },
   }
@@ -238,6 +242,27 @@ async function http() {
       const [mine, other] = [ours, theirs].map(values => Math.round(median(values)).toLocaleString('en-US'))
       row(`${title}, against ${name}`, `≥ ${goal}`, `${ratio.toFixed(2)} (${mine}/s to ${other}/s)`, ratio >= goal)
     }
+}
+
+async function pages() {
+  const servers = [await prepare(), await launch('bare Fastify')]
+  const [page, same] = await Promise.all(servers.map(async ({ port }) => (await send(port, PAGE)).text()))
+  assert(page.startsWith('<!doctype html>') && page === same, 'The bare server sends another page.')
+  const rates = []
+  // The first round is not counted.
+  for (let round = 0; round <= ROUNDS; round++) {
+    rates[round] = []
+    for (const server of servers) rates[round].push(await rateOf(server, PAGE, round === 0 ? 2 : SECONDS))
+  }
+  const counted = rates.slice(1)
+  const ratio = median(counted.map(([ours, theirs]) => ours / theirs))
+  const [mine, other] = [0, 1].map(at => Math.round(median(counted.map(pair => pair[at]))).toLocaleString('en-US'))
+  row(
+    'page of a payout link, against bare Fastify',
+    '≥ 0.5',
+    `${ratio.toFixed(2)} (${mine}/s to ${other}/s)`,
+    ratio >= 0.5,
+  )
 }
 
 /** Makes a query from the number `k` of the call, so that few lists are asked for twice. */
@@ -353,7 +378,7 @@ async function memory() {
   row('resident memory after 200,000 mixed requests, against after 20,000', '≤ 1.2', figure, late / early <= 1.2)
 }
 
-const subjects = { library, start, http, lists, advance, memory }
+const subjects = { library, start, http, pages, lists, advance, memory }
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
 for (const name of values.only?.split(',') ?? Object.keys(subjects)) {
   await subjects[name]()
