@@ -1,0 +1,75 @@
+/** Writes the pictures of the pages in docs/screenshots: `npm run screenshots`. */
+import { mkdirSync } from 'node:fs'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { createLink } from '../areas/pages.js'
+import { connect } from '../helper.js'
+import { openBrowser } from './chromium.js'
+import { startSite } from './pages.js'
+
+const FOLDER = 'docs/screenshots'
+const WIDE = { width: 1080, height: 660 }
+const NARROW = { width: 390, height: 900 }
+const closers: (() => Promise<unknown>)[] = []
+const lifetime = { teardown: (close: () => Promise<unknown>) => closers.push(close) }
+
+const site = await startSite(lifetime)
+const { app, url } = site
+const browser = await openBrowser(lifetime)
+const demo = await connect(app, 'demo-shop')
+await demo.control('POST', '/seed', { fixture: 'demo' })
+mkdirSync(FOLDER, { recursive: true })
+
+async function picture(
+  name: string,
+  path: string,
+  options: BrowserContextOptions,
+  act?: (page: Page) => Promise<void>,
+) {
+  const context = await browser.newContext({ locale: 'en-GB', viewport: WIDE, reducedMotion: 'reduce', ...options })
+  const page = await context.newPage()
+  await page.goto(`${url}${path}`)
+  await act?.(page)
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
+  await page.screenshot({ path: `${FOLDER}/${name}.png` })
+  await context.close()
+}
+
+async function claim(page: Page) {
+  await page.getByLabel('IBAN').fill('DE89370400440532013000')
+  await page.getByRole('button').first().click()
+  await page.locator('.steps').waitFor()
+}
+const link = async (changes: object) =>
+  `/pay/${await createLink(demo, 'SEPA-INSTANT', { amount: '64.00', remarks: 'Refund of a lost parcel', ...changes })}`
+
+await picture('claim', '/pay/PL-ACME-EU-0007?client=demo-shop', { colorScheme: 'light' })
+const dark = await link({ accountHolderName: 'Ida Lindholm' })
+await picture('claim-dark', dark, { colorScheme: 'dark' })
+await picture('progress', dark, { colorScheme: 'light' }, claim)
+await picture(
+  'claim-us',
+  `/pay/${await createLink(demo, 'US-ACH', { amount: '860.00' })}`,
+  {
+    colorScheme: 'light',
+    locale: 'en-US',
+    viewport: { width: 1080, height: 960 },
+  },
+  async page => {
+    await page.getByLabel('Routing number').fill('021000022')
+    await page.getByRole('button').click()
+  },
+)
+await picture('claim-mobile', await link({ accountHolderName: 'Ida Lindholm' }), { locale: 'de-DE', viewport: NARROW })
+await picture('expired-mobile', '/pay/PL-ACME-UK-0001?client=demo-shop', {
+  locale: 'fr-FR',
+  viewport: { width: 390, height: 520 },
+  colorScheme: 'dark',
+})
+await picture('embedded', '/_sandbox/embed-demo', { viewport: { width: 800, height: 1500 } }, async page => {
+  await page.getByRole('button', { name: 'Create and embed' }).click()
+  await page.frameLocator('iframe').getByLabel('IBAN').waitFor()
+  await page.locator('#log li', { hasText: 'onReady' }).waitFor()
+  await page.locator('iframe:not([style*="640px"])').waitFor()
+})
+
+for (const close of closers.reverse()) await close()
