@@ -204,7 +204,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       request.sandbox.tenant = registry.tenant(client ?? ownerOfLink(payoutLinkId), now())
       return request.sandbox.tenant
     },
-    record: request => requests.passPage(request, request.sandbox.tenant, now()),
+    record: (request, body) => requests.passPage(request, request.sandbox.tenant, now(), body),
     isReplay,
   })
 
@@ -248,7 +248,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   function clientOf(request: FastifyRequest): string | undefined {
     const path = request.routeOptions.url ?? pathOf(request.url)
     // The browsers of recipients are not the app under test.
-    const isPage = path.startsWith('/pay/') || path.startsWith('/sdk/') || request.routeOptions.schema?.hide
+    const isPage = request.routeOptions.schema?.hide
     if (path.startsWith(CONTROL_PLANE) || isPage || request.sandbox.isForeign) return undefined
     return request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
   }

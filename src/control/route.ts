@@ -70,6 +70,8 @@ export interface ControlRoute {
   readonly isRecorded?: boolean
   /** Whether the call acts on no tenant. */
   readonly isGlobal?: boolean
+  /** Whether the answer is a page for people. */
+  readonly isPage?: boolean
   /** Whether the call needs no admin token. */
   readonly isOpen?: boolean
   /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
@@ -104,7 +106,7 @@ const NO_MEMBERS = Type.Object({})
 export function addRoutes(app: FastifyInstance, context: ControlContext, routes: readonly ControlRoute[]): void {
   for (const row of routes) {
     const { method, url, summary, handle, response, params, querystring, status = 200, bodyLimit } = row
-    const { isGlobal = false, isOpen = false, errors = [] } = row
+    const { isGlobal = false, isOpen = false, isPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
     app.route({
       method,
@@ -114,6 +116,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
         operationId: operationId(method, url),
+        hide: isPage,
         summary,
         tags: [url.split('/')[1] || 'overview'],
         'x-fidelity': 'assumed',

@@ -318,6 +318,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.ExplainedPayoutLink,
       handle: ({ tenant, params: { payoutLinkId }, body }) => {
         const { payoutLinks } = tenant()
+        payoutLinks.assertPayable(payoutLinkId, body)
         payoutLinks.claim(payoutLinkId, body, 'control')
         return payoutLinks.explain(payoutLinkId)
       },
@@ -499,6 +500,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/embed-demo',
+      isPage: true,
       summary: "A partner's page that embeds a payout link of the demo client from a second origin",
       querystring,
       response: schemas.Html,

@@ -38,7 +38,6 @@ export const catalogue = {
   INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
   EXPIRED_TOKEN: entry(401, "The bearer token has expired on the tenant's clock."),
   ADMIN_TOKEN_REQUIRED: entry(401, 'Control plane: an admin token is set, and the call does not carry it.'),
-  INVALID_PAGE_TOKEN: entry(403, 'A claim or decline does not carry the token of the page of its payout link.'),
   ORIGIN_NOT_ALLOWED: entry(
     403,
     "The origin of an embedded link is not on the tenant's list of allowed SDK origins, or the list is empty.",
@@ -51,6 +50,7 @@ export const catalogue = {
     403,
     'Control plane and token endpoint: `Host` may be a public name, and `SANDBOX_ALLOWED_HOSTS` does not list it.',
   ),
+  INVALID_PAGE_TOKEN: entry(403, 'A claim or decline does not carry the token of the page of its payout link.'),
   ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
   MANDATE_NOT_FOUND: entry(404, 'No such mandate of this tenant in this region.'),
   COLLECTION_NOT_FOUND: entry(404, 'No such collection of this tenant in this region.'),
@@ -72,8 +72,8 @@ export const catalogue = {
   PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled already.'),
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
   ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state; the message names what is.'),
-  PAYOUT_LINK_CLOSED: entry(410, 'Page of a payout link: the link is CANCELLED, EXPIRED or REJECTED.'),
   OPERATION_SUNSET: entry(410, 'The operation is past its sunset: only when asked for by a deprecation.'),
+  PAYOUT_LINK_CLOSED: entry(410, 'Page of a payout link: the link is CANCELLED, EXPIRED or REJECTED.'),
   PAYLOAD_TOO_LARGE: entry(
     413,
     'The body is above 1 MiB (a document: above 10 MiB; a state document: above `SANDBOX_STATE_BYTES`).',

@@ -42,10 +42,10 @@ export interface RequestRecorder {
    */
   passApi(request: FastifyRequest, tenant: Tenant, realNow: number): void
   /**
-   * Records a claim or decline on the page of a payout link, without the token of the page. Its answer is a page, which
+   * Records a claim or decline on the page of a payout link, with a body that has no secrets. Its answer is a page, which
    * a replay does not compare. Throws SERVICE_UNAVAILABLE.
    */
-  passPage(request: FastifyRequest, tenant: Tenant, realNow: number): void
+  passPage(request: FastifyRequest, tenant: Tenant, realNow: number, body: object): void
   /** Records a call of the control plane that changes the tenant. Throws SERVICE_UNAVAILABLE. */
   passControl(request: FastifyRequest, tenant: Tenant, realNow: number): void
 }
@@ -71,8 +71,7 @@ export function createRequestRecorder({ recorder, log }: RecordingOptions): Requ
       request.sandbox.faults = tenant.faults.apply(target, realNow)
       throwFault(request.sandbox.faults, takesToken)
     },
-    passPage(request, tenant, realNow) {
-      const { token, ...body } = request.body as Record<string, unknown>
+    passPage(request, tenant, realNow, body) {
       const recorded = { ...toRecorded(request, tenant, realNow), query: { client: tenant.clientId }, body }
       log?.append(tenant, recorded)
       recorder.add(tenant, recorded)

@@ -194,11 +194,15 @@ const AnyOutcome = Type.Unsafe<CollectionOutcome | PayoutLinkOutcome>({
   'x-expected': 'an outcome of GET /_sandbox/outcomes, such as RETURNED-AM04',
 })
 
-export const OutcomeRequest = component('OutcomeRequest', {
-  match: Type.Optional(outcomeMatch),
-  outcome: AnyOutcome,
-  times: Type.Optional(Times),
-})
+export const OutcomeRequest = component(
+  'OutcomeRequest',
+  {
+    match: Type.Optional(outcomeMatch),
+    outcome: AnyOutcome,
+    times: Type.Optional(Times),
+  },
+  { match: { mandateReference: 'MND-ACME-0001' }, outcome: 'RETURNED-AM04' },
+)
 
 /** An armed outcome in the state document. */
 const outcomeSnapshot = {

@@ -332,21 +332,25 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   const client = (path: string) =>
     path.includes('?') || path.startsWith('/_') || path === `/pay/${twice}` ? path : `${path}?client=acme`
   for (const [path, act] of Object.entries(pages)) {
+    const page = await openPage(t, client(path), { viewport: { width: 320, height: 640 } })
+    await act(page)
+    const title = await page.title()
+    t.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320, `${title}: no sideways scrolling`)
+    await page.evaluate(axe.source)
     for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await openPage(t, client(path), { colorScheme, viewport: { width: 320, height: 640 } })
-      await act(page)
-      await page.waitForLoadState()
-      const title = await page.title()
-      t.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320, `${title}: no sideways scrolling`)
-      await page.evaluate(axe.source)
-      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+      await page.emulateMedia({ colorScheme })
+      const { violations, passes } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
       t.same(
         violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
         [],
         `${title}, ${colorScheme}`,
       )
-      await page.context().close()
+      t.ok(
+        passes.some(({ id }) => id === 'color-contrast'),
+        'the contrast is measured',
+      )
     }
+    await page.context().close()
   }
 }
 

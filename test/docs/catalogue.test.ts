@@ -64,14 +64,14 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
     return client.get(MANDATES)
   },
   ADMIN_TOKEN_REQUIRED: ({ t }) => call(build(t, { adminToken: 'admin' }), 'GET', '/_sandbox'),
-  async INVALID_PAGE_TOKEN(scene) {
-    const body = { action: 'decline', token: 'forged' }
-    return call(scene.client.app, 'POST', `/pay/${await createLink(scene)}`, { body })
-  },
   ORIGIN_NOT_ALLOWED: ({ client }) =>
     client.post(LINKS, payoutLink({ uiMode: 'embedded', origin: 'https://shop.example' })),
   FORBIDDEN_ORIGIN: ({ client }) => client.get(MANDATES, { headers: { origin: 'https://shop.example' } }),
   FORBIDDEN_HOST: ({ client }) => call(client.app, 'GET', '/_sandbox', { headers: { host: 'shop.example' } }),
+  async INVALID_PAGE_TOKEN(scene) {
+    const body = { action: 'decline', token: 'forged' }
+    return call(scene.client.app, 'POST', `/pay/${await createLink(scene)}`, { body })
+  },
   ROUTE_NOT_FOUND: ({ client }) => client.get('/api/v1/mandate'),
   MANDATE_NOT_FOUND: ({ client }) => client.get(`${MANDATES}/MND-9999`),
   COLLECTION_NOT_FOUND: ({ client }) => client.get(`${COLLECTIONS}/COL-9999`),
@@ -120,15 +120,15 @@ const provocations: Record<ErrorCode, (scene: Scene) => Promise<Answered>> = {
     await client.post(COLLECTIONS, collection())
     return client.control('POST', '/direct-debit/COL-0001/settle', {})
   },
-  async PAYOUT_LINK_CLOSED(scene) {
-    const payoutLinkId = await createLink(scene)
-    await cancelLink(scene, payoutLinkId)
-    return call(scene.client.app, 'GET', `/pay/${payoutLinkId}`, { headers: { accept: 'application/json' } })
-  },
   async OPERATION_SUNSET({ client }) {
     const gone = { operation: 'GET /api/v1/mandates', deprecatedSince: MONDAY, sunset: MONDAY, goneAfterSunset: true }
     await client.control('PUT', '/deprecations', { data: [gone] })
     return client.get(MANDATES)
+  },
+  async PAYOUT_LINK_CLOSED(scene) {
+    const payoutLinkId = await createLink(scene)
+    await cancelLink(scene, payoutLinkId)
+    return call(scene.client.app, 'GET', `/pay/${payoutLinkId}`, { headers: { accept: 'application/json' } })
   },
   PAYLOAD_TOO_LARGE: ({ client }) => client.post(MANDATES, 'x'.repeat(1024 * 1024 + 1)),
   // A text above the maximum of V8 is the error of a large answer.

@@ -133,6 +133,7 @@ const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
     send({ parameter: 'INV-9999', ...(operation.id === 'uploadBillDocument' && upload(PDF)) }),
   COUNTERPARTY_NOT_FOUND: ({ send }) => send({ parameter: 'CPTY-9999' }),
   FAULT_NOT_FOUND: ({ send }) => send({ parameter: 'fault-9' }),
+  OUTCOME_NOT_FOUND: ({ send }) => send({ parameter: 'outcome-9' }),
   CLIENT_NOT_FOUND: ({ send }) => send({ query: 'client=unknown' }),
   METHOD_NOT_ALLOWED: ({ send }) => send({ method: 'ACL', body: undefined }),
   PAYLOAD_TOO_LARGE: ({ operation, send }) =>
@@ -158,7 +159,7 @@ const formType = ({ id }: Operation): Fields =>
   id === 'issueToken' ? { 'content-type': 'application/x-www-form-urlencoded' } : {}
 
 const US = { headers: { 'x-region': 'US' } }
-const CLAIM = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+const CLAIM = { accountHolderName: 'Ida Lindholm', accountIdentifier: 'DE89370400440532013000' }
 
 /** The codes of single operations; these win over the generic ones. */
 const SPECIFIC: Record<string, Provocation> = {
@@ -209,6 +210,12 @@ const SPECIFIC: Record<string, Provocation> = {
   'updateCounterparty IMMUTABLE_FIELD': ({ send }) =>
     send({ body: { counterpartyReference: 'CPTY-0002', remarks: 'x' } }),
 
+  'postCredentialsVerify INVALID_CLIENT': ({ send }) =>
+    send({ body: { client_id: 'sandbox-client', client_secret: 'wrong' } }),
+  'deleteClientsClientId INVALID_FIELD': ({ send }) => send({ parameter: 'x'.repeat(1001) }),
+  'deleteClientsClientId CLIENT_NOT_FOUND': ({ send }) => send({ parameter: 'unknown' }),
+  'putDirectDebitCollectionReferenceOutcome ILLEGAL_TRANSITION': ({ send }) =>
+    send({ parameter: 'COL-ACME-0055', body: { outcome: 'RETURNED-AM04' } }),
   'getRecording ANSWER_TOO_LARGE': () =>
     call(build(t, { publicUrl: () => 'x'.repeat(2 ** 30) }), 'GET', '/_sandbox/recording'),
   'postSeed INVALID_FIELD': ({ send }) => send({ body: [] }),

@@ -26,6 +26,7 @@ import {
 } from './page-answers.js'
 import { faultsOf, parsePageForm, toClaim, valuesOf } from './page-form.js'
 import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
+import { masked } from './store.js'
 
 export interface PageOptions {
   /**
@@ -33,14 +34,18 @@ export interface PageOptions {
    * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, MISSING_FIELD (client, if several have the link)
    */
   admit(request: FastifyRequest, payoutLinkId: string, clientId: string | undefined): PageTenant
-  /** Records a claim or decline before it is applied. @throws SERVICE_UNAVAILABLE */
-  record(request: FastifyRequest): void
-  /** Whether recorded requests are applied again: they have no token, and come as fast as they can. */
+  /**
+   * Records a claim or decline before it is applied.
+   * @param body the body without the token of the page, and with a masked account number
+   * @throws SERVICE_UNAVAILABLE
+   */
+  record(request: FastifyRequest, body: object): void
+  /** Whether recorded requests are applied again. They were checked before they were recorded. */
   isReplay: boolean
 }
 
 /** The schema of a file that browsers load. */
-const FILE = { 'x-fidelity': 'assumed', tags: ['pages'], response: failures } as const
+const FILE = { hide: true, 'x-fidelity': 'assumed', tags: ['pages'], response: failures } as const
 
 /** The most claims and declines of a link in a minute. */
 const MOST_ACTIONS = 20
@@ -65,6 +70,8 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
 
 const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record, isReplay }, done) => {
   const schema = {
+    // The OpenAPI document describes the interface of the service, not pages for people.
+    hide: true,
     tags: ['pages'],
     'x-fidelity': 'assumed',
     params: PageParams,
@@ -125,12 +132,13 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record,
         }
         const claim = toClaim(link, request.body) as Claim
         check(Claim, claim, 'INVALID_FIELD')
-        payoutLinks.assertPayable(payoutLinkId, claim)
-        record(request)
+        if (!isReplay) payoutLinks.assertPayable(payoutLinkId, claim)
+        record(request, { action, ...masked(claim) })
         payoutLinks.claim(payoutLinkId, claim, 'api')
       } else {
-        record(request)
-        payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }, 'api')
+        const decline = remarks === undefined ? {} : { remarks }
+        record(request, { action, ...decline })
+        payoutLinks.decline(payoutLinkId, decline, 'api')
       }
 
       const receipt = receiptOf(ids, payoutLinkId)

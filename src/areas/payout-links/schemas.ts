@@ -146,7 +146,7 @@ export const Claim = Type.Object(
   },
   {
     title: 'PayoutLinkClaim',
-    examples: [{ accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }],
+    examples: [{ accountHolderName: 'Ida Lindholm', accountIdentifier: 'DE89370400440532013000' }],
   },
 )
 export type Claim = Static<typeof Claim>

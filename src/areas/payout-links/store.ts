@@ -186,12 +186,11 @@ export function createPayoutLinkStore({
       payoutMethods[payoutMethod].paidAt(parseInstant(claimedAt ?? updatedAt) as Instant),
 
     /**
-     * Claims the link for the recipient, with the account to pay to. Stores the account number masked.
-     * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION, MISSING_FIELD, INVALID_FIELD
+     * Claims the link for the recipient, with a claim that `assertPayable` takes. Stores the account number masked.
+     * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION
      */
     claim(payoutLinkId: string, claim: Claim, cause: 'api' | 'control'): void {
       const entry = findEntry(payoutLinkId)
-      assertPayable(claim, entry.record)
       const claimedAt = formatInstant(clock.now())
       repository.move(entry, 'claim', cause, { claim: masked(claim), claimedAt })
     },
@@ -333,8 +332,8 @@ function nextStep({
   }
 }
 
-/** Only the transfer needs the account number, and no money moves here (decisions §8). */
-const masked = (claim: Claim): Claim => ({ ...claim, accountIdentifier: maskAccount(claim.accountIdentifier) })
+/** Masks the account number of a claim. Only a transfer needs it, and no money moves here (decisions §8). */
+export const masked = (claim: Claim): Claim => ({ ...claim, accountIdentifier: maskAccount(claim.accountIdentifier) })
 
 /**
  * Refuses a claim that does not fit the link (decisions §8): a name other than that of the link, an account that its
