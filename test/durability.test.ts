@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
 import { Agent, request as send } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,15 +8,14 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
-import { folderNameOf } from '../src/persistence/tenant-file.js'
 import { bill, build, MONDAY } from './helper.js'
 import type { Program } from './program.js'
 import { launch, program } from './program.js'
 import type { Outgoing, Played, RandomRequest, Transport } from './random-requests.js'
 import { createPlayer, injecting, randomRequests } from './random-requests.js'
 
-// issue 3, SANDBOX_DATA: `kill -9` at random moments during writes: every acknowledged write is there after the
-// restart, and nothing that was not acknowledged is half there.
+// issue 16: `kill -9` at random moments during writes. Every acknowledged write is there after the restart, and no
+// other is there in part.
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const ROUNDS = IS_LONG ? 100 : 10
@@ -236,7 +234,7 @@ function createShared(clientId: string) {
   }
 }
 
-t.test(`issue 3, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`, async t => {
+t.test(`issue 16, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`, async t => {
   const data = join(t.testdir(), 'data')
   const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
   const lone = ['one', 'two'].map((clientId, at) =>
@@ -288,7 +286,4 @@ t.test(`issue 3, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`
   t.ok(acknowledged > ROUNDS, `acknowledged: ${acknowledged}, and kept without: ${extra}`)
   if (!IS_LONG) return
   t.ok(inFlight.kept + extra > 0 && inFlight['not kept'] > 0, `in flight: ${JSON.stringify(inFlight)}`)
-  const names = readdirSync(join(data, 'tenants', folderNameOf('shared')))
-  const generation = Math.max(...names.map(name => Number.parseInt(name, 10)))
-  t.ok(generation > 4, `${generation} snapshots of one tenant`)
 })

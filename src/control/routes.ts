@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import { outcomes } from '../areas/direct-debit/outcomes.js'
@@ -53,17 +54,18 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       method: 'GET',
       url: '',
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
+      hasNoTenant: true,
       querystring,
       response: schemas.Overview,
-      handle: ({ registry, realNow }) => {
-        const tenants = registry.tenants(realNow)
+      async handle({ registry, turns, realNow }) {
+        const counts = await turns.all(tenant => tenant.counts())
         return {
           name: about.name,
           version: about.version,
           uptime: Math.floor((realNow - about.startedAt) / 1000),
           seed: registry.seed,
-          tenants: tenants.length,
-          records: sum(tenants.map(tenant => tenant.counts())),
+          tenants: counts.length,
+          records: sum(counts),
           routes: routes.map(({ method, url, summary }) => ({ method, path: `/_sandbox${url}`, summary })),
         }
       },
@@ -71,6 +73,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/live',
+      hasNoTenant: true,
       querystring,
       summary: 'Whether the process is alive',
       response: schemas.Health,
@@ -79,18 +82,23 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/ready',
+      hasNoTenant: true,
       querystring,
-      summary: 'Whether it takes requests: 503 while closing',
+      summary: 'Whether it takes requests: 503 while closing, and while the database is away',
       response: schemas.Health,
-      handle: () => ({ status: 'ok' }),
+      async handle({ turns }) {
+        await turns.check()
+        return { status: 'ok' }
+      },
     }),
     route({
       method: 'GET',
       url: '/clients',
       summary: 'All tenants: client id, fixture, record counts, time',
+      hasNoTenant: true,
       querystring,
       response: schemas.ClientList,
-      handle: ({ registry, realNow }) => ({ data: registry.tenants(realNow).map(describe) }),
+      handle: async ({ turns }) => ({ data: await turns.all(describe) }),
     }),
     route({
       method: 'POST',
@@ -143,6 +151,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       url: '/fork',
       summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
       isRecorded: false,
+      creates: ({ clientId }: Static<typeof schemas.ForkRequest>) => clientId,
       querystring,
       body: schemas.ForkRequest,
       status: 201,
@@ -319,6 +328,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       method: 'GET',
       url: '/outcomes',
       summary: 'The outcomes on demand: what a debtorReference of the form SIM-… does',
+      hasNoTenant: true,
       querystring,
       response: schemas.OutcomeTable,
       handle: () => ({ data: outcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })) }),
@@ -327,6 +337,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       method: 'GET',
       url: '/reason-codes',
       summary: 'The reason codes of collections: in which phases each is legal, until when, and who raises it',
+      hasNoTenant: true,
       querystring,
       response: schemas.ReasonCodeTable,
       handle: () => ({ data: reasonCodes.map(describeReasonCode) }),
@@ -335,6 +346,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       method: 'GET',
       url: '/errors',
       summary: 'The error catalogue',
+      hasNoTenant: true,
       querystring,
       response: schemas.ErrorTable,
       handle: () => ({

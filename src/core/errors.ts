@@ -82,7 +82,7 @@ export const catalogue = {
   INTERNAL_ERROR: entry(500, 'Unforeseen; the message tells nothing of the inside.'),
   SERVICE_UNAVAILABLE: entry(
     503,
-    'The server is closing, has no room for another tenant, cannot write to its data folder, or a fault asks for it.',
+    'The server is closing, has no room for another tenant, cannot use its database, or a fault asks for it.',
   ),
 } satisfies Record<string, CatalogueEntry>
 

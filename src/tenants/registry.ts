@@ -1,4 +1,5 @@
 import { ownerOf } from '../areas/oauth/tokens.js'
+import type { Clock } from '../core/clock.js'
 import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../core/origins.js'
@@ -37,6 +38,8 @@ export interface TenantRegistryOptions {
   dropped?(clientId: string): void
   /** Called in this order. */
   readonly listeners?: readonly TenantListener[]
+  /** Brings the clock of a tenant to the real time at each look-up; by default `clock.sync`. */
+  syncClock?(clock: Clock, realNow: number): void
   /** Whether secrets and tokens are not checked: a token is the client id. For a replay, which has no secrets. */
   readonly skipAuthentication?: boolean
 }
@@ -93,6 +96,12 @@ export interface TenantRegistry {
   /** Returns whether a tenant is the client's present one, its clock brought to the real time. */
   isCurrent(tenant: Tenant, realNow: number): boolean
   has(clientId: string): boolean
+  /** Returns the tenant of a client if it is in memory. It does not count as use, and nothing happens. */
+  peek(clientId: string): Tenant | undefined
+  /** Returns the clients that exist from the start. */
+  configured(): string[]
+  /** Removes a tenant from memory only: its database has it. */
+  letGo(clientId: string): void
   /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
   timeOf(clientId: string, realNow: number): Instant
   /** Throws CLIENT_NOT_FOUND. */
@@ -144,6 +153,7 @@ interface Registration {
 export function createTenantRegistry(options: TenantRegistryOptions): TenantRegistry {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime, publicUrl, dropped } = options
   const { listeners = [], skipAuthentication = false } = options
+  const { syncClock = (clock: Clock, realNow: number) => clock.sync(realNow) } = options
   const configured = new Map<string, Registration>()
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
@@ -257,7 +267,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
 
   function open(client: Registration, realNow: number): Tenant {
     const tenant = client.tenant ?? startFromFixture(client, 'fixture', realNow)
-    tenant.clock.sync(realNow)
+    syncClock(tenant.clock, realNow)
     return tenant
   }
 
@@ -315,11 +325,18 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     },
     isCurrent(tenant, realNow) {
       if (find(tenant.clientId)?.tenant !== tenant) return false
-      tenant.clock.sync(realNow)
+      syncClock(tenant.clock, realNow)
       return true
     },
     timeOf: (clientId, realNow) => find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: clientId => find(clientId) !== undefined,
+    peek: clientId => find(clientId)?.tenant,
+    configured: () => [...configured.keys()],
+    letGo(clientId) {
+      const listed = configured.get(clientId)
+      if (listed === undefined) registered.delete(clientId)
+      else listed.tenant = undefined
+    },
     tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
     identityOf: clientId => identity(mustUse(clientId)),
@@ -336,7 +353,8 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     },
     replace(clientId, snapshot, realNow) {
       const client = mustUse(clientId)
-      install(client, 'state', restored(client, snapshot, realNow))
+      // Restoring takes the objects over, and a listener that refuses the tenant leads to a second attempt.
+      install(client, 'state', restored(client, structuredClone(snapshot), realNow))
       return open(client, realNow)
     },
     fork(clientId, to, realNow) {

@@ -1,3 +1,4 @@
 // Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
-import './data-folder.test.js'
-import './storage.test.js'
+import './sqlite.test.js'
+import './restarts.test.js'
+import './turns.test.js'
