@@ -111,10 +111,11 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 
-  const requestLog = createRequestLog({
+  const logBounds = {
     entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.journalEntries,
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.journalBytes,
-  })
+  }
+  const requestLog = tenantLog?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
   const waiters = createEventWaiters(
     timers,
@@ -148,6 +149,9 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     ...(tenantLog && stored && { ...stored.registryOptions, seed: tenantLog.seed }),
     publicUrl: () => stored?.appliedUrl() ?? options.publicUrl(),
     listeners: [...listeners, ...(stored ? [stored] : []), recorder, beside],
+  })
+  tenantLog?.listen?.(clientId => {
+    if (waiters.has(clientId)) stored?.doDueWork(clientId).catch(() => {})
   })
   const turns: Turns = stored ?? createTurns(now, registry.tenants)
 

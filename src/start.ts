@@ -9,6 +9,7 @@ import { quote } from './core/errors.js'
 import type { Log } from './log.js'
 import { createLog } from './log.js'
 import { NAME, OWN_FIXTURES } from './package.js'
+import { openPostgres } from './persistence/postgres.js'
 import { openSqlite } from './persistence/sqlite.js'
 import type { TenantLog } from './persistence/tenant-log.js'
 import { DatabaseError } from './persistence/tenant-log.js'
@@ -64,7 +65,7 @@ export async function createServer(
     url ??= config.publicUrl ?? urlOf(config.host, app)
     return url
   }
-  const tenantLog = await openTenantLog(config)
+  const tenantLog = await openTenantLog(config, logger)
   const { app, registry }: ReturnType<typeof buildServer> = buildServer({
     ...config,
     clients: clientsOf(config),
@@ -137,13 +138,16 @@ function closeOnSignal(server: Server, { logger, flush }: Log): void {
 }
 
 /** Opens the database of the tenants; undefined: none is configured. Throws ConfigError. */
-async function openTenantLog({ data, seed, isSeedGiven }: Config): Promise<TenantLog | undefined> {
-  if (data === undefined) return undefined
+async function openTenantLog(config: Config, logger: Logger): Promise<TenantLog | undefined> {
+  const { data, databaseUrl, seed, isSeedGiven } = config
   try {
-    return await openSqlite(data, { seed, isSeedGiven })
+    if (databaseUrl !== undefined) return await openPostgres(databaseUrl, { seed, logger })
+    return data === undefined ? undefined : await openSqlite(data, { seed, isSeedGiven })
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error
-    throw new ConfigError(`SANDBOX_DATA=${JSON.stringify(data)} is not allowed: ${error.message}${adviceOn(error, data)}`)
+    const setting = data === undefined ? 'SANDBOX_DATABASE_URL' : `SANDBOX_DATA=${JSON.stringify(data)}`
+    const advice = data === undefined ? '' : adviceOn(error, data)
+    throw new ConfigError(`${setting} is not allowed: ${error.message}${advice}`)
   }
 }
 

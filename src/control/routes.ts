@@ -107,7 +107,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       isRecorded: false,
       querystring,
       response: schemas.ResetResult,
-      handle: ({ registry, client, realNow }) => describe(registry.reset(client, realNow)),
+      handle({ registry, requestLog, client, realNow }) {
+        const result = describe(registry.reset(client, realNow))
+        // Later requests must not be removed with the earlier ones.
+        return Promise.resolve(requestLog.flush()).then(() => result)
+      },
     }),
     route({
       method: 'POST',
@@ -391,7 +395,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.Cleared,
       handle: ({ requestLog, tenant, client }) => {
         tenant()
-        return { removed: requestLog.clear(client) }
+        return Promise.resolve(requestLog.clear(client)).then(removed => ({ removed }))
       },
     }),
     route({

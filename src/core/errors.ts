@@ -310,6 +310,10 @@ export const errors = {
   headersTooLarge: () =>
     new ApiError('HEADERS_TOO_LARGE', null, 'The request line and headers must not be larger than 16 KiB together.'),
   internal: () => new ApiError('INTERNAL_ERROR', null, 'Something went wrong inside the sandbox. Its log says more.'),
+  databaseUnavailable: () =>
+    new ApiError('SERVICE_UNAVAILABLE', null, 'The database cannot be used at the moment. Repeat the request.', {
+      'retry-after': '1',
+    }),
   unavailable: (message: string, headers?: Record<string, string>) =>
     new ApiError('SERVICE_UNAVAILABLE', null, message, headers),
 }

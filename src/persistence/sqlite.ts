@@ -145,7 +145,6 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
 
   return {
     seed,
-    isShared: false,
     tenants: async () => (clients.all() as { clientId: string }[]).map(({ clientId }) => clientId),
     after: async (clientId, sequence) =>
       (select.all([clientId, sequence]) as StoredRow[]).map(({ checksum, document, ...rest }) => {

@@ -102,7 +102,7 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
   function unavailable(error: unknown, clientId: string | undefined): ApiError {
     if (error instanceof ApiError) return error
     logger.error({ err: error, ...(clientId !== undefined && { clientId }) }, 'the database cannot be used')
-    return errors.unavailable('The database cannot be used at the moment. Repeat the request.', { 'retry-after': '1' })
+    return errors.databaseUnavailable()
   }
 
   async function catchUp(slot: Slot): Promise<void> {

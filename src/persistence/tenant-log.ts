@@ -1,3 +1,5 @@
+import type { RequestLog, RequestLogBounds } from '../plugins/request-log.js'
+
 /** One row of a tenant's log: a request, a snapshot, or the passing of time. */
 export interface LogRow {
   /** From 1, without gaps. */
@@ -19,8 +21,6 @@ export interface LogRow {
 export interface TenantLog {
   /** The seed of all identifiers: that of the first use of the database. */
   readonly seed: string
-  /** Whether other servers write to the database, too. */
-  readonly isShared: boolean
   /** Lists the client ids of all tenants. */
   tenants(): Promise<string[]>
   /**
@@ -34,6 +34,10 @@ export interface TenantLog {
   appendSnapshot(clientId: string, row: LogRow): Promise<boolean>
   /** Rejects if the database cannot be reached. */
   check(): Promise<void>
+  /** Creates a request log that all servers share; undefined: each server has its own. */
+  createRequestLog?(bounds: RequestLogBounds): RequestLog
+  /** Calls back when a server may have changed a tenant. */
+  listen?(onChanged: (clientId: string) => void): void
   close(): Promise<void>
 }
 

@@ -90,7 +90,6 @@ export function createMemoryLog(seed = 'test'): TenantLog {
   }
   return {
     seed,
-    isShared: true,
     tenants: async () => [...logs.keys()],
     after: async (clientId, sequence) => (logs.get(clientId) ?? []).filter(row => row.sequence > sequence),
     append: async (clientId, row) => add(clientId, row),
