@@ -184,7 +184,7 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     t.equal((await call(app, 'GET', '/_sandbox/health/live')).status, 200)
     t.equal((await call(app, 'GET', '/_sandbox/errors')).status, 200, 'a call without tenant needs no database')
     await postgres.start()
-    while ((await call(app, 'GET', '/_sandbox/health/ready')).status === 503) await pause(20);
+    while ((await call(app, 'GET', '/_sandbox/health/ready')).status === 503) await pause(20)
     t.match((await client.get('/api/v1/bills')).body, { totalCount: 1 })
     t.equal((await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-0002' }))).status, 201)
   })
