@@ -28,6 +28,7 @@ export const SETTINGS = [
   { variable: 'SANDBOX_FIXTURE', value: 'NAME', help: 'first records of sandbox-client: demo or empty' },
   { variable: 'SANDBOX_FIXTURES', value: 'FOLDER', help: 'more fixtures' },
   { variable: 'SANDBOX_DATA', value: 'FOLDER', help: 'keeps all clients across restarts' },
+  { variable: 'SANDBOX_DATABASE_URL', value: 'URL', help: 'keeps all clients in Postgres, for several servers' },
   { variable: 'SANDBOX_CLIENTS', value: 'FILE', help: 'a JSON list of clients' },
   { variable: 'SANDBOX_OPEN_REGISTRATION', value: 'BOOLEAN' },
   { variable: 'SANDBOX_MAX_TENANTS', value: 'NUMBER' },

@@ -125,7 +125,8 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     onCreated({ clientId }, { reason }) {
       if (reason === 'reset') requestLog.remove(clientId)
     },
-    onRemoved(clientId) {
+    onRemoved(clientId, reason) {
+      if (reason === 'released') return
       requestLog.remove(clientId)
       waiters.wake(clientId)
     },
@@ -141,7 +142,6 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       maxTenants,
       now,
       isInUse: waiters.has,
-      letGo: recorder.onRemoved,
       changed: waiters.wake,
     })
   const registry = createTenantRegistry({

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
+import fs from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Database } from 'libsql'
 import { sha256 } from '../core/digests.js'
@@ -46,9 +46,10 @@ interface StoredRow extends Omit<LogRow, 'document'> {
 export async function openSqlite(folder: string, options: SqliteOptions): Promise<TenantLog> {
   const path = join(resolve(folder), FILE)
   try {
-    mkdirSync(resolve(folder), { recursive: true, mode: 0o700 })
+    fs.mkdirSync(resolve(folder), { recursive: true, mode: 0o700 })
+    fs.accessSync(resolve(folder), fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
     const { default: Libsql } = await import('libsql')
-    if (!existsSync(path)) create(Libsql, path, options.seed)
+    if (!fs.existsSync(path)) create(Libsql, path, options.seed)
     const database = new Libsql(path)
     try {
       return createLog(database, path, prepare(database, path, options))
@@ -57,7 +58,7 @@ export async function openSqlite(folder: string, options: SqliteOptions): Promis
       throw error
     }
   } catch (error) {
-    throw error instanceof DatabaseError ? error : new DatabaseError(describe(path, error as Error))
+    throw error instanceof DatabaseError ? error : new DatabaseError(describe(path, error as Error), { cause: error })
   }
 }
 
@@ -94,16 +95,16 @@ function prepare(database: Database, path: string, { seed, isSeedGiven }: Sqlite
 /** Creates the file with its tables in one step: an empty file is never taken for a new database. */
 function create(Libsql: typeof import('libsql'), path: string, seed: string): void {
   const temporary = `${path}.new`
-  rmSync(temporary, { force: true })
+  fs.rmSync(temporary, { force: true })
   const database = new Libsql(temporary)
   database.exec(`BEGIN; ${TABLES}`)
   database.prepare(`INSERT INTO setting VALUES ('seed', ?)`).run([seed])
   database.exec('COMMIT')
   database.close()
-  chmodSync(temporary, 0o600)
+  fs.chmodSync(temporary, 0o600)
   // Unlike a new name, a link replaces no file that another server has created meanwhile.
-  linkSync(temporary, path)
-  rmSync(temporary)
+  fs.linkSync(temporary, path)
+  fs.rmSync(temporary)
 }
 
 function createLog(database: Database, path: string, seed: string): TenantLog {

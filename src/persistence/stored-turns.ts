@@ -22,8 +22,6 @@ export interface StoredTurnsOptions {
   now(): number
   /** Whether a tenant must stay in memory. */
   isInUse(clientId: string): boolean
-  /** A tenant was let go from memory. */
-  letGo(clientId: string): void
   /** A tenant has changed: calls that wait for it look again. */
   changed(clientId: string): void
 }
@@ -81,7 +79,7 @@ const ROWS_PER_SNAPSHOT = 500
  * applied and answered, so an answer never precedes its row, and all servers apply the same rows in the same order.
  */
 export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
-  const { log, registry, apply, logger, maxTenants, now, isInUse, letGo, changed } = options
+  const { log, registry, apply, logger, maxTenants, now, isInUse, changed } = options
   /** The tenant used longest ago comes first. */
   const slots = new Map<string, Slot>()
   let appliedUrl: string | undefined
@@ -217,7 +215,6 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
   function forget(slot: Slot) {
     slot.sequence = 0
     registry().letGo(slot.clientId)
-    letGo(slot.clientId)
   }
 
   function makeRoom() {

@@ -67,12 +67,10 @@ export interface TenantListener {
   /** A tenant is created; no request has seen it yet. Throws to refuse it: the former tenant stays. */
   onCreated(tenant: Tenant, creation: Creation): void
   /**
-   * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it made
-   * room for another, and a listener can restore it.
+   * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it is in
+   * a database, and comes back with its next request.
    */
   onRemoved(clientId: string, reason: 'removed' | 'released'): void
-  /** Returns whether `adopt` can take the client in again after it was released; by default false. */
-  canRestore?(clientId: string): boolean
 }
 
 /**
@@ -189,16 +187,12 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     return client
   }
 
-  /** Makes room. A client that can be restored keeps its tokens. */
   function drop({ clientId, resets }: Registration) {
-    const isRestorable = listeners.some(listener => listener.canRestore?.(clientId))
     registered.delete(clientId)
-    if (!isRestorable) {
-      retired.set(clientId, resets + 1)
-      const [oldest] = retired.keys()
-      if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
-    }
-    for (const listener of listeners) listener.onRemoved(clientId, isRestorable ? 'released' : 'removed')
+    retired.set(clientId, resets + 1)
+    const [oldest] = retired.keys()
+    if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
+    for (const listener of listeners) listener.onRemoved(clientId, 'removed')
   }
 
   /** Returns the client that makes room: one without records, else any, and of those the one idle longest. */
@@ -336,6 +330,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       const listed = configured.get(clientId)
       if (listed === undefined) registered.delete(clientId)
       else listed.tenant = undefined
+      for (const listener of listeners) listener.onRemoved(clientId, 'released')
     },
     tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
