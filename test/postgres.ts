@@ -31,6 +31,7 @@ const programs = findPrograms()
 
 /** Whether Postgres is installed. Without it, tests are left out with this reason. */
 export const postgresSkip = programs === undefined ? 'Postgres is not installed (apt-get install postgresql)' : false
+if (postgresSkip !== false && process.env.REQUIRE_POSTGRES === '1') throw new Error(postgresSkip)
 
 /** Postgres refuses to run as root. */
 const user = (): SpawnOptions => {

@@ -1,7 +1,10 @@
+import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
 import type { RequestLog, RequestLogBounds, StoredExchange } from '../plugins/request-log.js'
 import { selectExchanges } from '../plugins/request-log.js'
-import type { Query } from './postgres.js'
+
+/** Runs a statement. Rejects at once while the database is away. */
+export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
 
 type NewExchange = Omit<StoredExchange, 'seq' | 'order'>
 

@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Client, Pool, QueryConfig } from 'pg'
 import { digestOf } from '../core/digests.js'
+import type { RequestLog } from '../plugins/request-log.js'
+import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
 import type { LogRow, TenantLog } from './tenant-log.js'
 import { DatabaseError } from './tenant-log.js'
@@ -11,10 +13,7 @@ export interface PostgresOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'>
 }
 
-/** Runs a statement. Rejects at once while the database is away. */
-export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
-
-/** Never changed once they are released: a change is another migration. */
+/** A released migration never changes: a change of the tables is another one. */
 const MIGRATIONS = [
   `CREATE TABLE sandbox_setting (name text PRIMARY KEY, value text NOT NULL);
    CREATE TABLE sandbox_tenant (client_id text PRIMARY KEY, sequence bigint NOT NULL) WITH (fillfactor = 50);
@@ -47,7 +46,7 @@ const MIGRATION_LOCK = 7_206_115_983
 const CHANNEL = 'sandbox_tenant'
 const CONNECTIONS = 10
 const CONNECT_MS = 2000
-const STATEMENT_MS = 10_000
+const STATEMENT_MS = 5000
 /** The time between two attempts to reach the database. */
 const PROBE_MS = 250
 /** The longest text that NOTIFY carries, in bytes. */
@@ -116,6 +115,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   const changed = new Set<string>()
   let announcing: Promise<void> | undefined
   let listener: Client | undefined
+  let requestLog: RequestLog | undefined
 
   /** Announces changes to the other servers, outside of their transactions: NOTIFY holds a lock until its commit. */
   function announce(clientId: string) {
@@ -199,10 +199,14 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     async check() {
       await query({ name: 'check', text: 'SELECT 1' })
     },
-    createRequestLog: bounds => createPostgresRequestLog(query, bounds),
+    createRequestLog(bounds) {
+      requestLog = createPostgresRequestLog(query, bounds)
+      return requestLog
+    },
     listen: onChanged => void listen(onChanged),
     async close() {
       if (isClosed) return
+      await requestLog?.flush()
       isClosed = true
       clearTimeout(probe)
       await announcing
