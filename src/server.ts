@@ -202,6 +202,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         next()
       })
       api.addHook('preHandler', (request, _reply, next) => {
+        let hasRun = false
         const step: Step<void> = {
           isRead: isRead(request.method),
           record(realNow) {
@@ -212,6 +213,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
             return requests.recordApi(request, request.sandbox.tenant, realNow)
           },
           run(realNow, recorded) {
+            hasRun = true
             try {
               requests.passApi(request, request.sandbox.tenant, recorded, realNow)
             } catch (error) {
@@ -222,7 +224,9 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
             next()
           },
         }
-        turns.take(request.sandbox.tenant.clientId, step)?.catch(next)
+        turns.take(request.sandbox.tenant.clientId, step)?.catch(error => {
+          if (!hasRun) next(error)
+        })
       })
       api.register(collectionRoutes, { prefix: '/direct-debit' })
       api.register(mandateRoutes, { prefix: '/mandates' })
@@ -265,7 +269,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   return { app, registry }
 
   function admit(request: FastifyRequest, token: string, done: (error?: Error) => void) {
-    turns.refresh(clientOf(token) ?? '', error => {
+    turns.refresh(clientOf(token), error => {
       if (error !== undefined) {
         done(error)
         return

@@ -5,7 +5,7 @@ import type { RequestLog } from '../plugins/request-log.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
 import type { LogRow, TenantLog } from './tenant-log.js'
-import { DatabaseError } from './tenant-log.js'
+import { DatabaseAwayError, DatabaseError } from './tenant-log.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -98,12 +98,13 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   }
 
   const query: Query = async statement => {
-    if (isAway) throw new Error('the database is away')
+    if (isAway) throw new DatabaseAwayError('the database is away')
     try {
       return await pool.query(statement)
     } catch (error) {
-      if (isLoss(error as Error)) lose(error as Error)
-      throw error
+      if (!isLoss(error as Error)) throw error
+      lose(error as Error)
+      throw new DatabaseAwayError('the database is away', { cause: error })
     }
   }
 

@@ -10,6 +10,7 @@ import type { Tenant } from '../tenants/tenant.js'
 import type { StoredState } from './stored-requests.js'
 import { instantOf, isState, OPERATIONS, toRequest, toRow, toTimeRow } from './stored-requests.js'
 import type { LogRow, TenantLog } from './tenant-log.js'
+import { DatabaseAwayError } from './tenant-log.js'
 
 export interface StoredTurnsOptions {
   readonly log: TenantLog
@@ -99,15 +100,18 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
 
   function unavailable(error: unknown, clientId: string | undefined): ApiError {
     if (error instanceof ApiError) return error
+    if (error instanceof DatabaseAwayError) return errors.databaseUnavailable()
     logger.error({ err: error, ...(clientId !== undefined && { clientId }) }, 'the database cannot be used')
     return errors.databaseUnavailable()
   }
 
-  async function catchUp(slot: Slot): Promise<void> {
+  /** @param isBehind whether the log must have rows that this server lacks, since it refused one */
+  async function catchUp(slot: Slot, isBehind = false): Promise<void> {
     const { clientId } = slot
     if (registry().peek(clientId) === undefined) slot.sequence = 0
     const rows = await database(clientId, log.after(clientId, slot.sequence))
     try {
+      if (isBehind && rows.length === 0) throw new LogError(`it has no row after ${slot.sequence}, and takes none`)
       for (const row of rows) applyRow(slot, row)
     } catch (error) {
       forget(slot)
@@ -278,7 +282,7 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
         const { clientId } = outcome.creation.identity
         const target = clientId === slot.clientId ? slot : slotOf(clientId)
         if (await begin(target, outcome, realNow)) begun = { clientId, realNow }
-        else await catchUp(target)
+        else await catchUp(target, true)
       } else if ('value' in outcome) {
         changed(slot.clientId)
         return outcome
@@ -289,7 +293,7 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
         await snapshotIfLong(slot)
         return { value }
       } else {
-        await catchUp(slot)
+        await catchUp(slot, true)
       }
     }
   }
@@ -321,7 +325,7 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
     if (!clock?.isDueAt(realNow)) return false
     const at = clock.timeAt(realNow)
     if (await append(slot, toTimeRow(slot.sequence + 1, formatInstant(at), realNow))) clock.applyAt(at, realNow)
-    else await catchUp(slot)
+    else await catchUp(slot, true)
     return true
   }
 
@@ -349,7 +353,10 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
       if (creation.identity.clientId !== accepted) throw new Unstored(tenant, creation)
     },
     onRemoved() {},
-    refresh: (clientId, done) => void refresh(clientId).then(() => done(), done),
+    refresh(clientId, done) {
+      if (clientId === undefined) done()
+      else void refresh(clientId).then(() => done(), done)
+    },
     take,
     refreshAndTake,
     async all(describe) {

@@ -43,3 +43,6 @@ export interface TenantLog {
 
 /** The database cannot be used. The message is one line that names it and the reason. */
 export class DatabaseError extends Error {}
+
+/** The database is away. It was logged when it went, and will be when it is back. */
+export class DatabaseAwayError extends Error {}

@@ -20,8 +20,8 @@ export interface Step<T> {
  * done on the latest state, and after its record is in the database (`persistence/stored-turns.ts`).
  */
 export interface Turns {
-  /** Brings a tenant up to date, then calls back. The error is SERVICE_UNAVAILABLE. */
-  refresh(clientId: string, done: (error?: Error) => void): void
+  /** Brings a tenant up to date if there is one, then calls back. The error is SERVICE_UNAVAILABLE. */
+  refresh(clientId: string | undefined, done: (error?: Error) => void): void
   /**
    * Does a step of a tenant that is up to date. Throws, or rejects with, the errors of the step and SERVICE_UNAVAILABLE.
    * @param other another client that the step may create
