@@ -28,6 +28,7 @@ export const SETTINGS = [
   { variable: 'SANDBOX_FIXTURE', value: 'NAME', help: 'first records of sandbox-client: demo or empty' },
   { variable: 'SANDBOX_FIXTURES', value: 'FOLDER', help: 'more fixtures' },
   { variable: 'SANDBOX_DATA', value: 'FOLDER', help: 'keeps all clients across restarts' },
+  { variable: 'SANDBOX_DATABASE_URL', value: 'URL', help: 'keeps all clients in Postgres, for several servers' },
   { variable: 'SANDBOX_CLIENTS', value: 'FILE', help: 'a JSON list of clients' },
   { variable: 'SANDBOX_OPEN_REGISTRATION', value: 'BOOLEAN' },
   { variable: 'SANDBOX_MAX_TENANTS', value: 'NUMBER' },
@@ -89,6 +90,8 @@ export interface Config {
   readonly stateBytes: number
   /** The folder that stores tenants across restarts; undefined: memory only. */
   readonly data: string | undefined
+  /** The URL of the Postgres database that several servers share; undefined: none. It can contain a password. */
+  readonly databaseUrl: string | undefined
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -170,6 +173,7 @@ export function readConfig(environment: Environment): Config {
     recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MAX_DOCUMENT_BYTES),
     stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
     data: environment.SANDBOX_DATA || undefined,
+    databaseUrl: readDatabaseUrl(environment),
   }
 }
 
@@ -182,6 +186,20 @@ function readAdminToken({ SANDBOX_ADMIN_TOKEN: token }: Environment): string | u
   if (token === undefined || token === '') return undefined
   if (/^[\x21-\x7e]{1,1000}$/.test(token)) return token
   throw new ConfigError('SANDBOX_ADMIN_TOKEN is not allowed: give at most 1000 printable ASCII characters, no spaces.')
+}
+
+/** Reads the URL of the database. The error message does not contain it, since it can have a password. @throws ConfigError */
+function readDatabaseUrl(environment: Environment): string | undefined {
+  const { SANDBOX_DATABASE_URL: url, SANDBOX_DATA: data, SANDBOX_SEED: seed } = environment
+  if (url === undefined || url === '') return undefined
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new ConfigError(
+      'SANDBOX_DATABASE_URL is not allowed: give a URL such as postgres://user:password@host/database.',
+    )
+  }
+  if (data) throw new ConfigError('SANDBOX_DATABASE_URL is not allowed with SANDBOX_DATA: give one of both.')
+  if (!seed) throw new ConfigError('SANDBOX_DATABASE_URL needs SANDBOX_SEED: all servers must have the same seed.')
+  return url
 }
 
 const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text)

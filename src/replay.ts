@@ -33,6 +33,7 @@ export async function replay(
     publicUrl: config.publicUrl ?? publicUrl,
     // The replayed tenant is not kept.
     data: undefined,
+    databaseUrl: undefined,
     maxTenants: Math.max(config.maxTenants, config.clients.length + 2),
   }
   await serve(served, registry => void registry.adopt(identity, snapshot, Date.now()))

@@ -7,6 +7,7 @@ import { counterpartyRoutes } from './areas/counterparties/routes.js'
 import { collectionRoutes } from './areas/direct-debit/routes.js'
 import { mandateRoutes } from './areas/mandates/routes.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
+import { ownerOf as ownerOfToken } from './areas/oauth/tokens.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
@@ -18,6 +19,8 @@ import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, VERSION } from './package.js'
+import { createStoredTurns } from './persistence/stored-turns.js'
+import type { TenantLog } from './persistence/tenant-log.js'
 import { admin } from './plugins/admin.js'
 import { authenticate, bearerOf } from './plugins/authenticate.js'
 import { closing } from './plugins/closing.js'
@@ -39,14 +42,18 @@ import { createRequestLog, requestLog as requestLogPlugin } from './plugins/requ
 import { serializerCompiler } from './plugins/serialization.js'
 import type { Timers } from './plugins/timers.js'
 import { createTimers } from './plugins/timers.js'
-import { pathOf, toRoutable } from './plugins/url.js'
+import { isRead, pathOf, toRoutable } from './plugins/url.js'
 import { validation, validatorCompiler } from './plugins/validation.js'
 import { webAccess } from './plugins/web-access.js'
-import type { WriteAheadLog } from './recording/plugin.js'
+import { collectHandlers } from './recording/apply.js'
+import type { RecordedRequest } from './recording/file-format.js'
 import { createRequestRecorder, recordAnswers } from './recording/plugin.js'
 import { createRecorder } from './recording/recorder.js'
+import type { Step, Turns } from './recording/turns.js'
+import { createTurns } from './recording/turns.js'
 import type { TenantListener, TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
+import type { Tenant } from './tenants/tenant.js'
 
 export interface ServerOptions extends TenantRegistryOptions {
   /** The bounds of the request log; by default those of the documentation. */
@@ -55,8 +62,8 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly recordingBytes?: number | undefined
   /** The maximum size of a state document in bytes. */
   readonly stateBytes?: number | undefined
-  /** Keeps tenants beyond the process; undefined: they live in memory. */
-  readonly storage?: (TenantListener & WriteAheadLog) | undefined
+  /** Keeps tenants in a database; undefined: they live in memory. */
+  readonly tenantLog?: TenantLog | undefined
   readonly logger?: FastifyBaseLogger | undefined
   /** The token of the control plane; undefined: it needs none. */
   readonly adminToken?: string | undefined
@@ -79,10 +86,13 @@ const HEADER_LIMIT = 16 * 1024
 
 const CONTROL_PLANE = '/_sandbox'
 
+/** The time after which calls that wait look again, while the database cannot be used. */
+const RETRY_MS = 1000
+
 /** Builds the server and its tenants. It does not listen. */
 export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
-  const { storage, logger, adminToken, timers = createTimers(), isReplay = false, requestTimeout = 60_000 } = options
-  const { listeners = [], allowedHosts = [], corsOrigins = [], publicUrl } = options
+  const { tenantLog, logger, adminToken, timers = createTimers(), isReplay = false, requestTimeout = 60_000 } = options
+  const { listeners = [], maxTenants, allowedHosts = [], corsOrigins = [], publicUrl } = options
   const now = options.now ?? (() => Date.now())
   const requestIds = createRequestIds()
   const app = fastify({
@@ -110,30 +120,53 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 
-  const requestLog = createRequestLog({
+  const logBounds = {
     entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.journalEntries,
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.journalBytes,
-  })
+  }
+  const requestLog = tenantLog?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
   const coverage = createCoverage()
-  const waiters = createEventWaiters(timers)
+  const waiters = createEventWaiters(
+    timers,
+    tenantLog && ((clientId, done) => void stored?.doDueWork(clientId).then(done, () => timers.later(RETRY_MS, done))),
+  )
   const beside: TenantListener = {
     onCreated({ clientId }, { reason }) {
       if (reason !== 'reset') return
       requestLog.remove(clientId)
       coverage.remove(clientId)
     },
-    onRemoved(clientId) {
+    onRemoved(clientId, reason) {
+      if (reason === 'released') return
       requestLog.remove(clientId)
       coverage.remove(clientId)
       waiters.wake(clientId)
     },
   }
+  const requests = createRequestRecorder(recorder)
+  const stored =
+    tenantLog &&
+    createStoredTurns({
+      log: tenantLog,
+      registry: () => registry,
+      apply: collectHandlers(app, requests, app.log),
+      logger: app.log,
+      maxTenants,
+      now,
+      isInUse: waiters.has,
+      changed: waiters.wake,
+    })
   const registry = createTenantRegistry({
     ...options,
-    listeners: [...listeners, ...(storage ? [storage] : []), recorder, beside],
+    ...(tenantLog && stored && { ...stored.registryOptions, seed: tenantLog.seed }),
+    publicUrl: () => stored?.appliedUrl() ?? options.publicUrl(),
+    listeners: [...listeners, ...(stored ? [stored] : []), recorder, beside],
   })
-  const requests = createRequestRecorder({ recorder, log: storage })
+  tenantLog?.listen?.(clientId => {
+    if (waiters.has(clientId)) stored?.doDueWork(clientId).catch(() => {})
+  })
+  const turns: Turns = stored ?? createTurns(now, registry.tenants)
 
   // Cross-cutting plugins. The hooks on answers run in this order.
   app.register(errorHandler)
@@ -162,13 +195,19 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.register(metadataRoutes, { publicUrl })
   app.register(oauthRoutes, {
     prefix: '/api/v1/oauth',
-    issueToken(request, clientId, clientSecret) {
-      const realNow = now()
-      const tenant = registry.authenticate(clientId, clientSecret, realNow)
-      request.sandbox.tenant = tenant
-      requests.passApi(request, tenant, realNow)
-      return tenant.tokens.issue()
-    },
+    issueToken: (request, clientId, clientSecret) =>
+      turns.refreshAndTake(clientId, {
+        isRead: true,
+        record(realNow) {
+          request.sandbox.tenant = registry.authenticate(clientId, clientSecret, realNow)
+          return requests.recordApi(request, request.sandbox.tenant, realNow)
+        },
+        run(realNow, recorded) {
+          const { tenant } = request.sandbox
+          requests.passApi(request, tenant, recorded, realNow)
+          return tenant.tokens.issue()
+        },
+      }),
   })
   app.register(
     (api, _options, done) => {
@@ -179,11 +218,31 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         next()
       })
       api.addHook('preHandler', (request, _reply, next) => {
-        const realNow = now()
-        // While the body arrived, time has passed, and the tenant may have been replaced.
-        if (!registry.isCurrent(request.sandbox.tenant, realNow)) admit(request, bearerOf(request) as string)
-        requests.passApi(request, request.sandbox.tenant, realNow)
-        next()
+        let hasRun = false
+        const step: Step<void> = {
+          isRead: isRead(request.method),
+          record(realNow) {
+            // While the body arrived, time has passed, and the tenant may have been replaced.
+            if (!registry.isCurrent(request.sandbox.tenant, realNow)) {
+              request.sandbox.tenant = registry.admit(bearerOf(request) as string, realNow)
+            }
+            return requests.recordApi(request, request.sandbox.tenant, realNow)
+          },
+          run(realNow, recorded) {
+            hasRun = true
+            try {
+              requests.passApi(request, request.sandbox.tenant, recorded, realNow)
+            } catch (error) {
+              next(error as Error)
+              return
+            }
+            // The handler runs at once.
+            next()
+          },
+        }
+        turns.take(request.sandbox.tenant.clientId, step)?.catch(error => {
+          if (!hasRun) next(error)
+        })
       })
       api.register(collectionRoutes, { prefix: '/direct-debit' })
       api.register(mandateRoutes, { prefix: '/mandates' })
@@ -204,7 +263,16 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       request.sandbox.tenant = registry.tenant(client ?? ownerOfLink(payoutLinkId), now())
       return request.sandbox.tenant
     },
-    record: (request, body) => requests.passPage(request, request.sandbox.tenant, now(), body),
+    refresh: refreshOwnerOfLink,
+    act: (request, { prepare, perform }) =>
+      turns.take(request.sandbox.tenant.clientId, {
+        isRead: false,
+        record: realNow => requests.recordPage(request, request.sandbox.tenant, realNow, prepare()),
+        run(_realNow, recorded) {
+          requests.passControl(request, request.sandbox.tenant, recorded as RecordedRequest)
+          perform()
+        },
+      }),
     isReplay,
   })
 
@@ -225,6 +293,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           coverage,
           recorder,
           requests,
+          turns,
           waiters,
           operations,
           documented,
@@ -240,8 +309,20 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   )
   return { app, registry }
 
-  function admit(request: FastifyRequest, token: string) {
-    request.sandbox.tenant = registry.admit(token, now())
+  function admit(request: FastifyRequest, token: string, done: (error?: Error) => void) {
+    turns.refresh(ownerOfToken(token), error => {
+      if (error !== undefined) {
+        done(error)
+        return
+      }
+      try {
+        request.sandbox.tenant = registry.admit(token, now())
+      } catch (refusal) {
+        done(refusal as Error)
+        return
+      }
+      done()
+    })
   }
 
   /** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
@@ -264,6 +345,20 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     if (clientId === undefined) throw errors.payoutLinkNotFound(payoutLinkId)
     if (another !== undefined) throw errors.ambiguousPayoutLink()
     return clientId
+  }
+
+  /** Brings the client of a page up to date. A database may have clients that are not in memory. */
+  function refreshOwnerOfLink(payoutLinkId: string, client: string | undefined, done: (error?: Error) => void) {
+    const has = ({ payoutLinks }: Tenant) => payoutLinks.has(payoutLinkId)
+    const [owner = client] = client === undefined ? registry.clientsWhere(has, now()) : []
+    if (owner !== undefined || stored === undefined) {
+      turns.refresh(owner, done)
+      return
+    }
+    Promise.resolve(stored.all(tenant => (has(tenant) ? tenant.clientId : undefined))).then(
+      clients => turns.refresh(clients.find(Boolean), done),
+      done,
+    )
   }
 
   function claimedClient(request: FastifyRequest): string | undefined {

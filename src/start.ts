@@ -9,8 +9,10 @@ import { quote } from './core/errors.js'
 import type { Log } from './log.js'
 import { createLog } from './log.js'
 import { NAME, OWN_FIXTURES } from './package.js'
-import { openDataFolder } from './persistence/data-folder.js'
-import { createStorage } from './persistence/storage.js'
+import { openPostgres } from './persistence/postgres.js'
+import { openSqlite } from './persistence/sqlite.js'
+import type { TenantLog } from './persistence/tenant-log.js'
+import { DatabaseError } from './persistence/tenant-log.js'
 import { buildServer } from './server.js'
 import { checkFixtures } from './tenants/check-fixture.js'
 import type { Fixtures } from './tenants/fixtures.js'
@@ -48,7 +50,7 @@ export async function serve(config: Config, prepare?: (registry: TenantRegistry)
 }
 
 /**
- * Creates a server with its tenants, restored from the data folder if there is one.
+ * Creates a server with its tenants, which are in a database if one is configured.
  * @param prepare changes the tenants before the first request
  * @throws ConfigError
  */
@@ -63,11 +65,11 @@ export async function createServer(
     url ??= config.publicUrl ?? urlOf(config.host, app)
     return url
   }
-  const storage = config.data === undefined ? undefined : openStorage(config, config.data, logger, fixtures, publicUrl)
+  const tenantLog = await openTenantLog(config, logger)
   const { app, registry }: ReturnType<typeof buildServer> = buildServer({
     ...config,
     clients: clientsOf(config),
-    ...(storage !== undefined && { seed: storage.seed, storage }),
+    tenantLog,
     fixtures,
     requestLog: { entries: config.journalEntries, bytes: config.journalBytes },
     logger,
@@ -77,10 +79,9 @@ export async function createServer(
   })
   try {
     if (config.fixtures !== undefined) assertFixtures(config, registry)
-    await storage?.restore(registry)
     prepare?.(registry)
   } catch (error) {
-    storage?.close()
+    await tenantLog?.close()
     throw error
   }
 
@@ -90,7 +91,7 @@ export async function createServer(
       try {
         await app.listen({ host: config.host, port: config.port })
       } catch (error) {
-        storage?.close()
+        await tenantLog?.close()
         throw error
       }
       // Reads the address while the server has one. Requests that finish during close still need it.
@@ -106,7 +107,7 @@ export async function createServer(
       const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
       await app.close()
       clearTimeout(timer)
-      storage?.close()
+      await tenantLog?.close()
     },
   }
 }
@@ -136,28 +137,17 @@ function closeOnSignal(server: Server, { logger, flush }: Log): void {
   }
 }
 
-/** Opens the data folder. Its errors are ConfigErrors. */
-function openStorage(
-  { seed, isSeedGiven }: Config,
-  path: string,
-  logger: Logger,
-  fixtures: Fixtures,
-  publicUrl: () => string,
-) {
-  const dataError = (error: unknown) =>
-    new ConfigError(
-      `SANDBOX_DATA=${JSON.stringify(path)} is not allowed: ${(error as Error).message}${adviceOn(error, path)}`,
-    )
+/** Opens the database of the tenants; undefined: none is configured. Throws ConfigError. */
+async function openTenantLog(config: Config, logger: Logger): Promise<TenantLog | undefined> {
+  const { data, databaseUrl, seed, isSeedGiven } = config
   try {
-    const folder = openDataFolder(path, { seed, isSeedGiven, warn: message => logger.error(message) })
-    const storage = createStorage({ folder, logger, fixtures, buildServer, publicUrl, now: Date.now })
-    const restore = (registry: TenantRegistry) =>
-      storage.restore(registry).catch(error => {
-        throw dataError(error)
-      })
-    return { ...storage, seed: folder.seed, restore }
+    if (databaseUrl !== undefined) return await openPostgres(databaseUrl, { seed, logger })
+    return data === undefined ? undefined : await openSqlite(data, { seed, isSeedGiven })
   } catch (error) {
-    throw dataError(error)
+    if (!(error instanceof DatabaseError)) throw error
+    const setting = data === undefined ? 'SANDBOX_DATABASE_URL' : `SANDBOX_DATA=${JSON.stringify(data)}`
+    const advice = data === undefined ? '' : adviceOn(error, data)
+    throw new ConfigError(`${setting} is not allowed: ${error.message}${advice}`)
   }
 }
 

@@ -10,6 +10,7 @@ import type { EventWaiters } from '../plugins/event-waiters.js'
 import type { RequestLog } from '../plugins/request-log.js'
 import type { RequestRecorder } from '../recording/plugin.js'
 import type { Recorder } from '../recording/recorder.js'
+import type { Step, Turns } from '../recording/turns.js'
 import { failures } from '../schemas.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
@@ -22,6 +23,7 @@ export interface ControlContext {
   readonly coverage: Coverage
   readonly recorder: Recorder
   readonly requests: RequestRecorder
+  readonly turns: Turns
   readonly waiters: EventWaiters
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
@@ -76,6 +78,8 @@ export interface ControlRoute {
   readonly isOpen?: boolean
   /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
   readonly errors?: readonly ErrorCode[]
+  /** Returns another client that the call creates. */
+  creates?(body: unknown): string
   /** The largest body in bytes, where it is more than usual. */
   readonly bodyLimit?: number
   handle(call: ControlCall<unknown, unknown, unknown>): unknown
@@ -89,11 +93,12 @@ export function route<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(
-  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'handle'> & {
+  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'handle' | 'creates'> & {
     params?: P
     querystring?: Q
     body?: B
     handle(call: ControlCall<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
+    creates?(body: StaticOf<B>): string
   },
 ): ControlRoute {
   return row as unknown as ControlRoute
@@ -108,11 +113,21 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
     const { method, url, summary, handle, response, params, querystring, status = 200, bodyLimit } = row
     const { isGlobal = false, isOpen = false, isPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
+    const { creates } = row
+    const { registry, requests, turns, waiters } = context
+
+    const act = (request: FastifyRequest, reply: FastifyReply, realNow: number) => {
+      const { params, query, body } = request
+      const client = clientOf(request)
+      const tenant = () => registry.tenant(client, realNow)
+      return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
+    }
+
     app.route({
       method,
       url,
       // A typo must not act on another tenant, nor leave a test green.
-      config: { isStrict: true },
+      config: { isStrict: true, act },
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
         operationId: operationId(method, url),
@@ -128,19 +143,29 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
         response: { [status]: response, ...failures },
       },
       handler: (request, reply) => {
-        const realNow = context.now()
-        const { client = DEMO_CLIENT.clientId } = request.query as { client?: string }
-        const tenant = () => context.registry.tenant(client, realNow)
-        if (isRecorded) context.requests.passControl(request, tenant(), realNow)
         reply.code(status)
-        const { params, query, body } = request
-        const result = handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
-        if (method !== 'GET') context.waiters.wake(client)
-        return result
+        if (isGlobal) return act(request, reply, context.now())
+        const client = clientOf(request)
+        const step: Step<unknown> = {
+          isRead: method === 'GET',
+          record: realNow =>
+            isRecorded ? requests.recordControl(request, registry.tenant(client, realNow), realNow) : undefined,
+          run(realNow, recorded) {
+            if (recorded !== undefined) requests.passControl(request, registry.tenant(client, realNow), recorded)
+            const result = act(request, reply, realNow)
+            if (method !== 'GET') waiters.wake(client)
+            return result
+          },
+        }
+        return turns.refreshAndTake(client, step, creates?.(request.body))
       },
     })
   }
 }
+
+/** Returns the client that a call acts on: that of its path, else that of its query. */
+const clientOf = ({ params, query }: FastifyRequest) =>
+  (params as { clientId?: string }).clientId ?? (query as { client?: string }).client ?? DEMO_CLIENT.clientId
 
 /** `POST /clock/advance` is `postClockAdvance`. */
 const operationId = (method: string, url: string) =>

@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import { outcomes } from '../areas/direct-debit/outcomes.js'
@@ -71,15 +72,15 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       querystring,
       response: schemas.Overview,
-      handle: ({ registry, realNow }) => {
-        const tenants = registry.tenants(realNow)
+      async handle({ registry, turns, realNow }) {
+        const counts = await turns.all(tenant => tenant.counts())
         return {
           name: about.name,
           version: about.version,
           uptime: Math.floor((realNow - about.startedAt) / 1000),
           seed: registry.seed,
-          tenants: tenants.length,
-          records: sum(tenants.map(tenant => tenant.counts())),
+          tenants: counts.length,
+          records: sum(counts),
           routes: routes.map(({ method, url, summary }) => ({ method, path: `/_sandbox${url}`, summary })),
         }
       },
@@ -100,9 +101,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       isGlobal: true,
       isOpen: true,
       querystring,
-      summary: 'Whether it takes requests: 503 while closing',
+      summary: 'Whether it takes requests: 503 while closing, and while the database is away',
       response: schemas.Health,
-      handle: () => ({ status: 'ok' }),
+      async handle({ turns }) {
+        await turns.check()
+        return { status: 'ok' }
+      },
     }),
     route({
       method: 'GET',
@@ -120,7 +124,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
       response: schemas.ClientList,
-      handle: ({ registry, realNow }) => ({ data: registry.tenants(realNow).map(describe) }),
+      handle: async ({ turns }) => ({ data: await turns.all(describe) }),
     }),
     route({
       method: 'POST',
@@ -131,8 +135,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       isRecorded: false,
       body: schemas.ClientCredentials,
       response: schemas.ResetResult,
-      handle: ({ registry, realNow, body }) =>
-        describe(registry.authenticate(body.client_id, body.client_secret, realNow)),
+      handle: ({ registry, turns, body: { client_id, client_secret } }) =>
+        turns.refreshAndTake(client_id, {
+          isRead: true,
+          record: realNow => void registry.authenticate(client_id, client_secret, realNow),
+          run: realNow => describe(registry.tenant(client_id, realNow)),
+        }),
     }),
     route({
       method: 'DELETE',
@@ -155,7 +163,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       isRecorded: false,
       querystring,
       response: schemas.ResetResult,
-      handle: ({ registry, client, realNow }) => describe(registry.reset(client, realNow)),
+      handle({ registry, requestLog, client, realNow }) {
+        const result = describe(registry.reset(client, realNow))
+        // Later requests must not be removed with the earlier ones.
+        return Promise.resolve(requestLog.flush()).then(() => result)
+      },
     }),
     route({
       method: 'POST',
@@ -211,6 +223,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       errors: ['DUPLICATE_REFERENCE'],
       summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
       isRecorded: false,
+      creates: ({ clientId }: Static<typeof schemas.ForkRequest>) => clientId,
       querystring,
       body: schemas.ForkRequest,
       status: 201,
@@ -543,7 +556,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.Cleared,
       handle: ({ requestLog, tenant, client }) => {
         tenant()
-        return { removed: requestLog.clear(client) }
+        return Promise.resolve(requestLog.clear(client)).then(removed => ({ removed }))
       },
     }),
     route({

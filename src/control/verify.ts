@@ -24,13 +24,13 @@ const NEAREST = 3
  * path stands for any run of characters.
  * @throws MALFORMED_REQUEST (more than one way to say how many), INVALID_FIELD (atLeast above atMost)
  */
-export function verify(
+export async function verify(
   requestLog: RequestLog,
   clientId: string,
   expected: Expected,
-): Static<typeof VerificationResult> {
+): Promise<Static<typeof VerificationResult>> {
   const { times, atLeast, atMost } = boundsOf(expected)
-  const { data, dropped } = requestLog.list(clientId)
+  const { data, dropped } = await requestLog.list(clientId)
   const compared = data.map(request => ({ request, differences: differencesOf(request, expected) }))
   const misses = compared.filter(({ differences }) => differences.length > 0)
   const count = compared.length - misses.length

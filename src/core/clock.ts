@@ -12,6 +12,18 @@ export interface Clock {
   rate(): number
   /** Brings a running clock to a real time and does all due work. A frozen clock stays. */
   sync(realNow: number): void
+  /**
+   * Shows the time at a real time without doing work: at most one second before the next work is due.
+   * It changes nothing that a later `applyAt` depends on.
+   */
+  observe(realNow: number): void
+  /** Whether work is due at a real time. */
+  isDueAt(realNow: number): boolean
+  /**
+   * Moves to the time that a request of a log had, and does all due work. The pace of the clock stays as it was,
+   * so every server that applies the log has the same clock.
+   */
+  applyAt(at: Instant, realNow: number): void
   /** Moves to the time that a recorded request had, and does all due work. A running clock continues from there. */
   replayTo(at: Instant, realNow: number): void
   /** Freezes, resumes or changes the rate, from now on. */
@@ -72,6 +84,21 @@ export function createClock(start: ClockStart): Clock {
     sync(realNow) {
       lastReal = Math.max(lastReal, realNow)
       advanceTo(timeAt(lastReal))
+    },
+    observe(realNow) {
+      const due = scheduler.nextAt()
+      const at = timeAt(realNow)
+      now = Math.max(now, due === null ? at : Math.min(at, due - 1000))
+    },
+    isDueAt(realNow) {
+      const due = scheduler.nextAt()
+      return due !== null && due <= timeAt(realNow)
+    },
+    applyAt(at, realNow) {
+      lastReal = realNow
+      advanceTo(at)
+      // A read may have shown a later second meanwhile.
+      now = at
     },
     replayTo(at, realNow) {
       lastReal = Math.max(lastReal, realNow)

@@ -91,7 +91,7 @@ export const catalogue = {
   INTERNAL_ERROR: entry(500, 'Unforeseen; the message tells nothing of the inside.'),
   SERVICE_UNAVAILABLE: entry(
     503,
-    'The server is closing, has no room for another tenant, cannot write to its data folder, or a fault asks for it.',
+    'The server is closing, has no room for another tenant, cannot use its database, or a fault asks for it.',
   ),
 } satisfies Record<string, CatalogueEntry>
 
@@ -329,6 +329,10 @@ export const errors = {
   headersTooLarge: () =>
     new ApiError('HEADERS_TOO_LARGE', null, 'The request line and headers must not be larger than 16 KiB together.'),
   internal: () => new ApiError('INTERNAL_ERROR', null, 'Something went wrong inside the sandbox. Its log says more.'),
+  databaseUnavailable: () =>
+    new ApiError('SERVICE_UNAVAILABLE', null, 'The database cannot be used at the moment. Repeat the request.', {
+      'retry-after': '1',
+    }),
   unavailable: (message: string, headers?: Record<string, string>) =>
     new ApiError('SERVICE_UNAVAILABLE', null, message, headers),
 }

@@ -10,8 +10,8 @@ export const bearerOf = ({ headers: { authorization = '' } }: FastifyRequest): s
   BEARER.exec(authorization)?.[1]
 
 export interface AuthenticateOptions {
-  /** Admits the owner of a token. Throws INVALID_TOKEN, EXPIRED_TOKEN. */
-  admit(request: FastifyRequest, token: string): void
+  /** Admits the owner of a token, then calls back. The error is INVALID_TOKEN, EXPIRED_TOKEN or SERVICE_UNAVAILABLE. */
+  admit(request: FastifyRequest, token: string, done: (error?: Error) => void): void
 }
 
 /** Requires a good access token on every route of its scope. Refuses MISSING_TOKEN, INVALID_TOKEN, EXPIRED_TOKEN. */
@@ -19,8 +19,7 @@ export const authenticate = fp<AuthenticateOptions>((app, { admit }, done) => {
   app.addHook('onRequest', (request, _reply, next) => {
     const token = bearerOf(request)
     if (token === undefined) throw errors.missingToken()
-    admit(request, token)
-    next()
+    admit(request, token, next)
   })
   done()
 })

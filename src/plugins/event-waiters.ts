@@ -17,12 +17,18 @@ export interface EventWaiters {
   wait(clientId: string, look: Look): Wait
   /** Lets all waits of a tenant look. */
   wake(clientId: string): void
+  /** Whether there are waits of a tenant. */
+  has(clientId: string): boolean
 }
 
 /** The longest timer: a clock may be changed meanwhile. */
 const LONGEST_MS = 60_000
 
-export function createEventWaiters(timers: Timers): EventWaiters {
+/** @param refresh brings a tenant up to date before its waits look */
+export function createEventWaiters(
+  timers: Timers,
+  refresh: (clientId: string, done: () => void) => void = (_, done) => done(),
+): EventWaiters {
   const waits = new Map<string, Set<Wait>>()
 
   return {
@@ -38,7 +44,7 @@ export function createEventWaiters(timers: Timers): EventWaiters {
           cancelTimer()
           const milliseconds = look()
           if (milliseconds === null) wait.cancel()
-          else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), wait.look)
+          else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), () => refresh(clientId, wait.look))
         },
         cancel() {
           isOver = true
@@ -51,6 +57,7 @@ export function createEventWaiters(timers: Timers): EventWaiters {
       wait.look()
       return wait
     },
+    has: clientId => waits.has(clientId),
     wake(clientId) {
       // Waits may end while they look.
       for (const wait of [...(waits.get(clientId) ?? [])]) wait.look()

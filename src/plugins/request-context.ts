@@ -23,6 +23,9 @@ export interface RequestContext {
   upload: Upload | undefined
 }
 
+/** A value, at once or after waiting. */
+export type Eventually<T> = T | Promise<T>
+
 /** An uploaded file. */
 export interface Upload {
   readonly fileName: string

@@ -5,6 +5,7 @@ import { isCutOff } from '../core/faults.js'
 import { createGlob } from '../core/glob.js'
 import { FORM } from './form.js'
 import { MASK, maskHeaders, maskJsonText, maskPath, maskQuery, maskTokenRequest } from './masking.js'
+import type { Eventually } from './request-context.js'
 import { originForm, pathOf } from './url.js'
 
 /** A request of the app under test and its answer (control plane, Shapes). Secrets and tokens are masked. */
@@ -52,15 +53,23 @@ export interface RequestLogBounds {
   readonly bytes: number
 }
 
+export interface RequestPage {
+  readonly data: LoggedExchange[]
+  readonly last: number
+  readonly dropped: number
+}
+
 /** The request logs of all tenants, bounded by number for each and by bytes for all. The oldest go first. */
 export interface RequestLog {
   add(clientId: string, exchange: Omit<StoredExchange, 'seq' | 'order'>): void
   /** Lists a tenant's requests in order. `dropped` counts those that made room since its log began. */
-  list(clientId: string, filter?: RequestFilter): { data: LoggedExchange[]; last: number; dropped: number }
+  list(clientId: string, filter?: RequestFilter): Eventually<RequestPage>
   /** Empties a tenant's log; its numbers go on. Returns the number of requests removed. */
-  clear(clientId: string): number
+  clear(clientId: string): Eventually<number>
   /** Starts a tenant's log again from 1. */
   remove(clientId: string): void
+  /** Waits until all earlier changes are stored. */
+  flush(): Eventually<void>
 }
 
 interface TenantLog {
@@ -113,26 +122,34 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
       if (log.entries.length > bounds.entries) dropOldest(log)
       while (bytes > bounds.bytes) dropOldest(oldestLog())
     },
-    list(clientId, { after = 0, method, path, status } = {}) {
+    list(clientId, filter) {
       const { entries = [], last = 0, dropped = 0 } = logs.get(clientId) ?? {}
-      const isPath = path === undefined ? () => true : createGlob(path)
-      const data = entries
-        .filter(
-          entry =>
-            entry.seq > after &&
-            (method ?? entry.method) === entry.method &&
-            (status ?? entry.status) === entry.status &&
-            isPath(entry.path),
-        )
-        .map(toLogged)
-      return { data, last, dropped }
+      return { data: selectExchanges(entries, filter), last, dropped }
     },
     clear,
     remove(clientId) {
       clear(clientId)
       logs.delete(clientId)
     },
+    flush() {},
   }
+}
+
+/** Returns the exchanges that match a filter. */
+export function selectExchanges(
+  entries: readonly StoredExchange[],
+  { after = 0, method, path, status }: RequestFilter = {},
+): LoggedExchange[] {
+  const isPath = path === undefined ? () => true : createGlob(path)
+  return entries
+    .filter(
+      entry =>
+        entry.seq > after &&
+        (method ?? entry.method) === entry.method &&
+        (status ?? entry.status) === entry.status &&
+        isPath(entry.path),
+    )
+    .map(toLogged)
 }
 
 /** In the order of the documentation. */

@@ -19,66 +19,68 @@ declare module '../plugins/request-context.js' {
   }
 }
 
-/** Keeps requests beyond the process, before they are applied. */
-export interface WriteAheadLog {
-  /** Throws SERVICE_UNAVAILABLE: the request must not be applied. */
-  append(tenant: Tenant, request: RecordedRequest): void
-}
-
-export interface RecordingOptions {
-  readonly recorder: Recorder
-  /** Undefined: nothing outlives the process. */
-  readonly log: WriteAheadLog | undefined
-}
-
 /**
- * Records a valid request, then applies its faults. Nothing may wait between here and the end of the handler, so that
- * the order of a recording is the order in which requests were applied.
+ * Records a valid request, then applies its faults. Nothing may wait between `pass…` and the end of the handler, so
+ * that the order of a recording is the order in which requests were applied.
  */
 export interface RequestRecorder {
   /**
-   * Lets a request of the API pass. Reads are recorded only where a fault matches.
-   * Throws OPERATION_SUNSET, SERVICE_UNAVAILABLE, and the error that a fault asks for.
+   * Returns the record of a request of the API; undefined: it changes nothing that a replay needs.
+   * Reads and token requests have a record only where a fault matches.
    */
-  passApi(request: FastifyRequest, tenant: Tenant, realNow: number): void
+  recordApi(request: FastifyRequest, tenant: Tenant, realNow: number): RecordedRequest | undefined
   /**
-   * Records a claim or decline on the page of a payout link, with a body that has no secrets. Its answer is a page, which
-   * a replay does not compare. Throws SERVICE_UNAVAILABLE.
+   * Returns the record of a claim or decline on the page of a payout link, with a body that has no secrets. Its answer is
+   * a page, which a replay does not compare.
    */
-  passPage(request: FastifyRequest, tenant: Tenant, realNow: number, body: object): void
-  /** Records a call of the control plane that changes the tenant. Throws SERVICE_UNAVAILABLE. */
-  passControl(request: FastifyRequest, tenant: Tenant, realNow: number): void
+  recordPage(request: FastifyRequest, tenant: Tenant, realNow: number, body: object): RecordedRequest
+  /** Returns the record of a call of the control plane that changes the tenant. */
+  recordControl(request: FastifyRequest, tenant: Tenant, realNow: number): RecordedRequest
+  /** Lets a request of the API pass. Throws OPERATION_SUNSET, and the error that a fault asks for. */
+  passApi(request: FastifyRequest, tenant: Tenant, recorded: RecordedRequest | undefined, realNow: number): void
+  passControl(request: FastifyRequest, tenant: Tenant, recorded: RecordedRequest): void
 }
 
-export function createRequestRecorder({ recorder, log }: RecordingOptions): RequestRecorder {
-  function record(request: FastifyRequest, tenant: Tenant, realNow: number) {
-    const recorded = toRecorded(request, tenant, realNow)
-    log?.append(tenant, recorded)
+export function createRequestRecorder(recorder: Recorder): RequestRecorder {
+  const add = (request: FastifyRequest, tenant: Tenant, recorded: RecordedRequest) => {
     request.sandbox.recorded = recorder.add(tenant, recorded)
   }
 
   return {
-    passApi(request, tenant, realNow) {
-      const { method, routeOptions } = request
-      const takesToken = routeOptions.config.consumes !== FORM
+    recordApi(request, tenant, realNow) {
+      const isWrite = takesToken(request) && !isRead(request.method)
+      return isWrite || isMatched(request, tenant, realNow) ? toRecorded(request, tenant, realNow) : undefined
+    },
+    recordPage: (request, tenant, realNow, body) => ({
+      ...toRecorded(request, tenant, realNow),
+      query: { client: tenant.clientId },
+      body,
+    }),
+    recordControl: toRecorded,
+    passApi(request, tenant, recorded, realNow) {
       tenant.deprecations.assertNotSunset(operationOf(request))
-      const region = takesToken ? request.sandbox.region : undefined
-      const target = { method, path: pathOf(request.url), region }
-      const isMatched = !tenant.faults.isEmpty() && tenant.faults.matches(target, realNow)
-      // A token request changes nothing that a replay needs, unless a fault matches it.
-      if (isMatched || (takesToken && !isRead(method))) record(request, tenant, realNow)
-      if (!isMatched) return
-      request.sandbox.faults = tenant.faults.apply(target, realNow)
-      throwFault(request.sandbox.faults, takesToken)
+      if (recorded === undefined) return
+      add(request, tenant, recorded)
+      if (!isMatched(request, tenant, realNow)) return
+      request.sandbox.faults = tenant.faults.apply(targetOf(request), realNow)
+      throwFault(request.sandbox.faults, takesToken(request))
     },
-    passPage(request, tenant, realNow, body) {
-      const recorded = { ...toRecorded(request, tenant, realNow), query: { client: tenant.clientId }, body }
-      log?.append(tenant, recorded)
-      recorder.add(tenant, recorded)
-    },
-    passControl: record,
+    passControl: add,
   }
 }
+
+/** Whether an operation takes an access token: all but the token request do. */
+export const takesToken = ({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>) =>
+  routeOptions.config.consumes !== FORM
+
+const targetOf = (request: FastifyRequest) => ({
+  method: request.method,
+  path: pathOf(request.url),
+  region: takesToken(request) ? request.sandbox.region : undefined,
+})
+
+const isMatched = (request: FastifyRequest, { faults }: Tenant, realNow: number) =>
+  !faults.isEmpty() && faults.matches(targetOf(request), realNow)
 
 /** Records the answers of recorded requests, delivered or not: a replay must give the same. */
 export const recordAnswers = fp<{ recorder: Recorder }>((app, { recorder }, done) => {
@@ -94,9 +96,9 @@ export const recordAnswers = fp<{ recorder: Recorder }>((app, { recorder }, done
 })
 
 /** Throws the error of an effect that keeps a request from being applied. */
-function throwFault({ effect }: AppliedFaults, takesToken: boolean): void {
+function throwFault({ effect }: AppliedFaults, hasToken: boolean): void {
   if (effect === null) return
-  if (effect.kind === 'error') throw faultError(effect, takesToken)
+  if (effect.kind === 'error') throw faultError(effect, hasToken)
   if (effect.kind === 'stale-token') throw errors.expiredToken()
   if ('when' in effect && effect.when === 'before') {
     throw errors.unavailable('Cut off by a fault before it was applied.')

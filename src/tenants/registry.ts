@@ -1,4 +1,5 @@
 import { ownerOf } from '../areas/oauth/tokens.js'
+import type { Clock } from '../core/clock.js'
 import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../core/origins.js'
@@ -37,6 +38,10 @@ export interface TenantRegistryOptions {
   dropped?(clientId: string): void
   /** Called in this order. */
   readonly listeners?: readonly TenantListener[]
+  /** Brings the clock of a tenant to the real time at each look-up; by default `clock.sync`. */
+  syncClock?(clock: Clock, realNow: number): void
+  /** Whether a database keeps all clients: to remove one resets it. */
+  readonly isKept?: boolean
   /** Whether secrets and tokens are not checked: a token is the client id. For a replay, which has no secrets. */
   readonly skipAuthentication?: boolean
 }
@@ -64,12 +69,10 @@ export interface TenantListener {
   /** A tenant is created; no request has seen it yet. Throws to refuse it: the former tenant stays. */
   onCreated(tenant: Tenant, creation: Creation): void
   /**
-   * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it made
-   * room for another, and a listener can restore it. `deleted`: it is removed on request; an error refuses that.
+   * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it is in
+   * a database, and comes back with its next request.
    */
-  onRemoved(clientId: string, reason: 'removed' | 'released' | 'deleted'): void
-  /** Returns whether `adopt` can take the client in again after it was released; by default false. */
-  canRestore?(clientId: string): boolean
+  onRemoved(clientId: string, reason: 'removed' | 'released'): void
 }
 
 /**
@@ -93,6 +96,12 @@ export interface TenantRegistry {
   /** Returns whether a tenant is the client's present one, its clock brought to the real time. */
   isCurrent(tenant: Tenant, realNow: number): boolean
   has(clientId: string): boolean
+  /** Returns the tenant of a client if it is in memory. It does not count as use, and nothing happens. */
+  peek(clientId: string): Tenant | undefined
+  /** Returns the clients that exist from the start. */
+  configured(): string[]
+  /** Removes a tenant from memory only: its database has it. */
+  letGo(clientId: string): void
   /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
   timeOf(clientId: string, realNow: number): Instant
   /** Throws CLIENT_NOT_FOUND. */
@@ -154,6 +163,7 @@ interface Registration {
 export function createTenantRegistry(options: TenantRegistryOptions): TenantRegistry {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime, publicUrl, dropped } = options
   const { listeners = [], skipAuthentication = false } = options
+  const { syncClock = (clock: Clock, realNow: number) => clock.sync(realNow) } = options
   const configured = new Map<string, Registration>()
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
@@ -189,13 +199,10 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     return client
   }
 
-  /** Makes room. A client that can be restored keeps its tokens. */
   function drop(client: Registration) {
-    const { clientId } = client
-    const isRestorable = listeners.some(listener => listener.canRestore?.(clientId))
-    registered.delete(clientId)
-    if (!isRestorable) retire(client)
-    for (const listener of listeners) listener.onRemoved(clientId, isRestorable ? 'released' : 'removed')
+    registered.delete(client.clientId)
+    retire(client)
+    for (const listener of listeners) listener.onRemoved(client.clientId, 'removed')
   }
 
   /** Remembers the resets of a client that is gone, so that its tokens stay invalid. */
@@ -271,7 +278,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
 
   function open(client: Registration, realNow: number): Tenant {
     const tenant = client.tenant ?? startFromFixture(client, 'fixture', realNow)
-    tenant.clock.sync(realNow)
+    syncClock(tenant.clock, realNow)
     return tenant
   }
 
@@ -341,41 +348,45 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     },
     isCurrent(tenant, realNow) {
       if (find(tenant.clientId)?.tenant !== tenant) return false
-      tenant.clock.sync(realNow)
+      syncClock(tenant.clock, realNow)
       return true
     },
     timeOf: (clientId, realNow) => find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: clientId => find(clientId) !== undefined,
+    peek: clientId => find(clientId)?.tenant,
+    configured: () => [...configured.keys()],
+    letGo(clientId) {
+      const listed = configured.get(clientId)
+      if (listed === undefined) registered.delete(clientId)
+      else listed.tenant = undefined
+      for (const listener of listeners) listener.onRemoved(clientId, 'released')
+    },
     tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
     clientsWhere(matches, realNow) {
       const clients = [...configured.values(), ...registered.values()]
       const used = clients.filter(({ tenant }) => tenant !== undefined && matches(tenant))
       const found =
-        used.length > 0 ? used : clients.filter(client => client.tenant === undefined && matches(open(client, realNow)))
+        used.length > 0 || options.isKept
+          ? used
+          : clients.filter(client => client.tenant === undefined && matches(open(client, realNow)))
       return found.map(({ clientId }) => clientId)
     },
     identityOf: clientId => identity(mustUse(clientId)),
     reset,
     remove(clientId, realNow) {
       const client = mustUse(clientId)
-      if (configured.has(clientId)) {
+      if (configured.has(clientId) || options.isKept) {
         reset(clientId, realNow)
         return false
       }
-      registered.delete(clientId)
-      try {
-        for (const listener of listeners) listener.onRemoved(clientId, 'deleted')
-      } catch (error) {
-        registered.set(clientId, client)
-        throw error
-      }
-      retire(client)
+      drop(client)
       return true
     },
     replace(clientId, snapshot, realNow) {
       const client = mustUse(clientId)
-      install(client, 'state', restored(client, snapshot, realNow))
+      // Restoring takes the objects over, and a listener that refuses the tenant leads to a second attempt.
+      install(client, 'state', restored(client, structuredClone(snapshot), realNow))
       return open(client, realNow)
     },
     fork(clientId, to, realNow) {

@@ -1,3 +1,6 @@
 // Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
-import './data-folder.test.js'
-import './storage.test.js'
+import './sqlite.test.js'
+import './postgres.test.js'
+import './pages.test.js'
+import './restarts.test.js'
+import './turns.test.js'

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -9,7 +10,7 @@ import { isReady } from '../../src/health.js'
 import { createServer } from '../../src/start.js'
 import { freePort } from '../free-port.js'
 import { closed } from '../http/raw.js'
-import type { Running } from '../program.js'
+import type { Program, Running } from '../program.js'
 import { coveredProgram, launch, PLAIN, program, requestTokenAt } from '../program.js'
 import { silentLogger } from './log.js'
 
@@ -20,8 +21,8 @@ type Settings = Record<string, string>
 type Exit = [code: number | null, signal: string | null]
 
 /** Runs a command that ends by itself. */
-async function run(args: readonly string[], settings: Settings = {}) {
-  const child = launch(program, args, settings)
+async function run(args: readonly string[], settings: Settings = {}, started = program) {
+  const child = launch(started, args, settings)
   let [stdout, stderr] = ['', '']
   child.stdout.on('data', data => {
     stdout += data
@@ -179,7 +180,7 @@ t.test('control plane, Settings: SIGINT closes a request that never ends, exit c
   const settings = { SANDBOX_DATA: `${t.testdir()}/data` }
   const server = await start(t, settings)
   const locked = createServer(readConfig({ PORT: '0', ...settings }), silentLogger)
-  await t.rejects(locked, { message: new RegExp(`^SANDBOX_DATA=.*in use by process ${server.child.pid}`) })
+  await t.rejects(locked, { message: /^SANDBOX_DATA=.*sandbox\.db" is in use by another server\.$/ })
 
   const socket = await beginTokenRequest(server.port)
   socket.on('error', () => {})
@@ -187,6 +188,29 @@ t.test('control plane, Settings: SIGINT closes a request that never ends, exit c
   t.same(await server.exited, [0, null])
   socket.destroy()
 })
+
+/** The program in a PID namespace of its own, as in another container: its process id says nothing outside. */
+const isolated: Program = {
+  ...program,
+  command: ['unshare', '--pid', '--fork', '--kill-child=SIGKILL', ...program.command],
+}
+const canIsolate = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0
+
+t.test(
+  'issue 16, SANDBOX_DATA: a second server is refused, also from another PID namespace',
+  { buffered: true, skip: !canIsolate && 'needs unshare, and the right to make namespaces' },
+  async t => {
+    const settings = { SANDBOX_DATA: `${t.testdir()}/data`, PORT: '0' }
+    const server = new Server(launch(isolated, [], settings))
+    t.teardown(() => server.child.kill('SIGKILL'))
+    await server.line('ready')
+    for (const second of [program, isolated]) {
+      const { code, stderr } = await run([], settings, second)
+      t.equal(code, 2)
+      t.match(stderr, /^[^\n]*SANDBOX_DATA=.*sandbox\.db" is in use by another server\.\n$/)
+    }
+  },
+)
 
 t.test('control plane, Settings: an unexpected error is logged, exit code 1', { buffered: true }, async t => {
   const module = "process.on('SIGUSR2', () => { throw new Error('boom') })"
@@ -263,7 +287,7 @@ t.test('issue 13: options set what variables set, and precede them', { buffered:
   const server = await start(t, { PORT: '1', SANDBOX_SEED: 'another' }, { args })
   t.match(await server.line('ready'), { url: /^http:\/\/127\.0\.0\.1:/, seed: 'my seed' })
   t.match(await (await fetch(`${server.url}/_sandbox`)).json(), { seed: 'my seed', records: { mandates: 0 } })
-  t.ok(existsSync(`${data}/sandbox.json`))
+  t.ok(existsSync(`${data}/sandbox.db`))
 })
 
 t.test('issue 13: npm start, killed or interrupted, leaves no process behind', { buffered: true }, async t => {

@@ -260,3 +260,24 @@ t.test('decisions §3, SANDBOX_CLIENTS: a client stands in it once, and origins 
     t.throws(() => readConfig({ SANDBOX_CLIENTS: `${folder}/${name}.json` }), { message: /^SANDBOX_CLIENTS=/ }, name)
   }
 })
+
+t.test('issue 16, SANDBOX_DATABASE_URL: needs a seed, excludes SANDBOX_DATA, and is in no message', async t => {
+  const url = 'postgres://user:hush@db.example/sandbox'
+  t.equal(readConfig({ SANDBOX_DATABASE_URL: url, SANDBOX_SEED: 'x' }).databaseUrl, url)
+  for (const [settings, reason] of [
+    [{ SANDBOX_DATABASE_URL: url }, /SANDBOX_SEED/],
+    [{ SANDBOX_DATABASE_URL: url, SANDBOX_SEED: 'x', SANDBOX_DATA: '/data' }, /SANDBOX_DATA/],
+    [{ SANDBOX_DATABASE_URL: 'mysql://user:hush@db.example/sandbox', SANDBOX_SEED: 'x' }, /postgres:\/\//],
+    [{ SANDBOX_DATABASE_URL: 'postgres://user:hush@:x', SANDBOX_SEED: 'x' }, /postgres:\/\//],
+  ] as const) {
+    let message = ''
+    try {
+      readConfig(settings)
+    } catch (error) {
+      message = (error as Error).message
+    }
+    t.match(message, reason)
+    t.match(message, /^SANDBOX_DATABASE_URL/)
+    t.notMatch(message, /hush|\n/)
+  }
+})

@@ -5,6 +5,7 @@ import { errors } from '../../core/errors.js'
 import { sendError, toApiError } from '../../plugins/error-handler.js'
 import { FORM, parseForm } from '../../plugins/form.js'
 import { hint } from '../../plugins/hints.js'
+import type { Eventually } from '../../plugins/request-context.js'
 import { isDecodable } from '../../plugins/url.js'
 import { failures } from '../../schemas.js'
 import { toOAuthError } from './errors.js'
@@ -12,7 +13,7 @@ import { AccessToken, ServerMetadata, TokenError, TokenRequest } from './schemas
 
 export interface OAuthOptions {
   /** Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant), and the error of a fault. */
-  issueToken(request: FastifyRequest, clientId: string, clientSecret: string): AccessToken
+  issueToken(request: FastifyRequest, clientId: string, clientSecret: string): Eventually<AccessToken>
 }
 
 /** POST /api/v1/oauth/token: documented in full but for statuses and errors (interface, Endpoints; decisions §3). */

@@ -8,6 +8,7 @@ import { errors } from '../../core/errors.js'
 import { sendBrowserFile } from '../../plugins/browser-files.js'
 import { toApiError } from '../../plugins/error-handler.js'
 import { FORM } from '../../plugins/form.js'
+import type { Eventually } from '../../plugins/request-context.js'
 import { check } from '../../plugins/validation.js'
 import { failures } from '../../schemas.js'
 import { loadAssets } from './assets.js'
@@ -34,14 +35,20 @@ export interface PageOptions {
    * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, MISSING_FIELD (client, if several have the link)
    */
   admit(request: FastifyRequest, payoutLinkId: string, clientId: string | undefined): PageTenant
-  /**
-   * Records a claim or decline before it is applied.
-   * @param body the body without the token of the page, and with a masked account number
-   * @throws SERVICE_UNAVAILABLE
-   */
-  record(request: FastifyRequest, body: object): void
+  /** Brings the tenant of a link up to date with a database, if there is one, then calls back. */
+  refresh(payoutLinkId: string, clientId: string | undefined, done: (error?: Error) => void): void
+  /** Does a claim or decline when it is its turn. Throws, or rejects with, the errors of the action. */
+  act(request: FastifyRequest, action: RecordedAction): Eventually<void>
   /** Whether recorded requests are applied again. They were checked before they were recorded. */
   isReplay: boolean
+}
+
+/** A claim or decline that is recorded before it is applied. */
+export interface RecordedAction {
+  /** Checks the action on the present state. Returns its body for the record, with a masked account number. */
+  prepare(): object
+  /** Applies the action to the tenant of the request. */
+  perform(): void
 }
 
 /** The schema of a file that browsers load. */
@@ -68,7 +75,13 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
   done()
 }
 
-const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record, isReplay }, done) => {
+const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh, act, isReplay }, done) => {
+  app.addHook('preHandler', ({ params, query }, _reply, next) => {
+    const { payoutLinkId } = params as { payoutLinkId?: string }
+    if (payoutLinkId === undefined) next()
+    else refresh(payoutLinkId, (query as PageQuery).client, next)
+  })
+
   const schema = {
     // The OpenAPI document describes the interface of the service, not pages for people.
     hide: true,
@@ -101,7 +114,13 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record,
   app.post(
     '/pay/:payoutLinkId',
     {
-      config: { consumes: `application/json or ${FORM}`, rateLimit: isReplay ? false : LIMIT },
+      config: {
+        consumes: `application/json or ${FORM}`,
+        rateLimit: isReplay ? false : LIMIT,
+        act: ({ params, body, sandbox }) => {
+          perform(sandbox.tenant, (params as { payoutLinkId: string }).payoutLinkId, body as PageAction)
+        },
+      },
       // Before the limit, so that a refusal is a page of the link.
       preHandler: (request, reply, next) => {
         find(request, reply)
@@ -123,6 +142,7 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record,
       if (!isReplay && !isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
       payoutLinks.assertOpen(payoutLinkId)
 
+      let claim: Claim | undefined
       if (action === 'claim') {
         const values = valuesOf(link, request.body)
         const faults = isForm(request) ? faultsOf(link, values) : {}
@@ -130,20 +150,27 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record,
           sendHtml(reply.code(400), pageOf(request, tenant, link, { values, faults }))
           return
         }
-        const claim = toClaim(link, request.body) as Claim
+        claim = toClaim(link, request.body) as Claim
         check(Claim, claim, 'INVALID_FIELD')
-        if (!isReplay) payoutLinks.assertPayable(payoutLinkId, claim)
-        record(request, { action, ...masked(claim) })
-        payoutLinks.claim(payoutLinkId, claim, 'api')
-      } else {
-        const decline = remarks === undefined ? {} : { remarks }
-        record(request, { action, ...decline })
-        payoutLinks.decline(payoutLinkId, decline, 'api')
       }
-
-      const receipt = receiptOf(ids, payoutLinkId)
-      if (wantsJson(request)) reply.send({ ...link, receipt })
-      else reply.redirect(addressOf(link, { ...request.query, receipt }), 303)
+      const decline = remarks === undefined ? {} : { remarks }
+      const done = act(request, {
+        prepare() {
+          const { tenant } = find(request, reply)
+          tenant.payoutLinks.assertOpen(payoutLinkId)
+          if (claim === undefined) return { action, ...decline }
+          if (!isReplay) tenant.payoutLinks.assertPayable(payoutLinkId, claim)
+          return { action, ...masked(claim) }
+        },
+        perform: () => perform(request.sandbox.tenant, payoutLinkId, { action, ...(claim ?? decline) }),
+      })
+      const answer = () => {
+        const receipt = receiptOf(ids, payoutLinkId)
+        if (wantsJson(request)) reply.send({ ...link, receipt })
+        else reply.redirect(addressOf(link, { ...request.query, receipt }), 303)
+      }
+      if (done === undefined) answer()
+      else done.then(answer).catch(error => reply.send(error))
     },
   )
 
@@ -169,6 +196,12 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, record,
     reply.headers(headersOf(tenant.payoutLinks.embedders(link)))
     return { tenant, link }
   }
+}
+
+/** Applies a claim or decline. */
+function perform({ payoutLinks }: PageTenant, payoutLinkId: string, { action, remarks, ...claim }: PageAction): void {
+  if (action === 'claim') payoutLinks.claim(payoutLinkId, claim as Claim, 'api')
+  else payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }, 'api')
 }
 
 const LIMIT = {

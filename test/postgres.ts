@@ -1,0 +1,102 @@
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { freePort } from './free-port.js'
+
+/** A Postgres server of a test, in a temporary folder on a free port. */
+export interface Postgres {
+  /** Creates an empty database. Returns its URL. */
+  createDatabase(): Promise<string>
+  /** Stops the server at once: open transactions are lost, committed ones are not. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** Stops the server, and deletes its files. */
+  remove(): Promise<void>
+}
+
+const DEBIAN = '/usr/lib/postgresql'
+
+/** Returns the folder with the programs of Postgres; undefined: it is not installed. */
+function findPrograms(): string | undefined {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
+  return versions.map(version => join(DEBIAN, version, 'bin')).find(folder => existsSync(join(folder, 'initdb')))
+}
+
+const programs = findPrograms()
+
+/** Whether Postgres is installed. Without it, tests are left out with this reason. */
+export const postgresSkip = programs === undefined ? 'Postgres is not installed (apt-get install postgresql)' : false
+if (postgresSkip !== false && process.env.REQUIRE_POSTGRES === '1') throw new Error(postgresSkip)
+
+/** Postgres refuses to run as root. */
+const user = (): SpawnOptions => {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+/** Starts a server. Remove it at the end. */
+export async function startPostgres(): Promise<Postgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'payments-sandbox-postgres-'))
+  const owner = user()
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid as number)
+  chmodSync(folder, 0o700)
+  const data = join(folder, 'data')
+  const options = { ...owner, cwd: folder, stdio: 'ignore' } as const
+  const setup = ['-D', data, '-U', 'sandbox', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C']
+  const initialized = spawn(join(programs as string, 'initdb'), setup, options)
+  const [code] = await once(initialized, 'exit')
+  if (code !== 0) throw new Error(`initdb has ended with code ${code}`)
+  const port = await freePort()
+  const urlOf = (database: string) => `postgres://sandbox@127.0.0.1:${port}/${database}`
+  let child: ChildProcess | undefined
+  let databases = 0
+
+  async function start() {
+    const settings = ['-D', data, '-p', String(port), '-k', folder, '-h', '127.0.0.1']
+    child = spawn(join(programs as string, 'postgres'), settings, options)
+    for (;;) {
+      const client = new pg.Client(urlOf('postgres'))
+      client.on('error', () => {})
+      try {
+        await client.connect()
+        await client.end()
+        return
+      } catch (error) {
+        if (child.exitCode !== null) throw error
+        await pause(20)
+      }
+    }
+  }
+
+  async function stop() {
+    if (child === undefined || child.exitCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGQUIT')
+    await exited
+    child = undefined
+  }
+
+  await start()
+  return {
+    start,
+    stop,
+    async createDatabase() {
+      const name = `test_${++databases}`
+      const client = new pg.Client(urlOf('postgres'))
+      await client.connect()
+      await client.query(`CREATE DATABASE ${name}`)
+      await client.end()
+      return urlOf(name)
+    },
+    async remove() {
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

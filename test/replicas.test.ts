@@ -1,0 +1,197 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import t from 'tap'
+import { openPostgres } from '../src/persistence/postgres.js'
+import type { LogRow } from '../src/persistence/tenant-log.js'
+import { build } from './helper.js'
+import { serveLog, stateOf } from './persistence/helper.js'
+import { postgresSkip, startPostgres } from './postgres.js'
+import type { Outgoing, Played, RandomRequest, Transport } from './random-requests.js'
+import { createPlayer, injecting, randomRequest } from './random-requests.js'
+import { isTimeless, PUBLIC_URL, Server } from './server-process.js'
+
+// issue 16: three servers on Postgres behind a client that takes them in turn, while servers are killed and started
+// again, and while the database is away.
+
+const IS_LONG = process.env.TEST_LONG === '1'
+const TENANTS = IS_LONG ? 20 : 4
+const OPERATIONS = IS_LONG ? 5000 : 400
+const PAUSE_MS = 100
+
+const logger = { error() {}, info() {} }
+
+/** Three servers, of which one is killed and started again now and then. */
+async function createCluster(t: Test, url: string) {
+  const start = () => Server.start({ SANDBOX_DATABASE_URL: url })
+  const servers = await Promise.all([start(), start(), start()])
+  let next = 0
+  let isOver = false
+  t.teardown(() => Promise.all(servers.map(server => server.kill())))
+
+  return {
+    kills: 0,
+    /** Sends a request to the next server. Rejects if the server is gone before the answer is whole. */
+    send: ((request: Outgoing) => (servers[next++ % servers.length] as Server).transport(request)) as Transport,
+    /** Kills one server after the other, and starts each again. */
+    async killInTurn(milliseconds: number) {
+      for (let at = 0; !isOver; at++) {
+        await pause(milliseconds)
+        if (isOver) return
+        await (servers[at % servers.length] as Server).kill()
+        this.kills++
+        servers[at % servers.length] = await start()
+      }
+    },
+    end() {
+      isOver = true
+    },
+  }
+}
+
+type Cluster = Awaited<ReturnType<typeof createCluster>>
+
+/**
+ * A client that sends one request after the other, each to another server, and does the same to a twin in memory.
+ * Every answer must be that of the twin: so a read shows every write that was acknowledged before, once.
+ */
+function createClient(t: Test, clientId: string, cluster: Cluster, twin: Transport) {
+  const counts = { acknowledged: 0, ambiguous: 0, unavailable: 0 }
+  let fences = 0
+  const stateRequest = { method: 'GET', url: `/_sandbox/state?client=${clientId}`, headers: {} }
+
+  /** Sends a request until a server answers it. The request must change nothing if it is repeated. */
+  async function insist(request: Outgoing): Promise<Played> {
+    for (;;) {
+      const played = await cluster.send(request).catch(() => undefined)
+      if (played !== undefined && played.status !== 503) return played
+      await pause(PAUSE_MS)
+    }
+  }
+
+  /** Finds out whether a request without an answer was applied, and does the same to the twin. */
+  async function settle(request: Outgoing) {
+    counts.ambiguous++
+    // A later row of the tenant: from then on, the request cannot be applied any more.
+    if ((await insist(stateRequest)).status === 200) {
+      if ((await twin(stateRequest)).status === 404) await twin(request)
+      const body = { mandateActivation: ++fences % 2 === 0 ? 'automatic' : 'manual' }
+      const fence = {
+        ...{ method: 'PUT', url: `/_sandbox/settings?client=${clientId}` },
+        ...{ headers: { 'content-type': 'application/json' }, payload: JSON.stringify(body) },
+      }
+      await insist(fence)
+      const { text } = await insist(stateRequest)
+      const before = JSON.parse((await twin(stateRequest)).text)
+      const withFence = { ...before, settings: { ...before.settings, ...body } }
+      const isApplied = JSON.stringify(withFence) !== JSON.stringify(JSON.parse(text))
+      if (isApplied) await twin(request)
+      await twin(fence)
+      const expected = (await twin(stateRequest)).text
+      if (expected !== text)
+        t.same(JSON.parse(text), JSON.parse(expected), `${clientId} after ${JSON.stringify(request)}`)
+    }
+  }
+
+  async function carry(request: Outgoing): Promise<Played> {
+    const played = await cluster.send(request).catch(() => undefined)
+    if (played === undefined || /"The database cannot be used/.test(played.text)) {
+      if (played !== undefined) counts.unavailable++
+      if (request.method === 'GET' && request.url.startsWith('/_sandbox')) {
+        await pause(PAUSE_MS)
+        return carry(request)
+      }
+      await settle(request)
+      return { status: 0, text: '{}' }
+    }
+    counts.acknowledged++
+    const expected = await twin(request)
+    // Each server numbers its tokens.
+    const isToken = request.url.startsWith('/api/v1/oauth/token')
+    const isSame = played.status === expected.status && (isToken || played.text === expected.text)
+    if (!isSame) t.same(played, expected, `${clientId}: ${JSON.stringify(request)}`)
+    return played
+  }
+
+  const player = createPlayer(carry, clientId)
+  return {
+    counts,
+    async run(requests: readonly RandomRequest[]) {
+      while ((await player.authenticate()).status !== 200) await pause(PAUSE_MS)
+      for (const [at, request] of requests.entries()) {
+        if (at % 60 === 59) await player.control('POST', '/reset')
+        await player.play(request)
+        if (!t.passing()) return
+      }
+    },
+    async check(rows: readonly LogRow[]) {
+      const sequences = rows.map(({ sequence }) => sequence)
+      const [first = 0] = sequences
+      t.same(
+        sequences,
+        sequences.map((_, at) => first + at),
+        `${clientId}: no gaps`,
+      )
+      const instants = rows.map(({ instant }) => instant)
+      t.same(
+        instants,
+        instants.toSorted((a, b) => a - b),
+        'no instant is before that of the row before it',
+      )
+    },
+  }
+}
+
+t.test('issue 16: three servers on Postgres', { skip: postgresSkip }, async t => {
+  const postgres = await startPostgres()
+  t.teardown(() => postgres.remove())
+
+  async function run(t: Test, disturb: (cluster: Cluster, url: string) => Promise<void>) {
+    const url = await postgres.createDatabase()
+    const cluster = await createCluster(t, url)
+    const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
+    const requests = fc
+      .sample(randomRequest, { seed: 16, numRuns: 2 * OPERATIONS })
+      .filter(isTimeless)
+      .slice(0, OPERATIONS)
+    const clients = Array.from({ length: TENANTS }, (_, at) => createClient(t, `tenant-${at}`, cluster, twin))
+    const disturbing = disturb(cluster, url)
+    await Promise.all(clients.map((client, at) => client.run(requests.filter((_, n) => n % TENANTS === at))))
+    cluster.end()
+    await disturbing
+
+    const sum = (name: keyof (typeof clients)[0]['counts']) =>
+      clients.reduce((all, { counts }) => all + counts[name], 0)
+    t.comment(
+      `${sum('acknowledged')} acknowledged, ${sum('ambiguous')} without an answer, ` +
+        `${sum('unavailable')} times 503, ${cluster.kills} kills`,
+    )
+    // Another process applies the log from its beginning.
+    const log = await openPostgres(url, { seed: 'test', logger })
+    const replayed = serveLog(t, log, { url: PUBLIC_URL })
+    for (const [at, client] of clients.entries()) {
+      const clientId = `tenant-${at}`
+      await client.check(await log.after(clientId, 0))
+      const state = (await twin({ method: 'GET', url: `/_sandbox/state?client=${clientId}`, headers: {} })).text
+      t.ok((await stateOf(replayed.app, clientId)) === state, `${clientId} is the same in a replay, byte for byte`)
+    }
+    await replayed.close()
+    return { acknowledged: sum('acknowledged'), unavailable: sum('unavailable'), kills: cluster.kills }
+  }
+
+  t.test(`${OPERATIONS} random operations of ${TENANTS} tenants, while servers are killed`, async t => {
+    const { acknowledged, kills } = await run(t, cluster => cluster.killInTurn(IS_LONG ? 1000 : 300))
+    t.ok(acknowledged > OPERATIONS / 2, `${acknowledged}`)
+    t.ok(kills > 0, `${kills}`)
+  })
+
+  t.test(`${OPERATIONS} random operations, while the database is away`, async t => {
+    const { unavailable } = await run(t, async () => {
+      await pause(500)
+      await postgres.stop()
+      await pause(IS_LONG ? 10_000 : 1000)
+      await postgres.start()
+    })
+    t.ok(unavailable > 0, `${unavailable} answers of 503`)
+  })
+})

@@ -1,0 +1,73 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request as send } from 'node:http'
+import { createInterface } from 'node:readline'
+import { MONDAY } from './helper.js'
+import { launch, program } from './program.js'
+import type { RandomRequest, Transport } from './random-requests.js'
+
+export const PUBLIC_URL = 'http://pay.example'
+
+/** A server in a process of its own, with a frozen clock, that a test kills. */
+export class Server {
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #ended: Promise<unknown>
+  isKilled = false
+
+  private constructor(
+    readonly child: ChildProcess,
+    readonly url: string,
+  ) {
+    this.#ended = once(child, 'exit')
+  }
+
+  static async start(settings: Readonly<Record<string, string>>): Promise<Server> {
+    const child = launch(program, [], {
+      PORT: '0',
+      SANDBOX_SEED: 'test',
+      SANDBOX_CLOCK: MONDAY,
+      SANDBOX_PUBLIC_URL: PUBLIC_URL,
+      SANDBOX_RECORDING_BYTES: '0',
+      ...settings,
+    })
+    child.stderr.pipe(process.stderr)
+    for await (const line of createInterface(child.stdout)) {
+      const { url, level, msg } = JSON.parse(line)
+      if (level > 30) throw new Error(msg)
+      if (url !== undefined) {
+        child.stdout.resume()
+        return new Server(child, url)
+      }
+    }
+    throw new Error('it has not started')
+  }
+
+  /** Rejects when the server is gone before the answer is whole. */
+  readonly transport: Transport = ({ method, url, headers, payload }) =>
+    new Promise((done, fail) => {
+      const request = send(this.url + url, { method, headers, agent: this.#agent }, response => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', chunk => {
+          text += chunk
+        })
+        response.on('end', () => done({ status: response.statusCode as number, text }))
+        response.on('error', fail)
+      })
+      request.on('error', fail)
+      request.end(payload)
+    })
+
+  async kill() {
+    this.isKilled = true
+    this.child.kill('SIGKILL')
+    await this.#ended
+    this.#agent.destroy()
+  }
+}
+
+/** Whether the answer to a request does not depend on the real time, and no state becomes large. */
+export const isTimeless = ({ path, body }: RandomRequest): boolean =>
+  !(path === '/_sandbox/faults' && /"ttl"|"delay"/.test(JSON.stringify(body))) &&
+  !(path === '/_sandbox/clock' && /running/.test(JSON.stringify(body))) &&
+  path !== '/_sandbox/seed'
