@@ -259,7 +259,7 @@ t.test('decisions §8, pages: the name of the link is fixed', async t => {
   t.equal((await explain(client, id)).record.claim.accountHolderName, name)
 })
 
-t.test('decisions §8, pages: a claim that lies about its method is 400, in the envelope for programs', async t => {
+t.test('decisions §8, pages: a claim that does not fit its method is 400, in the envelope for programs', async t => {
   const client = await connect(build(t))
   const sort = { type: 'SORT', value: '200000' }
   const uk = { accountHolderName: 'Jane Doe', accountIdentifier: '55779911' }
@@ -326,7 +326,7 @@ t.test('decisions §8, pages: a claim and a decline need the token of the page o
   t.same([page.statusCode, titleOf(page)], [403, 'This form is out of date'])
 })
 
-t.test('decisions §8, pages: of two claims at once one wins, and the other is told', async t => {
+t.test('decisions §8, pages: of two claims at once one wins, and the other gets 409', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const token = tokenOf(await open(client.app, id))
@@ -464,6 +464,26 @@ t.test('decisions §8, pages: a running clock moves the page without a request o
   t.same(states, ['CLAIMED', 'PROCESSING', 'PROCESSING', 'PAID'])
 })
 
+t.test('control plane, outcomes: a page shows the armed outcome of its link', async t => {
+  const seen: Record<string, (string | undefined)[]> = {}
+  for (const outcome of ['FAILED', 'STUCK-PROCESSING']) {
+    const client = await connect(build(t))
+    const armed = await client.control('POST', '/outcomes', { match: { payoutMethod: 'SEPA-INSTANT' }, outcome })
+    t.equal(armed.status, 201)
+    const id = await createLink(client, 'SEPA-INSTANT')
+    const query = String((await claim(client.app, id, SEPA)).headers.location).slice(id.length)
+    seen[outcome] = []
+    for (const by of ['PT5S', 'PT5S', 'P1D']) {
+      await client.control('POST', '/clock/advance', { by })
+      seen[outcome].push(stateOf(await open(client.app, id, { query })))
+    }
+  }
+  t.same(seen, {
+    FAILED: ['PROCESSING', 'FAILED', 'FAILED'],
+    'STUCK-PROCESSING': ['PROCESSING', 'PROCESSING', 'PROCESSING'],
+  })
+})
+
 t.test('decisions §8, pages: a payout that fails says so', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
@@ -599,7 +619,7 @@ t.test('decisions §8, pages: an embedded page outside of a frame explains itsel
   t.match(
     page.payload,
     /<template id="outside">.*This payout belongs to another website/,
-    'for browsers that do not tell',
+    'for browsers without Sec-Fetch-Dest',
   )
 })
 

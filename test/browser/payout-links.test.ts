@@ -213,7 +213,7 @@ t.test('payout links in a browser', needsChromium, async t => {
     t.ok(await heading(await openPage(t, '/pay/pl_unknown'), 'This payout link does not exist').isVisible())
   })
 
-  t.test('of two browsers that claim at once, one wins and the other is told', async t => {
+  t.test('of two browsers that claim at once, one wins and the other sees it', async t => {
     const id = await createLink(site.client)
     const pages = await Promise.all([openPage(t, `/pay/${id}`), openPage(t, `/pay/${id}`)])
     // No page looks at the state before both have sent their form.
@@ -461,7 +461,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.equal(await page.locator('#checkout iframe').count(), 0)
   })
 
-  t.test('the page tells its state to no window but that of its partner', async t => {
+  t.test('the page sends its state to no window but that of its partner', async t => {
     const id = await link({ origin: `http://shop.example:${port}` }).catch(() => '')
     t.equal(id, '', 'an origin that is not on the list gets no link')
     const page = await browser.newPage()

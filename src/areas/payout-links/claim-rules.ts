@@ -85,7 +85,7 @@ const typeField: ClaimField = {
   format: same,
 }
 
-/** Returns the fields that a claim of a method asks for, in the order of the form. */
+/** Returns the fields that a claim of a method requires, in the order of the form. */
 export function claimFields(method: PayoutMethod): ClaimField[] {
   const { isIdentifier, branch, hasType } = accountRules[method]
   const fields = [nameField]

@@ -13,7 +13,7 @@ import { renderLinkPage, renderNotice } from './views/page-of-link.js'
 import type { NoticeName } from './views/strings.js'
 import { LANGUAGES } from './views/strings.js'
 
-/** The answers of the pages of payout links: HTML to people, JSON to programs. */
+// The answers of the pages of payout links. People get HTML, and programs get JSON.
 
 /** The tenant of a payout link. */
 export interface PageTenant {
@@ -34,7 +34,7 @@ const isJson = ({ headers }: FastifyRequest) => headers['content-type']?.startsW
 
 const TYPES = ['text/html', 'application/json']
 
-/** Whether the caller is a program: it sends JSON, or prefers it to HTML. */
+/** Whether the caller sends JSON, or prefers it to HTML. */
 export const wantsJson = (request: FastifyRequest) => isJson(request) || request.type(TYPES) === TYPES[1]
 
 /** Returns the token that binds a claim or decline to the page of its link. */
@@ -43,7 +43,7 @@ export const pageToken = (ids: Ids, payoutLinkId: string) => ids.sign('payoutLin
 /** Returns the proof of the recipient who has claimed or declined a link. The pages use no cookies. */
 export const receiptOf = (ids: Ids, payoutLinkId: string) => ids.sign('payoutLinkReceipt', payoutLinkId)
 
-/** Whether a page shows more than that the link is closed: to all while it is open, then to its recipient. */
+/** Whether a page shows the link. Everyone sees an open one, and only its recipient one that is claimed or declined. */
 export function mayRead({ query }: FastifyRequest, { ids }: PageTenant, { payoutLinkId, status }: StoredPayoutLink) {
   if (status === 'CANCELLED' || status === 'EXPIRED') return false
   const { receipt = '' } = query as PageQuery

@@ -1,6 +1,6 @@
 /** The messages between the SDK and the page of a payout link in its frame. All of it is assumed (decisions §8). */
 
-/** The mark of a message, so that those of other scripts are left alone. */
+/** The mark of our messages. Those of other scripts are ignored. */
 export type Source = 'payments-sandbox'
 
 /** A message of the SDK: the page may answer to its origin. */

@@ -118,7 +118,7 @@ function show(html: string, isAnswer: boolean) {
   const title = content.querySelector<HTMLElement>('.problems a, .action h2[tabindex], .notice h1')
   if (isAnswer || hadFocus) title?.focus()
   else announce(title?.textContent ?? '')
-  tell()
+  sendState()
   wait()
 }
 
@@ -165,7 +165,7 @@ function post(message: PageMessage) {
   if (partner !== undefined) window.parent.postMessage(message, partner)
 }
 
-function tell() {
+function sendState() {
   post({ source: 'payments-sandbox', event: 'state', state: stateOf() })
 }
 
@@ -175,19 +175,19 @@ function listen() {
     if (source !== window.parent || data?.source !== 'payments-sandbox' || data.event !== 'hello') return
     if (origin === 'null' || !isAllowedOrigin(origin, embedders)) return
     partner = origin
-    tell()
-    tellHeight()
+    sendState()
+    sendHeight()
   })
-  const tellHeight = () =>
+  const sendHeight = () =>
     post({
       source: 'payments-sandbox',
       event: 'height',
       height: Math.ceil(document.body.getBoundingClientRect().height),
     })
-  new ResizeObserver(tellHeight).observe(document.body)
+  new ResizeObserver(sendHeight).observe(document.body)
 }
 
-/** Explains an embedded page that is opened outside of a frame, where the browser did not tell the server. */
+/** Explains an embedded page that is opened outside of a frame. Older browsers do not send this to the server. */
 function explainOutside() {
   const outside = document.querySelector<HTMLTemplateElement>('template#outside')
   if (outside === null) return
