@@ -41,4 +41,7 @@ export function readModules(paths: readonly string[]): Map<string, BrowserFile> 
 
 /** Sends a file that a browser may keep for five minutes. */
 export const sendBrowserFile = (reply: FastifyReply, { type, content }: BrowserFile) =>
-  reply.header('cache-control', 'public, max-age=300').type(type).send(content)
+  reply
+    .headers({ 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' })
+    .type(type)
+    .send(content)

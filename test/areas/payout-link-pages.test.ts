@@ -648,6 +648,10 @@ t.test('decisions §8, pages: all that a page loads comes from the server, below
     seen.add(path)
     const file = await client.app.inject(path)
     t.equal(file.statusCode, 200, path)
+    t.match(file.headers, {
+      'x-content-type-options': 'nosniff',
+      'content-type': /^text\/(css|javascript); charset=utf-8$/,
+    })
     for (const [, specifier = ''] of file.payload.matchAll(/^import .* from '(.*)'/gm)) {
       t.match(specifier, /^\.\.?\//, `${path} imports no package`)
       pending.push(new URL(specifier, `http://host${path}`).pathname)

@@ -52,11 +52,12 @@ export function mayRead({ query }: FastifyRequest, { ids }: PageTenant, { payout
 
 /** Returns the address of a page relative to itself. */
 export function addressOf({ payoutLinkId }: StoredPayoutLink, { client, receipt }: PageQuery): string {
+  if (client === undefined && receipt === undefined) return payoutLinkId
   const query = new URLSearchParams({
     ...(client !== undefined && { client }),
     ...(receipt !== undefined && { receipt }),
   })
-  return query.size === 0 ? payoutLinkId : `${payoutLinkId}?${query}`
+  return `${payoutLinkId}?${query}`
 }
 
 const languageOf = (request: FastifyRequest) => {
@@ -99,6 +100,7 @@ export function pageOf(request: FastifyRequest, tenant: PageTenant, link: Stored
 
 /** Answers a refusal: in the envelope to a program, as a page to a person. */
 export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: ApiError) {
+  if (request.sandbox.payoutLink === undefined) reply.headers(headersOf([]))
   if (wantsJson(request)) return sendError(reply, refusal)
   const link = request.sandbox.payoutLink
   const notice = {

@@ -65,10 +65,6 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
   app.register(accepts)
   app.register(formbody, { parser: parsePageForm })
   app.register(rateLimit, { global: false, hook: 'preHandler' })
-  app.addHook('onRequest', (_request, reply, next) => {
-    reply.headers(headersOf([]))
-    next()
-  })
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toApiError(error, request)))
   // In a scope of its own, since the limits complete the routes that are added after them.
   app.register(routes, options)
