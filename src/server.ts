@@ -53,7 +53,6 @@ import type { Step, Turns } from './recording/turns.js'
 import { createTurns } from './recording/turns.js'
 import type { TenantListener, TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
-import type { Tenant } from './tenants/tenant.js'
 
 export interface ServerOptions extends TenantRegistryOptions {
   /** The bounds of the request log; by default those of the documentation. */
@@ -263,7 +262,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       request.sandbox.tenant = registry.tenant(client ?? ownerOfLink(payoutLinkId), now())
       return request.sandbox.tenant
     },
-    refresh: refreshOwnerOfLink,
+    refresh: turns.refreshLink,
     act: (request, { prepare, perform }) =>
       turns.take(request.sandbox.tenant.clientId, {
         isRead: false,
@@ -345,20 +344,6 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     if (clientId === undefined) throw errors.payoutLinkNotFound(payoutLinkId)
     if (another !== undefined) throw errors.ambiguousPayoutLink()
     return clientId
-  }
-
-  /** Brings the client of a page up to date. A database may have clients that are not in memory. */
-  function refreshOwnerOfLink(payoutLinkId: string, client: string | undefined, done: (error?: Error) => void) {
-    const has = ({ payoutLinks }: Tenant) => payoutLinks.has(payoutLinkId)
-    const [owner = client] = client === undefined ? registry.clientsWhere(has, now()) : []
-    if (owner !== undefined || stored === undefined) {
-      turns.refresh(owner, done)
-      return
-    }
-    Promise.resolve(stored.all(tenant => (has(tenant) ? tenant.clientId : undefined))).then(
-      clients => turns.refresh(clients.find(Boolean), done),
-      done,
-    )
   }
 
   function claimedClient(request: FastifyRequest): string | undefined {

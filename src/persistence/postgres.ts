@@ -5,7 +5,7 @@ import type { RequestLog } from '../plugins/request-log.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
 import type { LogRow, TenantLog } from './tenant-log.js'
-import { DatabaseAwayError, DatabaseError } from './tenant-log.js'
+import { DatabaseAwayError, DatabaseError, END } from './tenant-log.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -25,6 +25,11 @@ const MIGRATIONS = [
      content text NOT NULL,
      document bytea,
      PRIMARY KEY (client_id, sequence)
+   );
+   CREATE TABLE sandbox_link (
+     payout_link_id text NOT NULL,
+     client_id text NOT NULL,
+     PRIMARY KEY (payout_link_id, client_id)
    );`,
   `CREATE TABLE sandbox_request_count (
      client_id text PRIMARY KEY,
@@ -175,7 +180,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   return {
     seed,
     async tenants() {
-      const { rows } = await query({ text: 'SELECT client_id FROM sandbox_tenant ORDER BY client_id' })
+      const { rows } = await query({ text: TENANTS, values: [END] })
       return rows.map(row => row.client_id as string)
     },
     async after(clientId, sequence) {
@@ -196,6 +201,16 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       return row.sequence === 1
         ? write({ name: 'begin', text: BEGIN, values }, clientId)
         : write({ name: 'snapshot', text: SNAPSHOT, values }, clientId)
+    },
+    async addLinks(clientId, payoutLinkIds) {
+      const text = 'INSERT INTO sandbox_link SELECT unnest($2::text[]), $1 ON CONFLICT DO NOTHING'
+      await query({ name: 'add links', text, values: [clientId, payoutLinkIds] })
+    },
+    async clientsOfLink(payoutLinkId) {
+      if (payoutLinkId.includes('\0')) return []
+      const text = 'SELECT client_id FROM sandbox_link WHERE payout_link_id = $1'
+      const { rows } = await query({ name: 'find link', text, values: [payoutLinkId] })
+      return rows.map(row => row.client_id as string)
     },
     async check() {
       await query({ name: 'check', text: 'SELECT 1' })
@@ -219,6 +234,10 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
 const COLUMNS = '(client_id, sequence, instant, operation, content, document)'
 const VALUES = '$2::bigint, $3::bigint, $4::text, $5::text, $6::bytea'
+
+const TENANTS = `
+  SELECT client_id FROM sandbox_tenant JOIN sandbox_tenant_log USING (client_id, sequence)
+  WHERE operation <> $1 ORDER BY client_id`
 
 const AFTER = `
   SELECT sequence, instant, operation, content, document FROM sandbox_tenant_log

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Database } from 'libsql'
 import { sha256 } from '../core/digests.js'
-import { DatabaseError, type LogRow, type TenantLog } from './tenant-log.js'
+import { DatabaseError, END, type LogRow, type TenantLog } from './tenant-log.js'
 
 export interface SqliteOptions {
   /** The seed of a database that is new. */
@@ -28,6 +28,11 @@ const TABLES = `
     checksum TEXT NOT NULL,
     PRIMARY KEY (client_id, sequence)
   );
+  CREATE TABLE link (
+    payout_link_id TEXT NOT NULL,
+    client_id TEXT NOT NULL,
+    PRIMARY KEY (payout_link_id, client_id)
+  ) WITHOUT ROWID;
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${VERSION};
 `
@@ -115,7 +120,11 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
     `SELECT sequence, instant, operation, content, document, checksum FROM tenant_log
      WHERE client_id = ? AND sequence > ? ORDER BY sequence`,
   )
-  const clients = database.prepare('SELECT DISTINCT client_id AS clientId FROM tenant_log ORDER BY client_id')
+  const clients = database.prepare(
+    'SELECT DISTINCT client_id AS clientId FROM tenant_log WHERE operation <> ? ORDER BY client_id',
+  )
+  const addLink = database.prepare('INSERT OR IGNORE INTO link VALUES (?, ?)')
+  const owners = database.prepare('SELECT client_id AS clientId FROM link WHERE payout_link_id = ?')
 
   function write(clientId: string, row: LogRow): boolean {
     const { sequence } = last.get([clientId]) as { sequence: number | null }
@@ -146,7 +155,7 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
 
   return {
     seed,
-    tenants: async () => (clients.all() as { clientId: string }[]).map(({ clientId }) => clientId),
+    tenants: async () => (clients.all([END]) as { clientId: string }[]).map(({ clientId }) => clientId),
     after: async (clientId, sequence) =>
       (select.all([clientId, sequence]) as StoredRow[]).map(({ checksum, document, ...rest }) => {
         const row: LogRow = { ...rest, document: document === null ? null : new Uint8Array(document) }
@@ -162,6 +171,13 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
         if (isWritten) remove.run([clientId, row.sequence])
         return isWritten
       }),
+    async addLinks(clientId, payoutLinkIds) {
+      await commitSoon(() => {
+        for (const id of payoutLinkIds) addLink.run([id, clientId])
+        return true
+      })
+    },
+    clientsOfLink: async id => (owners.all([id]) as { clientId: string }[]).map(({ clientId }) => clientId),
     check: async () => {},
     async close() {
       if (!database.open) return

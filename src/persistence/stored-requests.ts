@@ -4,6 +4,7 @@ import type { RecordedRequest } from '../recording/file-format.js'
 import type { Identity } from '../tenants/registry.js'
 import type { TenantSnapshot } from '../tenants/snapshot.js'
 import type { LogRow } from './tenant-log.js'
+import { END } from './tenant-log.js'
 
 /** The rows of a tenant's log that are no request. */
 export const OPERATIONS = {
@@ -11,6 +12,8 @@ export const OPERATIONS = {
   begin: 'begin',
   /** The state after all rows before it. */
   snapshot: 'snapshot',
+  /** The tenant is removed. The log goes on if its client registers again. */
+  end: END,
   /** Work that was due is done. */
   time: 'time',
 } as const

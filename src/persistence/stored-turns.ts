@@ -4,7 +4,7 @@ import { formatInstant } from '../core/time.js'
 import type { ApplyRequest } from '../recording/apply.js'
 import type { RecordedRequest } from '../recording/file-format.js'
 import type { Step, Turns } from '../recording/turns.js'
-import type { Creation, Identity, TenantListener, TenantRegistry, TenantRegistryOptions } from '../tenants/registry.js'
+import type { Identity, TenantListener, TenantRegistry, TenantRegistryOptions } from '../tenants/registry.js'
 import type { TenantSnapshot } from '../tenants/snapshot.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { StoredState } from './stored-requests.js'
@@ -48,6 +48,10 @@ interface Slot {
   logLength: number
   /** The number of the row after which a snapshot is worth its cost. */
   nextSnapshot: number
+  /** The resets of the client. */
+  resets: number
+  /** The number of payout links that are noted in the database. */
+  links: number
   /** The end of the last work that was queued. */
   tail: Promise<unknown>
   /** The work that is queued or running. */
@@ -56,11 +60,12 @@ interface Slot {
   refresh: Promise<void> | undefined
 }
 
-/** A tenant would begin that the database does not have. */
+/** A tenant would begin or end, and the database does not have that. */
 class Unstored extends Error {
   constructor(
-    readonly tenant: Tenant,
-    readonly creation: Creation,
+    readonly clientId: string,
+    /** Makes the row. */
+    readonly toRow: (slot: Slot, realNow: number) => LogRow,
   ) {
     super()
   }
@@ -83,6 +88,8 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
   const { log, registry, apply, logger, maxTenants, now, isInUse, changed } = options
   /** The tenant used longest ago comes first. */
   const slots = new Map<string, Slot>()
+  /** The clients that this server had in memory at some time. */
+  const begun = new Set<string>()
   let appliedUrl: string | undefined
   /** The client whose next creation is in the log. */
   let accepted: string | undefined
@@ -123,6 +130,11 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
 
   function applyRow(slot: Slot, row: LogRow): void {
     const isOwnState = row.operation === OPERATIONS.snapshot && row.sequence === slot.sequence + 1
+    if (row.operation === OPERATIONS.end) {
+      registry().retire(slot.clientId, JSON.parse(row.content).resets)
+      count(slot, row)
+      return
+    }
     if (isState(row)) {
       if (!isOwnState || slot.sequence === 0) restore(slot, JSON.parse(row.content) as StoredState)
       count(slot, row)
@@ -168,9 +180,9 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
     return isFirst
   }
 
-  /** Appends the first state of a tenant. Returns false if another server was first. */
-  async function begin(slot: Slot, { tenant, creation }: Unstored, realNow: number): Promise<boolean> {
-    const row = toStateRow(slot, OPERATIONS.begin, creation.identity, tenant, creation.snapshot(), realNow)
+  /** Appends the first state or the end of a tenant. Returns false if another server was first. */
+  async function begin(slot: Slot, { toRow }: Unstored, realNow: number): Promise<boolean> {
+    const row = toRow(slot, realNow)
     const isFirst = await database(slot.clientId, log.appendSnapshot(slot.clientId, row))
     if (isFirst) count(slot, row)
     return isFirst
@@ -202,12 +214,25 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
     }
   }
 
+  /** Notes new payout links, so that every server finds the tenant of a page. After a failure the next turn does it. */
+  async function noteLinks(slot: Slot): Promise<void> {
+    const links = registry().peek(slot.clientId)?.payoutLinks
+    if (links === undefined || links.size() === slot.links) return
+    const ids = links.snapshot().map(({ record }) => record.payoutLinkId)
+    try {
+      await log.addLinks(slot.clientId, ids.slice(slot.links))
+      slot.links = ids.length
+    } catch (error) {
+      unavailable(error, slot.clientId)
+    }
+  }
+
   // ---------------------------------------------------------------------------------------------------------- memory
 
   function slotOf(clientId: string): Slot {
     const slot: Slot = slots.get(clientId) ?? {
       clientId,
-      ...{ sequence: 0, instant: 0, snapshotLength: 0, logLength: 0, nextSnapshot: 0 },
+      ...{ sequence: 0, instant: 0, snapshotLength: 0, logLength: 0, nextSnapshot: 0, resets: 0, links: 0 },
       ...{ tail: Promise.resolve(), users: 0, refresh: undefined },
     }
     slots.delete(clientId)
@@ -239,7 +264,8 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
       .then(() => {
         slot.users--
         // There is no such tenant.
-        if (slot.users === 0 && slot.sequence === 0 && slots.get(slot.clientId) === slot) slots.delete(slot.clientId)
+        const isGone = registry().peek(slot.clientId) === undefined
+        if (slot.users === 0 && isGone && slots.get(slot.clientId) === slot) slots.delete(slot.clientId)
         makeRoom()
       })
     return result
@@ -271,25 +297,27 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
 
   async function takeInTurn<T>(slot: Slot, step: Step<T>): Promise<{ value: T }> {
     if (registry().peek(slot.clientId) === undefined) await catchUp(slot)
-    let begun: { clientId: string; realNow: number } | undefined
+    let fresh: { clientId: string; realNow: number } | undefined
     for (;;) {
       // A tenant begins at the time that is in the log.
-      const realNow = begun?.realNow ?? realTime(slot)
-      if (begun === undefined && (await doWorkDue(slot, realNow))) continue
-      const outcome = attempt(slot, step, realNow, begun?.clientId)
-      begun = undefined
+      const realNow = fresh?.realNow ?? realTime(slot)
+      if (fresh === undefined && (await doWorkDue(slot, realNow))) continue
+      const outcome = attempt(slot, step, realNow, fresh?.clientId)
+      fresh = undefined
       if (outcome instanceof Unstored) {
-        const { clientId } = outcome.creation.identity
+        const { clientId } = outcome
         const target = clientId === slot.clientId ? slot : slotOf(clientId)
-        if (await begin(target, outcome, realNow)) begun = { clientId, realNow }
+        if (await begin(target, outcome, realNow)) fresh = { clientId, realNow }
         else await catchUp(target, true)
       } else if ('value' in outcome) {
         changed(slot.clientId)
+        await noteLinks(slot)
         return outcome
       } else if (await append(slot, toRow(slot.sequence + 1, outcome.recorded))) {
         registry().peek(slot.clientId)?.clock.applyAt(instantOf(outcome.recorded.at), realNow)
         const value = step.run(realNow, outcome.recorded)
         changed(slot.clientId)
+        await noteLinks(slot)
         await snapshotIfLong(slot)
         return { value }
       } else {
@@ -345,17 +373,47 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
     return take(clientId, step, other)
   }
 
+  async function refreshLink(payoutLinkId: string, clientId: string | undefined): Promise<void> {
+    const clientIds = clientId === undefined ? await database(clientId, log.clientsOfLink(payoutLinkId)) : [clientId]
+    // A listed client without a request so far has the links of its fixture.
+    const isUnused = (id: string) => !begun.has(id)
+    for (const id of clientIds.length > 0 ? clientIds : registry().configured().filter(isUnused)) {
+      const run = (realNow: number) => void (registry().has(id) && registry().tenant(id, realNow))
+      await refreshAndTake(id, { isRead: true, record: () => undefined, run })
+    }
+  }
+
   return {
     registryOptions: { maxTenants: Infinity, syncClock() {}, isKept: true },
     doDueWork: clientId => refreshAndTake(clientId, { isRead: true, record: () => undefined, run() {} }),
     appliedUrl: () => appliedUrl,
-    onCreated(tenant, creation) {
-      if (creation.identity.clientId !== accepted) throw new Unstored(tenant, creation)
+    onCreated(tenant, { identity, snapshot }) {
+      const { clientId, resets } = identity
+      if (clientId !== accepted) {
+        throw new Unstored(clientId, (slot, realNow) =>
+          toStateRow(slot, OPERATIONS.begin, identity, tenant, snapshot(), realNow),
+        )
+      }
+      Object.assign(slotOf(clientId), { resets, links: 0 })
+      begun.add(clientId)
     },
-    onRemoved() {},
+    onRemoved(clientId, reason) {
+      if (reason !== 'deleted' || clientId === accepted) return
+      throw new Unstored(clientId, ({ sequence, resets }, instant) => ({
+        sequence: sequence + 1,
+        instant,
+        operation: OPERATIONS.end,
+        // Tokens of the removed tenant stay invalid.
+        content: JSON.stringify({ resets: resets + 1 }),
+        document: null,
+      }))
+    },
     refresh(clientId, done) {
       if (clientId === undefined) done()
       else void refresh(clientId).then(() => done(), done)
+    },
+    refreshLink(payoutLinkId, clientId, done) {
+      void refreshLink(payoutLinkId, clientId).then(() => done(), done)
     },
     take,
     refreshAndTake,

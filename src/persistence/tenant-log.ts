@@ -1,5 +1,8 @@
 import type { RequestLog, RequestLogBounds } from '../plugins/request-log.js'
 
+/** The operation of the last row of a tenant that was removed. */
+export const END = 'end'
+
 /** One row of a tenant's log: a request, a snapshot, or the passing of time. */
 export interface LogRow {
   /** From 1, without gaps. */
@@ -21,7 +24,7 @@ export interface LogRow {
 export interface TenantLog {
   /** The seed of all identifiers: that of the first use of the database. */
   readonly seed: string
-  /** Lists the client ids of all tenants. */
+  /** Lists the client ids of all tenants but those whose last row is `end`. */
   tenants(): Promise<string[]>
   /**
    * Returns the rows after a number, in order. If a later snapshot has replaced some, it is the first of them.
@@ -32,6 +35,10 @@ export interface TenantLog {
   append(clientId: string, row: LogRow): Promise<boolean>
   /** Appends a snapshot, and deletes all rows before it in the same transaction. Number 1 begins a tenant. */
   appendSnapshot(clientId: string, row: LogRow): Promise<boolean>
+  /** Notes that payout links are those of a tenant. They may be noted already. */
+  addLinks(clientId: string, payoutLinkIds: readonly string[]): Promise<void>
+  /** Returns the client ids of the tenants that have or had a payout link. */
+  clientsOfLink(payoutLinkId: string): Promise<string[]>
   /** Rejects if the database cannot be reached. */
   check(): Promise<void>
   /** Creates a request log that all servers share; undefined: each server has its own. */

@@ -29,6 +29,8 @@ export interface Turns {
   take<T>(clientId: string, step: Step<T>, other?: string): Eventually<T>
   /** Brings a tenant up to date, and does a step. */
   refreshAndTake<T>(clientId: string, step: Step<T>, other?: string): Eventually<T>
+  /** Brings the tenants that can have a payout link up to date, then calls back. The error is SERVICE_UNAVAILABLE. */
+  refreshLink(payoutLinkId: string, clientId: string | undefined, done: (error?: Error) => void): void
   /** Describes each tenant in turn. */
   all<T>(describe: (tenant: Tenant) => T): Eventually<T[]>
   /** Throws, or rejects with, SERVICE_UNAVAILABLE where requests cannot be served. */
@@ -43,6 +45,7 @@ export function createTurns(now: () => number, tenants: (realNow: number) => Ten
   }
   return {
     refresh: (_, done) => done(),
+    refreshLink: (_, __, done) => done(),
     take,
     refreshAndTake: take,
     all: describe => tenants(now()).map(describe),

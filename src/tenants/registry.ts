@@ -40,7 +40,7 @@ export interface TenantRegistryOptions {
   readonly listeners?: readonly TenantListener[]
   /** Brings the clock of a tenant to the real time at each look-up; by default `clock.sync`. */
   syncClock?(clock: Clock, realNow: number): void
-  /** Whether a database keeps all clients: to remove one resets it. */
+  /** Whether a database keeps all clients, so that a search for a record begins none. */
   readonly isKept?: boolean
   /** Whether secrets and tokens are not checked: a token is the client id. For a replay, which has no secrets. */
   readonly skipAuthentication?: boolean
@@ -70,9 +70,9 @@ export interface TenantListener {
   onCreated(tenant: Tenant, creation: Creation): void
   /**
    * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it is in
-   * a database, and comes back with its next request.
+   * a database, and comes back with its next request. `deleted`: it is removed on request; an error refuses that.
    */
-  onRemoved(clientId: string, reason: 'removed' | 'released'): void
+  onRemoved(clientId: string, reason: 'removed' | 'released' | 'deleted'): void
 }
 
 /**
@@ -102,6 +102,8 @@ export interface TenantRegistry {
   configured(): string[]
   /** Removes a tenant from memory only: its database has it. */
   letGo(clientId: string): void
+  /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
+  retire(clientId: string, resets: number): void
   /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
   timeOf(clientId: string, realNow: number): Instant
   /** Throws CLIENT_NOT_FOUND. */
@@ -361,6 +363,11 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       else listed.tenant = undefined
       for (const listener of listeners) listener.onRemoved(clientId, 'released')
     },
+    retire(clientId, resets) {
+      retired.set(clientId, resets)
+      if (!registered.delete(clientId)) return
+      for (const listener of listeners) listener.onRemoved(clientId, 'removed')
+    },
     tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
     clientsWhere(matches, realNow) {
@@ -376,11 +383,18 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     reset,
     remove(clientId, realNow) {
       const client = mustUse(clientId)
-      if (configured.has(clientId) || options.isKept) {
+      if (configured.has(clientId)) {
         reset(clientId, realNow)
         return false
       }
-      drop(client)
+      registered.delete(clientId)
+      try {
+        for (const listener of listeners) listener.onRemoved(clientId, 'deleted')
+      } catch (error) {
+        registered.set(clientId, client)
+        throw error
+      }
+      retire(client)
       return true
     },
     replace(clientId, snapshot, realNow) {

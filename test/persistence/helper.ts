@@ -7,6 +7,7 @@ import { parseInstant } from '../../src/core/time.js'
 import { OWN_FIXTURES } from '../../src/package.js'
 import { openSqlite } from '../../src/persistence/sqlite.js'
 import type { LogRow, TenantLog } from '../../src/persistence/tenant-log.js'
+import { END } from '../../src/persistence/tenant-log.js'
 import { buildServer } from '../../src/server.js'
 import { loadFixtures } from '../../src/tenants/fixtures.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
@@ -83,6 +84,7 @@ export async function start(t: Test, folder: string, options: StoredOptions = {}
 /** A log in memory, with the promises of a database. Several servers can share it. */
 export function createMemoryLog(seed = 'test'): TenantLog {
   const logs = new Map<string, LogRow[]>()
+  const links = new Map<string, Set<string>>()
   const add = (clientId: string, row: LogRow) => {
     const rows = logs.get(clientId) ?? []
     if ((rows.at(-1)?.sequence ?? 0) !== row.sequence - 1) return false
@@ -91,7 +93,7 @@ export function createMemoryLog(seed = 'test'): TenantLog {
   }
   return {
     seed,
-    tenants: async () => [...logs.keys()],
+    tenants: async () => [...logs].filter(([, rows]) => rows.at(-1)?.operation !== END).map(([clientId]) => clientId),
     after: async (clientId, sequence) => (logs.get(clientId) ?? []).filter(row => row.sequence > sequence),
     append: async (clientId, row) => add(clientId, row),
     async appendSnapshot(clientId, row) {
@@ -99,6 +101,10 @@ export function createMemoryLog(seed = 'test'): TenantLog {
       if (isFirst) logs.set(clientId, [row])
       return isFirst
     },
+    async addLinks(clientId, ids) {
+      for (const id of ids) links.set(id, new Set([...(links.get(id) ?? []), clientId]))
+    },
+    clientsOfLink: async id => [...(links.get(id) ?? [])],
     check: async () => {},
     close: async () => {},
   }

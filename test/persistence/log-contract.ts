@@ -31,5 +31,12 @@ export async function testLog(t: Test, log: TenantLog): Promise<void> {
   const results = await Promise.all([row(2), row(2), row(2)].map(next => log.append('beta', next)))
   t.same(results.sort(), [false, false, true], 'appended at the same time')
   t.same(await log.tenants(), ['acme', 'beta'])
+  await log.appendSnapshot('beta', row(3, '{}', 'end'))
+  t.same(await log.tenants(), ['acme'], 'a tenant that was removed is not listed')
+  await log.appendSnapshot('beta', row(4, '{}', 'begin'))
+  t.same(await log.tenants(), ['acme', 'beta'], 'until it begins again')
+  for (const client of ['acme', 'acme', 'beta']) await log.addLinks(client, ['pl_1', 'pl_2'])
+  t.same((await log.clientsOfLink('pl_2')).sort(), ['acme', 'beta'])
+  t.same(await log.clientsOfLink('pl_3'), [])
   await log.check()
 }

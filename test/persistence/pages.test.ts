@@ -1,7 +1,8 @@
 import t from 'tap'
+import type { TenantLog } from '../../src/persistence/tenant-log.js'
 import { claim, FORMS, open, stateOf as statusOf, tokenOf } from '../areas/pages.js'
-import { connect, payoutLink } from '../helper.js'
-import { createMemoryLog, operationsOf, restart, serveLog, start, stateOf } from './helper.js'
+import { call, connect, payoutLink, requestToken } from '../helper.js'
+import { createMemoryLog, operationsOf, restart, resume, serveLog, start, stateOf } from './helper.js'
 
 t.test('decisions §8, pages: a claim outlasts a crash, and the page finds its tenant again', async t => {
   const first = await start(t, t.testdir())
@@ -32,14 +33,42 @@ t.test('decisions §8, pages: a claim on one server is seen on another', async t
   t.equal(await stateOf(one.app), await stateOf(two.app))
 })
 
-t.test('control plane, DELETE /clients: a client of a database is reset', async t => {
-  const first = await start(t, t.testdir())
-  const client = await connect(first.app)
+t.test('decisions §8, pages: an unknown link reads no tenant of the database', async t => {
+  const log = createMemoryLog()
+  const reads: string[] = []
+  const wrap = (same: TenantLog): TenantLog => ({
+    ...same,
+    after(clientId, sequence) {
+      reads.push(clientId)
+      return same.after(clientId, sequence)
+    },
+  })
+  for (const clientId of ['one', 'two']) await connect(serveLog(t, log).app, clientId)
+  const { app } = serveLog(t, log, { wrap })
+  t.equal((await open(app, 'pl_unknown')).statusCode, 404)
+  reads.length = 0
+  t.equal((await open(app, 'pl_unknown')).statusCode, 404)
+  t.same(reads, [])
+})
+
+t.test('control plane, DELETE /clients: the client is gone after a restart and on other servers', async t => {
+  const log = createMemoryLog()
+  const [one, two, three] = [serveLog(t, log), serveLog(t, log), serveLog(t, log)]
+  const client = await connect(one.app)
   await client.post('/api/v1/payout-links', payoutLink())
-  const answer = await first.app.inject({ method: 'DELETE', url: `/_sandbox/clients/${client.clientId}` })
-  t.same([answer.statusCode, answer.json()], [200, { removed: 0 }])
-  const { app } = await restart(t, first)
-  t.same(JSON.parse(await stateOf(app)).payoutLinks, [])
+  const other = resume(two.app, client.token)
+  t.equal((await other.send('GET', '/api/v1/bills')).status, 200)
+  t.match(await call(one.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
+  t.same(await log.tenants(), [])
+  t.match(await call(one.app, 'DELETE', '/_sandbox/clients/acme'), { status: 404 })
+  t.match(await other.send('GET', '/api/v1/bills'), { status: 401, body: { code: 'INVALID_TOKEN' } })
+  t.equal((await call(two.app, 'GET', '/_sandbox/state?client=acme')).status, 404)
+  t.equal((await requestToken(three.app, { client_secret: 'another' })).status, 200, 'the id is free')
+  for (const { app } of [one, two, three]) {
+    t.equal((await resume(app, client.token).send('GET', '/api/v1/bills')).status, 401, 'old tokens stay invalid')
+    t.same(JSON.parse(await stateOf(app)).payoutLinks, [])
+  }
+  t.same(await operationsOf({ log }), ['begin'])
 })
 
 t.test('control plane, POST /credentials/verify: registers a client in the database', async t => {

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { openPostgres } from '../../src/persistence/postgres.js'
 import { DatabaseError } from '../../src/persistence/tenant-log.js'
+import { claim } from '../areas/pages.js'
 import { bill, call, connect, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
 import type { Postgres } from '../postgres.js'
@@ -125,6 +126,25 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     const operations = await operationsOf(servers[0])
     t.equal(operations[0], 'snapshot')
     t.ok(operations.length < 200)
+  })
+
+  t.test('issue 16: the page of a payout link is on every server; a removed tenant is on none', async t => {
+    const [a, b] = (await serve(t, await postgres.createDatabase(), 2)) as [Stored, Stored]
+    const client = await connect(a.app)
+    const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+    // The link is noted before the next turn of the tenant.
+    await client.post('/api/v1/bills', bill())
+    await claim(b.app, payoutLinkId, { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' })
+    const link = (await call(a.app, 'GET', `/_sandbox/payout-links/${payoutLinkId}?client=acme`)).body
+    t.match(link, { record: { status: 'CLAIMED' } })
+    t.equal(await stateOf(a.app), await stateOf(b.app))
+    t.equal((await call(b.app, 'GET', '/pay/pl_unknown')).status, 404)
+
+    t.match(await call(b.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
+    refused(t, await client.get('/api/v1/bills'), 401, 'INVALID_TOKEN', 'authorization')
+    t.equal((await call(a.app, 'GET', '/_sandbox/state?client=acme')).status, 404)
+    t.equal((await requestToken(a.app, { client_secret: 'new' })).status, 200)
+    t.equal((await call(b.app, 'GET', '/_sandbox/state?client=acme')).status, 200)
   })
 
   t.test('issue 16: a call that waits for an event on one server is woken by a request on another', async t => {

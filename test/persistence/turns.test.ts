@@ -63,6 +63,7 @@ t.test('issue 16: a request that cannot be written is refused with 503, and noth
     ['a reset', () => control('POST', '/reset')],
     ['another state', () => control('PUT', '/state', { ...document, faults: [] })],
     ['a fork', () => control('POST', '/fork', { clientId: 'copy' })],
+    ['a removal', () => call(app, 'DELETE', '/_sandbox/clients/acme')],
   ]
   for (const [what, step] of attempts) {
     const answer = await step()
