@@ -132,7 +132,7 @@ export interface TenantRegistry {
    * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
    */
   fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Tenant
-  /** Takes in a tenant from a data folder or a recording. A listed client keeps the secret of the list. */
+  /** Adds a tenant from a database or a recording. A listed client keeps the secret of the list. */
   adopt(identity: Identity, snapshot: TenantSnapshot, realNow: number): Tenant
 }
 
