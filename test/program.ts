@@ -33,9 +33,9 @@ export const environment: Environment = { PATH: process.env.PATH, HOME: process.
  */
 export const PLAIN = ['env', '-u', 'NODE_OPTIONS'] as const
 
-/** The built program. `npm test` builds it first. */
+/** The built program, whose answers are checked. `npm test` builds it first. */
 export const program: Program = {
-  command: [...PLAIN, process.execPath],
+  command: [...PLAIN, process.execPath, '--import', resolve('build/test/check-answers.js')],
   main: resolve('dist/cli.js'),
   environment,
 }

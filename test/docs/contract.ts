@@ -1,8 +1,6 @@
 import type { ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
-import type { FastifyInstance } from 'fastify'
 import { FORMATS } from '../../src/plugins/validation.js'
-import { call } from '../helper.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: an OpenAPI document is looked into everywhere
 export type Json = any
@@ -18,10 +16,6 @@ export interface Operation {
   readonly operation: Json
   /** By status. */
   readonly responses: Readonly<Record<string, Json>>
-}
-
-export async function documentOf(app: FastifyInstance, path = '/openapi.json'): Promise<Json> {
-  return (await call(app, 'GET', path)).body
 }
 
 /** Returns what a reference names, or the value itself. */
@@ -54,11 +48,10 @@ export function createChecker(document: Json): (schema: Json, value: unknown) =>
   const absolute = (schema: Json) =>
     JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"doc#/components/'))
   ajv.addSchema({ $id: 'doc', components: absolute(document.components) })
-  const validators = new Map<string, ValidateFunction>()
+  const validators = new WeakMap<object, ValidateFunction>()
   return (schema, value) => {
-    const text = JSON.stringify(schema)
-    const validate = validators.get(text) ?? ajv.compile(absolute(schema))
-    validators.set(text, validate)
+    const validate = validators.get(schema) ?? ajv.compile(absolute(schema))
+    validators.set(schema, validate)
     return validate(value) ? null : ajv.errorsText(validate.errors)
   }
 }

@@ -1,0 +1,86 @@
+/**
+ * Checks every answer of each Fastify server of this process against the OpenAPI documents.
+ *
+ * Import it before servers are made: `node --import ./build/test/check-answers.js`. An answer that does not fit is
+ * replaced with 500, reported on standard error, and the process ends with a failure.
+ * Answers of pages and of routes that only a test has are not checked.
+ */
+import { subscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
+import type { Json, Operation } from './docs/contract.js'
+import { createChecker, DOCUMENTS, operationsOf, resolve } from './docs/contract.js'
+
+type Check = (schema: Json, value: unknown) => string | null
+
+/** The operations of both documents, by method and path, each with the check of its document. */
+let operations: Map<string, Operation & { check: Check }> | undefined
+
+/** Returns the operation of a request. Undefined: its route is in no document. */
+function operationOf({ method, routeOptions: { url = '' } }: FastifyRequest) {
+  operations ??= new Map(
+    Object.values(DOCUMENTS).flatMap(file => {
+      const document = JSON.parse(readFileSync(new URL(`../../openapi/${file}`, import.meta.url), 'utf8'))
+      const check = createChecker(document)
+      return operationsOf(document).map(operation => [`${operation.method} ${operation.path}`, { ...operation, check }])
+    }),
+  )
+  return operations.get(`${method === 'HEAD' ? 'GET' : method} ${url.replace(/:(\w+)/g, '{$1}')}`)
+}
+
+/** Returns the response that an operation documents for an answer. */
+function responseOf({ responses }: Operation, { statusCode }: FastifyReply, { sandbox }: FastifyRequest): Json {
+  const range = responses[`${Math.floor(statusCode / 100)}XX`]
+  const effect = sandbox?.faults?.effect
+  // An error fault can answer any code with any status.
+  const isFault = effect?.kind === 'error' && effect.status === statusCode
+  return isFault ? range : (responses[statusCode] ?? range)
+}
+
+/** Returns the difference between an answer and its document; null: there is none. */
+function differenceOf(request: FastifyRequest, reply: FastifyReply, payload: unknown): string | null {
+  const operation = operationOf(request)
+  if (operation === undefined) return null
+  const response = responseOf(operation, reply, request)
+  if (response === undefined) return 'no such status'
+
+  for (const [name, header] of Object.entries<Json>(response.headers ?? {})) {
+    const { required = false, schema } = resolve(operation.document, header)
+    const value = reply.getHeader(name)
+    if (value === undefined && required) return `no header ${name}`
+    const difference = value === undefined ? null : operation.check(schema, toType(schema, value))
+    if (difference !== null) return `header ${name}: ${difference}`
+  }
+
+  // HTTP sends no content with these.
+  if (request.method === 'HEAD' || reply.statusCode === 204) return null
+  const [mediaType] = String(reply.getHeader('content-type')).split(';') as [string]
+  if (response.content === undefined) return 'content where none is documented'
+  const media = response.content[mediaType]
+  if (media === undefined) return `no such content type: ${mediaType}`
+  if (mediaType !== 'application/json') return null
+  return operation.check(media.schema, JSON.parse(payload as string))
+}
+
+/** Returns the value of a header in the type of its schema. */
+const toType = ({ type }: Json, value: unknown) => (type === 'integer' ? Number(value) : String(value))
+
+const check: onSendHookHandler = (request, reply, payload, next) => {
+  const difference = differenceOf(request, reply, payload)
+  if (difference === null) {
+    next(null, payload)
+    return
+  }
+  const message = `${request.method} ${request.url} answers ${reply.statusCode}: ${difference}\n${payload}`
+  process.stderr.write(`${message}\n`)
+  process.exitCode = 1
+  next(Object.assign(new Error(message), { statusCode: 500 }))
+}
+
+subscribe('fastify.initialization', message => {
+  const { fastify } = message as { fastify: FastifyInstance }
+  // Hooks of routes run after those of the server, so they get the final answer.
+  fastify.addHook('onRoute', route => {
+    route.onSend = [route.onSend ?? [], check].flat()
+  })
+})
