@@ -282,9 +282,16 @@ export const DeprecationsUpdate = component(
   },
 )
 
+/** The client ids that open registration takes (decisions §3). */
+const NewClientId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[a-zA-Z0-9._-]+$',
+  'x-expected': '1 to 64 letters, digits, dots, underscores or hyphens',
+})
 export const ForkRequest = component(
   'ForkRequest',
-  { clientId: Text(1, 64), clientSecret: Type.Optional(Text(1, 1000)) },
+  { clientId: NewClientId, clientSecret: Type.Optional(Text(1, 1000)) },
   { clientId: 'job-1' },
 )
 export const ForkResult = component('ForkResult', { clientId: Type.String() })

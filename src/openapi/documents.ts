@@ -74,7 +74,11 @@ const control = {
   info: {
     title: 'Payments sandbox: control plane',
     version: VERSION,
-    description: `Time, faults, state and evidence of a sandbox. Each call acts on the tenant \`client\`.\n\n${LABELS}`,
+    description: [
+      'Time, faults, state and evidence of a sandbox. Each call acts on the tenant `client`.',
+      'Unknown members and query parameters are refused with 400.',
+      `\n\n${LABELS}`,
+    ].join(' '),
     contact,
     license,
   },

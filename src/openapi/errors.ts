@@ -10,10 +10,12 @@ const statusOf = (code: ErrorCode) => (catalogue[code] as CatalogueEntry).status
 
 /** Lists the error codes that an operation can answer: those of its kind and schemas, and those that its route names. */
 export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
-  const { method, schema } = route
+  const { method, url, schema } = route
   const { params, querystring, body } = schema as Record<string, Json | undefined>
   const ofRequest: ErrorCode[] = ['MALFORMED_REQUEST']
   if (params !== undefined) ofRequest.push(...codesOfValues(params), 'ROUTE_NOT_FOUND')
+  // `/mandates//cancel` lacks its parameter. `/mandates/` is no route.
+  if (/:\w+\//.test(url)) ofRequest.push('MISSING_FIELD')
   if (Object.keys((querystring?.properties as object | undefined) ?? {}).length > 0) {
     ofRequest.push('INVALID_QUERY_PARAMETER')
   }

@@ -404,9 +404,6 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       return open(client, realNow)
     },
     fork(clientId, to, realNow) {
-      if (!REGISTRABLE.test(to.clientId)) {
-        throw errors.invalid('clientId', 'clientId must be 1 to 64 letters, digits, dots, underscores or hyphens.')
-      }
       const origin = mustUse(clientId)
       const { clock, ...tenant } = open(origin, realNow)
       if (find(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
