@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { openPostgres } from '../src/persistence/postgres.js'
 import type { LogRow } from '../src/persistence/tenant-log.js'
-import { build } from './helper.js'
+import { bill, build } from './helper.js'
 import { serveLog, stateOf } from './persistence/helper.js'
 import { postgresSkip, startPostgres } from './postgres.js'
 import type { Outgoing, Played, RandomRequest, Transport } from './random-requests.js'
@@ -17,7 +17,16 @@ import { isTimeless, PUBLIC_URL, Server } from './server-process.js'
 const IS_LONG = process.env.TEST_LONG === '1'
 const TENANTS = IS_LONG ? 20 : 4
 const OPERATIONS = IS_LONG ? 5000 : 400
+/** The clients that use one tenant at the same time. */
+const WORKERS = 6
 const PAUSE_MS = 100
+
+/** Paths of requests after which a bill that was just created cannot be read. */
+const ENDS_OR_HIDES_RECORDS = /\/(reset|state|clients|faults|deprecations|bills)\b/
+
+interface BillOfState {
+  readonly record: { readonly uniqueReferenceIdentifier: string }
+}
 
 const logger = { error() {}, info() {} }
 
@@ -28,11 +37,20 @@ async function createCluster(t: Test, url: string) {
   let next = 0
   let isOver = false
   t.teardown(() => Promise.all(servers.map(server => server.kill())))
+  const send: Transport = request => (servers[next++ % servers.length] as Server).transport(request)
 
   return {
     kills: 0,
     /** Sends a request to the next server. Rejects if the server is gone before the answer is whole. */
-    send: ((request: Outgoing) => (servers[next++ % servers.length] as Server).transport(request)) as Transport,
+    send,
+    /** Sends a request until a server answers it. The request must change nothing if it is repeated. */
+    async insist(request: Outgoing): Promise<Played> {
+      for (;;) {
+        const played = await send(request).catch(() => undefined)
+        if (played !== undefined && played.status !== 503) return played
+        await pause(PAUSE_MS)
+      }
+    },
     /** Kills one server after the other, and starts each again. */
     async killInTurn(milliseconds: number) {
       for (let at = 0; !isOver; at++) {
@@ -60,28 +78,19 @@ function createClient(t: Test, clientId: string, cluster: Cluster, twin: Transpo
   let fences = 0
   const stateRequest = { method: 'GET', url: `/_sandbox/state?client=${clientId}`, headers: {} }
 
-  /** Sends a request until a server answers it. The request must change nothing if it is repeated. */
-  async function insist(request: Outgoing): Promise<Played> {
-    for (;;) {
-      const played = await cluster.send(request).catch(() => undefined)
-      if (played !== undefined && played.status !== 503) return played
-      await pause(PAUSE_MS)
-    }
-  }
-
   /** Finds out whether a request without an answer was applied, and does the same to the twin. */
   async function settle(request: Outgoing) {
     counts.ambiguous++
     // A later row of the tenant: from then on, the request cannot be applied any more.
-    if ((await insist(stateRequest)).status === 200) {
+    if ((await cluster.insist(stateRequest)).status === 200) {
       if ((await twin(stateRequest)).status === 404) await twin(request)
       const body = { mandateActivation: ++fences % 2 === 0 ? 'automatic' : 'manual' }
       const fence = {
         ...{ method: 'PUT', url: `/_sandbox/settings?client=${clientId}` },
         ...{ headers: { 'content-type': 'application/json' }, payload: JSON.stringify(body) },
       }
-      await insist(fence)
-      const { text } = await insist(stateRequest)
+      await cluster.insist(fence)
+      const { text } = await cluster.insist(stateRequest)
       const before = JSON.parse((await twin(stateRequest)).text)
       const withFence = { ...before, settings: { ...before.settings, ...body } }
       const isApplied = JSON.stringify(withFence) !== JSON.stringify(JSON.parse(text))
@@ -193,5 +202,67 @@ t.test('issue 16: three servers on Postgres', { skip: postgresSkip }, async t =>
       await postgres.start()
     })
     t.ok(unavailable > 0, `${unavailable} answers of 503`)
+  })
+
+  t.test(`${OPERATIONS} random operations of ${WORKERS} clients of one tenant, while servers are killed`, async t => {
+    const url = await postgres.createDatabase()
+    const cluster = await createCluster(t, url)
+    const killing = cluster.killInTurn(IS_LONG ? 1000 : 300)
+    const known = { token: '', count: 1000, MND: ['MND-NONE'], COL: ['COL-NONE'], LINK: ['pl_nothing'] }
+    const clientId = 'shared'
+    const acknowledged: string[] = []
+    const transport: Transport = request => {
+      const isRepeatable = request.method === 'GET' || request.url.startsWith('/api/v1/oauth/token')
+      return isRepeatable ? cluster.insist(request) : cluster.send(request).catch(() => ({ status: 0, text: '{}' }))
+    }
+
+    /** Reads with a valid token: another client may advance the clock at any moment. */
+    async function read(player: ReturnType<typeof createPlayer>, path: string): Promise<Played> {
+      const played = await player.play({ plane: 'api', method: 'GET', path, region: 'EU' })
+      return played.status === 401 ? read(player, path) : played
+    }
+
+    async function work(worker: number) {
+      const player = createPlayer(transport, clientId, 'secret', known)
+      await player.authenticate()
+      const requests = fc
+        .sample(randomRequest, { seed: worker, numRuns: (4 * OPERATIONS) / WORKERS })
+        .filter(request => isTimeless(request) && !ENDS_OR_HIDES_RECORDS.test(request.path))
+        .slice(0, OPERATIONS / WORKERS)
+      for (const [at, request] of requests.entries()) {
+        await player.play(request)
+        const reference = `INV-${worker}-${at}`
+        const path = '/api/v1/bills'
+        const body = bill({ uniqueReferenceIdentifier: reference })
+        const created = await player.play({ plane: 'api', method: 'POST', path, region: 'EU', body })
+        if (created.status !== 201) continue
+        acknowledged.push(reference)
+        const { status, text } = await read(player, `${path}/${reference}`)
+        if (status !== 200 || text !== created.text) t.same({ status, text }, { status: 200, text: created.text })
+      }
+    }
+    await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker)))
+    cluster.end()
+    await killing
+    t.comment(`${acknowledged.length} bills acknowledged, ${cluster.kills} kills`)
+    t.ok(acknowledged.length > OPERATIONS / 10 && cluster.kills > 0)
+
+    const log = await openPostgres(url, { seed: 'test', logger })
+    const sequences = (await log.after(clientId, 0)).map(({ sequence }) => sequence)
+    t.same(
+      sequences,
+      sequences.map((_, at) => (sequences[0] ?? 0) + at),
+      'no gaps',
+    )
+    const replayed = serveLog(t, log, { url: PUBLIC_URL })
+    const state = await stateOf(replayed.app, clientId)
+    for (const _ of [1, 2, 3]) {
+      const served = await cluster.send({ method: 'GET', url: `/_sandbox/state?client=${clientId}`, headers: {} })
+      t.ok(served.text === state, 'each server has the state of a replay, byte for byte')
+    }
+    const references = JSON.parse(state).bills.map((one: BillOfState) => one.record.uniqueReferenceIdentifier)
+    const times = acknowledged.map(reference => references.filter((other: string) => other === reference).length)
+    t.same(new Set(times), new Set([1]), 'each acknowledged bill is there once')
+    await replayed.close()
   })
 })
