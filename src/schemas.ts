@@ -2,7 +2,7 @@
  * The building blocks of every schema. A documented constraint is stated here or in one area, once, with the clause
  * that it comes from; all else composes it.
  *
- * `x-fidelity` tells what the service documents from what the sandbox assumes. `x-expected` completes the sentence
+ * `x-fidelity` separates documented parts from those that the sandbox assumes. `x-expected` completes the sentence
  * "must be …" in error messages. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
  * A schema with a `title` is a component of the OpenAPI document.
  */
@@ -216,7 +216,7 @@ export const ErrorBody = Type.Object(
       'The name of the parameter that caused the error, as in the request; null: none did.',
       'The service documents the member, and not its values: null is assumed.',
     ),
-    message: documented(Type.String(), 'What was wrong and what would be right, for people.'),
+    message: documented(Type.String(), 'The fault and its remedy, for people.'),
   },
   { title: 'ErrorEnvelope' },
 )
@@ -241,7 +241,7 @@ export const labelled = <P extends TProperties>(label: Label, properties: P): TO
 /** The answers that every operation may give beside its own. The OpenAPI document lists their statuses and codes. */
 export const failures = { '4xx': ErrorBody, '5xx': ErrorBody }
 
-/** What a schema says of an operation as a whole. */
+/** The properties of a schema that describe an operation as a whole. */
 declare module 'fastify' {
   interface FastifySchema {
     operationId?: string

@@ -10,7 +10,7 @@ import type { Outgoing, Played, RandomRequest, Transport } from './random-reques
 import { createPlayer, injecting, randomRequests } from './random-requests.js'
 import { isTimeless, PUBLIC_URL, Server } from './server-process.js'
 
-// issue 16: `kill -9` at random moments during writes. Every acknowledged write is there after the restart, and no
+// Persistence: `kill -9` at random moments during writes. Every acknowledged write is there after the restart, and no
 // other is there in part.
 
 const IS_LONG = process.env.TEST_LONG === '1'
@@ -218,12 +218,12 @@ async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
   t.ok(inFlight.kept + extra > 0 && inFlight['not kept'] > 0, `in flight: ${JSON.stringify(inFlight)}`)
 }
 
-t.test(`issue 16, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`, async t => {
+t.test(`persistence, SANDBOX_DATA: ${ROUNDS} times kill -9 during concurrent writes`, async t => {
   await testKills(t, { SANDBOX_DATA: join(t.testdir(), 'data') })
 })
 
 t.test(
-  `issue 16, SANDBOX_DATABASE_URL: ${ROUNDS} times kill -9 during concurrent writes`,
+  `persistence, SANDBOX_DATABASE_URL: ${ROUNDS} times kill -9 during concurrent writes`,
   { skip: postgresSkip },
   async t => {
     const postgres = await startPostgres()

@@ -177,7 +177,7 @@ t.test('the packed tarball runs without the sources', async t => {
 
   writeFileSync(join(home, 'program.mjs'), PROGRAM)
   const { status, stdout, stderr } = run('program.mjs')
-  t.same([status, stderr], [0, ''], 'issue 3, item 5: a program that imports it ends by itself')
+  t.same([status, stderr], [0, ''], 'library: a program that imports it ends by itself')
   t.same(JSON.parse(stdout), {
     urls: 3,
     clients: ['app', 'job-1', 'job-2', 'sandbox-client'],

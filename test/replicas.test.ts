@@ -11,7 +11,7 @@ import type { Outgoing, Played, RandomRequest, Transport } from './random-reques
 import { createPlayer, injecting, randomRequest } from './random-requests.js'
 import { isTimeless, PUBLIC_URL, Server } from './server-process.js'
 
-// issue 16: three servers on Postgres behind a client that takes them in turn, while servers are killed and started
+// Persistence: three servers on Postgres behind a client that takes them in turn, while servers are killed and started
 // again, and while the database is away.
 
 const IS_LONG = process.env.TEST_LONG === '1'
@@ -151,7 +151,7 @@ function createClient(t: Test, clientId: string, cluster: Cluster, twin: Transpo
   }
 }
 
-t.test('issue 16: three servers on Postgres', { skip: postgresSkip }, async t => {
+t.test('persistence: three servers on Postgres', { skip: postgresSkip }, async t => {
   const postgres = await startPostgres()
   t.teardown(() => postgres.remove())
 

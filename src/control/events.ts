@@ -9,7 +9,7 @@ import type { EventQuery } from './schemas.js'
 type EventsContext = Pick<ControlContext, 'registry' | 'waiters' | 'now' | 'elapsed' | 'isClosing'>
 type Query = Static<typeof EventQuery>
 
-/** The most events of one answer: a reader asks again for the rest. */
+/** The maximum number of events in one answer. A reader requests the others afterwards. */
 const MOST = 1000
 /** The longest silence of a stream: a comment keeps proxies and readers from giving up. */
 const HEARTBEAT_MS = 15_000

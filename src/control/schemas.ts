@@ -167,7 +167,7 @@ export const RequestQuery = Type.Object({
   path: Type.Optional(assumed(Text(1, 500))),
   status: Type.Optional(assumed(count(100, 599))),
 })
-/** What was sent and answered can be anything, so it is told as it is. */
+/** A logged request and its answer, of which the bodies can be any JSON value. */
 const LoggedRequest = component('LoggedRequest', {
   seq: Type.Integer(),
   at: Moment,

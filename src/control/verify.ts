@@ -8,7 +8,7 @@ import type { Verification, VerificationResult } from './schemas.js'
 
 type Expected = Static<typeof Verification>
 
-/** What a request has otherwise than it should. */
+/** A difference between a request and its expectation. */
 export interface Difference {
   /** Such as `body.amount`. */
   readonly at: string
@@ -71,7 +71,7 @@ function differencesOf(request: LoggedExchange, expected: Expected): Difference[
   return differences
 }
 
-/** Compares what is named: members of objects, all items of arrays. */
+/** Compares the given members of objects, and all items of arrays. */
 function compare(at: string, expected: unknown, actual: unknown, differences: Difference[]): void {
   if (isRecord(expected) && isRecord(actual)) {
     for (const [name, value] of Object.entries(expected)) {
@@ -87,7 +87,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const difference = (at: string, expected: unknown, actual: unknown): Difference => ({
   at,
-  // As what was logged is, or it might be nested too deeply to be answered.
+  // Masked like a logged value. Otherwise it could be nested too deeply for an answer.
   expected: maskJson(expected),
   ...(actual !== undefined && { actual }),
 })

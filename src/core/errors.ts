@@ -71,8 +71,8 @@ export const catalogue = {
   ),
   PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled already.'),
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
-  ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state; the message names what is.'),
-  OPERATION_SUNSET: entry(410, 'The operation is past its sunset: only when asked for by a deprecation.'),
+  ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state. The message names the legal moves.'),
+  OPERATION_SUNSET: entry(410, 'The operation is past its sunset, and its deprecation has `goneAfterSunset`.'),
   PAYOUT_LINK_CLOSED: entry(410, 'Page of a payout link: the link is CANCELLED, EXPIRED or REJECTED.'),
   PAYLOAD_TOO_LARGE: entry(
     413,
@@ -88,10 +88,10 @@ export const catalogue = {
     429,
     'More than 20 claims and declines of a payout link in a minute, or a fault; with `Retry-After`.',
   ),
-  INTERNAL_ERROR: entry(500, 'Unforeseen; the message tells nothing of the inside.'),
+  INTERNAL_ERROR: entry(500, 'An unexpected failure. The message has no internal details.'),
   SERVICE_UNAVAILABLE: entry(
     503,
-    'The server is closing, has no room for another tenant, cannot use its database, or a fault asks for it.',
+    'The server is closing, has no room for another tenant, cannot use its database, or a fault answers so.',
   ),
 } satisfies Record<string, CatalogueEntry>
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Json } from './routes.js'
 
-/** What a place says of a shared schema. The rest is the component's. */
+/** The members of a shared schema that belong to a place. The others belong to the component. */
 const OF_THE_PLACE = ['description', 'x-fidelity', 'x-fidelity-note'] as const
 
 /** Where a schema stands: it decides the wording of its note. */
@@ -45,7 +45,7 @@ export function createPublisher(components: Record<string, Json>) {
 
 const isSchema = (value: unknown): value is Json => value !== null && typeof value === 'object'
 
-/** The text of a component without what its places say. An example of a body is the body's. */
+/** The text of a component without the members of its places. An example of a body belongs to the body. */
 function textOf(schema: Json): string {
   const {
     description: _description,
@@ -81,7 +81,7 @@ const WORDS: Readonly<Record<string, string>> = {
   required: 'required members',
 }
 
-/** Says in one line what is assumed. */
+/** Returns one line that names the assumption. */
 function noteOf(schema: Json, place: Place): Json {
   if (schema['x-fidelity-note'] !== undefined || schema['x-fidelity'] === undefined) return {}
   if (schema['x-fidelity'] === 'assumed') return { 'x-fidelity-note': `The service documents no such ${place}.` }

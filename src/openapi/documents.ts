@@ -97,7 +97,7 @@ const control = {
   },
 } as const
 
-/** @param routes the routes of the server, complete when a document is first asked for */
+/** @param routes the routes of the server, complete when the first document is made */
 export function createDocuments(routes: readonly DocumentedRoute[]): Documents {
   let serviceDocument: Promise<Json> | undefined
   let controlDocument: Promise<Json> | undefined
@@ -156,7 +156,7 @@ async function build(routes: readonly DocumentedRoute[], base: Json): Promise<Js
   return complete(document, routes)
 }
 
-/** Adds what the conversion has no notion of: labels, error codes, response headers, components. */
+/** Adds labels, error codes, response headers and components, which the conversion leaves out. */
 function complete(document: Json, routes: readonly DocumentedRoute[]): Json {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}

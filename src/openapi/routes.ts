@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifySchema } from 'fasti
 
 export type Json = Record<string, unknown>
 
-/** A route with what the OpenAPI document says of it. */
+/** A route with its part of the OpenAPI document. */
 export interface DocumentedRoute {
   readonly method: string
   /** In Fastify's form, such as `/api/v1/mandates/:mandateReference`. */

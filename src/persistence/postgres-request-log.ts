@@ -8,7 +8,7 @@ export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, u
 
 type NewExchange = Omit<StoredExchange, 'seq' | 'order'>
 
-/** What is to be written of one client, in order: an exchange, or that its log starts again. */
+/** A pending write for one client, in order: an exchange, or a new start of its log. */
 type Change = { readonly clientId: string; readonly exchange: NewExchange | null }
 
 /** The size of all logs is compared with its bound whenever this part of it was written. */
@@ -105,7 +105,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       return Number(row?.removed ?? 0)
     },
     remove: clientId => change({ clientId, exchange: null }),
-    // What cannot be written now stays in line.
+    // A failed write stays in the queue.
     flush: () => flush().catch(() => {}),
   }
 }

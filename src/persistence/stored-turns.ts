@@ -28,7 +28,7 @@ export interface StoredTurnsOptions {
 }
 
 export interface StoredTurns extends Turns, TenantListener {
-  /** What the registry does otherwise: tenants are let go here, and their clocks move with their logs. */
+  /** Options of the registry: tenants leave memory here, and their clocks move with their logs. */
   readonly registryOptions: Pick<TenantRegistryOptions, 'maxTenants' | 'syncClock' | 'isKept'>
   /** Returns the address of payout links of the request that is being applied; undefined: that of this server. */
   appliedUrl(): string | undefined
@@ -56,7 +56,7 @@ interface Slot {
   tail: Promise<unknown>
   /** The work that is queued or running. */
   users: number
-  /** A refresh that has not started, for all who need one. */
+  /** A refresh that has not started. All calls that need one share it. */
   refresh: Promise<void> | undefined
 }
 
@@ -275,7 +275,7 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
 
   const realTime = (slot: Slot) => Math.max(now(), slot.instant)
 
-  /** Brings a tenant up to date. A catch-up that starts later serves all who wait for one. */
+  /** Brings a tenant up to date. A catch-up that starts later serves all calls that wait for one. */
   function refresh(clientId: string): Promise<void> {
     const slot = slotOf(clientId)
     slot.refresh ??= queued(slot, async () => {
@@ -326,7 +326,7 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
     }
   }
 
-  /** Does a step, or returns what must be in the log before: its record, or the tenant that it creates. */
+  /** Does a step. Returns the row that must be in the log before: its record, or the tenant that it creates. */
   function attempt<T>(
     { clientId }: Slot,
     step: Step<T>,

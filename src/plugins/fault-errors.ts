@@ -9,12 +9,12 @@ const CHALLENGES: ReadonlyMap<string, Readonly<Record<string, string>>> = new Ma
   ),
 )
 
-/** Makes the error that a fault asks for: any status, and any code, also one that is in no catalogue. */
+/** Makes the error of a fault: any status, and any code, also one that is in no catalogue. */
 export function faultError(effect: Extract<Effect, { kind: 'error' }>, takesToken: boolean): ApiError {
   const {
     status,
     code = codeOf(status, takesToken),
-    message = `Asked for by a fault: ${status}.`,
+    message = `Answered by a fault: ${status}.`,
     retryAfter,
     headers = {},
   } = effect

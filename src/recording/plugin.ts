@@ -36,7 +36,7 @@ export interface RequestRecorder {
   recordPage(request: FastifyRequest, tenant: Tenant, realNow: number, body: object): RecordedRequest
   /** Returns the record of a call of the control plane that changes the tenant. */
   recordControl(request: FastifyRequest, tenant: Tenant, realNow: number): RecordedRequest
-  /** Lets a request of the API pass. Throws OPERATION_SUNSET, and the error that a fault asks for. */
+  /** Lets a request of the API pass. Throws OPERATION_SUNSET, and the error of a fault. */
   passApi(request: FastifyRequest, tenant: Tenant, recorded: RecordedRequest | undefined, realNow: number): void
   passControl(request: FastifyRequest, tenant: Tenant, recorded: RecordedRequest): void
 }

@@ -2,7 +2,7 @@ import type { Eventually } from '../plugins/request-context.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { RecordedRequest } from './file-format.js'
 
-/** What a request does with its tenant. */
+/** The work of a request on its tenant. */
 export interface Step<T> {
   /** Whether it changes nothing, unless it has a record. */
   readonly isRead: boolean

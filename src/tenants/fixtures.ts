@@ -41,7 +41,7 @@ const OPEN_DAY = /^\{\{open-day(?:([+-])(\d{1,4}))?(?:T([01]\d:[0-5]\d|2[0-3]:[0
  * - `{{today}}`, `{{today+P14D}}`: a date in Berlin
  * - `{{open-day+2}}`: the date of the 2nd open T2 day after today; `{{open-day}}` is today, or the next open day
  * - `{{open-day-5T14:00}}`: the moment of that time in Berlin on that day
- * @throws Error that quotes what is no relative date
+ * @throws Error that quotes a text that is no relative date
  */
 export function resolveDates<T>(value: T, now: Instant): T {
   if (typeof value === 'string') return (value.startsWith('{{') ? resolveDate(value, now) : value) as T

@@ -459,7 +459,7 @@ t.test('decisions §4: a bill belongs to its region, and the same reference may 
   await table(t, path => client.control('GET', path), paths)
 })
 
-t.test('control plane, Shapes: an explained bill tells its record, its past and its legal moves', async t => {
+t.test('control plane: an explained bill tells its record, its past and its legal moves', async t => {
   const client = await open()
   await client.post(BILLS, bill())
   await client.advance({ by: 'PT1H' })

@@ -136,7 +136,7 @@ t.test(
   },
 )
 
-t.test('control plane, Time: with a running clock a collection moves before the next request is looked at', async t => {
+t.test('control plane: with a running clock a collection moves before the next request is looked at', async t => {
   let real = Date.parse(MONDAY)
   const app = build(t, { clock: 'real', now: () => real })
   const client = await connect(app)
@@ -155,7 +155,7 @@ t.test('control plane, Time: with a running clock a collection moves before the 
   ])
 })
 
-t.test('control plane, Time: what is due on creation is done before the next request is looked at', async t => {
+t.test('control plane: what is due on creation is done before the next request is looked at', async t => {
   // Both are the earliest dates that decisions §6 accepts, and their D-2 16:00 has come already.
   for (const [at, collectionDate] of [
     ['2026-11-02T15:00:00Z', '2026-11-04'],
@@ -502,7 +502,7 @@ t.test('decisions §6: the tables of outcomes and reason codes are served', asyn
   t.match(rows.get('MD06')?.windows, [{ phase: 'refund', raisedBy: 'debtor', until: 'D+56 days' }])
 })
 
-t.test('control plane, Shapes: an explained collection tells its past, its next step and the legal moves', async t => {
+t.test('control plane: an explained collection tells its past, its next step and the legal moves', async t => {
   const client = await open()
   const created = await explain(client)
   const { seq } = created.timeline[0]

@@ -428,7 +428,7 @@ t.test('control plane, settings: mandateActivation manual holds new mandates PEN
   t.equal((await client.post(PATH, mandate({ mandateReference: 'MND-AFTER' }))).body.status, 'ACTIVE')
 })
 
-t.test('control plane, Shapes: an explained mandate tells its past, its next step and the legal moves', async t => {
+t.test('control plane: an explained mandate tells its past, its next step and the legal moves', async t => {
   const client = await open()
   const { body } = await client.post(PATH, mandate())
   const same = { kind: 'mandate', reference: 'MND-0001' }

@@ -644,7 +644,7 @@ t.test('decisions §8: from every state every verb is taken, or refused with the
   })
 })
 
-t.test('control plane, Shapes: an explained link tells the verbs that are legal now', async t => {
+t.test('control plane: an explained link tells the verbs that are legal now', async t => {
   const client = await open()
   const found: Record<string, unknown> = {}
   for (const state of Object.keys(INTO)) {
@@ -702,7 +702,7 @@ t.test('control plane, clock: links expire at their own times, however far the c
   )
 })
 
-t.test('control plane, Time: with a running clock a link expires before the next request is looked at', async t => {
+t.test('control plane: with a running clock a link expires before the next request is looked at', async t => {
   let real = Date.parse('2026-11-02T09:00:00Z')
   const client = await connect(build(t, { clock: 'real', now: () => real }))
   const id = await createLink(client, payoutLink({ expiryPeriod: 'PT10M' }))

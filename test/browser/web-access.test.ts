@@ -7,7 +7,7 @@ import { build, call, connect, mandate } from '../helper.js'
 import { listen, stateOf } from '../http/raw.js'
 import { needsChromium, openBrowser } from './chromium.js'
 
-// control plane, Closed to the web.
+// control plane, Keep web pages out.
 
 const SHOP = 'shop.example'
 const REBOUND = 'rebound.example'

@@ -57,7 +57,7 @@ t.test('control plane, PATCH /clock: freezes and resumes; a frozen clock keeps i
   t.equal((await client.control('GET', '/clock')).body.now, '2026-11-02T09:05:00Z')
 })
 
-t.test('issue 13, POST /clock/advance: lists the first 10,000 transitions and counts the others', async t => {
+t.test('control plane, POST /clock/advance: lists the first 10,000 transitions and counts the others', async t => {
   const client = await connect(build(t))
   const mandates = [mandate()]
   const collections = Array.from({ length: 3334 }, (_, n) => collection({ collectionReference: `COL-${10_000 + n}` }))
@@ -269,14 +269,14 @@ t.test('control plane, POST /clock/advance: exactly one of by, to and toNextEven
   t.equal((await client.control('GET', '/clock')).body.now, MONDAY)
 })
 
-t.test('control plane, Shapes: durations are ISO 8601 without months and years', async t => {
+t.test('control plane: durations are ISO 8601 without months and years', async t => {
   const client = await connect(build(t))
   const wrong = ['P1M', 'P1Y', 'P', 'PT', '-P1D', 'P-1D', '1D', 'P1.5D', 'P1D ', ' P1D', 86_400, null, '']
   const cases = invalid([...wrong, `P${'9'.repeat(30)}D`], 'by')
   t.same(await answersOf(client, 'POST', '/clock/advance', bodiesOf(cases)), cases)
 })
 
-t.test('control plane, Shapes: moments are YYYY-MM-DDThh:mm:ssZ', async t => {
+t.test('control plane: moments are YYYY-MM-DDThh:mm:ssZ', async t => {
   const client = await connect(build(t))
   const wrong = [
     '2026-12-01',
@@ -293,7 +293,7 @@ t.test('control plane, Shapes: moments are YYYY-MM-DDThh:mm:ssZ', async t => {
   t.same(await answersOf(client, 'POST', '/clock/advance', bodiesOf(cases)), cases)
 })
 
-t.test('control plane, Shapes: the clock ends with the last moment that can be written', async t => {
+t.test('control plane: the clock ends with the last moment that can be written', async t => {
   const client = await connect(build(t))
   const last = '9999-12-31T23:59:59Z'
   t.equal((await client.control('POST', '/clock/advance', { to: last })).body.now, last)
@@ -302,7 +302,7 @@ t.test('control plane, Shapes: the clock ends with the last moment that can be w
   t.equal((await client.control('GET', '/clock')).body.now, last)
 })
 
-t.test('control plane, Shapes: toNextEvent does not pass the end of the clock', async t => {
+t.test('control plane: toNextEvent does not pass the end of the clock', async t => {
   const client = await connect(build(t, { clock: '9998-01-05T09:00:00Z' }))
   // It would expire in the year 10001.
   await client.post('/api/v1/mandates', mandate())
@@ -327,28 +327,25 @@ t.test('decisions §3: each tenant has its own clock', async t => {
   t.equal((await acme.control('GET', '/clock')).body.now, '2026-11-03T09:00:00Z')
 })
 
-t.test(
-  'control plane, Time: with a running clock, due transitions happen before the next request is looked at',
-  async t => {
-    let real = Date.parse(MONDAY)
-    const app = build(t, { clock: 'real', now: () => real, tokenLifetime: 30 * 86_400 })
-    const client = await connect(app)
-    await client.post('/api/v1/mandates', mandate())
-    await withCollection(client)
-    real = Date.parse('2026-11-06T08:00:00Z')
-    t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
-      status: 'PROCESSING',
-      updatedAt: '2026-11-06T08:00:00Z',
-    })
-    real = Date.parse('2026-11-20T12:00:00Z')
-    t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
-      status: 'SETTLED',
-      updatedAt: '2026-11-09T13:00:00Z',
-    })
-  },
-)
+t.test('control plane: with a running clock, due transitions happen before the next request is looked at', async t => {
+  let real = Date.parse(MONDAY)
+  const app = build(t, { clock: 'real', now: () => real, tokenLifetime: 30 * 86_400 })
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await withCollection(client)
+  real = Date.parse('2026-11-06T08:00:00Z')
+  t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
+    status: 'PROCESSING',
+    updatedAt: '2026-11-06T08:00:00Z',
+  })
+  real = Date.parse('2026-11-20T12:00:00Z')
+  t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, {
+    status: 'SETTLED',
+    updatedAt: '2026-11-09T13:00:00Z',
+  })
+})
 
-t.test('control plane, Time: with a frozen clock, too, due transitions happen before the next request', async t => {
+t.test('control plane: with a frozen clock, too, due transitions happen before the next request', async t => {
   const client = await connect(build(t))
   await client.control('POST', '/seed', {
     records: { mandates: [mandate({ status: 'ACTIVE', createdAt: '2020-01-01T00:00:00Z' })] },

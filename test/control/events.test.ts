@@ -50,7 +50,7 @@ async function fill(
 
 // ------------------------------------------------------------------------------------------------------------ at once
 
-t.test('control plane, Shapes: events in order, each with its cause', async t => {
+t.test('control plane: events in order, each with its cause', async t => {
   const client = await connect(build(t))
   t.same(await events(client), { data: [], last: 0 })
   await client.post('/api/v1/mandates', mandate())
@@ -214,7 +214,7 @@ t.test('control plane, GET /events: pages count what the filters let through', a
   t.equal((await events(client, '?kind=mandate&after=2000')).last, 2600, 'the last of all, not of these')
 })
 
-t.test('control plane, Time: events that have become due are in the answer', async t => {
+t.test('control plane: events that have become due are in the answer', async t => {
   const { app, time } = timed(t, { clock: 'real' })
   const client = await connect(app)
   await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
@@ -299,7 +299,7 @@ t.test('control plane, GET /events, wait: every waiting client of the tenant get
   t.same(await stranger, { data: [], last: 0 })
 })
 
-t.test('control plane, Time: with a running clock, it wakes at the next due time, with no other request', async t => {
+t.test('control plane: with a running clock, it wakes at the next due time, with no other request', async t => {
   const { app, time } = timed(t, { clock: 'real' })
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())
@@ -388,7 +388,7 @@ t.test('decisions §3: a call that waits for a tenant that is dropped is 404 at 
   t.equal(time.pending, 0)
 })
 
-t.test('control plane, Settings: when the server closes, waiting calls are answered without events', async t => {
+t.test('control plane: when the server closes, waiting calls are answered without events', async t => {
   const { app, time } = timed(t)
   const port = await listen(app)
   const client = await connect(app)
@@ -590,7 +590,7 @@ t.test('control plane, GET /events: a stream of more than one page is whole', as
   reader.hangUp()
 })
 
-t.test('control plane, Time: a stream is live with a running clock, with no other request', async t => {
+t.test('control plane: a stream is live with a running clock, with no other request', async t => {
   const { client, time, port } = await streaming(t, { clock: 'real' })
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection({ debtorReference: 'SIM-REJECTED-AC01' }))
@@ -695,7 +695,7 @@ t.test('decisions §3: a stream of a tenant that is dropped ends', async t => {
   t.equal(reader.response.complete, true, 'in good order')
 })
 
-t.test('control plane, Settings: when the server closes, streams end, and it need not wait for them', async t => {
+t.test('control plane: when the server closes, streams end, and it need not wait for them', async t => {
   const { app, client, time, port } = await streaming(t)
   await client.post('/api/v1/mandates', mandate())
   const readers = [await follow(port), await follow(port), await follow(port, '&kind=bill')]
@@ -740,7 +740,7 @@ t.test('control plane, GET /events: a reader that takes nothing for a minute is 
   t.ok((await everything(socket)) < 11_000_000, 'it has got no more than a page')
 })
 
-t.test('control plane, Settings: a reader that takes nothing does not keep the server from closing', async t => {
+t.test('control plane: a reader that takes nothing does not keep the server from closing', async t => {
   const { app, time, socket } = await stalled(t)
   await app.close()
   t.equal(time.pending, 0)

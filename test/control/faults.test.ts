@@ -145,7 +145,7 @@ t.test("control plane: a ttl is real time, whatever the tenant's clock says", as
 
 // ------------------------------------------------------------------------------------------------------------ errors
 
-t.test('control plane, Faults: an error has the code of its status, where none is given', async t => {
+t.test('control plane: an error has the code of its status, where none is given', async t => {
   const client = await connect(build(t))
   for (const [status, code] of [
     [400, 'MALFORMED_REQUEST'],
@@ -175,7 +175,7 @@ t.test('control plane, Faults: an error has the code of its status, where none i
   }
 })
 
-t.test('control plane, Faults: an error has the code, message and headers that are given', async t => {
+t.test('control plane: an error has the code, message and headers that are given', async t => {
   const client = await connect(build(t))
   const headers = { 'X-Limit': '10', 'x-empty': '', 'X-Text': 'a; b="c", d' }
   await armed(t, client, error(422, { code: 'NOT_TODAY', message: 'Bitte später: "jetzt" nicht.', headers }))
@@ -185,7 +185,7 @@ t.test('control plane, Faults: an error has the code, message and headers that a
   t.match(answer.headers, { 'x-limit': '10', 'x-empty': '', 'x-text': 'a; b="c", d' })
 })
 
-t.test('control plane, Faults; decisions §2: Retry-After with RATE_LIMITED always, else where it is given', async t => {
+t.test('control plane; decisions §2: Retry-After with RATE_LIMITED always, else where it is given', async t => {
   const client = await connect(build(t))
   for (const [effect, retryAfter] of [
     [error(429), '1'],
@@ -203,7 +203,7 @@ t.test('control plane, Faults; decisions §2: Retry-After with RATE_LIMITED alwa
   }
 })
 
-t.test('control plane, Faults; decisions §3: a 401 that is asked for has the challenge of its code', async t => {
+t.test('control plane; decisions §3: a 401 that is asked for has the challenge of its code', async t => {
   const client = await connect(build(t))
   const bearer = 'Bearer realm="payments-sandbox"'
   for (const [effect, challenge] of [
@@ -222,7 +222,7 @@ t.test('control plane, Faults; decisions §3: a 401 that is asked for has the ch
   }
 })
 
-t.test('control plane, Faults; decisions §3: on the token endpoint, an error has the two members of OAuth', async t => {
+t.test('control plane; decisions §3: on the token endpoint, an error has the two members of OAuth', async t => {
   const app = build(t)
   const client = await connect(app)
   for (const [effect, status, code, oauth] of [
@@ -243,7 +243,7 @@ t.test('control plane, Faults; decisions §3: on the token endpoint, an error ha
   }
 })
 
-t.test('control plane, Faults: an error fires before anything is applied', async t => {
+t.test('control plane: an error fires before anything is applied', async t => {
   const client = await connect(build(t))
   await client.post(MANDATES, mandate())
   await client.post('/api/v1/direct-debit', collection())
@@ -267,22 +267,19 @@ t.test('control plane, Faults: an error fires before anything is applied', async
   t.same(ids.counters, { ...earlier.counters, 'fault id': requests.length }, 'no number is used up, but of the faults')
 })
 
-t.test(
-  'control plane, Faults: an error fires on HEAD, and where a record is missing or its state forbids it',
-  async t => {
-    const client = await connect(build(t))
-    await client.post(MANDATES, mandate())
-    await armed(t, client, error(502), { times: 3 })
-    const head = await client.send('HEAD', MANDATES)
-    t.same([head.status, head.body], [502, null])
-    t.equal((await client.get(`${MANDATES}/MND-NONE`)).status, 502)
-    t.equal((await client.post(MANDATES, mandate())).status, 502)
-    t.equal((await client.get(`${MANDATES}/MND-NONE`)).status, 404)
-    t.equal((await client.post(MANDATES, mandate())).status, 409)
-  },
-)
+t.test('control plane: an error fires on HEAD, and where a record is missing or its state forbids it', async t => {
+  const client = await connect(build(t))
+  await client.post(MANDATES, mandate())
+  await armed(t, client, error(502), { times: 3 })
+  const head = await client.send('HEAD', MANDATES)
+  t.same([head.status, head.body], [502, null])
+  t.equal((await client.get(`${MANDATES}/MND-NONE`)).status, 502)
+  t.equal((await client.post(MANDATES, mandate())).status, 502)
+  t.equal((await client.get(`${MANDATES}/MND-NONE`)).status, 404)
+  t.equal((await client.post(MANDATES, mandate())).status, 409)
+})
 
-t.test('control plane, Faults: a document that is uploaded meets faults, too', async t => {
+t.test('control plane: a document that is uploaded meets faults, too', async t => {
   const client = await connect(build(t))
   await client.post('/api/v1/bills', {
     uniqueReferenceIdentifier: 'INV-1',
@@ -305,20 +302,17 @@ t.test('control plane, Faults: a document that is uploaded meets faults, too', a
 
 // ------------------------------------------------------------------------------------------------------- stale-token
 
-t.test(
-  'control plane, Faults: stale-token: EXPIRED_TOKEN although the token is good, as it is again later',
-  async t => {
-    const client = await connect(build(t))
-    await armed(t, client, { kind: 'stale-token' }, { times: 2 })
-    const answer = await client.post(MANDATES, mandate())
-    refused(t, answer, 401, 'EXPIRED_TOKEN', 'authorization')
-    t.equal(answer.headers['www-authenticate'], 'Bearer realm="payments-sandbox", error="invalid_token"')
-    refused(t, await client.get(MANDATES), 401, 'EXPIRED_TOKEN', 'authorization')
-    t.equal((await client.get(MANDATES)).body.totalCount, 0, 'the same token, and nothing was applied')
-  },
-)
+t.test('control plane: stale-token: EXPIRED_TOKEN although the token is good, as it is again later', async t => {
+  const client = await connect(build(t))
+  await armed(t, client, { kind: 'stale-token' }, { times: 2 })
+  const answer = await client.post(MANDATES, mandate())
+  refused(t, answer, 401, 'EXPIRED_TOKEN', 'authorization')
+  t.equal(answer.headers['www-authenticate'], 'Bearer realm="payments-sandbox", error="invalid_token"')
+  refused(t, await client.get(MANDATES), 401, 'EXPIRED_TOKEN', 'authorization')
+  t.equal((await client.get(MANDATES)).body.totalCount, 0, 'the same token, and nothing was applied')
+})
 
-t.test('control plane, Faults: stale-token lets tokens be issued, or no client could get over it', async t => {
+t.test('control plane: stale-token lets tokens be issued, or no client could get over it', async t => {
   const app = build(t)
   const client = await connect(app)
   await armed(t, client, { kind: 'stale-token' })
@@ -333,7 +327,7 @@ t.test('control plane, Faults: stale-token lets tokens be issued, or no client c
 
 // ---------------------------------------------------------------------------------------------- matching
 
-t.test('control plane, Faults: only a request that is good otherwise meets a fault, and counts for it', async t => {
+t.test('control plane: only a request that is good otherwise meets a fault, and counts for it', async t => {
   const client = await connect(build(t))
   await armed(t, client, error(500), { times: null })
   const bad: [Answer, number][] = [
@@ -365,7 +359,7 @@ t.test('control plane, Faults: only a request that is good otherwise meets a fau
   t.same(await standing(client), [['fault-1', 2, 2, 'armed']])
 })
 
-t.test('control plane, Faults: match: by method, by path with * in it, by region', async t => {
+t.test('control plane: match: by method, by path with * in it, by region', async t => {
   const app = build(t)
   const client = await connect(app)
   const meets = async (match: object, method: string, url: string, region = 'EU') => {
@@ -416,13 +410,13 @@ t.test('decisions §3: faults are those of one tenant', async t => {
 
 // --------------------------------------------------------------------------------------------------- how they combine
 
-t.test('control plane, Faults: they fire in the order in which they were armed', async t => {
+t.test('control plane: they fire in the order in which they were armed', async t => {
   const client = await connect(build(t))
   for (const status of [503, 429, 500]) await armed(t, client, error(status))
   t.same(await statuses(client, 4), [503, 429, 500, 200])
 })
 
-t.test('control plane, Faults: times, skip, and times null', async t => {
+t.test('control plane: times, skip, and times null', async t => {
   const client = await connect(build(t))
   await armed(t, client, error(503), { skip: 2, times: 2 })
   t.same(await statuses(client, 6), [200, 200, 503, 503, 200, 200])
@@ -430,7 +424,7 @@ t.test('control plane, Faults: times, skip, and times null', async t => {
   t.same(await statuses(client, 5), [200, 500, 500, 500, 500])
 })
 
-t.test('control plane, Faults: with a probability, a run repeats exactly with the same seed', async t => {
+t.test('control plane: with a probability, a run repeats exactly with the same seed', async t => {
   const run = async (seed: string) => {
     const client = await connect(build(t, { seed }))
     await armed(t, client, error(500), { times: null, probability: 0.4 })
@@ -442,7 +436,7 @@ t.test('control plane, Faults: with a probability, a run repeats exactly with th
   t.same([...new Set(once)].sort(), [200, 500])
 })
 
-t.test('control plane, Faults: a delay takes its time in three spellings', async t => {
+t.test('control plane: a delay takes its time in three spellings', async t => {
   const waits: number[] = []
   const timers = {
     elapsed: () => 0,
@@ -826,18 +820,15 @@ t.test('control plane, POST /faults: headers of an error: wrong names and values
   }
 })
 
-t.test(
-  'control plane, Faults: a member that is not known is refused, or a typo would hit what it should not',
-  async t => {
-    const client = await connect(build(t))
-    const effect = { kind: 'drop', when: 'after' }
-    for (const [fault, field] of [
-      [{ match: { pth: '/api/v1/bills' }, effect }, 'match.pth'],
-      [{ tims: 3, effect }, 'tims'],
-      [{ effect: { ...effect, wen: 'before' } }, 'effect.wen'],
-    ] as const) {
-      refused(t, await client.control('POST', '/faults', fault), 400, 'INVALID_FIELD', field)
-    }
-    t.same((await client.control('GET', '/faults')).body.data, [])
-  },
-)
+t.test('control plane: a member that is not known is refused, or a typo would hit what it should not', async t => {
+  const client = await connect(build(t))
+  const effect = { kind: 'drop', when: 'after' }
+  for (const [fault, field] of [
+    [{ match: { pth: '/api/v1/bills' }, effect }, 'match.pth'],
+    [{ tims: 3, effect }, 'tims'],
+    [{ effect: { ...effect, wen: 'before' } }, 'effect.wen'],
+  ] as const) {
+    refused(t, await client.control('POST', '/faults', fault), 400, 'INVALID_FIELD', field)
+  }
+  t.same((await client.control('GET', '/faults')).body.data, [])
+})

@@ -4,7 +4,7 @@ import type { Answer, Client } from '../helper.js'
 import { build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
 import { refused } from '../http/raw.js'
 
-// issue 13, number 7: outcomes of collections and payout links that the application does not select itself.
+// Outcomes of collections and payout links that the application does not select itself.
 
 const COLLECTIONS = '/api/v1/direct-debit'
 const LINKS = '/api/v1/payout-links'
@@ -58,7 +58,7 @@ async function assertRefusals(
 
 // ------------------------------------------------------------------------------------------------------------- arming
 
-t.test('issue 13, 7: an armed outcome steers the next collection, whatever its debtorReference', async t => {
+t.test('an armed outcome steers the next collection, whatever its debtorReference', async t => {
   const ways: Readonly<Record<string, string>> = {
     'RETURNED-AM04': 'SUBMITTED PROCESSING SETTLED RETURNED AM04 outcome',
     'RETURNED-MD06': 'SUBMITTED PROCESSING SETTLED RETURNED MD06 outcome',
@@ -92,7 +92,7 @@ t.test('issue 13, 7: an armed outcome steers the next collection, whatever its d
   t.equal(await way(client, '/direct-debit/COL-PLAIN'), 'SUBMITTED PROCESSING SETTLED time', 'times is 1')
 })
 
-t.test('issue 13, 7: every outcome of the table can be armed', async t => {
+t.test('every outcome of the table can be armed', async t => {
   const client = await open(t)
   const { data, payoutLinks } = (await client.control('GET', '/outcomes')).body
   t.ok(data.length > 40)
@@ -106,7 +106,7 @@ t.test('issue 13, 7: every outcome of the table can be armed', async t => {
   )
 })
 
-t.test('issue 13, 7: the outcome is in no answer of the API, and in the explanation of the record', async t => {
+t.test('the outcome is in no answer of the API, and in the explanation of the record', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'REJECTED-AC01' })
   const created = await client.post(COLLECTIONS, collection())
@@ -118,7 +118,7 @@ t.test('issue 13, 7: the outcome is in no answer of the API, and in the explanat
   t.same((await explain(client, '/direct-debit/COL-0001')).next, { at: '2026-11-06T08:00:00Z', to: 'REJECTED' })
 })
 
-t.test('issue 13, 7: match compares each field; amounts are compared as numbers', async t => {
+t.test('match compares each field; amounts are compared as numbers', async t => {
   const client = await open(t)
   await client.post(
     '/api/v1/mandates',
@@ -151,28 +151,25 @@ t.test('issue 13, 7: match compares each field; amounts are compared as numbers'
   t.same(found, rows)
 })
 
-t.test(
-  'issue 13, 7: times counts collections; null has no end; the first one that is armed and matches wins',
-  async t => {
-    const client = await open(t)
-    await arm(client, { match: { amount: '20' }, outcome: 'CANCELLED', times: null })
-    await arm(client, { outcome: 'FAILED', times: 2 })
-    await arm(client, { outcome: 'RETURNED' })
-    const outcomes = []
-    for (const [at, amount] of ['20', '10', '20', '10', '10', '10', '20'].entries()) {
-      const reference = await collect(client, `COL-${1000 + at}`, { amount })
-      outcomes.push(await steered(client, `/direct-debit/${reference}`))
-    }
-    t.same(outcomes, ['CANCELLED', 'FAILED', 'CANCELLED', 'FAILED', 'RETURNED', undefined, 'CANCELLED'])
-    t.match(await armed(client), [
-      { id: 'outcome-1', times: null, fired: 3, state: 'armed' },
-      { id: 'outcome-2', times: 2, fired: 2, state: 'spent' },
-      { id: 'outcome-3', times: 1, fired: 1, state: 'spent' },
-    ])
-  },
-)
+t.test('times counts collections; null has no end; the first one that is armed and matches wins', async t => {
+  const client = await open(t)
+  await arm(client, { match: { amount: '20' }, outcome: 'CANCELLED', times: null })
+  await arm(client, { outcome: 'FAILED', times: 2 })
+  await arm(client, { outcome: 'RETURNED' })
+  const outcomes = []
+  for (const [at, amount] of ['20', '10', '20', '10', '10', '10', '20'].entries()) {
+    const reference = await collect(client, `COL-${1000 + at}`, { amount })
+    outcomes.push(await steered(client, `/direct-debit/${reference}`))
+  }
+  t.same(outcomes, ['CANCELLED', 'FAILED', 'CANCELLED', 'FAILED', 'RETURNED', undefined, 'CANCELLED'])
+  t.match(await armed(client), [
+    { id: 'outcome-1', times: null, fired: 3, state: 'armed' },
+    { id: 'outcome-2', times: 2, fired: 2, state: 'spent' },
+    { id: 'outcome-3', times: 1, fired: 1, state: 'spent' },
+  ])
+})
 
-t.test('issue 13, 7: a SIM-… debtorReference wins and leaves the armed outcome for the next collection', async t => {
+t.test('a SIM-… debtorReference wins and leaves the armed outcome for the next collection', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'CANCELLED' })
   await collect(client, 'COL-0001', { debtorReference: 'SIM-FAILED' })
@@ -184,7 +181,7 @@ t.test('issue 13, 7: a SIM-… debtorReference wins and leaves the armed outcome
   t.equal(await way(client, '/direct-debit/COL-0002'), 'CANCELLED outcome')
 })
 
-t.test('issue 13, 7: a refused or seeded collection uses up no outcome', async t => {
+t.test('a refused or seeded collection uses up no outcome', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001')
   await arm(client, { outcome: 'FAILED' })
@@ -206,7 +203,7 @@ t.test('issue 13, 7: a refused or seeded collection uses up no outcome', async t
   t.match(await armed(client), [{ fired: 0, state: 'armed' }])
 })
 
-t.test('issue 13, 7: an outcome that can never apply is refused', async t => {
+t.test('an outcome that can never apply is refused', async t => {
   const client = await open(t)
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-GONE' }))
   await client.delete('/api/v1/mandates/MND-GONE')
@@ -272,7 +269,7 @@ t.test('issue 13, 7: an outcome that can never apply is refused', async t => {
   )
 })
 
-t.test('issue 13, 7: at most 1,000 outcomes are armed, with the spent ones', async t => {
+t.test('at most 1,000 outcomes are armed, with the spent ones', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'FAILED' })
   await collect(client, 'COL-0001')
@@ -282,7 +279,7 @@ t.test('issue 13, 7: at most 1,000 outcomes are armed, with the spent ones', asy
   t.match(await arm(client, { outcome: 'CANCELLED' }), { status: 201, body: { id: 'outcome-1001' } })
 })
 
-t.test('issue 13, 7: outcomes are removed one by one or together, as faults are', async t => {
+t.test('outcomes are removed one by one or together, as faults are', async t => {
   const client = await open(t)
   for (const outcome of ['FAILED', 'CANCELLED', 'RETURNED']) await arm(client, { outcome })
   t.match(await client.control('DELETE', '/outcomes/outcome-1'), { status: 200, body: { removed: 1 } })
@@ -297,7 +294,7 @@ t.test('issue 13, 7: outcomes are removed one by one or together, as faults are'
   t.equal(await steered(client, '/direct-debit/COL-0001'), 'CANCELLED', 'a steered collection keeps its outcome')
 })
 
-t.test('issue 13, 7: outcomes belong to their tenant', async t => {
+t.test('outcomes belong to their tenant', async t => {
   const acme = await open(t)
   const other = await connect(acme.app, 'other')
   await other.post('/api/v1/mandates', mandate())
@@ -309,7 +306,7 @@ t.test('issue 13, 7: outcomes belong to their tenant', async t => {
 
 // -------------------------------------------------------------------------------------------------------- payout links
 
-t.test('issue 13, 7: FAILED and STUCK-PROCESSING steer the next payout link', async t => {
+t.test('FAILED and STUCK-PROCESSING steer the next payout link', async t => {
   const client = await open(t)
   await arm(client, { match: { payoutMethod: 'SEPA-INSTANT' }, outcome: 'FAILED' })
   await arm(client, { match: { counterpartyReference: 'CPTY-0001' }, outcome: 'STUCK-PROCESSING' })
@@ -333,22 +330,19 @@ t.test('issue 13, 7: FAILED and STUCK-PROCESSING steer the next payout link', as
   t.match(await client.control('POST', `${stuck}/pay`), { status: 200, body: { record: { status: 'PAID' } } })
 })
 
-t.test(
-  'issue 13, 7: without fields of one kind, an outcome of both kinds steers the record that is created first',
-  async t => {
-    const client = await open(t)
-    await arm(client, { match: { amount: '25.00' }, outcome: 'FAILED', times: 2 })
-    await arm(client, { outcome: 'RETURNED' })
-    t.equal(await steered(client, await offer(client, { amount: '25' })), 'FAILED')
-    t.equal(await steered(client, await offer(client, { amount: '26' })), undefined, 'RETURNED is of collections only')
-    await collect(client, 'COL-0001', { amount: '25' })
-    t.equal(await steered(client, '/direct-debit/COL-0001'), 'FAILED')
-    await collect(client, 'COL-0002', { amount: '25' })
-    t.equal(await steered(client, '/direct-debit/COL-0002'), 'RETURNED')
-  },
-)
+t.test('without fields of one kind, an outcome of both kinds steers the record that is created first', async t => {
+  const client = await open(t)
+  await arm(client, { match: { amount: '25.00' }, outcome: 'FAILED', times: 2 })
+  await arm(client, { outcome: 'RETURNED' })
+  t.equal(await steered(client, await offer(client, { amount: '25' })), 'FAILED')
+  t.equal(await steered(client, await offer(client, { amount: '26' })), undefined, 'RETURNED is of collections only')
+  await collect(client, 'COL-0001', { amount: '25' })
+  t.equal(await steered(client, '/direct-debit/COL-0001'), 'FAILED')
+  await collect(client, 'COL-0002', { amount: '25' })
+  t.equal(await steered(client, '/direct-debit/COL-0002'), 'RETURNED')
+})
 
-t.test('issue 13, 7: the outcome of a payout link is not in the answer of the API', async t => {
+t.test('the outcome of a payout link is not in the answer of the API', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'FAILED' })
   t.notOk('outcome' in (await client.post(LINKS, payoutLink())).body)
@@ -364,7 +358,7 @@ async function seedCollection(client: Client, collectionReference: string, statu
   if (answered !== 200) throw new Error(body.message)
 }
 
-t.test('issue 13, 7: PUT …/outcome steers a collection, if its state still allows the outcome', async t => {
+t.test('PUT …/outcome steers a collection, if its state still allows the outcome', async t => {
   const client = await open(t)
   /** The states in which an outcome is possible. */
   const possible: Readonly<Record<string, readonly string[]>> = {
@@ -396,7 +390,7 @@ t.test('issue 13, 7: PUT …/outcome steers a collection, if its state still all
   t.same(found, possible)
 })
 
-t.test('issue 13, 7: PUT …/outcome answers what comes next, which then happens; a later one replaces it', async t => {
+t.test('PUT …/outcome answers what comes next, which then happens; a later one replaces it', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001')
   await client.advance({ to: '2026-11-09T12:00:00Z' })
@@ -412,23 +406,20 @@ t.test('issue 13, 7: PUT …/outcome answers what comes next, which then happens
   t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED PROCESSING SETTLED RETURNED MD06 outcome')
 })
 
-t.test(
-  'issue 13, 7: an outcome whose time has passed happens at once, within the window of its reason code',
-  async t => {
-    const client = await open(t)
-    await seedCollection(client, 'COL-0001', 'SETTLED', { collectionDate: '2026-10-28' })
-    await seedCollection(client, 'COL-0002', 'SETTLED', { collectionDate: '2026-10-20' })
-    const late = await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'RETURNED-AM04' })
-    t.match(late.body.next, { at: MONDAY, to: 'RETURNED' })
-    t.equal(await way(client, '/direct-debit/COL-0001'), 'RETURNED AM04 outcome')
-    const tooLate = await client.control('PUT', '/direct-debit/COL-0002/outcome', { outcome: 'RETURNED-AM04' })
-    refused(t, tooLate, 409, 'ILLEGAL_TRANSITION', 'outcome')
-    t.match(tooLate.body.message, /RETURNED-MD06/, 'the message names the possible outcomes')
-    t.notMatch(tooLate.body.message, /Possible:.*RETURNED-AM04/)
-  },
-)
+t.test('an outcome whose time has passed happens at once, within the window of its reason code', async t => {
+  const client = await open(t)
+  await seedCollection(client, 'COL-0001', 'SETTLED', { collectionDate: '2026-10-28' })
+  await seedCollection(client, 'COL-0002', 'SETTLED', { collectionDate: '2026-10-20' })
+  const late = await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'RETURNED-AM04' })
+  t.match(late.body.next, { at: MONDAY, to: 'RETURNED' })
+  t.equal(await way(client, '/direct-debit/COL-0001'), 'RETURNED AM04 outcome')
+  const tooLate = await client.control('PUT', '/direct-debit/COL-0002/outcome', { outcome: 'RETURNED-AM04' })
+  refused(t, tooLate, 409, 'ILLEGAL_TRANSITION', 'outcome')
+  t.match(tooLate.body.message, /RETURNED-MD06/, 'the message names the possible outcomes')
+  t.notMatch(tooLate.body.message, /Possible:.*RETURNED-AM04/)
+})
 
-t.test('issue 13, 7: the outcome that the control plane gives wins over the debtorReference', async t => {
+t.test('the outcome that the control plane gives wins over the debtorReference', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001', { debtorReference: 'SIM-CANCELLED' })
   await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'REJECTED-AC01' })
@@ -436,7 +427,7 @@ t.test('issue 13, 7: the outcome that the control plane gives wins over the debt
   t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED REJECTED AC01 outcome')
 })
 
-t.test('issue 13, 7: PUT …/outcome refuses invalid requests and changes nothing', async t => {
+t.test('PUT …/outcome refuses invalid requests and changes nothing', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001')
   const path = await offer(client)
@@ -464,7 +455,7 @@ t.test('issue 13, 7: PUT …/outcome refuses invalid requests and changes nothin
   t.same((await client.control('GET', '/state')).body, before)
 })
 
-t.test('issue 13, 7: PUT …/outcome steers a payout link until it is paid or closed', async t => {
+t.test('PUT …/outcome steers a payout link until it is paid or closed', async t => {
   const client = await open(t)
   const states = ['ACTIVE', 'CLAIMED', 'PROCESSING', 'PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']
   const payoutLinks = states.map(status => ({ ...payoutLink(), payoutLinkId: `link-${status}`, status }))
@@ -502,7 +493,7 @@ async function steeredTenant(t: Test): Promise<Client> {
   return client
 }
 
-t.test('issue 13, 7: armed outcomes and steered records are part of the state document', async t => {
+t.test('armed outcomes and steered records are part of the state document', async t => {
   const client = await steeredTenant(t)
   const text = async () => JSON.stringify((await client.control('GET', '/state')).body)
   const before = await text()
@@ -524,7 +515,7 @@ t.test('issue 13, 7: armed outcomes and steered records are part of the state do
   t.match(await arm(client, { outcome: 'FAILED' }), { body: { id: 'outcome-4' } }, 'ids go on')
 })
 
-t.test('issue 13, 7: a fork has the armed outcomes; a reset removes them', async t => {
+t.test('a fork has the armed outcomes; a reset removes them', async t => {
   const client = await steeredTenant(t)
   await client.control('POST', '/fork', { clientId: 'copy' })
   const copy = await connect(client.app, 'copy')
@@ -537,7 +528,7 @@ t.test('issue 13, 7: a fork has the armed outcomes; a reset removes them', async
   t.equal((await armed(copy)).length, 3)
 })
 
-t.test('issue 13, 7: a state document with invalid outcomes is refused; one without outcomes has none', async t => {
+t.test('a state document with invalid outcomes is refused; one without outcomes has none', async t => {
   const client = await steeredTenant(t)
   const state = (await client.control('GET', '/state')).body
   const [first, second] = state.outcomes

@@ -695,7 +695,7 @@ const MIB = 1024 * 1024
 const padded = (document: string, size: number) =>
   Buffer.concat([Buffer.from(document), Buffer.alloc(size - Buffer.byteLength(document), ' ')])
 
-t.test('issue 13, PUT /state: a document of 32 MiB is accepted, one byte more is 413', async t => {
+t.test('control plane, PUT /state: a document of 32 MiB is accepted, one byte more is 413', async t => {
   const app = build(t)
   const document = await read(app, 'sandbox-client')
   const refusal = await put(app, 'sandbox-client', padded(document, 32 * MIB + 1))
@@ -705,7 +705,7 @@ t.test('issue 13, PUT /state: a document of 32 MiB is accepted, one byte more is
   t.equal(await read(app, 'sandbox-client'), document)
 })
 
-t.test('issue 13, SANDBOX_STATE_BYTES: sets the maximum size of a state document', async t => {
+t.test('README, SANDBOX_STATE_BYTES: sets the maximum size of a state document', async t => {
   const app = build(t, { stateBytes: 1_000_000 })
   const document = await read(app, 'sandbox-client')
   t.equal((await put(app, 'sandbox-client', padded(document, 1_000_000))).status, 200)
@@ -717,7 +717,7 @@ t.test('issue 13, SANDBOX_STATE_BYTES: sets the maximum size of a state document
 /** A document above 1 MiB with one member of the given JSON text. */
 const largeBody = (json: string) => `{"mandates": ${json}}`.padEnd(MIB + 1)
 
-t.test('issue 13, PUT /state: a large document is nested at most 100 deep', async t => {
+t.test('control plane, PUT /state: a large document is nested at most 100 deep', async t => {
   const app = build(t)
   const before = await read(app, 'sandbox-client')
   const nested = (depth: number) => `${'['.repeat(depth)}"[[{"${']'.repeat(depth)}`
@@ -729,7 +729,7 @@ t.test('issue 13, PUT /state: a large document is nested at most 100 deep', asyn
   t.equal(await read(app, 'sandbox-client'), before)
 })
 
-t.test('issue 13, PUT /state: a large document has at most one value for 16 bytes of the limit', async t => {
+t.test('control plane, PUT /state: a large document has at most one value for 16 bytes of the limit', async t => {
   const app = build(t, { stateBytes: 2 * MIB })
   const most = (2 * MIB) / 16
   // The body and the list are two values. A list of n values has n - 1 commas.
@@ -740,7 +740,7 @@ t.test('issue 13, PUT /state: a large document has at most one value for 16 byte
   t.match(refusal.body.message, String(most))
 })
 
-t.test('issue 13, PUT /state: the first fault of a large document ends its check', async t => {
+t.test('control plane, PUT /state: the first fault of a large document ends its check', async t => {
   const app = build(t)
   const document = JSON.parse(await read(app, 'sandbox-client'))
   const values = (json: string) => `[${Array(300_000).fill(json).join(',')}]`
@@ -758,7 +758,7 @@ t.test('issue 13, PUT /state: the first fault of a large document ends its check
   refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'ids.counters')
 })
 
-t.test('issue 13, GET /state: an answer above the maximum size of a text is 413', async t => {
+t.test('control plane, GET /state: an answer above the maximum size of a text is 413', async t => {
   const app = build(t, {
     listeners: [
       {

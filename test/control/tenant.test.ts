@@ -533,7 +533,7 @@ t.test('control plane, POST /tokens/expire: a refused call expires nothing', asy
 const remove = (app: FastifyInstance, clientId: string) => call(app, 'DELETE', `/_sandbox/clients/${clientId}`)
 const register = (app: FastifyInstance, body: object) => call(app, 'POST', '/_sandbox/credentials/verify', { body })
 
-t.test('issue 13, 6: DELETE /clients/{clientId} removes a tenant with all that it had', async t => {
+t.test('DELETE /clients/{clientId} removes a tenant with all that it had', async t => {
   const app = build(t)
   const client = await stocked(app)
   await stocked(app, 'other')
@@ -550,7 +550,7 @@ t.test('issue 13, 6: DELETE /clients/{clientId} removes a tenant with all that i
   refused(t, await withToken(app, client.token), 401, 'INVALID_TOKEN', 'authorization')
 })
 
-t.test('issue 13, 6: DELETE /clients/{clientId} resets the demo client and listed clients', async t => {
+t.test('DELETE /clients/{clientId} resets the demo client and listed clients', async t => {
   const clients = [{ clientId: 'listed', clientSecret: 'secret' }]
   const app = build(t, { clients })
   for (const clientId of ['sandbox-client', 'listed']) {
@@ -563,7 +563,7 @@ t.test('issue 13, 6: DELETE /clients/{clientId} resets the demo client and liste
   t.same(await clientIds(app), ['sandbox-client', 'listed'])
 })
 
-t.test('issue 13, 6: DELETE /clients/{clientId} takes no other parameter', async t => {
+t.test('DELETE /clients/{clientId} takes no other parameter', async t => {
   const app = build(t)
   await connect(app)
   refused(t, await call(app, 'DELETE', '/_sandbox/clients/acme?client=acme'), 400, 'INVALID_QUERY_PARAMETER', 'client')
@@ -573,7 +573,7 @@ t.test('issue 13, 6: DELETE /clients/{clientId} takes no other parameter', async
   t.same(await clientIds(app), ['sandbox-client', 'acme'])
 })
 
-t.test('issue 13, 6: a removed tenant makes room', async t => {
+t.test('a removed tenant makes room', async t => {
   const app = build(t, { maxTenants: 2 })
   await connect(app)
   await remove(app, 'acme')
@@ -581,7 +581,7 @@ t.test('issue 13, 6: a removed tenant makes room', async t => {
   t.same(await clientIds(app), ['sandbox-client', 'other'])
 })
 
-t.test('issue 13, 9: POST /credentials/verify checks a secret, and registers an unknown client', async t => {
+t.test('POST /credentials/verify checks a secret, and registers an unknown client', async t => {
   const app = build(t)
   const client = await connect(app)
   await client.control('DELETE', '/requests')
@@ -623,7 +623,7 @@ t.test('issue 13, 9: POST /credentials/verify checks a secret, and registers an 
   t.same((await client.control('GET', '/requests')).body.data, [], 'and the request log does not have it')
 })
 
-t.test('issue 13, 9: POST /credentials/verify registers no client without open registration', async t => {
+t.test('POST /credentials/verify registers no client without open registration', async t => {
   const app = build(t, { openRegistration: false })
   refused(t, await register(app, { client_id: 'acme', client_secret: 'secret' }), 401, 'INVALID_CLIENT', 'client_id')
 })

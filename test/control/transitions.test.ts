@@ -415,7 +415,7 @@ t.test('interface, Payout link: a claimed link cannot be cancelled, a declined o
 
 // ------------------------------------------------------------------------------------------------ explained records
 
-t.test('control plane, Shapes: an explained record has record, timeline, next and legal', async t => {
+t.test('control plane: an explained record has record, timeline, next and legal', async t => {
   const client = await connect(build(t))
   const record = (await client.post('/api/v1/mandates', mandate())).body
   t.same(await explain(client, '/mandates/MND-0001'), {

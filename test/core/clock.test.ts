@@ -23,7 +23,7 @@ function journal(clock: Clock) {
   return { done, work }
 }
 
-t.test('control plane, Time: a frozen clock stays where it is, however the real time goes', async t => {
+t.test('control plane: a frozen clock stays where it is, however the real time goes', async t => {
   const clock = frozen()
   t.equal(clock.mode(), 'frozen')
   t.equal(clock.rate(), 1)
@@ -31,7 +31,7 @@ t.test('control plane, Time: a frozen clock stays where it is, however the real 
   t.equal(clock.now(), START)
 })
 
-t.test('control plane, Time: a running clock goes with the real time, in whole seconds', async t => {
+t.test('control plane: a running clock goes with the real time, in whole seconds', async t => {
   const clock = running()
   t.equal(clock.mode(), 'running')
   for (const [real, seconds] of [
@@ -61,7 +61,7 @@ t.test('control plane, PATCH /clock: the rate is tenant-seconds per real second'
   }
 })
 
-t.test('control plane, Time: rounding to whole seconds does not add up over many looks at the clock', async t => {
+t.test('control plane: rounding to whole seconds does not add up over many looks at the clock', async t => {
   const clock = running()
   for (let real = 0; real <= 10_000; real += 7) clock.sync(real)
   clock.sync(10_000)
@@ -77,7 +77,7 @@ t.test('control plane, PATCH /clock: setting the pace often does not hold the cl
   t.equal(clock.now(), START + 90 * SECOND)
 })
 
-t.test('control plane, Time: a real time that goes back does not take the clock with it', async t => {
+t.test('control plane: a real time that goes back does not take the clock with it', async t => {
   const clock = running()
   clock.sync(10_000)
   clock.sync(4000)
@@ -124,7 +124,7 @@ t.test('control plane, POST /clock/advance: a time that has passed does not move
   t.equal(clock.now(), START)
 })
 
-t.test('control plane, Time: due work is done in order, each at its own due time', async t => {
+t.test('control plane: due work is done in order, each at its own due time', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   clock.schedule(item(1), START + 30 * SECOND, work)
@@ -142,7 +142,7 @@ t.test('control plane, Time: due work is done in order, each at its own due time
   t.equal(clock.nextDue(), START + 41 * SECOND)
 })
 
-t.test('control plane, Time: work due at the very moment that the clock is put to is done', async t => {
+t.test('control plane: work due at the very moment that the clock is put to is done', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   clock.schedule(item(1), START + 10 * SECOND, work)
@@ -154,7 +154,7 @@ t.test('control plane, Time: work due at the very moment that the clock is put t
   t.same(done, [[10, '#1']], 'and once')
 })
 
-t.test('control plane, Time: a running clock does what has become due when it is looked at', async t => {
+t.test('control plane: a running clock does what has become due when it is looked at', async t => {
   const clock = running(60)
   const { done, work } = journal(clock)
   clock.schedule(item(1), START + 90 * SECOND, work)
@@ -169,7 +169,7 @@ t.test('control plane, Time: a running clock does what has become due when it is
   t.equal(clock.now(), START + 600 * SECOND)
 })
 
-t.test('control plane, Time: what is due at the same moment is done in order of creation', async t => {
+t.test('control plane: what is due at the same moment is done in order of creation', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   for (const sequence of [5, 2, 9, 1, 7]) clock.schedule(item(sequence), START + SECOND, work)
@@ -180,7 +180,7 @@ t.test('control plane, Time: what is due at the same moment is done in order of 
   )
 })
 
-t.test('control plane, Time: work that plans more work gets it done on the same way, at its own time', async t => {
+t.test('control plane: work that plans more work gets it done on the same way, at its own time', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   const chain: DueWork<Item> = self => {
@@ -198,7 +198,7 @@ t.test('control plane, Time: work that plans more work gets it done on the same 
   ])
 })
 
-t.test('control plane, Time: work may plan work for the same moment, and for one that has passed', async t => {
+t.test('control plane: work may plan work for the same moment, and for one that has passed', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   const [first, second, third] = [item(1), item(2), item(3)]
@@ -219,7 +219,7 @@ t.test('control plane, Time: work may plan work for the same moment, and for one
   ])
 })
 
-t.test('control plane, Time: work planned for a time that has passed is due at once', async t => {
+t.test('control plane: work planned for a time that has passed is due at once', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   clock.schedule(item(1), START - 100 * SECOND, work)
@@ -229,7 +229,7 @@ t.test('control plane, Time: work planned for a time that has passed is due at o
   t.same(done, [[0, '#1']])
 })
 
-t.test('control plane, Time: an item has one plan: planning again replaces the earlier plan', async t => {
+t.test('control plane: an item has one plan: planning again replaces the earlier plan', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   const [earlier, later] = [item(1), item(2)]
@@ -247,7 +247,7 @@ t.test('control plane, Time: an item has one plan: planning again replaces the e
   t.equal(earlier.dueAt, null)
 })
 
-t.test('control plane, Time: planned forth and back again, the work is done once', async t => {
+t.test('control plane: planned forth and back again, the work is done once', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   const one = item(1)
@@ -256,7 +256,7 @@ t.test('control plane, Time: planned forth and back again, the work is done once
   t.same(done, [[10, '#1']])
 })
 
-t.test('control plane, Time: an item that is planned again and again for one moment is worked on once', async t => {
+t.test('control plane: an item that is planned again and again for one moment is worked on once', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   const one = item(1)
@@ -265,7 +265,7 @@ t.test('control plane, Time: an item that is planned again and again for one mom
   t.equal(done.length, 1)
 })
 
-t.test('control plane, Time: a plan can be taken back', async t => {
+t.test('control plane: a plan can be taken back', async t => {
   const clock = frozen()
   const { done, work } = journal(clock)
   const [one, two] = [item(1), item(2)]
@@ -283,11 +283,11 @@ t.test('control plane, Time: a plan can be taken back', async t => {
   t.same(done, [[110, '#1']], 'and planned again')
 })
 
-t.test('control plane, Time: without plans nothing is due', async t => {
+t.test('control plane: without plans nothing is due', async t => {
   t.equal(frozen().nextDue(), null)
 })
 
-t.test('control plane, Time: the scheduler agrees with a naive list of plans', async () => {
+t.test('control plane: the scheduler agrees with a naive list of plans', async () => {
   const ITEMS = 8
   const plan = fc.record({
     target: fc.integer({ min: 0, max: ITEMS - 1 }),
@@ -359,7 +359,7 @@ t.test('control plane, Time: the scheduler agrees with a naive list of plans', a
   )
 })
 
-t.test('control plane, Time: 30,000 transitions of 10,000 items take under a second', async t => {
+t.test('control plane: 30,000 transitions of 10,000 items take under a second', async t => {
   const clock = frozen()
   const DAY = 86_400 * SECOND
   let done = 0
@@ -376,7 +376,7 @@ t.test('control plane, Time: 30,000 transitions of 10,000 items take under a sec
   t.ok(performance.now() - begun < 1000)
 })
 
-t.test('control plane, Shapes: a running clock stops at the last moment that `now` can write', async t => {
+t.test('control plane: a running clock stops at the last moment that `now` can write', async t => {
   const clock = running(86_400, LAST_INSTANT - 10 * SECOND)
   clock.sync(3_600_000)
   t.equal(clock.now(), LAST_INSTANT)
@@ -384,7 +384,7 @@ t.test('control plane, Shapes: a running clock stops at the last moment that `no
   t.equal(clock.now(), LAST_INSTANT)
 })
 
-t.test('control plane, Shapes: work due after that moment is never done by a running clock', async t => {
+t.test('control plane: work due after that moment is never done by a running clock', async t => {
   const clock = running(86_400, LAST_INSTANT - 10 * SECOND)
   let done = 0
   clock.schedule(item(1), LAST_INSTANT + SECOND, () => done++)
@@ -393,7 +393,7 @@ t.test('control plane, Shapes: work due after that moment is never done by a run
   t.equal(clock.nextDue(), null)
 })
 
-t.test('control plane, Time: realTimeOf returns when a running clock reaches an instant', async t => {
+t.test('control plane: realTimeOf returns when a running clock reaches an instant', async t => {
   const clock = running(60)
   t.equal(clock.realTimeOf(START), 0)
   t.equal(clock.realTimeOf(START + 60 * SECOND), 1000)
@@ -412,7 +412,7 @@ t.test('control plane, Time: realTimeOf returns when a running clock reaches an 
   t.equal(clock.realTimeOf(START + 690 * SECOND), 11_000)
 })
 
-t.test('control plane, Time: work is done at the real time of its instant, and not a millisecond earlier', async () => {
+t.test('control plane: work is done at the real time of its instant, and not a millisecond earlier', async () => {
   const rates = fc.constantFrom(1, 3, 7, 60, 86_399, 86_400)
   fc.assert(
     fc.property(rates, fc.integer({ min: 1, max: 1_000_000 }), (rate, seconds) => {
@@ -472,7 +472,7 @@ t.test('control plane, recording: replayTo does not move a clock backwards', asy
   t.equal(clock.now(), START + 21 * SECOND)
 })
 
-t.test('control plane, Time: timeAt does no due work', async t => {
+t.test('control plane: timeAt does no due work', async t => {
   const clock = running(60)
   const { done, work } = journal(clock)
   clock.schedule(item(1), START + 30 * SECOND, work)

@@ -6,7 +6,7 @@ import { createEventLog } from '../../src/core/events.js'
 const event = (reference: string) =>
   ({ at: '2026-11-02T09:00:00Z', kind: 'mandate', reference, from: null, to: 'ACTIVE', cause: 'api' }) as const
 
-t.test('control plane, Shapes: events are numbered from 1, in order', async t => {
+t.test('control plane: events are numbered from 1, in order', async t => {
   const log = createEventLog()
   t.equal(log.last(), 0)
   t.equal(log.append(event('MND-0001')), 1)
@@ -20,7 +20,7 @@ t.test('control plane, Shapes: events are numbered from 1, in order', async t =>
   t.notOk('reasonCode' in (log.at(1) as Event))
 })
 
-t.test('control plane, Shapes: `after` takes the seq of an event and gives those that follow', async t => {
+t.test('control plane: `after` takes the seq of an event and gives those that follow', async t => {
   const log = createEventLog()
   for (const reference of ['MND-0001', 'MND-0002', 'MND-0003']) log.append(event(reference))
   const after = (seq: number) => log.after(seq).map(({ reference }) => reference)
@@ -45,7 +45,7 @@ t.test('control plane, PUT /state: the log starts with the events of a restored 
   ])
 })
 
-t.test('control plane, Shapes: an event by its number', async t => {
+t.test('control plane: an event by its number', async t => {
   const log = createEventLog()
   for (const reference of ['MND-0001', 'MND-0002']) log.append(event(reference))
   t.equal(log.at(1)?.reference, 'MND-0001')

@@ -66,7 +66,7 @@ function refused(t: Test, act: () => unknown, code: string, field: string | null
 
 // --------------------------------------------------------------------------------------------- how often and for whom
 
-t.test('control plane, Faults: a fault fires once, where nothing is said, and stays listed as spent', async t => {
+t.test('control plane: a fault fires once, where nothing is said, and stays listed as spent', async t => {
   const faults = create()
   t.match(faults.arm(error(500)), { id: 'fault-1', match: {}, times: 1, skip: 0, probability: 1, seen: 0, fired: 0 })
   t.same(faults.apply().effect, error(500))
@@ -74,7 +74,7 @@ t.test('control plane, Faults: a fault fires once, where nothing is said, and st
   t.same(standing(faults), [['fault-1', 1, 1, 'spent']])
 })
 
-t.test('control plane, Faults: times says how often; null means until it is removed', async t => {
+t.test('control plane: times says how often; null means until it is removed', async t => {
   const faults = create()
   faults.arm(error(500), { times: 3 })
   t.equal(pattern(faults, 6), 'xxx...')
@@ -86,7 +86,7 @@ t.test('control plane, Faults: times says how often; null means until it is remo
   t.equal(pattern(faults, 3), '...')
 })
 
-t.test('control plane, Faults: skip lets matching requests through first; others do not count', async t => {
+t.test('control plane: skip lets matching requests through first; others do not count', async t => {
   const faults = create()
   const fault = faults.arm(error(500), { skip: 2, times: 2, match: { method: 'GET' } })
   faults.apply({ method: 'POST' })
@@ -95,7 +95,7 @@ t.test('control plane, Faults: skip lets matching requests through first; others
   t.same([fault.seen, fault.fired], [4, 2], 'a spent fault counts no more')
 })
 
-t.test('control plane, Faults: ttl is real time, up to its end and not a millisecond longer', async t => {
+t.test('control plane: ttl is real time, up to its end and not a millisecond longer', async t => {
   const faults = create()
   const fault = faults.arm(error(500), { times: null, ttl: 'PT2S' }, 10_000)
   t.equal(fault.expiresAt, 12_000)
@@ -107,27 +107,27 @@ t.test('control plane, Faults: ttl is real time, up to its end and not a millise
   t.equal(faults.matches({}, 12_000), false)
 })
 
-t.test("control plane, Faults: the tenant's clock has no part in a ttl", async t => {
+t.test("control plane: the tenant's clock has no part in a ttl", async t => {
   const faults = create()
   faults.arm(error(500), { ttl: 'PT2S' })
   faults.clock.advanceTo(START + 86_400_000)
   t.equal(faults.apply().fired.length, 1)
 })
 
-t.test('control plane, Faults: what has fired as often as it should is spent, also when its time is over', async t => {
+t.test('control plane: what has fired as often as it should is spent, also when its time is over', async t => {
   const faults = create()
   faults.arm(error(500), { ttl: 'PT1S' })
   faults.apply()
   t.same(standing(faults, 5000), [['fault-1', 1, 1, 'spent']])
 })
 
-t.test("control plane, Faults: a fault tells the tenant's time at which it was armed", async t => {
+t.test("control plane: a fault tells the tenant's time at which it was armed", async t => {
   const faults = create()
   faults.clock.advanceTo(START + 3_600_000)
   t.equal(faults.arm(error(500)).armedAt, '2026-11-02T10:00:00Z')
 })
 
-t.test('control plane, Faults: method, path and region must all match; what is left out does not matter', async t => {
+t.test('control plane: method, path and region must all match; what is left out does not matter', async t => {
   const cases: [match: FaultRequest['match'], request: Partial<FaultTarget>, meets: boolean][] = [
     [{}, {}, true],
     [{}, { method: 'POST', path: '/token', region: undefined }, true],
@@ -158,7 +158,7 @@ t.test('control plane, Faults: method, path and region must all match; what is l
   }
 })
 
-t.test('control plane, Faults: a path matches however it is encoded', async t => {
+t.test('control plane: a path matches however it is encoded', async t => {
   const faults = create()
   faults.arm(error(500), { times: null, match: { path: '/list' } })
   faults.arm(delay(1), { times: null, match: { path: '/l*' } })
@@ -168,7 +168,7 @@ t.test('control plane, Faults: a path matches however it is encoded', async t =>
   t.equal(faults.apply({ path: '/%6bist' }).fired.length, 0)
 })
 
-t.test('control plane, Faults: stale-token is nothing to an operation that takes no token', async t => {
+t.test('control plane: stale-token is nothing to an operation that takes no token', async t => {
   const faults = create()
   const fault = faults.arm({ kind: 'stale-token' })
   const token = { method: 'POST', path: '/token', region: undefined }
@@ -180,7 +180,7 @@ t.test('control plane, Faults: stale-token is nothing to an operation that takes
 
 // ---------------------------------------------------------------------------------------------------------- together
 
-t.test('control plane, Faults: they fire in the order in which they were armed, one for each request', async t => {
+t.test('control plane: they fire in the order in which they were armed, one for each request', async t => {
   const faults = create()
   for (const status of [503, 500, 429]) faults.arm(error(status))
   const statuses = Array.from({ length: 4 }, () => {
@@ -195,7 +195,7 @@ t.test('control plane, Faults: they fire in the order in which they were armed, 
   ])
 })
 
-t.test('control plane, Faults: a fault behind one that fires is not met; behind one that skips, it is', async t => {
+t.test('control plane: a fault behind one that fires is not met; behind one that skips, it is', async t => {
   const faults = create()
   const first = faults.arm(error(503), { skip: 1 })
   const second = faults.arm(error(500), { times: null })
@@ -204,7 +204,7 @@ t.test('control plane, Faults: a fault behind one that fires is not met; behind 
   t.same([first.seen, second.seen], [2, 1])
 })
 
-t.test('control plane, Faults: every delay that matches adds to the others, and to what else happens', async t => {
+t.test('control plane: every delay that matches adds to the others, and to what else happens', async t => {
   const faults = create()
   const first = faults.arm(delay(100), { times: null })
   const second = faults.arm({ kind: 'drop', when: 'after' })
@@ -213,7 +213,7 @@ t.test('control plane, Faults: every delay that matches adds to the others, and 
   t.same(faults.apply(), { fired: [first, third], delay: 120, effect: null })
 })
 
-t.test('control plane, Faults: a delay that skips adds nothing yet', async t => {
+t.test('control plane: a delay that skips adds nothing yet', async t => {
   const faults = create()
   faults.arm(delay(100), { times: null, skip: 2 })
   faults.arm(delay(20), { times: 2, skip: 1 })
@@ -223,7 +223,7 @@ t.test('control plane, Faults: a delay that skips adds nothing yet', async t => 
   )
 })
 
-t.test('control plane, Faults: a delay can be written in three ways', async t => {
+t.test('control plane: a delay can be written in three ways', async t => {
   const uniform = { distribution: 'uniform', min: 7, max: 7 } as const
   for (const effect of [delay(7), spread(uniform), { kind: 'delay', ...uniform } as const]) {
     const faults = create()
@@ -232,7 +232,7 @@ t.test('control plane, Faults: a delay can be written in three ways', async t =>
   }
 })
 
-t.test('control plane, Faults: without any, nothing concerns a request, and it meets nothing', async t => {
+t.test('control plane: without any, nothing concerns a request, and it meets nothing', async t => {
   const faults = create()
   t.equal(faults.matches(), false)
   t.same(faults.apply(), { fired: [], delay: 0, effect: null })
@@ -242,7 +242,7 @@ t.test('control plane, Faults: without any, nothing concerns a request, and it m
 
 const runs = (faults: Plane, requests = 1000) => Array.from({ length: requests }, () => faults.apply().delay)
 
-t.test('control plane, Faults: with a probability, the same seed fires for the same requests', async t => {
+t.test('control plane: with a probability, the same seed fires for the same requests', async t => {
   const run = (life: Life) => {
     const faults = create(life)
     faults.arm(error(500), { times: null, probability: 0.3 })
@@ -256,7 +256,7 @@ t.test('control plane, Faults: with a probability, the same seed fires for the s
   t.match(once, /\./)
 })
 
-t.test('control plane, Faults: what else a tenant draws does not change which requests they fire for', async t => {
+t.test('control plane: what else a tenant draws does not change which requests they fire for', async t => {
   const run = (draw: (faults: Plane) => void) => {
     const faults = create()
     faults.arm(error(500), { times: null, probability: 0.5 })
@@ -272,7 +272,7 @@ t.test('control plane, Faults: what else a tenant draws does not change which re
   )
 })
 
-t.test('control plane, Faults: probability is how many of the matching requests it fires for', async t => {
+t.test('control plane: probability is how many of the matching requests it fires for', async t => {
   for (const probability of [0.01, 0.3, 0.5, 0.99]) {
     const faults = create()
     const fault = faults.arm(error(500), { times: null, probability })
@@ -284,7 +284,7 @@ t.test('control plane, Faults: probability is how many of the matching requests 
   }
 })
 
-t.test('control plane, Faults: with a probability, times counts what has fired, not what was let through', async t => {
+t.test('control plane: with a probability, times counts what has fired, not what was let through', async t => {
   const faults = create()
   const fault = faults.arm(error(500), { times: 5, probability: 0.2 })
   pattern(faults, 500)
@@ -293,20 +293,17 @@ t.test('control plane, Faults: with a probability, times counts what has fired, 
   t.equal(faults.stateOf(fault, 0), 'spent')
 })
 
-t.test(
-  'control plane, Faults: a uniform delay lies between min and max, both of them, in whole milliseconds',
-  async t => {
-    const faults = create()
-    faults.arm(spread({ distribution: 'uniform', min: 3, max: 6 }), { times: null })
-    t.same([...new Set(runs(faults))].sort(), [3, 4, 5, 6])
-    const wide = create()
-    wide.arm(spread({ distribution: 'uniform', min: 0, max: 1000 }), { times: null })
-    const mean = runs(wide).reduce((sum, one) => sum + one) / 1000
-    t.ok(mean > 450 && mean < 550, `mean ${mean}`)
-  },
-)
+t.test('control plane: a uniform delay lies between min and max, both of them, in whole milliseconds', async t => {
+  const faults = create()
+  faults.arm(spread({ distribution: 'uniform', min: 3, max: 6 }), { times: null })
+  t.same([...new Set(runs(faults))].sort(), [3, 4, 5, 6])
+  const wide = create()
+  wide.arm(spread({ distribution: 'uniform', min: 0, max: 1000 }), { times: null })
+  const mean = runs(wide).reduce((sum, one) => sum + one) / 1000
+  t.ok(mean > 450 && mean < 550, `mean ${mean}`)
+})
 
-t.test('control plane, Faults: half of the lognormal delays are below the median, none above max', async t => {
+t.test('control plane: half of the lognormal delays are below the median, none above max', async t => {
   const faults = create()
   const median = 200
   faults.arm(spread({ distribution: 'lognormal', median, sigma: 0.5, max: 700 }), { times: null })
@@ -319,7 +316,7 @@ t.test('control plane, Faults: half of the lognormal delays are below the median
   t.ok(within > 600 && within < 760, `${within} of 1000 are within one sigma`)
 })
 
-t.test('control plane, Faults: a lognormal delay without sigma is its median; max cuts it off', async t => {
+t.test('control plane: a lognormal delay without sigma is its median; max cuts it off', async t => {
   const flat = create()
   flat.arm(spread({ distribution: 'lognormal', median: 200, sigma: 0, max: 1000 }), { times: null })
   t.same([...new Set(runs(flat, 50))], [200])
@@ -331,7 +328,7 @@ t.test('control plane, Faults: a lognormal delay without sigma is its median; ma
   t.ok(runs(wild).every(one => one >= 0 && one <= 300_000))
 })
 
-t.test('control plane, Faults: the same seed gives the same delays', async t => {
+t.test('control plane: the same seed gives the same delays', async t => {
   for (const ms of [
     { distribution: 'uniform', min: 0, max: 10_000 },
     { distribution: 'lognormal', median: 500, sigma: 1, max: 10_000 },
@@ -348,7 +345,7 @@ t.test('control plane, Faults: the same seed gives the same delays', async t => 
 
 // -------------------------------------------------------------------------------------------------------- their lives
 
-t.test('control plane, Faults: ids are numbered, and none is given again', async t => {
+t.test('control plane: ids are numbered, and none is given again', async t => {
   const faults = create()
   t.same([faults.arm(error(500)).id, faults.arm(error(500)).id], ['fault-1', 'fault-2'])
   faults.remove('fault-2')
@@ -358,14 +355,14 @@ t.test('control plane, Faults: ids are numbered, and none is given again', async
   t.equal(faults.arm(error(500)).id, 'fault-4')
 })
 
-t.test('control plane, Faults: one that is refused takes no number', async t => {
+t.test('control plane: one that is refused takes no number', async t => {
   const faults = create()
   refused(t, () => faults.arm(error(500), { ttl: 'PT0S' }), 'INVALID_FIELD', 'ttl')
   refused(t, () => faults.arm(error(500), { match: { path: '/nowhere' } }), 'INVALID_FIELD', 'match.path')
   t.equal(faults.arm(error(500)).id, 'fault-1')
 })
 
-t.test('control plane, Faults: to remove an unknown one is an error, and removes nothing', async t => {
+t.test('control plane: to remove an unknown one is an error, and removes nothing', async t => {
   const faults = create()
   faults.arm(error(500))
   for (const id of ['fault-2', 'fault-0', 'FAULT-1', '']) {
@@ -376,7 +373,7 @@ t.test('control plane, Faults: to remove an unknown one is an error, and removes
   refused(t, () => faults.remove('fault-1'), 'FAULT_NOT_FOUND', 'id')
 })
 
-t.test('control plane, Faults: there are at most 1000, spent ones included', async t => {
+t.test('control plane: there are at most 1000, spent ones included', async t => {
   const faults = create()
   for (let count = 0; count < 1000; count++) faults.arm(error(500))
   t.equal(pattern(faults, 1001), `${'x'.repeat(1000)}.`)

@@ -45,7 +45,7 @@ t.test('RFC 9110 §7.2: the name of a Host header, in lower case, without port a
   )
 })
 
-t.test('control plane, Closed to the web: names that no public DNS resolves', async t => {
+t.test('control plane, Keep web pages out: names that no public DNS resolves', async t => {
   const local = ['127.0.0.1', '10.1.2.3', '[::1]', '8.8.8.8', 'localhost', 'sandbox', 'my_service', 'a.localhost']
   local.push('my-mac.local', 'host.docker.internal', 'api.test', 'sandbox.payments.svc', 'a.b.svc.cluster.local')
   const others = [
@@ -76,7 +76,7 @@ t.test('control plane, SANDBOX_ALLOWED_HOSTS: a name, or all subdomains of one',
   )
 })
 
-t.test('control plane, Closed to the web: no spelling of a public name is local', async () => {
+t.test('control plane, Keep web pages out: no spelling of a public name is local', async () => {
   const label = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/)
   fc.assert(
     fc.property(

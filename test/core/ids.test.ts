@@ -35,7 +35,7 @@ t.test('decisions §3: one identifier of 10,000 is never another', async t => {
   t.equal(new Set(Array.from({ length: 10_000 }, () => ids.next('payoutLink'))).size, 10_000)
 })
 
-t.test('control plane, Time: numbers count from 1 for each purpose, and are the whole state', async t => {
+t.test('control plane: numbers count from 1 for each purpose, and are the whole state', async t => {
   const ids = createIds('seed', 'acme')
   t.same(ids.counters(), {})
   t.equal(ids.count('token'), 1)
@@ -65,7 +65,7 @@ t.test('decisions §3: a signature is of one tenant of one seed, for one purpose
   t.same(ids.counters(), {}, 'and changes nothing')
 })
 
-t.test('control plane, Faults: seeded numbers are spread evenly from 0 up to 1, and repeat', async t => {
+t.test('control plane: seeded numbers are spread evenly from 0 up to 1, and repeat', async t => {
   const draw = (seed: string, scope: string, purpose: string, count: number) => {
     const ids = createIds(seed, scope)
     return Array.from({ length: count }, () => ids.fraction(purpose))

@@ -257,7 +257,7 @@ const apple = (changes: Partial<Apple> = {}): Apple => ({
   ...changes,
 })
 
-t.test('control plane, Shapes: creation is an event, from null', async t => {
+t.test('control plane: creation is an event, from null', async t => {
   const shared = context()
   const repository = apples(shared)
   const entry = repository.create('EU', apple(), 'api')
@@ -266,7 +266,7 @@ t.test('control plane, Shapes: creation is an event, from null', async t => {
   t.same(shared.events.after(0), [event])
 })
 
-t.test('control plane, Time: planned transitions happen at their due times, with their causes', async t => {
+t.test('control plane: planned transitions happen at their due times, with their causes', async t => {
   const shared = context()
   const repository = apples(shared)
   const entry = repository.create('EU', apple(), 'api')
@@ -334,7 +334,7 @@ t.test('decisions §5: the list filters by the current status', async t => {
   t.equal(repository.size(), 2)
 })
 
-t.test('control plane, Time: onTransition is called after each transition', async t => {
+t.test('control plane: onTransition is called after each transition', async t => {
   const shared = context()
   const seen: string[] = []
   const repository = apples(shared, {
@@ -347,7 +347,7 @@ t.test('control plane, Time: onTransition is called after each transition', asyn
   t.same(seen, ['RIPE control 2', 'ROTTEN outcome 3'])
 })
 
-t.test('control plane, Time: a transition is planned again after a change', async t => {
+t.test('control plane: a transition is planned again after a change', async t => {
   const shared = context()
   const repository = apples(shared)
   const entry = repository.create('EU', apple(), 'api')
@@ -359,7 +359,7 @@ t.test('control plane, Time: a transition is planned again after a change', asyn
   t.equal(shared.clock.nextDue(), null)
 })
 
-t.test('control plane, Shapes: a record is explained with its next and its legal transitions', async t => {
+t.test('control plane: a record is explained with its next and its legal transitions', async t => {
   const shared = context()
   const repository = apples(shared)
   const entry = repository.create('EU', apple(), 'api')
@@ -376,7 +376,7 @@ t.test('control plane, Shapes: a record is explained with its next and its legal
   ])
 })
 
-t.test('control plane, Shapes: a transition whose time has passed happens now', async t => {
+t.test('control plane: a transition whose time has passed happens now', async t => {
   const shared = context()
   const repository = apples(shared)
   const entry = repository.create('EU', apple({ ripeOn: '2026-10-01T00:00:00Z' }), 'control')

@@ -11,7 +11,7 @@ const door: Lifecycle<State, Verb> = {
   GONE: {},
 }
 
-t.test('control plane, Shapes: the legal moves of a state, in the order of the diagram', async t => {
+t.test('control plane: the legal moves of a state, in the order of the diagram', async t => {
   t.same(legalMoves(door, 'OPEN'), [{ verb: 'shut', to: 'SHUT' }])
   t.same(legalMoves(door, 'SHUT'), [
     { verb: 'open', to: 'OPEN' },

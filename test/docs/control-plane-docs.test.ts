@@ -36,7 +36,7 @@ t.test('the reference of docs/control-plane.md names every route of the control 
   t.same(missing, [], 'add these calls to the reference')
 })
 
-t.test('issue 13: the command that the page defines is the server itself, so that kill ends it', { skip }, async t => {
+t.test('the command that the page defines is the server itself, so that kill ends it', { skip }, async t => {
   const [definition = ''] = /alias payments-sandbox='[^']+'/.exec(text) ?? []
   const script = [
     'shopt -s expand_aliases',

@@ -195,16 +195,13 @@ function impurities({ path, source, imports }: Module): string[] {
   return found
 }
 
-t.test(
-  'control plane, Time: nothing below src/plugins reads the real time, chance, files or settings, or waits',
-  async t => {
-    const below = modules.filter(
-      ({ path }) => path.startsWith('core/') || (path.startsWith('areas/') && !isForBrowsers(path)),
-    )
-    t.ok(below.length > 30, `${below.length} modules`)
-    t.same(below.flatMap(impurities), [])
-  },
-)
+t.test('control plane: nothing below src/plugins reads the real time, chance, files or settings, or waits', async t => {
+  const below = modules.filter(
+    ({ path }) => path.startsWith('core/') || (path.startsWith('areas/') && !isForBrowsers(path)),
+  )
+  t.ok(below.length > 30, `${below.length} modules`)
+  t.same(below.flatMap(impurities), [])
+})
 
 t.test('architecture: config.ts is the only reader of the environment; cli.ts passes it on', async t => {
   const readers = modules.filter(({ source }) => {

@@ -107,7 +107,7 @@ t.test('control plane: an idle connection does not keep the server from closing'
   t.equal(await idle.read(), undefined)
 })
 
-t.test('control plane, Settings: a connection on which nothing has come does not hold up the end', async t => {
+t.test('control plane: a connection on which nothing has come does not hold up the end', async t => {
   const app = build(t)
   const connection = await open(await listen(app))
   await stillServes(t, (app.server.address() as { port: number }).port)

@@ -137,7 +137,7 @@ const references = async (client: Client) =>
 for (const kind of ['drop', 'reset'] as const) {
   const cut = kind === 'drop' ? FIN : RST
 
-  t.test(`control plane, Faults: ${kind}: no answer; only "after" means that the request was applied`, async t => {
+  t.test(`control plane: ${kind}: no answer; only "after" means that the request was applied`, async t => {
     const { client, port } = await serve(t)
     await arm(client, { kind, when: 'before' })
     t.same(await attempt(port, create(client)), cut)
@@ -152,7 +152,7 @@ for (const kind of ['drop', 'reset'] as const) {
     await stillServes(t, port)
   })
 
-  t.test(`control plane, Faults: ${kind} works on reads, HEAD, 204, refusals and token requests`, async t => {
+  t.test(`control plane: ${kind} works on reads, HEAD, 204, refusals and token requests`, async t => {
     const { client, port } = await serve(t)
     const [cancel] = await twoToCancel(client)
     const form = 'client_id=acme&client_secret=secret&grant_type=client_credentials'
@@ -180,7 +180,7 @@ async function twoToCancel(client: Client): Promise<[string, string]> {
   return [`/api/v1/payout-links/${await link()}/cancel`, `/api/v1/payout-links/${await link()}/cancel`]
 }
 
-t.test('control plane, Faults: truncate: half of the bytes that the head announces, then the end', async t => {
+t.test('control plane: truncate: half of the bytes that the head announces, then the end', async t => {
   const { client, port } = await serve(t)
   await arm(client, { kind: 'truncate' })
   const name = 'Ünïcödé – 東京'
@@ -194,7 +194,7 @@ t.test('control plane, Faults: truncate: half of the bytes that the head announc
   )
 })
 
-t.test('control plane, Faults: truncate of an answer without a body: the head, then the end', async t => {
+t.test('control plane: truncate of an answer without a body: the head, then the end', async t => {
   const { client, port } = await serve(t)
   const [cancel, another] = await twoToCancel(client)
   const head = read(client, 'HEAD /api/v1/mandates/MND-KEPT', { connection: 'close' })
@@ -211,7 +211,7 @@ t.test('control plane, Faults: truncate of an answer without a body: the head, t
   t.same([none.status, Object.keys(none.headers), none.content], [204, names, ''])
 })
 
-t.test('control plane, Faults: garbage is not HTTP, and the end; what was asked for is applied', async t => {
+t.test('control plane: garbage is not HTTP, and the end; what was asked for is applied', async t => {
   const { client, port } = await serve(t)
   await arm(client, { kind: 'garbage' })
   const { text, isEnded, error } = await attempt(port, create(client))
@@ -230,7 +230,7 @@ t.test('control plane, Faults: garbage is not HTTP, and the end; what was asked 
   t.match(thrown.code, /^HPE_/, "Node's parser refuses it")
 })
 
-t.test('control plane, Faults: stale-token is a whole answer, and the connection goes on', async t => {
+t.test('control plane: stale-token is a whole answer, and the connection goes on', async t => {
   const { client, port } = await serve(t)
   await arm(client, { kind: 'stale-token' })
   const connection = await open(port)
@@ -245,7 +245,7 @@ t.test('control plane, Faults: stale-token is a whole answer, and the connection
 
 // ------------------------------------------------------------------------------------------------------------ dribble
 
-t.test('control plane, Faults: dribble: the body in pieces, so many milliseconds between them', async t => {
+t.test('control plane: dribble: the body in pieces, so many milliseconds between them', async t => {
   const { timers, next, count } = manualTimers()
   const { client, port } = await serve(t, { timers })
   const whole = parse((await attempt(port, read(client, undefined, { connection: 'close' }))).text)
@@ -284,25 +284,22 @@ t.test('control plane, Faults: dribble: the body in pieces, so many milliseconds
 
 // ------------------------------------------------------------------------------------------------------------- delays
 
-t.test(
-  'control plane, Faults: delay: the answer is late by so much; what was asked for is applied at once',
-  async t => {
-    const { timers, next, count } = manualTimers()
-    const { client, port } = await serve(t, { timers })
-    await arm(client, { kind: 'delay', ms: 1500 })
-    const connection = await open(port)
-    connection.send(create(client))
-    const wait = await next()
-    t.equal(wait.ms, 1500)
-    t.same(await references(client), ['MND-0001'])
-    wait.end()
-    t.equal((await connection.read())?.status, 201)
-    t.equal(count(), 1)
-    connection.end()
-  },
-)
+t.test('control plane: delay: the answer is late by so much; what was asked for is applied at once', async t => {
+  const { timers, next, count } = manualTimers()
+  const { client, port } = await serve(t, { timers })
+  await arm(client, { kind: 'delay', ms: 1500 })
+  const connection = await open(port)
+  connection.send(create(client))
+  const wait = await next()
+  t.equal(wait.ms, 1500)
+  t.same(await references(client), ['MND-0001'])
+  wait.end()
+  t.equal((await connection.read())?.status, 201)
+  t.equal(count(), 1)
+  connection.end()
+})
 
-t.test('control plane, Faults: delays add up to one wait, and go with all that else happens', async t => {
+t.test('control plane: delays add up to one wait, and go with all that else happens', async t => {
   const effects: Effect[] = [
     { kind: 'error', status: 500 },
     { kind: 'drop', when: 'before' },
@@ -341,7 +338,7 @@ t.test('control plane, Faults: delays add up to one wait, and go with all that e
 
 // ------------------------------------------------------------------------------------------------------------ closing
 
-t.test('control plane, Settings: a server that closes gives late answers at once, and ends', async t => {
+t.test('control plane: a server that closes gives late answers at once, and ends', async t => {
   const { client, port, app } = await serve(t, { timers: createTimers() })
   await arm(client, { kind: 'delay', ms: 300_000 }, { times: 2, match: { method: 'POST' } })
   const connections = [await open(port), await open(port)]
@@ -356,7 +353,7 @@ t.test('control plane, Settings: a server that closes gives late answers at once
   await closing
 })
 
-t.test('control plane, Settings: a server that closes sends the rest of what dribbles at once, and ends', async t => {
+t.test('control plane: a server that closes sends the rest of what dribbles at once, and ends', async t => {
   const { timers, next } = manualTimers()
   const { client, port, app } = await serve(t, { timers })
   await arm(client, { kind: 'dribble', ms: 300_000 })
@@ -390,7 +387,7 @@ function onMockedClock(t: Test) {
   }
 }
 
-t.test('control plane, Time: a wait does its work when it is over, not before, and once', async t => {
+t.test('control plane: a wait does its work when it is over, not before, and once', async t => {
   const { timers, done, note, pass } = onMockedClock(t)
   timers.later(200, note('second'))
   timers.later(100, note('first'))
@@ -404,7 +401,7 @@ t.test('control plane, Time: a wait does its work when it is over, not before, a
   t.same(done, ['first', 'second'])
 })
 
-t.test('control plane, Settings: when the server closes, all waits are over, in their order', async t => {
+t.test('control plane: when the server closes, all waits are over, in their order', async t => {
   const { timers, done, note, pass } = onMockedClock(t)
   timers.later(300_000, note('first'))
   timers.later(100, note('second'))

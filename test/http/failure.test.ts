@@ -3,7 +3,7 @@ import t from 'tap'
 import { build, call, connect, requestToken } from '../helper.js'
 import { refused, stateOf, stock } from './raw.js'
 
-// decisions §2: INTERNAL_ERROR 500: unforeseen; the message tells nothing of the inside.
+// decisions §2: INTERNAL_ERROR 500: an unexpected failure. The message has no internal details.
 
 const INSIDE = 'the vault is at /etc/inside'
 
@@ -31,7 +31,7 @@ function addFailures(app: FastifyInstance) {
   }
 }
 
-t.test('decisions §2: whatever is thrown, the answer is INTERNAL_ERROR, and tells nothing of the inside', async t => {
+t.test('decisions §2: any thrown value becomes INTERNAL_ERROR without internal details', async t => {
   const app = build(t)
   addFailures(app)
   for (const name of Object.keys(failures)) {

@@ -4,7 +4,7 @@ import { build, call, connect, mandate, requestToken } from '../helper.js'
 import type { Row } from './raw.js'
 import { exchange, LIVE, listen, outcome, request, rows, stateOf, table } from './raw.js'
 
-// control plane, Closed to the web; decisions §1.
+// control plane, Keep web pages out; decisions §1.
 
 const SHOP = 'https://shop.example'
 const TOKEN = '/api/v1/oauth/token'
@@ -44,7 +44,7 @@ async function refusals(app: App, headers: Record<string, string>) {
 const all = (...wanted: unknown[]) => lines.map(([method, path]) => [method, path, ...wanted])
 
 t.test(
-  'control plane, Closed to the web: a request of another origin is 403 on every path and changes nothing',
+  'control plane, Keep web pages out: a request of another origin is 403 on every path and changes nothing',
   async t => {
     const client = await connect(build(t))
     await client.post('/api/v1/mandates', mandate())
@@ -78,7 +78,7 @@ t.test(
   },
 )
 
-t.test('control plane, Closed to the web: a refused request is not in the request log', async t => {
+t.test('control plane, Keep web pages out: a refused request is not in the request log', async t => {
   const app = build(t)
   await refusals(app, { origin: SHOP })
   await refusals(app, { host: 'shop.example' })
@@ -96,7 +96,7 @@ t.test('control plane, Closed to the web: a refused request is not in the reques
   )
 })
 
-t.test("control plane, Closed to the web: the server's own pages, and clients that are no browser, may", async t => {
+t.test("control plane, Keep web pages out: the server's own pages, and clients that are no browser, may", async t => {
   const app = build(t, { publicUrl: () => 'https://pay.example.com/sandbox' })
   const live = (headers: Record<string, string>) => call(app, 'GET', LIVE, { headers })
   for (const headers of [
@@ -116,7 +116,7 @@ t.test("control plane, Closed to the web: the server's own pages, and clients th
 })
 
 t.test(
-  'control plane, Closed to the web: a host that may be a public name is 403 where no token is needed',
+  'control plane, Keep web pages out: a host that may be a public name is 403 where no token is needed',
   async t => {
     const options = { publicUrl: () => 'https://pay.example.com/sandbox', allowedHosts: ['a.example', '*.ci.example'] }
     const app = build(t, options)
@@ -172,7 +172,7 @@ t.test(
   },
 )
 
-t.test('control plane, Closed to the web: a refusal names the variable', async t => {
+t.test('control plane, Keep web pages out: a refusal names the variable', async t => {
   const app = build(t)
   const message = async (path: string, headers: Record<string, string>) =>
     (await call(app, 'GET', path, { headers })).body.message
@@ -188,7 +188,7 @@ t.test('decisions §3: the token endpoint refuses in the form of OAuth, and its 
   }
 })
 
-t.test('control plane, Closed to the web: thousands of cross-origin token requests register no client', async t => {
+t.test('control plane, Keep web pages out: thousands of cross-origin token requests register no client', async t => {
   const client = await connect(build(t, { maxTenants: 3 }), 'victim')
   await client.post('/api/v1/mandates', mandate())
   for (let number = 1; number <= 20; number++) {
@@ -200,7 +200,7 @@ t.test('control plane, Closed to the web: thousands of cross-origin token reques
 
 // --------------------------------------------------------------------------------------------------- public routes
 
-t.test('control plane, Closed to the web: a page that is made for browsers is open to all origins', async t => {
+t.test('control plane, Keep web pages out: a page that is made for browsers is open to all origins', async t => {
   const app = build(t)
   app.get('/page', { config: { isPublic: true } }, () => ({ ok: true }))
   for (const headers of [{ origin: SHOP }, { 'sec-fetch-site': 'cross-site' }] as Record<string, string>[]) {

@@ -10,7 +10,7 @@ import { api, create, RECORDS, refusal, WAYS } from './helper.js'
 
 /** One test for each way to get hold of a sandbox. */
 function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>) {
-  for (const { name, open } of WAYS) t.test(`issue 3, item 5, ${name}: ${title}`, async t => test(t, await open(t)))
+  for (const { name, open } of WAYS) t.test(`library, ${name}: ${title}`, async t => test(t, await open(t)))
 }
 
 both('url, clientId and clientSecret are what an application needs', async (t, { url, clientId, clientSecret }) => {
@@ -375,7 +375,7 @@ async function callAll(value: object, ...args: unknown[]): Promise<void> {
   }
 }
 
-t.test('issue 3, item 5: there is a method for every call of the control plane that acts on a client', async t => {
+t.test('library: there is a method for every call of the control plane that acts on a client', async t => {
   const { url } = await create(t)
   const { routes } = (await (await fetch(`${url}/_sandbox`)).json()) as { routes: { method: string; path: string }[] }
 

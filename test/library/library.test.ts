@@ -10,11 +10,9 @@ import { MONDAY, mandate } from '../helper.js'
 import { open, request } from '../http/raw.js'
 import { ADMIN_TOKEN, api, create, RECORDS, refusal } from './helper.js'
 
-const ITEM = 'issue 3, item 5'
-
 // ------------------------------------------------------------------------------------------------------ createSandbox
 
-t.test(`${ITEM}: createSandbox needs nothing: a running clock, an empty world, a client of its own`, async t => {
+t.test(`library: createSandbox needs nothing: a running clock, an empty world, a client of its own`, async t => {
   const before = Date.now()
   const sandbox = await createSandbox()
   t.teardown(() => sandbox.close())
@@ -25,7 +23,7 @@ t.test(`${ITEM}: createSandbox needs nothing: a running clock, an empty world, a
   t.match(await sandbox.state(), { mandates: [], bills: [], settings: { mandateActivation: 'automatic' } })
 })
 
-t.test(`${ITEM}: createSandbox adds no listener for signals`, async t => {
+t.test(`library: createSandbox adds no listener for signals`, async t => {
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'beforeExit']
   const listeners = () => names.map(name => process.listenerCount(name))
   const before = listeners()
@@ -34,7 +32,7 @@ t.test(`${ITEM}: createSandbox adds no listener for signals`, async t => {
   t.same(listeners(), before)
 })
 
-t.test(`${ITEM}: many at once in one process, each with a world of its own`, async t => {
+t.test(`library: many at once in one process, each with a world of its own`, async t => {
   const sandboxes = await Promise.all(Array.from({ length: 20 }, () => create(t)))
   t.equal(new Set(sandboxes.map(({ url }) => url)).size, 20)
   await Promise.all(
@@ -52,7 +50,7 @@ t.test(`${ITEM}: many at once in one process, each with a world of its own`, asy
 })
 
 t.test(
-  `${ITEM}: the same seed gives the same ids and tokens, and it is the same unless one says otherwise`,
+  `library: the same seed gives the same ids and tokens, and it is the same unless one says otherwise`,
   async t => {
     const outcome = async (options: SandboxOptions) => {
       const sandbox = await create(t, options)
@@ -71,7 +69,7 @@ t.test(
   },
 )
 
-t.test(`${ITEM}: clock: an instant at which the clock stands; real: it runs`, async t => {
+t.test(`library: clock: an instant at which the clock stands; real: it runs`, async t => {
   t.same(await (await create(t, { clock: '2031-02-03T04:05:06Z' })).clock.get(), {
     now: '2031-02-03T04:05:06Z',
     mode: 'frozen',
@@ -80,7 +78,7 @@ t.test(`${ITEM}: clock: an instant at which the clock stands; real: it runs`, as
   t.match(await (await create(t, { clock: 'real' })).clock.get(), { mode: 'running' })
 })
 
-t.test(`${ITEM}: clientId, clientSecret and fixture are those of the sandbox's own client`, async t => {
+t.test(`library: clientId, clientSecret and fixture are those of the sandbox's own client`, async t => {
   const sandbox = await create(t, { clientId: 'shop.test', clientSecret: 'shh', fixture: 'demo' })
   t.match(sandbox, { clientId: 'shop.test', clientSecret: 'shh' })
   t.ok((await api(sandbox, 'GET', '/mandates')).body.totalCount > 5)
@@ -89,7 +87,7 @@ t.test(`${ITEM}: clientId, clientSecret and fixture are those of the sandbox's o
   t.match(await refusal(wrong), { code: 'INVALID_CLIENT', field: 'client_id', status: 401 })
 })
 
-t.test(`${ITEM}: settings are those that a reset comes back to, in forks, too`, async t => {
+t.test(`library: settings are those that a reset comes back to, in forks, too`, async t => {
   const settings = { mandateActivation: 'manual', allowedOrigins: ['https://shop.example'] } as const
   const sandbox = await create(t, { settings: { ...settings, allowedOrigins: [...settings.allowedOrigins] } })
   const fork = await sandbox.fork()
@@ -101,7 +99,7 @@ t.test(`${ITEM}: settings are those that a reset comes back to, in forks, too`, 
   }
 })
 
-t.test(`${ITEM}: tokenLifetime, in seconds of the client's clock`, async t => {
+t.test(`library: tokenLifetime, in seconds of the client's clock`, async t => {
   const sandbox = await create(t, { tokenLifetime: 60 })
   const token = await sandbox.token()
   await sandbox.clock.advance({ by: 'PT59S' })
@@ -110,7 +108,7 @@ t.test(`${ITEM}: tokenLifetime, in seconds of the client's clock`, async t => {
   t.equal((await api(sandbox, 'GET', '/mandates', undefined, { token })).body.code, 'EXPIRED_TOKEN')
 })
 
-t.test(`${ITEM}: fixtures: a folder beside the package's own`, async t => {
+t.test(`library: fixtures: a folder beside the package's own`, async t => {
   const folder = t.testdir({ 'story.json': JSON.stringify({ mandates: [mandate({ createdAt: '{{now-P3D}}' })] }) })
   const sandbox = await create(t, { fixtures: folder, fixture: 'story' })
   t.match(await sandbox.mandates.explain('MND-0001'), { record: { createdAt: '2026-10-30T09:00:00Z' } })
@@ -120,7 +118,7 @@ t.test(`${ITEM}: fixtures: a folder beside the package's own`, async t => {
   t.match(await running.seed('story'), { added: { mandates: 1 } })
 })
 
-t.test(`${ITEM}: port; one that is taken is refused as such`, async t => {
+t.test(`library: port; one that is taken is refused as such`, async t => {
   const port = await freePort()
   const first = await create(t, { port })
   t.equal(first.url, `http://127.0.0.1:${port}`)
@@ -129,7 +127,7 @@ t.test(`${ITEM}: port; one that is taken is refused as such`, async t => {
   t.equal((await create(t, { port })).url, first.url, 'and free again')
 })
 
-t.test(`${ITEM}: adminToken is asked for by the control plane, and not needed by the application`, async t => {
+t.test(`library: adminToken is asked for by the control plane, and not needed by the application`, async t => {
   const sandbox = await create(t, { adminToken: ADMIN_TOKEN })
   t.equal((await fetch(`${sandbox.url}/_sandbox/clock?client=app`)).status, 401)
   t.match(await sandbox.clock.get(), { now: MONDAY })
@@ -138,7 +136,7 @@ t.test(`${ITEM}: adminToken is asked for by the control plane, and not needed by
   t.notOk(tokenRequest?.headers.authorization, 'only the control plane gets the token')
 })
 
-t.test(`${ITEM}: bounds of the request log, the recording and the number of clients`, async t => {
+t.test(`library: bounds of the request log, the recording and the number of clients`, async t => {
   const sandbox = await create(t, { bounds: { journalEntries: 2, recordingBytes: 0, maxTenants: 3 } })
   for (const _ of Array(3).keys()) await sandbox.token()
   t.same(
@@ -154,7 +152,7 @@ t.test(`${ITEM}: bounds of the request log, the recording and the number of clie
   t.same(await (await create(t, { bounds: { journalBytes: 0 } })).requests.list(), [])
 })
 
-t.test(`${ITEM}: an option that is not allowed is named, with what is`, async t => {
+t.test(`library: an option that is not allowed is named, with what is`, async t => {
   const folder = t.testdir({
     broken: { 'story.json': '{' },
     bill: { 'story.json': JSON.stringify({ bills: [{}] }) },
@@ -186,7 +184,7 @@ t.test(`${ITEM}: an option that is not allowed is named, with what is`, async t 
   }
 })
 
-t.test(`${ITEM}: settings that are not allowed are refused, and the server ends`, async t => {
+t.test(`library: settings that are not allowed are refused, and the server ends`, async t => {
   const port = await freePort()
   const settings = { mandateActivation: 'never' as 'manual' }
   t.match(await refusal(createSandbox({ port, settings })), { code: 'INVALID_FIELD', field: 'mandateActivation' })
@@ -195,7 +193,7 @@ t.test(`${ITEM}: settings that are not allowed are refused, and the server ends`
 
 // ----------------------------------------------------------------------------------------------------- connectSandbox
 
-t.test(`${ITEM}: connectSandbox takes hold of sandbox-client unless one says otherwise`, async t => {
+t.test(`library: connectSandbox takes hold of sandbox-client unless one says otherwise`, async t => {
   const { url } = await create(t)
   for (const given of [url, `${url}/`, new URL(url)]) {
     const sandbox = await connectSandbox({ url: given })
@@ -205,7 +203,7 @@ t.test(`${ITEM}: connectSandbox takes hold of sandbox-client unless one says oth
   }
 })
 
-t.test(`${ITEM}: connectSandbox registers a client that is not there, and leaves no trace of it`, async t => {
+t.test(`library: connectSandbox registers a client that is not there, and leaves no trace of it`, async t => {
   const { url } = await create(t)
   const first = await connectSandbox({ url, clientId: 'job-1', clientSecret: 'shh' })
   t.same(await first.requests.list(), [])
@@ -221,7 +219,7 @@ t.test(`${ITEM}: connectSandbox registers a client that is not there, and leaves
   t.ok(await again.token())
 })
 
-t.test('issue 13, 9: connectSandbox with a wrong secret rejects at once, and leaves no trace', async t => {
+t.test('connectSandbox with a wrong secret rejects at once, and leaves no trace', async t => {
   const sandbox = await create(t)
   await sandbox.faults.arm({ effect: { kind: 'garbage' } })
   const state = await sandbox.state()
@@ -238,7 +236,7 @@ t.test('issue 13, 9: connectSandbox with a wrong secret rejects at once, and lea
   t.same(await sandbox.state(), state)
 })
 
-t.test(`${ITEM}: connectSandbox is refused where it could not work`, async t => {
+t.test(`library: connectSandbox is refused where it could not work`, async t => {
   const { url } = await create(t, { adminToken: ADMIN_TOKEN })
   const refused = { name: 'SandboxError', code: 'ADMIN_TOKEN_REQUIRED', field: 'authorization', status: 401 }
   t.match(await refusal(connectSandbox({ url })), refused)
@@ -255,7 +253,7 @@ t.test(`${ITEM}: connectSandbox is refused where it could not work`, async t => 
   t.match(await refusal(connectSandbox({ url: 'nowhere' })), { code: 'UNREACHABLE', message: /nowhere/ })
 })
 
-t.test(`${ITEM}: what is no sandbox is told from one`, async t => {
+t.test(`library: what is no sandbox is told from one`, async t => {
   let answer = { status: 200, body: '<html>' }
   const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.body))
   server.listen(0, '127.0.0.1')
@@ -278,7 +276,7 @@ t.test(`${ITEM}: what is no sandbox is told from one`, async t => {
   t.match(await refusal(connectSandbox({ url })), { code: 'TEAPOT', field: null, status: 418, message: 'I am one' })
 })
 
-t.test(`${ITEM}: an answer that breaks off is no answer`, async t => {
+t.test(`library: an answer that breaks off is no answer`, async t => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('{"now"')
     response.socket?.end()
@@ -296,7 +294,7 @@ t.test(`${ITEM}: an answer that breaks off is no answer`, async t => {
 const PROMPTLY = { timeout: 15_000 }
 
 t.test(
-  `${ITEM}: close ends the server; from then on every call is refused, and closing again does no harm`,
+  `library: close ends the server; from then on every call is refused, and closing again does no harm`,
   async t => {
     const sandbox = await create(t)
     const fork = await sandbox.fork()
@@ -314,7 +312,7 @@ t.test(
   },
 )
 
-t.test(`${ITEM}: to close a connection or a fork leaves the server as it is`, async t => {
+t.test(`library: to close a connection or a fork leaves the server as it is`, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'other' })
   const fork = await other.fork()
@@ -328,13 +326,13 @@ t.test(`${ITEM}: to close a connection or a fork leaves the server as it is`, as
   t.match(await (await connectSandbox({ url: sandbox.url, clientId: fork.clientId })).clock.get(), { now: MONDAY })
 })
 
-t.test(`${ITEM}: await using closes it`, async t => {
+t.test(`library: await using closes it`, async t => {
   const sandbox = await createSandbox()
   await sandbox[Symbol.asyncDispose]()
   t.match(await refusal(sandbox.clock.get()), { code: 'CLOSED' })
 })
 
-t.test(`${ITEM}: close does not wait for those who wait for events`, PROMPTLY, async t => {
+t.test(`library: close does not wait for those who wait for events`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   const port = Number(new URL(sandbox.url).port)
@@ -350,7 +348,7 @@ t.test(`${ITEM}: close does not wait for those who wait for events`, PROMPTLY, a
   t.equal(await raw.read(), undefined, 'and its connection ends')
 })
 
-t.test(`${ITEM}: close does not wait for streams; they end`, PROMPTLY, async t => {
+t.test(`library: close does not wait for streams; they end`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)
@@ -368,7 +366,7 @@ t.test(`${ITEM}: close does not wait for streams; they end`, PROMPTLY, async t =
   t.same(await own.next(), { done: true, value: undefined })
 })
 
-t.test(`${ITEM}: close delivers at once what a fault delays`, PROMPTLY, async t => {
+t.test(`library: close delivers at once what a fault delays`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const token = await sandbox.token()
   await sandbox.faults.arm({ times: null, effect: { kind: 'delay', ms: 300_000 } })
@@ -379,7 +377,7 @@ t.test(`${ITEM}: close delivers at once what a fault delays`, PROMPTLY, async t 
   t.match(await late, { status: 201, body: { mandateReference: 'MND-0001' } })
 })
 
-t.test(`${ITEM}: close does not wait for idle connections, nor long for the rest of a request`, PROMPTLY, async t => {
+t.test(`library: close does not wait for idle connections, nor long for the rest of a request`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const port = Number(new URL(sandbox.url).port)
   const [half, silent, idle] = [await open(port), await open(port), await open(port)]
@@ -397,7 +395,7 @@ t.test(`${ITEM}: close does not wait for idle connections, nor long for the rest
   t.equal(order.at(-1), 'half', 'what is at rest ends at once')
 })
 
-t.test(`${ITEM}: closing a connection rejects only the calls that wait on it`, PROMPTLY, async t => {
+t.test(`library: closing a connection rejects only the calls that wait on it`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)
@@ -413,7 +411,7 @@ t.test(`${ITEM}: closing a connection rejects only the calls that wait on it`, P
   t.match(await stays, { reference: 'COL-0001', to: 'SETTLED' })
 })
 
-t.test(`${ITEM}: a SandboxError is an Error that says where it is from`, async t => {
+t.test(`library: a SandboxError is an Error that says where it is from`, async t => {
   const error = new SandboxError('No.', { code: 'NO' })
   t.ok(error instanceof Error)
   t.match(error, { name: 'SandboxError', message: 'No.', code: 'NO', field: null, status: null, cause: undefined })

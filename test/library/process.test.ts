@@ -9,8 +9,6 @@ import type { Sandbox } from '../../src/client/types.js'
 import { program } from '../program.js'
 import { create, refusal } from './helper.js'
 
-const ITEM = 'issue 13, 9'
-
 /** Runs a module in a process of its own, with the built library. Returns its exit code and its output. */
 function run(text: string) {
   const [command, ...args] = program.command
@@ -26,7 +24,7 @@ function run(text: string) {
 
 const ENDED = { status: 0, signal: null, stdout: 'done\n', stderr: '' }
 
-t.test(`${ITEM}: a forgotten close does not keep the process alive`, async t => {
+t.test(`library: a forgotten close does not keep the process alive`, async t => {
   const program = `
     import { connect } from 'node:net'
     const sandbox = await createSandbox({ fixture: 'demo' })
@@ -41,7 +39,7 @@ t.test(`${ITEM}: a forgotten close does not keep the process alive`, async t => 
   t.same(run(program), ENDED)
 })
 
-t.test(`${ITEM}: a client that waits for its answer keeps the process alive`, async t => {
+t.test(`library: a client that waits for its answer keeps the process alive`, async t => {
   const program = `
     const sandbox = await createSandbox()
     await sandbox.faults.arm({ effect: { kind: 'delay', ms: 50 } })
@@ -50,7 +48,7 @@ t.test(`${ITEM}: a client that waits for its answer keeps the process alive`, as
   t.same(run(program), ENDED)
 })
 
-t.test(`${ITEM}: close ends before the process does`, async t => {
+t.test(`library: close ends before the process does`, async t => {
   const program = `
     import { connect } from 'node:net'
     import { once } from 'node:events'
@@ -65,7 +63,7 @@ t.test(`${ITEM}: close ends before the process does`, async t => {
   t.same(run(program), ENDED)
 })
 
-t.test(`${ITEM}: await using closes a sandbox; using starts to close it`, async t => {
+t.test(`library: await using closes a sandbox; using starts to close it`, async t => {
   let left: Sandbox
   {
     await using sandbox = await createSandbox()
@@ -81,7 +79,7 @@ t.test(`${ITEM}: await using closes a sandbox; using starts to close it`, async 
   t.match(await refusal(left.clock.get()), { code: 'CLOSED' })
 })
 
-t.test(`${ITEM}: with faked timers, delays, timeouts of events and close go on`, { timeout: 60_000 }, async t => {
+t.test(`library: with faked timers, delays, timeouts of events and close go on`, { timeout: 60_000 }, async t => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: 0 })
   t.teardown(() => mock.timers.reset())
   const sandbox = await create(t)

@@ -11,7 +11,7 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 
 const assertTypes = <_T extends readonly true[]>() => {}
 
-t.test('issue 3, item 5: the library has a method for each transition of the control plane', async () => {
+t.test('library: the library has a method for each transition of the control plane', async () => {
   assertTypes<
     [
       Same<Exclude<keyof Collections, 'explain' | 'list' | 'create' | 'setOutcome'>, CollectionVerb>,

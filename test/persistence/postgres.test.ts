@@ -27,13 +27,13 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
   const postgres: Postgres = await startPostgres()
   t.teardown(() => postgres.remove())
 
-  t.test('issue 16: rows come back as they were appended, after the number that the caller has', async t => {
+  t.test('persistence: rows come back as they were appended, after the number that the caller has', async t => {
     const log = await openPostgres(await postgres.createDatabase(), { seed: 'test', logger })
     await testLog(t, log)
     await log.close()
   })
 
-  t.test('issue 16: servers that start at the same time make the tables once; all need one seed', async t => {
+  t.test('persistence: servers that start at the same time make the tables once; all need one seed', async t => {
     const url = await postgres.createDatabase()
     const logs = await Promise.all([1, 2, 3].map(() => openPostgres(url, { seed: 'test', logger })))
     const error = await openPostgres(url, { seed: 'hush-seed', logger }).catch((error: Error) => error)
@@ -44,7 +44,7 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     t.ok(missing instanceof DatabaseError, `${missing}`)
   })
 
-  t.test('issue 16: what one server acknowledges, all others show', async t => {
+  t.test('persistence: what one server acknowledges, all others show', async t => {
     const [a, b, c] = (await serve(t, await postgres.createDatabase(), 3)) as [Stored, Stored, Stored]
     const client = await connect(a.app)
     await client.post('/api/v1/bills', bill())
@@ -68,37 +68,40 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     t.same(clients.map(({ clientId }: { clientId: string }) => clientId).sort(), ['acme', 'copy', 'sandbox-client'])
   })
 
-  t.test('issue 16: 20 simultaneous creations of one reference over three servers: one 201, nineteen 409', async t => {
-    const servers = await serve(t, await postgres.createDatabase(), 3)
-    const { token } = await connect(servers[0].app)
-    for (let round = 0; round < 5; round++) {
-      const body = bill({ uniqueReferenceIdentifier: `INV-000${round}` })
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => {
-          const { app } = servers[at % 3] as Stored
-          return resume(app, token).send('POST', '/api/v1/bills', body)
-        }),
+  t.test(
+    'persistence: 20 simultaneous creations of one reference over three servers: one 201, nineteen 409',
+    async t => {
+      const servers = await serve(t, await postgres.createDatabase(), 3)
+      const { token } = await connect(servers[0].app)
+      for (let round = 0; round < 5; round++) {
+        const body = bill({ uniqueReferenceIdentifier: `INV-000${round}` })
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, (_, at) => {
+            const { app } = servers[at % 3] as Stored
+            return resume(app, token).send('POST', '/api/v1/bills', body)
+          }),
+        )
+        const statuses = answers.map(({ status }) => status).sort()
+        t.same(statuses, [201, ...Array.from({ length: 19 }, () => 409)])
+      }
+      const states = await Promise.all(servers.map(({ app }) => stateOf(app)))
+      t.equal(new Set(states).size, 1)
+      const rows = await servers[0].log.after('acme', 0)
+      t.same(
+        rows.map(({ sequence }) => sequence),
+        rows.map((_, at) => at + 1),
       )
-      const statuses = answers.map(({ status }) => status).sort()
-      t.same(statuses, [201, ...Array.from({ length: 19 }, () => 409)])
-    }
-    const states = await Promise.all(servers.map(({ app }) => stateOf(app)))
-    t.equal(new Set(states).size, 1)
-    const rows = await servers[0].log.after('acme', 0)
-    t.same(
-      rows.map(({ sequence }) => sequence),
-      rows.map((_, at) => at + 1),
-    )
-    t.equal(rows.length, 101)
-    const registrations = await Promise.all(
-      Array.from({ length: 12 }, (_, at) =>
-        requestToken((servers[at % 3] as Stored).app, { client_id: 'beta', client_secret: `secret ${at}` }),
-      ),
-    )
-    t.equal(registrations.filter(({ status }) => status === 200).length, 1, 'one registration of a client')
-  })
+      t.equal(rows.length, 101)
+      const registrations = await Promise.all(
+        Array.from({ length: 12 }, (_, at) =>
+          requestToken((servers[at % 3] as Stored).app, { client_id: 'beta', client_secret: `secret ${at}` }),
+        ),
+      )
+      t.equal(registrations.filter(({ status }) => status === 200).length, 1, 'one registration of a client')
+    },
+  )
 
-  t.test('issue 16: writes, snapshots and reads of one tenant at the same time on three servers', async t => {
+  t.test('persistence: writes, snapshots and reads of one tenant at the same time on three servers', async t => {
     const servers = await serve(t, await postgres.createDatabase(), 3)
     const { token } = await connect(servers[0].app)
     const count = 200
@@ -128,7 +131,7 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     t.ok(operations.length < 200)
   })
 
-  t.test('issue 16: the page of a payout link is on every server; a removed tenant is on none', async t => {
+  t.test('persistence: the page of a payout link is on every server; a removed tenant is on none', async t => {
     const [a, b] = (await serve(t, await postgres.createDatabase(), 2)) as [Stored, Stored]
     const client = await connect(a.app)
     const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
@@ -147,7 +150,7 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     t.equal((await call(b.app, 'GET', '/_sandbox/state?client=acme')).status, 200)
   })
 
-  t.test('issue 16: a call that waits for an event on one server is woken by a request on another', async t => {
+  t.test('persistence: a call that waits for an event on one server is woken by a request on another', async t => {
     const [a, b] = (await serve(t, await postgres.createDatabase(), 2, { timers: undefined })) as [Stored, Stored]
     const client = await connect(a.app)
     const waiting = call(b.app, 'GET', '/_sandbox/events?client=acme&wait=60')
@@ -157,7 +160,7 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     t.match((await waiting).body, { data: [{ kind: 'bill', to: 'OPEN' }], last: 1 })
   })
 
-  t.test('issue 16: the request log has the requests of all servers, in its bounds', async t => {
+  t.test('persistence: the request log has the requests of all servers, in its bounds', async t => {
     const [a, b] = (await serve(t, await postgres.createDatabase(), 2, {
       requestLog: { entries: 5, bytes: 1_000_000 },
     })) as [Stored, Stored]
@@ -183,7 +186,7 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     t.notMatch(text, 'secret-of')
   })
 
-  t.test('issue 16: while the database is away, 503 at once; all goes on by itself', async t => {
+  t.test('persistence: while the database is away, 503 at once; all goes on by itself', async t => {
     const messages: string[] = []
     const log = await openPostgres(await postgres.createDatabase(), { seed: 'test', logger })
     const { app } = serveLog(t, log, { messages })

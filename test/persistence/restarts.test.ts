@@ -7,7 +7,7 @@ import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import type { Stored } from './helper.js'
 import { operationsOf, restart, resume, start, stateOf, timers } from './helper.js'
 
-t.test('issue 16: a server that restarts gives the same answers as one that does not', async t => {
+t.test('persistence: a server that restarts gives the same answers as one that does not', async t => {
   const total = process.env.TEST_LONG === '1' ? 900 : 240
   const memory = build(t, { timers })
   let stored = await start(t, t.testdir())
@@ -56,7 +56,7 @@ t.test('issue 16: a server that restarts gives the same answers as one that does
   t.same((await clients(stored.app)).sort(byName), (await clients(memory)).sort(byName))
 })
 
-t.test('issue 16: records, clock, ids, tokens, faults, settings and deprecations outlast a crash', async t => {
+t.test('persistence: records, clock, ids, tokens, faults, settings and deprecations outlast a crash', async t => {
   const first = await start(t, t.testdir())
   const client = await connect(first.app)
   await client.post('/api/v1/mandates', mandate())
@@ -87,7 +87,7 @@ t.test('issue 16: records, clock, ids, tokens, faults, settings and deprecations
   t.match(explained, { record: { status: 'SETTLED' } }, 'and so does time')
 })
 
-t.test('issue 16: a running clock goes on while the server is down, at its rate', async t => {
+t.test('persistence: a running clock goes on while the server is down, at its rate', async t => {
   const time = { now: Date.parse(MONDAY) + 250 }
   const options = { clock: 'real', now: () => time.now }
   let stored = await start(t, t.testdir(), options)
@@ -121,7 +121,7 @@ t.test('issue 16: a running clock goes on while the server is down, at its rate'
   t.equal(await stateOf(stored.app), state, 'and is in the database')
 })
 
-t.test('issue 16: a frozen clock stands, whatever SANDBOX_CLOCK is now', async t => {
+t.test('persistence: a frozen clock stands, whatever SANDBOX_CLOCK is now', async t => {
   const first = await start(t, t.testdir())
   const client = await connect(first.app)
   await client.control('POST', '/clock/advance', { by: 'P1D' })
@@ -189,7 +189,7 @@ t.test('decisions §3: a client of the list has the secret of the list, and its 
   t.equal((await resume(second.app, renewed.access_token).send('GET', '/api/v1/bills')).body.totalCount, 1)
 })
 
-t.test('issue 16: payout links have the address of the server that created them', async t => {
+t.test('persistence: payout links have the address of the server that created them', async t => {
   let stored = await start(t, t.testdir(), { url: 'http://127.0.0.1:1' })
   const client = await connect(stored.app)
   const create = async () =>
@@ -208,7 +208,7 @@ t.test('issue 16: payout links have the address of the server that created them'
   }
 })
 
-t.test('issue 16: reads and refused requests are not in the log; requests that met a fault are', async t => {
+t.test('persistence: reads and refused requests are not in the log; requests that met a fault are', async t => {
   const stored = await start(t, t.testdir())
   const { app } = stored
   const client = await connect(app)
@@ -235,7 +235,7 @@ t.test('issue 16: reads and refused requests are not in the log; requests that m
   ])
 })
 
-t.test('issue 16: documents are in the log as bytes, whatever their names', async t => {
+t.test('persistence: documents are in the log as bytes, whatever their names', async t => {
   let stored: Stored = await start(t, t.testdir())
   const client = await connect(stored.app)
   await client.post('/api/v1/bills', bill())
@@ -261,7 +261,7 @@ t.test('issue 16: documents are in the log as bytes, whatever their names', asyn
   t.equal(await stateOf(stored.app), state)
 })
 
-t.test('issue 16: a recording begins with the newest snapshot in the database', async t => {
+t.test('persistence: a recording begins with the newest snapshot in the database', async t => {
   const first = await start(t, t.testdir())
   const client = await connect(first.app)
   const state = JSON.parse(await stateOf(first.app))

@@ -24,13 +24,13 @@ async function refusal(t: Test, opening: Promise<unknown>, title: string): Promi
   return error?.message ?? ''
 }
 
-t.test('issue 16: rows come back as they were appended, after the number that the caller has', async t => {
+t.test('persistence: rows come back as they were appended, after the number that the caller has', async t => {
   const log = await open(t.testdir())
   await testLog(t, log)
   await log.close()
 })
 
-t.test('issue 16: the database keeps the seed of its first use, and refuses another', async t => {
+t.test('persistence: the database keeps the seed of its first use, and refuses another', async t => {
   const folder = join(t.testdir(), 'a', 'b')
   const first = await open(folder)
   t.equal(first.seed, 'random')
@@ -46,7 +46,7 @@ t.test('issue 16: the database keeps the seed of its first use, and refuses anot
   await third.close()
 })
 
-t.test('issue 16: a second server on the file is refused', async t => {
+t.test('persistence: a second server on the file is refused', async t => {
   const folder = t.testdir()
   const log = await open(folder)
   await log.appendSnapshot('acme', row(1))
@@ -58,7 +58,7 @@ t.test('issue 16: a second server on the file is refused', async t => {
   await next.close()
 })
 
-t.test('issue 16: what is no database of the sandbox is refused, and left as it is', async t => {
+t.test('persistence: what is no database of the sandbox is refused, and left as it is', async t => {
   const folder = t.testdir({
     text: { [FILE]: 'text '.repeat(1000) },
     foreign: {},
@@ -77,7 +77,7 @@ t.test('issue 16: what is no database of the sandbox is refused, and left as it 
   t.ok(before.length > 0 && existsSync(join(folder, 'foreign', FILE)))
 })
 
-t.test('issue 16: flipped or missing bytes are detected at the start or at the read, never silent', async t => {
+t.test('persistence: flipped or missing bytes are detected at the start or at the read, never silent', async t => {
   const stored = await start(t, t.testdir())
   const clientIds = Array.from({ length: 12 }, (_, at) => `client-${at}`)
   for (const clientId of clientIds) {
@@ -133,7 +133,7 @@ t.test('issue 16: flipped or missing bytes are detected at the start or at the r
   t.equal(detected - flips.detected, 20, 'every cut is detected')
 })
 
-t.test('issue 16: a copy of the files at any moment opens, with all that was acknowledged', async t => {
+t.test('persistence: a copy of the files at any moment opens, with all that was acknowledged', async t => {
   const stored = await start(t, t.testdir())
   const client = await connect(stored.app)
   const rounds = process.env.TEST_LONG === '1' ? 200 : 15
@@ -160,7 +160,7 @@ t.test('issue 16: a copy of the files at any moment opens, with all that was ack
   t.equal(acknowledged.size, rounds * 8)
 })
 
-t.test('issue 16: the log beside the file stays short', async t => {
+t.test('persistence: the log beside the file stays short', async t => {
   const folder = t.testdir()
   const log = await open(folder)
   for (let at = 0; at < 400; at++)

@@ -29,7 +29,7 @@ function faulty() {
   return database
 }
 
-t.test('issue 16: a request that cannot be written is refused with 503, and nothing is applied', async t => {
+t.test('persistence: a request that cannot be written is refused with 503, and nothing is applied', async t => {
   const database = faulty()
   const messages: string[] = []
   const stored = await start(t, t.testdir(), { wrap: database.wrap, messages })
@@ -95,7 +95,7 @@ t.test('issue 16: a request that cannot be written is refused with 503, and noth
   t.equal((await requestToken(restarted.app, { client_id: 'fresh', client_secret: 'another' })).status, 200)
 })
 
-t.test('issue 16: a request that was written in spite of an error is applied before the next', async t => {
+t.test('persistence: a request that was written in spite of an error is applied before the next', async t => {
   const database = faulty()
   const stored = await start(t, t.testdir(), { wrap: database.wrap })
   const client = await connect(stored.app)
@@ -112,7 +112,7 @@ t.test('issue 16: a request that was written in spite of an error is applied bef
   t.equal(await stateOf((await restart(t, stored)).app), state)
 })
 
-t.test('issue 16: a request is in the database before it is applied', async t => {
+t.test('persistence: a request is in the database before it is applied', async t => {
   const seen: unknown[] = []
   let count: () => unknown = () => 0
   const wrap = (log: TenantLog): TenantLog => ({
@@ -131,7 +131,7 @@ t.test('issue 16: a request is in the database before it is applied', async t =>
   t.same(seen, [0, 1], 'no bill while the row is written, and then the row')
 })
 
-t.test('issue 16: 20 simultaneous creations of one reference: one 201, nineteen 409', async t => {
+t.test('persistence: 20 simultaneous creations of one reference: one 201, nineteen 409', async t => {
   const { app } = await start(t, t.testdir())
   const client = await connect(app)
   const answers = await Promise.all(Array.from({ length: 20 }, () => client.post('/api/v1/bills', bill())))
@@ -143,7 +143,7 @@ t.test('issue 16: 20 simultaneous creations of one reference: one 201, nineteen 
   t.equal(tokens.filter(({ status }) => status === 200).length, 1, 'one registration of a client')
 })
 
-t.test('issue 16: a tenant is let go to make room, and comes back from the database', async t => {
+t.test('persistence: a tenant is let go to make room, and comes back from the database', async t => {
   const messages: string[] = []
   const stored = await start(t, t.testdir(), { maxTenants: 2, messages })
   const tokens: string[] = []
@@ -166,7 +166,7 @@ t.test('issue 16: a tenant is let go to make room, and comes back from the datab
   t.same(messages, [], 'no tenant is dropped')
 })
 
-t.test('issue 16: a snapshot replaces 500 rows; after a failure the log goes on', async t => {
+t.test('persistence: a snapshot replaces 500 rows; after a failure the log goes on', async t => {
   const database = faulty()
   const log = createMemoryLog()
   const stored = serveLog(t, log, { wrap: database.wrap })
@@ -193,7 +193,7 @@ t.test('issue 16: a snapshot replaces 500 rows; after a failure the log goes on'
   t.equal(await stateOf(serveLog(t, log).app), state)
 })
 
-t.test('issue 16: a read that finds due work writes it to the log', async t => {
+t.test('persistence: a read that finds due work writes it to the log', async t => {
   const time = { now: Date.parse(MONDAY) }
   const options: StoredOptions = { clock: 'real', now: () => time.now }
   const stored = await start(t, t.testdir(), options)
@@ -209,7 +209,7 @@ t.test('issue 16: a read that finds due work writes it to the log', async t => {
   t.match(events, [{}, { to: 'EXPIRED', at: '2026-11-02T09:10:00Z' }])
 })
 
-t.test('issue 16: a log with a missing row is refused at the read, and the others are served', async t => {
+t.test('persistence: a log with a missing row is refused at the read, and the others are served', async t => {
   const messages: string[] = []
   let isCut = false
   const wrap = (log: TenantLog): TenantLog => ({

@@ -135,48 +135,44 @@ const oneLine = /^payments-sandbox: [^\n]+\n$/
 
 t.jobs = 3
 
-t.test('control plane, Settings: --help exits with 0, an invalid value with 2', { buffered: true }, async t => {
+t.test('control plane: --help exits with 0, an invalid value with 2', { buffered: true }, async t => {
   const [help, invalid] = await Promise.all([run(['--help']), run([], { PORT: '80x' })])
   t.match(help, { code: 0, stdout: /^payments-sandbox .*\nUsage: /s, stderr: '' })
   t.match(invalid, { code: 2, stdout: '', stderr: oneLine })
 })
 
-t.test(
-  'control plane, Settings: `health`; SIGTERM finishes open requests, exit code 0',
-  { buffered: true },
-  async t => {
-    // A signal without listeners ends the process. This module reports the moment without listeners.
-    const module = `process.on('removeListener', name => {
+t.test('control plane: `health`; SIGTERM finishes open requests, exit code 0', { buffered: true }, async t => {
+  // A signal without listeners ends the process. This module reports the moment without listeners.
+  const module = `process.on('removeListener', name => {
     if (/^SIG(TERM|INT)$/.test(name) && process.listenerCount(name) === 0) console.error(name, 'has no listener')
   })`
-    const server = await start(t, { SANDBOX_SEED: 'my seed' }, { args: ['start'], module })
-    t.match(await server.line('ready'), {
-      url: /^http:\/\/127\.0\.0\.1:[1-9]\d*$/,
-      clientId: 'sandbox-client',
-      seed: 'my seed',
-    })
-    const settings = { PORT: String(server.port) }
-    t.same(await run(['health'], settings), { code: 0, stdout: '', stderr: '' })
+  const server = await start(t, { SANDBOX_SEED: 'my seed' }, { args: ['start'], module })
+  t.match(await server.line('ready'), {
+    url: /^http:\/\/127\.0\.0\.1:[1-9]\d*$/,
+    clientId: 'sandbox-client',
+    seed: 'my seed',
+  })
+  const settings = { PORT: String(server.port) }
+  t.same(await run(['health'], settings), { code: 0, stdout: '', stderr: '' })
 
-    const socket = await beginTokenRequest(server.port)
-    server.child.kill('SIGTERM')
-    await server.line('closing')
-    server.child.kill('SIGINT')
-    server.child.kill('SIGTERM')
-    let answer = ''
-    socket.on('data', data => {
-      answer += data
-    })
-    socket.write(TOKEN_REQUEST)
-    await closed(socket)
-    t.match(answer, /^HTTP\/1\.1 200 [\s\S]*"access_token"/, 'also after a second signal')
-    t.same(await server.exited, [0, null])
-    t.notMatch(server.output, 'has no listener')
-    t.same(await run(['health'], settings), { code: 1, stdout: '', stderr: '' })
-  },
-)
+  const socket = await beginTokenRequest(server.port)
+  server.child.kill('SIGTERM')
+  await server.line('closing')
+  server.child.kill('SIGINT')
+  server.child.kill('SIGTERM')
+  let answer = ''
+  socket.on('data', data => {
+    answer += data
+  })
+  socket.write(TOKEN_REQUEST)
+  await closed(socket)
+  t.match(answer, /^HTTP\/1\.1 200 [\s\S]*"access_token"/, 'also after a second signal')
+  t.same(await server.exited, [0, null])
+  t.notMatch(server.output, 'has no listener')
+  t.same(await run(['health'], settings), { code: 1, stdout: '', stderr: '' })
+})
 
-t.test('control plane, Settings: SIGINT closes a request that never ends, exit code 0', { buffered: true }, async t => {
+t.test('control plane: SIGINT closes a request that never ends, exit code 0', { buffered: true }, async t => {
   const settings = { SANDBOX_DATA: `${t.testdir()}/data` }
   const server = await start(t, settings)
   const locked = createServer(readConfig({ PORT: '0', ...settings }), silentLogger)
@@ -197,7 +193,7 @@ const isolated: Program = {
 const canIsolate = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0
 
 t.test(
-  'issue 16, SANDBOX_DATA: a second server is refused, also from another PID namespace',
+  'persistence, SANDBOX_DATA: a second server is refused, also from another PID namespace',
   { buffered: true, skip: !canIsolate && 'needs unshare, and the right to make namespaces' },
   async t => {
     const settings = { SANDBOX_DATA: `${t.testdir()}/data`, PORT: '0' }
@@ -212,7 +208,7 @@ t.test(
   },
 )
 
-t.test('control plane, Settings: an unexpected error is logged, exit code 1', { buffered: true }, async t => {
+t.test('control plane: an unexpected error is logged, exit code 1', { buffered: true }, async t => {
   const module = "process.on('SIGUSR2', () => { throw new Error('boom') })"
   const server = await start(t, {}, { module })
   server.child.kill('SIGUSR2')
@@ -254,7 +250,7 @@ t.test(
 )
 
 t.test(
-  'issue 13, LOG_LEVEL: a reader of standard output that stops reading does not stop the server',
+  'README, LOG_LEVEL: a reader of standard output that stops reading does not stop the server',
   { buffered: true },
   async t => {
     const port = await freePort()
@@ -281,7 +277,7 @@ t.test(
   },
 )
 
-t.test('issue 13: options set what variables set, and precede them', { buffered: true }, async t => {
+t.test('options set what variables set, and precede them', { buffered: true }, async t => {
   const data = `${t.testdir()}/data`
   const args = ['start', '--port=0', '--host', '127.0.0.1', '--seed', 'my seed', '--data', data, '--fixture', 'empty']
   const server = await start(t, { PORT: '1', SANDBOX_SEED: 'another' }, { args })
@@ -290,7 +286,7 @@ t.test('issue 13: options set what variables set, and precede them', { buffered:
   t.ok(existsSync(`${data}/sandbox.db`))
 })
 
-t.test('issue 13: npm start, killed or interrupted, leaves no process behind', { buffered: true }, async t => {
+t.test('npm start, killed or interrupted, leaves no process behind', { buffered: true }, async t => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
     const server = new Server(launch(npm, [], { PORT: '0' }))
@@ -306,7 +302,7 @@ t.test('issue 13: npm start, killed or interrupted, leaves no process behind', {
   }
 })
 
-t.test('issue 3, replay --until: serves the tenant before the request', { buffered: true }, async t => {
+t.test('replay --until: serves the tenant before the request', { buffered: true }, async t => {
   const config = readConfig({ PORT: '0', SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
   const recorded = await createServer(config, silentLogger)
   t.teardown(() => recorded.close())

@@ -4,7 +4,7 @@ import { ConfigError, optionOf, readConfig, SETTINGS } from '../../src/config.js
 
 const MIB = 1024 * 1024
 
-t.test('control plane, Settings: the defaults', async t => {
+t.test('control plane: the defaults', async t => {
   const { seed, ...rest } = readConfig({})
   t.match(rest, {
     host: '127.0.0.1',
@@ -35,7 +35,7 @@ t.test('control plane, SANDBOX_SEED: random by default', async t => {
   t.not(readConfig({}).seed, readConfig({}).seed)
 })
 
-t.test('control plane, Settings: a variable that is empty counts as not set', async t => {
+t.test('control plane: a variable that is empty counts as not set', async t => {
   const names = SETTINGS.map(({ variable }) => variable)
   const { seed: _, ...empty } = readConfig(Object.fromEntries(names.map(name => [name, ''])))
   const { seed: __, ...unset } = readConfig({})
@@ -95,7 +95,7 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   ['SANDBOX_SEED', '0', 'isSeedGiven', true],
 ]
 
-t.test('issue 13: each setting has an option and a row in the README', async t => {
+t.test('each setting has an option and a row in the README', async t => {
   const readme = readFileSync('README.md', 'utf8')
   for (const { variable } of SETTINGS) {
     t.ok(readme.includes(`| \`${variable}\` |`), variable)
@@ -103,7 +103,7 @@ t.test('issue 13: each setting has an option and a row in the README', async t =
   t.same(['HOST', 'SANDBOX_TOKEN_TTL'].map(optionOf), ['host', 'token-ttl'])
 })
 
-t.test('control plane, Settings: right values', async t => {
+t.test('control plane: right values', async t => {
   for (const [name, value, member, expected] of right) {
     const config: Record<string, unknown> = { ...readConfig({ [name]: value }) }
     t.same(config[member], expected, `${name}=${value}`)
@@ -148,7 +148,7 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ['SANDBOX_STATE_BYTES', ['0', '268435457', '32MiB'], /integer from 1 to 268435456\b/],
 ]
 
-t.test('control plane, Settings: a wrong value: one line that names variable, value and what is allowed', async t => {
+t.test('control plane: a wrong value: one line that names variable, value and what is allowed', async t => {
   for (const [name, values, allowed] of wrong) {
     for (const value of values) {
       let error: unknown
@@ -182,7 +182,7 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: a wrong one is a secret, too: the li
   }
 })
 
-t.test('control plane, Settings: a value that is very long is shortened', async t => {
+t.test('control plane: a value that is very long is shortened', async t => {
   t.throws(() => readConfig({ LOG_LEVEL: 'x'.repeat(10_000) }), { message: /^.{50,300}$/ })
 })
 
@@ -261,7 +261,7 @@ t.test('decisions §3, SANDBOX_CLIENTS: a client stands in it once, and origins 
   }
 })
 
-t.test('issue 16, SANDBOX_DATABASE_URL: needs a seed, excludes SANDBOX_DATA, and is in no message', async t => {
+t.test('persistence, SANDBOX_DATABASE_URL: needs a seed, excludes SANDBOX_DATA, and is in no message', async t => {
   const url = 'postgres://user:hush@db.example/sandbox'
   t.equal(readConfig({ SANDBOX_DATABASE_URL: url, SANDBOX_SEED: 'x' }).databaseUrl, url)
   for (const [settings, reason] of [

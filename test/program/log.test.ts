@@ -36,7 +36,7 @@ const fail = (message: string) => {
   throw new Error(message)
 }
 
-t.test('issue 13, log: each line is written at once while the reader reads', async t => {
+t.test('log: each line is written at once while the reader reads', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output)
   for (let n = 0; n < 10; n++) logger.info({ n }, 'hello')
@@ -48,7 +48,7 @@ t.test('issue 13, log: each line is written at once while the reader reads', asy
   await flush(fail)
 })
 
-t.test('issue 13, log: lines for a stopped reader are bounded; dropped lines are counted and reported', async t => {
+t.test('log: lines for a stopped reader are bounded; dropped lines are counted and reported', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output, 100_000)
   output.stop()
@@ -68,7 +68,7 @@ t.test('issue 13, log: lines for a stopped reader are bounded; dropped lines are
   t.match(output.lines.at(-1), { msg: 'later' }, 'reported once')
 })
 
-t.test('issue 13, log: a flush waits for a slow reader', async t => {
+t.test('log: a flush waits for a slow reader', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output)
   output.stop()
@@ -81,7 +81,7 @@ t.test('issue 13, log: a flush waits for a slow reader', async t => {
   t.match(output.text, 'last')
 })
 
-t.test('issue 13, log: a line that cannot be written does no harm', async t => {
+t.test('log: a line that cannot be written does no harm', async t => {
   const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('no space')) })
   const { logger, flush } = createJsonLog('info', output)
   logger.fatal('first')

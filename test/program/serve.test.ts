@@ -69,7 +69,7 @@ t.test('control plane, SANDBOX_CLIENTS: a client with a fixture that is not ther
   t.notMatch(error.message, 'hush-hush')
 })
 
-t.test('issue 13, SANDBOX_DATA: a folder of another owner: one line with the command that helps', async t => {
+t.test('README, SANDBOX_DATA: a folder of another owner: one line with the command that helps', async t => {
   // The user of the tests may be root, to whom no folder is closed.
   const { mkdirSync } = fs
   t.teardown(() => {
@@ -103,7 +103,7 @@ t.test('control plane, PORT: a port that is taken is no wrong setting', async t 
   t.match(error, { code: 'EADDRINUSE', message: new RegExp(String(port)) })
 })
 
-t.test('issue 16, SANDBOX_DATA: a folder that cannot be used; one that could be is free again', async t => {
+t.test('persistence, SANDBOX_DATA: a folder that cannot be used; one that could be is free again', async t => {
   const folder = t.testdir({ file: 'text' })
   const error = await refusal({ SANDBOX_DATA: `${folder}/file` })
   t.ok(error instanceof ConfigError)

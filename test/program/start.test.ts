@@ -72,13 +72,13 @@ t.test('control plane, PORT 0: listens on a free port and logs its URL', async t
   t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
 })
 
-t.test('issue 13: the address in the ready line shows the overview', async t => {
+t.test('the address in the ready line shows the overview', async t => {
   const server = await start(t)
   const [address = ''] = /http\S+/.exec(server.lines.at(-1)?.msg ?? '') ?? []
   t.match(await (await fetch(address)).json(), { name: 'payments-sandbox', routes: Array })
 })
 
-t.test('issue 13, SANDBOX_FIXTURE: the first records of the demo client', async t => {
+t.test('README, SANDBOX_FIXTURE: the first records of the demo client', async t => {
   const folder = t.testdir({ 'story.json': '{"bills": []}' })
   for (const [settings, mandates] of [
     [{}, 12],
@@ -95,7 +95,7 @@ t.test('issue 13, SANDBOX_FIXTURE: the first records of the demo client', async 
   t.equal(error.message, 'SANDBOX_FIXTURE="saga" is not allowed: give one of demo, empty.')
 })
 
-t.test('issue 13, SANDBOX_STATE_BYTES: bounds a state document', async t => {
+t.test('README, SANDBOX_STATE_BYTES: bounds a state document', async t => {
   const server = await start(t, { SANDBOX_STATE_BYTES: '10' })
   const { status, body } = await send(server, 'PUT', '/_sandbox/state', '', { format: 'payments-sandbox/state' })
   t.match({ status, body }, { status: 413, body: { code: 'PAYLOAD_TOO_LARGE', message: /10 bytes/ } })
@@ -234,7 +234,7 @@ t.test('decisions §3, SANDBOX_MAX_TENANTS: a dropped tenant is logged', async t
 
 const stateOf = async ({ url }: Running) => (await fetch(`${url}/_sandbox/state?client=acme`)).text()
 
-t.test('issue 16, SANDBOX_DATA: a restart keeps tenants; new payout links point to the new address', async t => {
+t.test('persistence, SANDBOX_DATA: a restart keeps tenants; new payout links point to the new address', async t => {
   const data = `${t.testdir()}/data`
   const settings = { SANDBOX_DATA: data, SANDBOX_CLOCK: '2026-11-02T09:00:00Z' }
   const first = await start(t, { ...settings, SANDBOX_SEED: 'kept' })
@@ -282,7 +282,7 @@ t.test('control plane, SIGTERM: an open request is finished and stored, with its
   t.match(JSON.parse(await stateOf(next)), { payoutLinks: [{ record: { amount: '25' } }] })
 })
 
-t.test('issue 16, SANDBOX_DATA: a database that cannot be used is a ConfigError in one line', async t => {
+t.test('persistence, SANDBOX_DATA: a database that cannot be used is a ConfigError in one line', async t => {
   const folder = t.testdir({ file: 'text', foreign: { 'sandbox.db': 'text '.repeat(1000) } })
   const server = await start(t, { SANDBOX_DATA: `${folder}/damaged` })
   await issueToken(server, 'acme')

@@ -11,7 +11,7 @@ import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, re
 import { closed, LIVE, listen, open, request } from '../http/raw.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 
-// issue 3: a recording is a start state and the requests since. `payments-sandbox replay` sends them again.
+// A recording is a start state and the requests since. `payments-sandbox replay` sends them again.
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const MIB = 1024 * 1024
@@ -70,7 +70,7 @@ const upload = (content: string | Buffer) =>
 
 // --------------------------------------------------------------------------------------------------------- sameness
 
-/** Waiting that a fault asks for is over at once. */
+/** Ends the delays of faults at once. */
 const timers = {
   elapsed: () => 0,
   later(_: number, work: () => void) {
@@ -80,7 +80,7 @@ const timers = {
   flush() {},
 }
 
-t.test('issue 3: random requests over several tenants replay with no difference', async t => {
+t.test('random requests over several tenants replay with no difference', async t => {
   const total = IS_LONG ? 7000 : 700
   const steps = fc.sample(fc.nat(1_000_000), { seed: 3, numRuns: 1009 })
   let realNow = Date.parse('2026-11-02T09:00:00.000Z')
@@ -131,7 +131,7 @@ t.test('issue 3: random requests over several tenants replay with no difference'
 
 type Player = ReturnType<typeof createPlayer>
 
-t.test('issue 3: a fault in the delivery of an answer does nothing to the recording', async t => {
+t.test('a fault in the delivery of an answer does nothing to the recording', async t => {
   const app = build(t)
   const client = await connect(app)
   const port = await listen(app)
@@ -192,7 +192,7 @@ async function prepare(t: Test, { clock = MONDAY, maxTenants = 10 } = {}) {
   }
 }
 
-t.test('issue 3: the order of a recording is that in which requests were applied', async t => {
+t.test('the order of a recording is that in which requests were applied', async t => {
   const { app, client, begin } = await prepare(t)
   await client.post('/api/v1/bills', bill())
   const first = await begin('POST /api/v1/mandates', JSON.stringify(mandate()))
@@ -214,7 +214,7 @@ t.test('issue 3: the order of a recording is that in which requests were applied
   t.equal(recording.requests.length, 45)
 })
 
-t.test('issue 3: a request has the time at which its body was complete', async t => {
+t.test('a request has the time at which its body was complete', async t => {
   const { app, client, time, begin } = await prepare(t, { clock: 'real' })
   const end = await begin('POST /api/v1/mandates', JSON.stringify(mandate()))
   time.now += 90_500
@@ -228,7 +228,7 @@ t.test('issue 3: a request has the time at which its body was complete', async t
   ])
 })
 
-t.test('issue 3: a tenant that begins again while a body comes in has none of its earlier life', async t => {
+t.test('a tenant that begins again while a body comes in has none of its earlier life', async t => {
   const renewals: [(client: Client) => Promise<unknown>, status: number, operations: string[]][] = [
     [client => client.control('POST', '/reset'), 401, []],
     [
@@ -311,7 +311,7 @@ t.test(
   },
 )
 
-t.test('issue 4: a recorded body is the sent one, whatever has become of its record since', async t => {
+t.test('a recorded body is the sent one, whatever has become of its record since', async t => {
   const app = build(t)
   const client = await connect(app)
   const sent: [string, string, object][] = [
@@ -335,33 +335,30 @@ t.test('issue 4: a recorded body is the sent one, whatever has become of its rec
   )
 })
 
-t.test(
-  'issue 3: token requests are recorded only where a fault meets them; no secret and no token is recorded',
-  async t => {
-    const app = build(t)
-    const client = await connect(app)
-    await client.control('POST', '/faults', {
-      match: { path: '/api/v1/oauth/token' },
-      effect: { kind: 'error', status: 503 },
-    })
-    const statuses = []
-    const secret = { client_secret: 'secret', password: 'hush-1', access_token: client.token }
-    for (let count = 0; count < 2; count++) statuses.push((await requestToken(app, secret)).status)
-    await client.post(`/api/v1/mandates?client%5Fsecret=hush-2&Access_Token=${client.token}`, {
-      ...mandate({ client_secret: 'hush-3', clientSecret: 'hu\\"sh-4' }),
-      creditor: { ...mandate().creditor, password: 'hush-5' },
-    })
-    await client.control('POST', '/fork', { clientId: 'copy', clientSecret: 'hush-6' })
-    const recording = await replays(t, app)
-    t.same(statuses, [503, 200])
-    t.same(operations(recording), ['POST /_sandbox/faults', 'POST /api/v1/oauth/token', 'POST /api/v1/mandates'])
-    const text = JSON.stringify(recording)
-    t.notMatch(text, /hush|sh-4|"secret"|=secret/)
-    t.notOk(text.includes(client.token))
-  },
-)
+t.test('token requests are recorded only where a fault meets them; no secret and no token is recorded', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.control('POST', '/faults', {
+    match: { path: '/api/v1/oauth/token' },
+    effect: { kind: 'error', status: 503 },
+  })
+  const statuses = []
+  const secret = { client_secret: 'secret', password: 'hush-1', access_token: client.token }
+  for (let count = 0; count < 2; count++) statuses.push((await requestToken(app, secret)).status)
+  await client.post(`/api/v1/mandates?client%5Fsecret=hush-2&Access_Token=${client.token}`, {
+    ...mandate({ client_secret: 'hush-3', clientSecret: 'hu\\"sh-4' }),
+    creditor: { ...mandate().creditor, password: 'hush-5' },
+  })
+  await client.control('POST', '/fork', { clientId: 'copy', clientSecret: 'hush-6' })
+  const recording = await replays(t, app)
+  t.same(statuses, [503, 200])
+  t.same(operations(recording), ['POST /_sandbox/faults', 'POST /api/v1/oauth/token', 'POST /api/v1/mandates'])
+  const text = JSON.stringify(recording)
+  t.notMatch(text, /hush|sh-4|"secret"|=secret/)
+  t.notOk(text.includes(client.token))
+})
 
-t.test('issue 3: an uploaded file is recorded with its name and its content in base64', async t => {
+t.test('an uploaded file is recorded with its name and its content in base64', async t => {
   const app = build(t)
   const client = await connect(app)
   await client.post('/api/v1/bills', bill())
@@ -379,7 +376,7 @@ t.test('issue 3: an uploaded file is recorded with its name and its content in b
   )
 })
 
-t.test('issue 3: a long answer is known by its digest, one without content has none', async t => {
+t.test('a long answer is known by its digest, one without content has none', async t => {
   const app = build(t)
   const client = await connect(app)
   const mandates = Array.from({ length: 200 }, (_, at) => mandate({ mandateReference: `MND-${1000 + at}` }))
@@ -397,57 +394,54 @@ t.test('issue 3: a long answer is known by its digest, one without content has n
   t.notOk(requests[2]?.answer?.body)
 })
 
-t.test(
-  'issue 3: neither reads are recorded nor requests that were refused before they could change anything',
-  async t => {
-    const app = build(t)
-    const client = await connect(app)
-    const json = { 'content-type': 'application/json' }
-    const own = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', ...json }
-    const { authorization, ...anonymous } = own
-    const cases: [status: number, method: string, url: string, headers: Record<string, string>, body?: unknown][] = [
-      [404, 'POST', '/api/v1/nowhere', own, mandate()],
-      [405, 'PUT', '/api/v1/mandates', own, mandate()],
-      [401, 'POST', '/api/v1/mandates', anonymous, mandate()],
-      [401, 'POST', '/api/v1/mandates', { ...own, authorization: 'Bearer x' }, mandate()],
-      [400, 'POST', '/api/v1/mandates', { authorization, ...json }, mandate()],
-      [415, 'POST', '/api/v1/mandates', { ...own, 'content-type': 'text/plain' }, 'x'],
-      [413, 'POST', '/api/v1/mandates', own, Buffer.alloc(MIB + 1)],
-      [400, 'POST', '/api/v1/mandates', own, '{'],
-      [400, 'POST', '/api/v1/mandates', own, {}],
-      [400, 'DELETE', '/api/v1/mandates/!', { authorization, 'x-region': 'EU' }],
-      [400, 'POST', '/_sandbox/clock/advance?client=acme', json, { by: 'x' }],
-      [404, 'POST', '/_sandbox/clock/advance?client=nobody', json, { by: 'P1D' }],
-      [200, 'GET', '/api/v1/mandates', { authorization, 'x-region': 'EU' }],
-      [200, 'HEAD', '/api/v1/mandates', { authorization, 'x-region': 'EU' }],
-      [204, 'OPTIONS', '/api/v1/mandates', { authorization, 'x-region': 'EU' }],
-      [200, 'GET', '/_sandbox/state?client=acme', {}],
-      [200, 'POST', '/_sandbox/requests/verify?client=acme', json, { path: '/' }],
-      [200, 'DELETE', '/_sandbox/requests?client=acme', {}],
-      [201, 'POST', '/_sandbox/fork?client=acme', json, { clientId: 'copy' }],
-    ]
-    const seen = []
-    for (const [, method, url, headers, body] of cases)
-      seen.push([(await call(app, method, url, { headers, body })).status, method, url])
-    t.same(
-      seen,
-      cases.map(([status, method, url]) => [status, method, url]),
-    )
-    t.same(operations(await recordingOf(app)), [])
+t.test('neither reads are recorded nor requests that were refused before they could change anything', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const json = { 'content-type': 'application/json' }
+  const own = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', ...json }
+  const { authorization, ...anonymous } = own
+  const cases: [status: number, method: string, url: string, headers: Record<string, string>, body?: unknown][] = [
+    [404, 'POST', '/api/v1/nowhere', own, mandate()],
+    [405, 'PUT', '/api/v1/mandates', own, mandate()],
+    [401, 'POST', '/api/v1/mandates', anonymous, mandate()],
+    [401, 'POST', '/api/v1/mandates', { ...own, authorization: 'Bearer x' }, mandate()],
+    [400, 'POST', '/api/v1/mandates', { authorization, ...json }, mandate()],
+    [415, 'POST', '/api/v1/mandates', { ...own, 'content-type': 'text/plain' }, 'x'],
+    [413, 'POST', '/api/v1/mandates', own, Buffer.alloc(MIB + 1)],
+    [400, 'POST', '/api/v1/mandates', own, '{'],
+    [400, 'POST', '/api/v1/mandates', own, {}],
+    [400, 'DELETE', '/api/v1/mandates/!', { authorization, 'x-region': 'EU' }],
+    [400, 'POST', '/_sandbox/clock/advance?client=acme', json, { by: 'x' }],
+    [404, 'POST', '/_sandbox/clock/advance?client=nobody', json, { by: 'P1D' }],
+    [200, 'GET', '/api/v1/mandates', { authorization, 'x-region': 'EU' }],
+    [200, 'HEAD', '/api/v1/mandates', { authorization, 'x-region': 'EU' }],
+    [204, 'OPTIONS', '/api/v1/mandates', { authorization, 'x-region': 'EU' }],
+    [200, 'GET', '/_sandbox/state?client=acme', {}],
+    [200, 'POST', '/_sandbox/requests/verify?client=acme', json, { path: '/' }],
+    [200, 'DELETE', '/_sandbox/requests?client=acme', {}],
+    [201, 'POST', '/_sandbox/fork?client=acme', json, { clientId: 'copy' }],
+  ]
+  const seen = []
+  for (const [, method, url, headers, body] of cases)
+    seen.push([(await call(app, method, url, { headers, body })).status, method, url])
+  t.same(
+    seen,
+    cases.map(([status, method, url]) => [status, method, url]),
+  )
+  t.same(operations(await recordingOf(app)), [])
 
-    await client.delete('/api/v1/mandates/MND-NONE')
-    await client.post('/api/v1/direct-debit', collection())
-    await client.control('POST', '/mandates/MND-NONE/cancel')
-    const { requests } = await replays(t, app)
-    t.same(
-      requests.map(({ answer }) => answer?.status),
-      [404, 404, 404],
-      'what the state refuses is recorded',
-    )
-  },
-)
+  await client.delete('/api/v1/mandates/MND-NONE')
+  await client.post('/api/v1/direct-debit', collection())
+  await client.control('POST', '/mandates/MND-NONE/cancel')
+  const { requests } = await replays(t, app)
+  t.same(
+    requests.map(({ answer }) => answer?.status),
+    [404, 404, 404],
+    'what the state refuses is recorded',
+  )
+})
 
-t.test('issue 3: a read is recorded while a fault is armed for it, whether or not the fault fires', async t => {
+t.test('a read is recorded while a fault is armed for it, whether or not the fault fires', async t => {
   const app = build(t)
   const client = await connect(app)
   const match = { path: '/api/v1/mandates' }
@@ -461,7 +455,7 @@ t.test('issue 3: a read is recorded while a fault is armed for it, whether or no
   t.notMatch(operations(recording), /bills/)
 })
 
-t.test('issue 3: reset, PUT /state and fork each begin a recording', async t => {
+t.test('reset, PUT /state and fork each begin a recording', async t => {
   const app = build(t, { maxTenants: 3 })
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())

@@ -32,7 +32,7 @@ function write(t: Test, content: unknown, name = 'recording.json'): string {
   return path
 }
 
-t.test('issue 3, replay: exit code 0 where every answer is the same, whatever the settings of the process', async t => {
+t.test('replay: exit code 0 where every answer is the same, whatever the settings of the process', async t => {
   const recording = await live(t)
   const settings = {
     SANDBOX_SEED: 'other',
@@ -51,13 +51,13 @@ t.test('issue 3, replay: exit code 0 where every answer is the same, whatever th
   t.notOk(fs.existsSync(settings.SANDBOX_DATA))
 })
 
-t.test('issue 3, replay: it prints that the recording stopped at its bound', async t => {
+t.test('replay: it prints that the recording stopped at its bound', async t => {
   const { code, stdout } = await command(['replay', write(t, { ...(await live(t)), complete: false })])
   t.equal(code, 0)
   t.match(stdout, /stopped at its bound/)
 })
 
-t.test('issue 3, replay: a request that had no answer yet is applied; a recording may be empty', async t => {
+t.test('replay: a request that had no answer yet is applied; a recording may be empty', async t => {
   const recording = await live(t)
   recording.requests[0].answer = null
   t.same(await command(['replay', write(t, recording)]), SAME)
@@ -67,89 +67,86 @@ t.test('issue 3, replay: a request that had no answer yet is applied; a recordin
   })
 })
 
-t.test(
-  'issue 3, replay: it prints the first answer that differs, as recorded and as replayed: exit code 1',
-  async t => {
-    const recording = await live(t)
-    const cases: [name: string, n: number, tamper: (copy: Recording) => void, lines: [RegExp, RegExp, RegExp]][] = [
-      [
-        'another body of an answer',
-        1,
-        ({ requests }) => {
-          requests[0].answer = JSON.parse(JSON.stringify(requests[0].answer).replaceAll('ACTIVE', 'FAILED'))
-        },
-        [/POST \/api\/v1\/mandates/, /201 .*FAILED/, /201 .*ACTIVE/],
-      ],
-      [
-        'another status of an answer',
-        3,
-        ({ requests }) => {
-          requests[2].answer.status = 201
-        },
-        [/POST \/api\/v1\/mandates/, /201 .*DUPLICATE/, /409 .*DUPLICATE/],
-      ],
-      [
-        'another digest of an answer',
-        6,
-        ({ requests }) => {
-          requests[5].answer = { status: 200, sha256: 'f00' }
-        },
-        [/POST \/_sandbox\/seed/, /200 .*f00/, /200 /],
-      ],
-      [
-        'another body of a request',
-        1,
-        ({ requests }) => {
-          requests[0].body.type = 'ONE_OFF'
-        },
-        [/POST \/api\/v1\/mandates/, /201 .*RECURRING/, /201 .*ONE_OFF/],
-      ],
-      [
-        'another start',
-        1,
-        ({ start }) => {
-          start.settings.mandateActivation = 'manual'
-        },
-        [/POST \/api\/v1\/mandates/, /201 .*ACTIVE/, /201 .*PENDING/],
-      ],
-      [
-        'another seed',
-        4,
-        copy => {
-          copy.seed = 'other'
-        },
-        [/payout-links/, /201 /, /201 /],
-      ],
-      [
-        'another time',
-        2,
-        ({ requests }) => {
-          requests[1].at = '2026-11-03T09:00:00Z'
-        },
-        [/direct-debit/, /201 /, /201 /],
-      ],
-    ]
-    for (const [name, n, tamper, lines] of cases) {
-      const copy = structuredClone(recording)
-      tamper(copy)
-      const { code, stdout, stderr } = await command(['replay', write(t, copy)])
-      t.same([code, stderr], [1, ''], name)
-      const [first = '', recorded = '', replayed = ''] = stdout.split('\n')
-      t.match([first, recorded, replayed], lines, name)
-      t.ok(first.startsWith(`request ${n} of 6 is answered otherwise`), first)
-      t.ok(/^ *recorded /.test(recorded) && /^ *replayed /.test(replayed), stdout)
-    }
-  },
-)
+t.test('replay: it prints the first answer that differs, as recorded and as replayed: exit code 1', async t => {
+  const recording = await live(t)
+  const cases: [name: string, n: number, tamper: (copy: Recording) => void, lines: [RegExp, RegExp, RegExp]][] = [
+    [
+      'another body of an answer',
+      1,
+      ({ requests }) => {
+        requests[0].answer = JSON.parse(JSON.stringify(requests[0].answer).replaceAll('ACTIVE', 'FAILED'))
+      },
+      [/POST \/api\/v1\/mandates/, /201 .*FAILED/, /201 .*ACTIVE/],
+    ],
+    [
+      'another status of an answer',
+      3,
+      ({ requests }) => {
+        requests[2].answer.status = 201
+      },
+      [/POST \/api\/v1\/mandates/, /201 .*DUPLICATE/, /409 .*DUPLICATE/],
+    ],
+    [
+      'another digest of an answer',
+      6,
+      ({ requests }) => {
+        requests[5].answer = { status: 200, sha256: 'f00' }
+      },
+      [/POST \/_sandbox\/seed/, /200 .*f00/, /200 /],
+    ],
+    [
+      'another body of a request',
+      1,
+      ({ requests }) => {
+        requests[0].body.type = 'ONE_OFF'
+      },
+      [/POST \/api\/v1\/mandates/, /201 .*RECURRING/, /201 .*ONE_OFF/],
+    ],
+    [
+      'another start',
+      1,
+      ({ start }) => {
+        start.settings.mandateActivation = 'manual'
+      },
+      [/POST \/api\/v1\/mandates/, /201 .*ACTIVE/, /201 .*PENDING/],
+    ],
+    [
+      'another seed',
+      4,
+      copy => {
+        copy.seed = 'other'
+      },
+      [/payout-links/, /201 /, /201 /],
+    ],
+    [
+      'another time',
+      2,
+      ({ requests }) => {
+        requests[1].at = '2026-11-03T09:00:00Z'
+      },
+      [/direct-debit/, /201 /, /201 /],
+    ],
+  ]
+  for (const [name, n, tamper, lines] of cases) {
+    const copy = structuredClone(recording)
+    tamper(copy)
+    const { code, stdout, stderr } = await command(['replay', write(t, copy)])
+    t.same([code, stderr], [1, ''], name)
+    const [first = '', recorded = '', replayed = ''] = stdout.split('\n')
+    t.match([first, recorded, replayed], lines, name)
+    t.ok(first.startsWith(`request ${n} of 6 is answered otherwise`), first)
+    t.ok(/^ *recorded /.test(recorded) && /^ *replayed /.test(replayed), stdout)
+  }
+})
 
-t.test('issue 3, replay --until: an answer before that differs is printed, and nothing is served', async t => {
+t.test('replay --until: an answer before that differs is printed, and nothing is served', async t => {
   const recording = await live(t)
   recording.requests[0].answer.status = 500
   const expected = { code: 1, stdout: /^request 1 of \d is answered otherwise/ }
   t.match(await command(['replay', write(t, recording), '--until', '5']), expected)
 })
 
-t.test('issue 3, replay: requests that seed a fixture of their own folder need it', async t => {
+t.test('replay: requests that seed a fixture of their own folder need it', async t => {
   const folder = t.testdir({ 'story.json': JSON.stringify({ bills: [bill()] }) })
   const app = build(t, { fixtures: loadFixtures(OWN_FIXTURES, folder) })
   const client = await connect(app)
@@ -184,7 +181,7 @@ async function refusals(cases: [name: string, args: string[], why: RegExp][]) {
   return rows
 }
 
-t.test('issue 3, replay: a file that is no recording is refused by one line with its name, exit code 2', async t => {
+t.test('replay: a file that is no recording is refused by one line with its name, exit code 2', async t => {
   const recording = await live(t)
   const without = (name: string) => Object.fromEntries(Object.entries(recording).filter(([key]) => key !== name))
   const [first, ...others] = recording.requests
@@ -233,7 +230,7 @@ t.test('issue 3, replay: a file that is no recording is refused by one line with
   )
 })
 
-t.test('issue 3, replay: wrong usage ends with one line and exit code 2', async t => {
+t.test('replay: wrong usage ends with one line and exit code 2', async t => {
   const file = write(t, await live(t))
   const cases: [string, string[], RegExp][] = [
     ...['0', '99', '-1', '+1', '1.5', 'x', '', ' 1', '99999999999999999999'].map((text): [string, string[], RegExp] => [

@@ -151,7 +151,7 @@ const updates = {
   dueDate: Type.Optional(assumed(CalendarDate, 'When the bill is due.')),
 }
 
-/** PATCH /api/v1/bills/{uniqueReferenceIdentifier}: what can be updated is documented (interface, Other endpoints). */
+/** PATCH /api/v1/bills/{uniqueReferenceIdentifier}: the interface documents its members (Other endpoints). */
 export const BillUpdate = Type.Object(updates, {
   title: 'BillUpdateRequest',
   description: 'At least one of the members.',

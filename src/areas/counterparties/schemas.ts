@@ -32,7 +32,7 @@ const MobileNumber = Type.String({
   'x-expected': 'a number in E.164 form, such as +4915112345678',
 })
 
-/** What an update may change, one of which it must. */
+/** The members of an update, which has at least one. */
 export const updates = {
   accountHolderName: Type.Optional(named(AccountHolderName, 'The holder of the account.')),
   emailAddress: Type.Optional(named(EmailAddress, 'The e-mail address.')),

@@ -63,7 +63,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         'x-fidelity': 'documented',
         description:
           'Sorted by `initiatedAt`, newest first. Filters combine with AND; the values of an array filter combine with OR. ' +
-          'A cursor is a position: later records neither repeat nor shift what follows.',
+          'A cursor is a position. Records that are added later neither repeat nor shift the following pages.',
         headers: statedRegions,
         querystring: CollectionQuery,
         response: { 200: CollectionList, ...failures },

@@ -71,7 +71,7 @@ const given = {
   debtor: assumed(Debtor, 'The party that pays.'),
 }
 
-/** What has a default: the only values that there are, or today. */
+/** Members with a default: the only legal value, or today. */
 const defaulted = {
   mode: documented(OneOf('CORE'), 'The variant of the scheme.'),
   scheme: assumed(OneOf('SEPA'), 'The payment scheme.'),
@@ -137,7 +137,7 @@ export const Mandate = assumeConstraints(
   ),
 )
 
-/** A mandate as it is stored: with what only the control plane shows. */
+/** A stored mandate, with the members that only the control plane shows. */
 export const StoredMandate = titled(
   'MandateRecord',
   Type.Object({

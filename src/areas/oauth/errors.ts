@@ -6,7 +6,7 @@ export interface OAuthError extends ErrorEnvelope {
   readonly error_description: string
 }
 
-/** RFC 6749 §5.2; for what it has no word, those of §4.1.2.1. */
+/** The error codes of RFC 6749 §5.2, and of §4.1.2.1 for cases that §5.2 does not list. */
 const oauthErrors: Partial<Record<ErrorCode, string>> = {
   INVALID_CLIENT: 'invalid_client',
   UNSUPPORTED_GRANT_TYPE: 'unsupported_grant_type',

@@ -91,7 +91,7 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh
   app.get(
     '/pay/:payoutLinkId',
     {
-      // Other sites link to the page. Who frames it is said by its policy.
+      // Other sites link to the page. Its policy names the origins that may frame it.
       config: { isPublic: true },
       schema: {
         ...schema,

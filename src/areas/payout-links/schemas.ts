@@ -134,7 +134,7 @@ export const CancelPayoutLink = Type.Object(
 )
 export type CancelPayoutLink = Static<typeof CancelPayoutLink>
 
-/** What a recipient fills in to claim a link (decisions §8). */
+/** The form of a recipient who claims a link (decisions §8). */
 export const Claim = Type.Object(
   {
     accountHolderName: assumed(AccountHolderName, 'The holder of the account to pay to.'),
@@ -151,14 +151,14 @@ export const Claim = Type.Object(
 )
 export type Claim = Static<typeof Claim>
 
-/** What a recipient says who declines a link (decisions §8). */
+/** The form of a recipient who declines a link (decisions §8). */
 export const Decline = Type.Object(
   { remarks: Type.Optional(assumed(Remarks, 'Why the recipient declined.')) },
   { title: 'PayoutLinkDecline', examples: [{ remarks: 'I prefer a bank transfer.' }] },
 )
 export type Decline = Static<typeof Decline>
 
-/** A link as it is stored: with what only the control plane shows. */
+/** A stored link, with the members that only the control plane shows. */
 export const StoredPayoutLink = titled(
   'PayoutLinkRecord',
   Type.Object({

@@ -70,7 +70,7 @@ document.addEventListener('mouseup', () => {
   isPressed = false
 })
 document.addEventListener('focusout', ({ target }) => {
-  // A message moves what is below it: a button would move away between the press and the release of the mouse.
+  // A message moves the elements below it. A button would move between the press and the release of the mouse.
   if (isPressed) document.addEventListener('mouseup', () => setTimeout(leave, 0, target), { once: true })
   else leave(target)
 })
