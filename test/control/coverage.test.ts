@@ -79,7 +79,7 @@ t.test('control plane, GET /coverage: first, following and empty pages, and the 
 })
 
 t.test('control plane, GET /coverage: answers of faults count if they arrive', async t => {
-  const { client, of } = await prepare(t)
+  const { client, of, states } = await prepare(t)
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 503 } })
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
   await client.get(MANDATES)
@@ -87,9 +87,12 @@ t.test('control plane, GET /coverage: answers of faults count if they arrive', a
   const { statuses, errorCodes } = await of(`GET ${MANDATES}`)
   t.same([statuses.met.slice().sort(), errorCodes.met], [[418, 503], ['SERVICE_UNAVAILABLE']])
 
+  await client.post(MANDATES, mandate())
+  await client.control('POST', '/mandates/MND-0001/cancel')
   await client.control('POST', '/faults', { effect: { kind: 'drop', when: 'after' } })
   await client.get(`${MANDATES}/MND-0001`).catch(() => {})
   t.match(await of(`GET ${MANDATES}/{mandateReference}`), { requests: 0, statuses: { met: [] } })
+  t.same((await states('mandate')).met, ['ACTIVE'], 'a state in a lost answer is not met')
 })
 
 t.test('control plane, GET /coverage: each client has its own; a refused request counts for its client', async t => {
