@@ -95,6 +95,54 @@ t.test('control plane, GET /coverage: answers of faults count if they arrive', a
   t.same((await states('mandate')).met, ['ACTIVE'], 'a state in a lost answer is not met')
 })
 
+/** The documented rule (docs/control-plane.md): no working app meets these, or only the sandbox answers them. */
+const UNEXPECTED = [
+  'MALFORMED_REQUEST',
+  'UNSUPPORTED_GRANT_TYPE',
+  'MISSING_TOKEN',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'FORBIDDEN_ORIGIN',
+  'FORBIDDEN_HOST',
+]
+
+t.test('control plane, GET /coverage: errors that an app need not handle are not missed', async t => {
+  const { coverage } = await prepare(t)
+  const { operations } = await coverage()
+  for (const { operation, statuses, errorCodes } of operations as Row[]) {
+    const isUpload = operation.endsWith('/document')
+    const codes = isUpload ? UNEXPECTED : [...UNEXPECTED, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+    t.same(
+      codes.filter(code => errorCodes.missed.includes(code)),
+      [],
+      operation,
+    )
+    const unexpected = isUpload ? [403, 405, 408, 431] : [405, 408, 413, 415, 431]
+    t.same(
+      unexpected.filter(status => statuses.missed.includes(status)),
+      [],
+      operation,
+    )
+    for (const code of ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'RATE_LIMITED']) {
+      t.ok(errorCodes.missed.includes(code), `${operation} ${code}`)
+    }
+    if (isUpload) t.match(errorCodes.missed.join(), /PAYLOAD_TOO_LARGE,UNSUPPORTED_MEDIA_TYPE/)
+  }
+})
+
+t.test('control plane, GET /coverage: an error that an app need not handle is met where it occurs', async t => {
+  const { client, coverage, of } = await prepare(t)
+  const before = (await coverage()).summary
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 405, code: 'METHOD_NOT_ALLOWED' } })
+  await client.get(MANDATES)
+  await client.post(MANDATES, '{')
+  t.match(await of(`GET ${MANDATES}`), { statuses: { met: [405] }, errorCodes: { met: ['METHOD_NOT_ALLOWED'] } })
+  t.match(await of(`POST ${MANDATES}`), { statuses: { met: [400] }, errorCodes: { met: ['MALFORMED_REQUEST'] } })
+  const { errorCodes } = (await coverage()).summary
+  t.same([errorCodes.met - before.errorCodes.met, errorCodes.of - before.errorCodes.of], [2, 2])
+})
+
 t.test('control plane, GET /coverage: each client has its own; a refused request counts for its client', async t => {
   const { app, client, of } = await prepare(t)
   const other = await connect(app, 'other')
