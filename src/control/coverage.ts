@@ -5,6 +5,8 @@ import { MANDATE_STATUSES } from '../areas/mandates/lifecycle.js'
 import { PAYOUT_LINK_STATUSES } from '../areas/payout-links/lifecycle.js'
 import type { ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
+import { referenceTo } from '../openapi/docs.js'
+import { serviceTags } from '../openapi/documents.js'
 import { codesOf } from '../openapi/errors.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
 import { isApi } from '../openapi/routes.js'
@@ -36,8 +38,23 @@ const UNEXPECTED: ReadonlySet<ErrorCode> = new Set([
 /** Errors that a file of a user causes, and on other operations only a defect of the app. */
 const OF_FILES: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'])
 
-type Report = Static<typeof CoverageReport>
-type Met<T> = { met: T[]; missed: T[] }
+export type Report = Static<typeof CoverageReport>
+/** Values that were met, and those that were missed. */
+export type Met<T> = { met: T[]; missed: T[] }
+
+/** The coverage of an operation, with its description. */
+export type OperationRow = Report['operations'][number] & {
+  readonly summary: string
+  /** The address of its description, relative to the page. */
+  readonly reference: string
+}
+
+/** The coverage of the operations of one area, and of the states of its records. */
+export interface AreaCoverage {
+  readonly name: string
+  readonly operations: readonly OperationRow[]
+  readonly states: Report['states']
+}
 
 /** Reports which answers, states and pages a client has got since its reset, of those that it has to expect. */
 export function coverageOf(coverage: Coverage, clientId: string, documented: readonly DocumentedRoute[]): Report {
@@ -72,6 +89,21 @@ export function coverageOf(coverage: Coverage, clientId: string, documented: rea
     operations: rows,
     states,
   }
+}
+
+/** Groups a report by the areas of the service. */
+export function areasOf({ operations, states }: Report, documented: readonly DocumentedRoute[]): AreaCoverage[] {
+  const rows = documented.filter(isApi).map(({ method, url, schema: { tags, summary = '' } }, at) => ({
+    tag: tags?.[0],
+    ...(operations[at] as Report['operations'][number]),
+    summary,
+    reference: referenceTo(tags?.[0] as string, method, url),
+  }))
+  return serviceTags.map(({ name, 'x-displayName': title }) => ({
+    name: title,
+    operations: rows.filter(({ tag }) => tag === name),
+    states: states.filter((_, at) => KINDS[at]?.path.endsWith(`/${name}`)),
+  }))
 }
 
 const successesOf = ({ schema }: DocumentedRoute) =>

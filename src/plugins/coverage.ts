@@ -23,6 +23,8 @@ export interface OperationCoverage {
 export interface Coverage {
   /** Returns the coverage of an operation, to read or to add to. */
   of(clientId: string, operation: string): OperationCoverage
+  /** Lists the clients, in no order. */
+  clients(): Iterable<string>
   /** Forgets a client. */
   remove(clientId: string): void
 }
@@ -43,6 +45,7 @@ export function createCoverage(): Coverage {
       operations.set(operation, covered)
       return covered
     },
+    clients: () => clients.keys(),
     remove: clientId => void clients.delete(clientId),
   }
 }
