@@ -20,7 +20,7 @@ const TOTALS: Readonly<Record<keyof Report['summary'], string>> = {
   states: 'States',
   pages: 'Pages',
 }
-const KINDS: Readonly<Record<string, string>> = {
+const KINDS: Readonly<Record<Report['states'][number]['kind'], string>> = {
   mandate: 'mandate',
   collection: 'collection',
   payoutLink: 'payout link',
