@@ -249,7 +249,7 @@ function Value({ isMet, children }: { isMet: boolean; children: ComponentChildre
   )
 }
 
-/** A sign for those who see it, and a word for those who hear it. */
+/** A sign on the screen, and a word for screen readers. */
 function Mark({ isMet }: { isMet: boolean }) {
   return (
     <>
