@@ -88,7 +88,10 @@ export const catalogue = {
     429,
     'More than 20 claims and declines of a payout link in a minute, or a fault; with `Retry-After`.',
   ),
-  INTERNAL_ERROR: entry(500, 'Unforeseen; the message tells nothing of the inside.'),
+  INTERNAL_ERROR: entry(
+    500,
+    'The server has an unforeseen failure, or a fault asks for it. The message has no details.',
+  ),
   SERVICE_UNAVAILABLE: entry(
     503,
     'The server is closing, has no room for another tenant, cannot use its database, or a fault asks for it.',
