@@ -179,8 +179,15 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.register(hints)
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
   app.register(recordAnswers, { recorder })
-  app.register(requestLogPlugin, { requestLog, ownerOf })
-  app.register(coveragePlugin, { coverage, clientOf })
+  app.addHook('onSend', (request, _reply, _payload, next) => {
+    request.sandbox.loggedClient = clientOf(request)
+    next()
+  })
+  app.register(requestLogPlugin, {
+    requestLog,
+    timeOf: clientId => formatInstant(registry.timeOf(clientId, now())),
+  })
+  app.register(coveragePlugin, { coverage })
   app.addHook('onSend', (request, _reply, _payload, next) => {
     if (request.sandbox.tenant) waiters.wake(request.sandbox.tenant.clientId)
     next()
@@ -331,11 +338,6 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     const isPage = request.routeOptions.schema?.hide
     if (path.startsWith(CONTROL_PLANE) || isPage || request.sandbox.isForeign) return undefined
     return request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
-  }
-
-  function ownerOf(request: FastifyRequest) {
-    const clientId = clientOf(request)
-    return clientId === undefined ? undefined : { clientId, at: formatInstant(registry.timeOf(clientId, now())) }
   }
 
   /** Returns the client that has a payout link. Throws PAYOUT_LINK_NOT_FOUND, MISSING_FIELD (several have it). */

@@ -3,12 +3,16 @@ import { BILL_STATUSES } from '../areas/bills/lifecycle.js'
 import { COLLECTION_STATUSES } from '../areas/direct-debit/lifecycle.js'
 import { MANDATE_STATUSES } from '../areas/mandates/lifecycle.js'
 import { PAYOUT_LINK_STATUSES } from '../areas/payout-links/lifecycle.js'
+import type { ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
+import { referenceTo } from '../openapi/docs.js'
+import { serviceTags } from '../openapi/documents.js'
 import { codesOf } from '../openapi/errors.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
 import { isApi } from '../openapi/routes.js'
 import type { Coverage } from '../plugins/coverage.js'
 import { PAGES } from '../plugins/coverage.js'
+import { MULTIPART } from '../plugins/multipart.js'
 import { nameOf } from '../plugins/operations.js'
 import type { CoverageReport } from './schemas.js'
 
@@ -20,16 +24,45 @@ const KINDS = [
   { kind: 'bill', path: '/api/v1/bills', states: BILL_STATUSES },
 ] as const
 
-type Report = Static<typeof CoverageReport>
-type Met<T> = { met: T[]; missed: T[] }
+/** Errors that an app need not handle: only a defect of the app causes them, or the service has no such error. */
+const UNEXPECTED: ReadonlySet<ErrorCode> = new Set([
+  'MALFORMED_REQUEST',
+  'UNSUPPORTED_GRANT_TYPE',
+  'MISSING_TOKEN',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'FORBIDDEN_ORIGIN',
+  'FORBIDDEN_HOST',
+])
+/** Errors that a file of a user causes, and on other operations only a defect of the app. */
+const OF_FILES: ReadonlySet<ErrorCode> = new Set(['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'])
 
-/** Reports which answers, states and pages a client has got since its reset, of those that are documented. */
+export type Report = Static<typeof CoverageReport>
+/** Values that were met, and those that were missed. */
+export type Met<T> = { met: T[]; missed: T[] }
+
+/** The coverage of an operation, with its description. */
+export type OperationRow = Report['operations'][number] & {
+  readonly summary: string
+  /** The address of its description, relative to the page. */
+  readonly reference: string
+}
+
+/** The coverage of the operations of one area, and of the states of its records. */
+export interface AreaCoverage {
+  readonly name: string
+  readonly operations: readonly OperationRow[]
+  readonly states: Report['states']
+}
+
+/** Reports which answers, states and pages a client has got since its reset, of those that it has to expect. */
 export function coverageOf(coverage: Coverage, clientId: string, documented: readonly DocumentedRoute[]): Report {
   const routes = documented.filter(isApi)
   const rows = routes.map(route => {
     const operation = nameOf(route.method, route.url)
     const got = coverage.of(clientId, operation)
-    const errorCodes = codesOf(route)
+    const errorCodes = expectedCodesOf(route)
     const possible = [...successesOf(route), ...errorCodes.map(code => catalogue[code].status)]
     return {
       operation,
@@ -58,10 +91,29 @@ export function coverageOf(coverage: Coverage, clientId: string, documented: rea
   }
 }
 
+/** Groups a report by the areas of the service. */
+export function areasOf({ operations, states }: Report, documented: readonly DocumentedRoute[]): AreaCoverage[] {
+  const rows = documented.filter(isApi).map(({ method, url, schema: { tags, summary = '' } }, at) => ({
+    tag: tags?.[0],
+    ...(operations[at] as Report['operations'][number]),
+    summary,
+    reference: referenceTo(tags?.[0] as string, method, url),
+  }))
+  return serviceTags.map(({ name, 'x-displayName': title }) => ({
+    name: title,
+    operations: rows.filter(({ tag }) => tag === name),
+    states: states.filter((_, at) => KINDS[at]?.path.endsWith(`/${name}`)),
+  }))
+}
+
 const successesOf = ({ schema }: DocumentedRoute) =>
   Object.keys(schema.response as object)
     .map(Number)
     .filter(Number.isInteger)
+
+/** Lists the error codes of an operation that an app has to handle (docs/control-plane.md). */
+const expectedCodesOf = (route: DocumentedRoute) =>
+  codesOf(route).filter(code => !UNEXPECTED.has(code) && (!OF_FILES.has(code) || route.config.consumes === MULTIPART))
 
 const isPaged = ({ schema }: DocumentedRoute) =>
   'cursor' in ((schema.querystring as TObject | undefined)?.properties ?? {})

@@ -74,6 +74,8 @@ export interface ControlRoute {
   readonly isGlobal?: boolean
   /** Whether the answer is a page for people. */
   readonly isPage?: boolean
+  /** Whether the call answers a page, too, to requests that prefer HTML. */
+  readonly hasPage?: boolean
   /** Whether the call needs no admin token. */
   readonly isOpen?: boolean
   /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
@@ -111,7 +113,7 @@ const NO_MEMBERS = Type.Object({})
 export function addRoutes(app: FastifyInstance, context: ControlContext, routes: readonly ControlRoute[]): void {
   for (const row of routes) {
     const { method, url, summary, handle, response, params, querystring, status = 200, bodyLimit } = row
-    const { isGlobal = false, isOpen = false, isPage = false, errors = [] } = row
+    const { isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
     const { creates } = row
     const { registry, requests, turns, waiters } = context
@@ -140,7 +142,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
         ...(params !== undefined && { params }),
         ...(querystring !== undefined && { querystring }),
         ...(body !== undefined && { body }),
-        response: { [status]: response, ...failures },
+        response: { [status]: hasPage ? withPage(response) : response, ...failures },
       },
       handler: (request, reply) => {
         reply.code(status)
@@ -162,6 +164,12 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
     })
   }
 }
+
+/** Returns the schemas of an answer by media type: JSON, and a page. */
+const withPage = (response: TSchema) => ({
+  description: 'Success. A request that prefers HTML gets a page for people.',
+  content: { 'application/json': { schema: response }, 'text/html': { schema: Type.String() } },
+})
 
 /** Returns the client that a call acts on: that of its path, else that of its query. */
 const clientOf = ({ params, query }: FastifyRequest) =>

@@ -1,3 +1,4 @@
+import accepts from '@fastify/accepts'
 import type { Static } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
@@ -20,7 +21,7 @@ import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
 import { countsBy } from '../tenants/tenant.js'
 import { advance } from './advance.js'
-import { coverageOf } from './coverage.js'
+import { answerCoverage } from './coverage-answer.js'
 import { readEvents, streamEvents } from './events.js'
 import type { ControlContext, ControlRoute } from './route.js'
 import { addRoutes, route } from './route.js'
@@ -55,6 +56,7 @@ export const controlRoutes: FastifyPluginCallback<{ about: About; context: Contr
   { about, context },
   done,
 ) => {
+  app.register(accepts)
   addRoutes(app, context, tableOf(about))
   done()
 }
@@ -579,7 +581,8 @@ const tableOf = (about: About): readonly ControlRoute[] => {
         'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
       querystring,
       response: schemas.CoverageReport,
-      handle: ({ coverage, tenant, documented }) => coverageOf(coverage, tenant().clientId, documented),
+      hasPage: true,
+      handle: ({ tenant, request, reply, ...context }) => answerCoverage(tenant().clientId, request, reply, context),
     }),
     route({
       method: 'GET',

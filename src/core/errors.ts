@@ -88,10 +88,10 @@ export const catalogue = {
     429,
     'More than 20 claims and declines of a payout link in a minute, or a fault; with `Retry-After`.',
   ),
-  INTERNAL_ERROR: entry(500, 'An unexpected failure. The message has no internal details.'),
+  INTERNAL_ERROR: entry(500, 'An unexpected failure, or a fault. The message has no internal details.'),
   SERVICE_UNAVAILABLE: entry(
     503,
-    'The server is closing, has no room for another tenant, cannot use its database, or a fault answers so.',
+    'The server is closing, has no room for another tenant, cannot use its database, or a fault.',
   ),
 } satisfies Record<string, CatalogueEntry>
 

@@ -64,6 +64,13 @@ Scalar.createApiReference('#reference', {
 `
 
 /**
+ * Returns the address of an operation in the reference, relative to a call of the control plane.
+ * @param url in Fastify's form, such as `/api/v1/mandates/:mandateReference`
+ */
+export const referenceTo = (tag: string, method: string, url: string) =>
+  `../docs#payments-service/tag/${tag}/${method}${url.replace(/:(\w+)/g, '{$1}')}`
+
+/**
  * Serves a reference of both documents to browse, `GET /docs`. It works offline: Scalar's bundle comes from this server.
  * Everything is read on first use. https://github.com/scalar/scalar
  */

@@ -29,6 +29,25 @@ const LABELS =
   '(`documented`) or the sandbox assumes it (`assumed`). `x-fidelity-constraints` names the assumed constraints of a ' +
   'documented field.'
 
+/** The areas of the service. */
+export const serviceTags = [
+  { name: 'oauth', 'x-displayName': 'Tokens', description: 'Access tokens by OAuth 2.0 client credentials.' },
+  {
+    name: 'direct-debit',
+    'x-displayName': 'Direct debit',
+    description: 'Collection requests against mandates (SEPA).',
+  },
+  { name: 'mandates', 'x-displayName': 'Mandates', description: 'Direct debit mandates (SEPA).' },
+  {
+    name: 'payout-links',
+    'x-displayName': 'Payout links',
+    description: 'Links by which a recipient claims a payout.',
+  },
+  { name: 'bills', 'x-displayName': 'Bills', description: 'Bills and their documents.' },
+  { name: 'counterparties', 'x-displayName': 'Counterparties', description: 'The details of counterparties.' },
+  { name: 'accounts', 'x-displayName': 'Accounts', description: "The tenant's accounts." },
+] as const
+
 const service = {
   openapi: '3.1.0',
   info: {
@@ -40,23 +59,7 @@ const service = {
   },
   servers,
   security: [{ bearerAuth: [] }],
-  tags: [
-    { name: 'oauth', 'x-displayName': 'Tokens', description: 'Access tokens by OAuth 2.0 client credentials.' },
-    {
-      name: 'direct-debit',
-      'x-displayName': 'Direct debit',
-      description: 'Collection requests against mandates (SEPA).',
-    },
-    { name: 'mandates', 'x-displayName': 'Mandates', description: 'Direct debit mandates (SEPA).' },
-    {
-      name: 'payout-links',
-      'x-displayName': 'Payout links',
-      description: 'Links by which a recipient claims a payout.',
-    },
-    { name: 'bills', 'x-displayName': 'Bills', description: 'Bills and their documents.' },
-    { name: 'counterparties', 'x-displayName': 'Counterparties', description: 'The details of counterparties.' },
-    { name: 'accounts', 'x-displayName': 'Accounts', description: "The tenant's accounts." },
-  ],
+  tags: serviceTags,
   components: {
     securitySchemes: {
       bearerAuth: {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { ErrorCode } from '../core/errors.js'
+import type { ErrorCode, ErrorEnvelope } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
 import { isCutOff } from '../core/faults.js'
 import { operationOf } from './operations.js'
@@ -23,6 +23,8 @@ export interface OperationCoverage {
 export interface Coverage {
   /** Returns the coverage of an operation, to read or to add to. */
   of(clientId: string, operation: string): OperationCoverage
+  /** Lists the clients, in no order. */
+  clients(): Iterable<string>
   /** Forgets a client. */
   remove(clientId: string): void
 }
@@ -43,59 +45,46 @@ export function createCoverage(): Coverage {
       operations.set(operation, covered)
       return covered
     },
+    clients: () => clients.keys(),
     remove: clientId => void clients.delete(clientId),
   }
 }
 
-export interface CoverageOptions {
-  readonly coverage: Coverage
-  /** Returns the client that a request belongs to; undefined: its answer does not count. */
-  clientOf(request: FastifyRequest): string | undefined
-}
-
-/** Notes which answers each client gets (control plane, GET /coverage). */
-export const coverage = fp<CoverageOptions>((app, { coverage, clientOf }, done) => {
-  app.addHook('preSerialization', (request, _reply, payload, next) => {
-    const covered = coveredBy(request)
-    if (covered !== undefined && payload !== null) addRecords(covered, request, payload as Payload)
-    next(null, payload)
+/** Notes which answers each client (`loggedClient`) gets, for the control plane, GET /coverage. */
+export const coverage = fp<{ coverage: Coverage }>((app, { coverage }, done) => {
+  app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
+    sandbox.content = content
+    next(null, content)
   })
 
-  app.addHook('onSend', (request, reply, payload, next) => {
-    const { faults } = request.sandbox
-    const covered = faults !== null && isCutOff(faults) ? undefined : coveredBy(request)
-    if (covered !== undefined) {
+  app.addHook('onSend', (request, { statusCode }, _payload, next) => {
+    const { loggedClient, faults, content } = request.sandbox
+    const isOperation = request.routeOptions.url !== undefined
+    const isLost = faults !== null && isCutOff(faults)
+    if (loggedClient !== undefined && isOperation && !isLost) {
+      const covered = coverage.of(loggedClient, operationOf(request))
       covered.requests++
-      covered.statuses.add(reply.statusCode)
-      const code = reply.statusCode < 400 ? undefined : codeOf(payload)
-      // A fault can answer any code. Only those of the catalogue count, which bounds the set.
-      if (code !== undefined && Object.hasOwn(catalogue, code)) covered.errorCodes.add(code as ErrorCode)
+      covered.statuses.add(statusCode)
+      if (statusCode < 400) addRecords(covered, request, (content ?? {}) as Content)
+      else addErrorCode(covered, (content ?? {}) as Partial<ErrorEnvelope>)
     }
     next()
   })
   done()
-
-  function coveredBy(request: FastifyRequest): OperationCoverage | undefined {
-    const clientId = request.routeOptions.url === undefined ? undefined : clientOf(request)
-    return clientId === undefined ? undefined : coverage.of(clientId, operationOf(request))
-  }
 })
 
 /** The members of a record or of a list that count. */
-type Payload = { readonly status?: unknown; readonly data?: readonly { readonly status?: unknown }[] }
+type Content = { readonly status?: unknown; readonly data?: readonly { readonly status?: unknown }[] }
 
-function addRecords({ pages, states }: OperationCoverage, { query }: FastifyRequest, payload: Payload): void {
-  const { data } = payload
-  for (const { status } of data ?? [payload]) if (typeof status === 'string') states.add(status)
+function addRecords({ pages, states }: OperationCoverage, { query }: FastifyRequest, content: Content): void {
+  const { data } = content
+  for (const { status } of data ?? [content]) if (typeof status === 'string') states.add(status)
   if (data === undefined) return
   if (data.length === 0) pages.add('empty')
   pages.add((query as { cursor?: string }).cursor === undefined ? 'first' : 'following')
 }
 
-function codeOf(payload: unknown): string | undefined {
-  try {
-    return JSON.parse(payload as string).code
-  } catch {
-    return undefined
-  }
+/** Adds the code of an error. A fault can answer any code. Only those of the catalogue count, which bounds the set. */
+function addErrorCode({ errorCodes }: OperationCoverage, { code }: Partial<ErrorEnvelope>): void {
+  if (code !== undefined && Object.hasOwn(catalogue, code)) errorCodes.add(code)
 }

@@ -13,6 +13,10 @@ export interface RequestContext {
   readonly hints: string[]
   /** Whether the request of a web page was refused. Such requests are not in the request log. */
   isForeign: boolean
+  /** The client whose request log and coverage get the request. Set when the answer is ready; undefined: no client. */
+  loggedClient: string | undefined
+  /** The content of the answer before its serialization, for coverage; undefined: there is none. */
+  content: unknown
   /** The faults that fired; null where none did. */
   faults: AppliedFaults | null
   /** The text of a JSON body, for the request log. */
@@ -42,6 +46,8 @@ const newContext = (): Omit<RequestContext, 'tenant'> => ({
   region: 'EU',
   hints: [],
   isForeign: false,
+  loggedClient: undefined,
+  content: undefined,
   faults: null,
   bodyText: undefined,
   form: undefined,

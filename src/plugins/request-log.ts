@@ -175,16 +175,18 @@ function toLogged(entry: StoredExchange): LoggedExchange {
 
 export interface RequestLogOptions {
   readonly requestLog: RequestLog
-  /** Returns the client and its time that a request belongs to; undefined: it is not logged. */
-  ownerOf(request: FastifyRequest): { clientId: string; at: string } | undefined
+  /** Returns the present of a client, YYYY-MM-DDThh:mm:ssZ. */
+  timeOf(clientId: string): string
 }
 
-/** Logs each request of the API with its answer. A failure to log is reported and does not change the answer. */
-export const requestLog = fp<RequestLogOptions>((app, { requestLog, ownerOf }, done) => {
+/** Logs each request of a client (`loggedClient`) with its answer. A failure to log is reported and does not change the answer. */
+export const requestLog = fp<RequestLogOptions>((app, { requestLog, timeOf }, done) => {
   app.addHook('onSend', (request, reply, payload, next) => {
     try {
-      const owner = ownerOf(request)
-      if (owner !== undefined) requestLog.add(owner.clientId, { at: owner.at, ...exchangeOf(request, reply, payload) })
+      const { loggedClient } = request.sandbox
+      if (loggedClient !== undefined) {
+        requestLog.add(loggedClient, { at: timeOf(loggedClient), ...exchangeOf(request, reply, payload) })
+      }
     } catch (error) {
       request.log.error({ err: error }, 'a request cannot be logged')
     }

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fastify from 'fastify'
-import type { Client } from '../helper.js'
+import type { BuildOptions, Client } from '../helper.js'
 import { build, connect } from '../helper.js'
 
 interface Teardown {
@@ -16,9 +16,9 @@ export interface Site {
 }
 
 /** Starts a sandbox with a frozen clock on a free port. */
-export async function startSite(t: Teardown): Promise<Site> {
+export async function startSite(t: Teardown, options: BuildOptions = {}): Promise<Site> {
   let url = ''
-  const app = build(t, { publicUrl: () => url })
+  const app = build(t, { publicUrl: () => url, ...options })
   url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, client: await connect(app), url }
 }

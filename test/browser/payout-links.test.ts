@@ -1,8 +1,8 @@
-import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
 import { createLink } from '../areas/pages.js'
+import { assertAccessible } from './accessibility.js'
 import { needsChromium, openBrowser } from './chromium.js'
 import type { Site } from './pages.js'
 import { startPartner, startSite } from './pages.js'
@@ -334,22 +334,7 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   for (const [path, act] of Object.entries(pages)) {
     const page = await openPage(t, client(path), { viewport: { width: 320, height: 640 } })
     await act(page)
-    const title = await page.title()
-    t.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 320, `${title}: no sideways scrolling`)
-    await page.evaluate(axe.source)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      const { violations, passes } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
-      t.same(
-        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-        [],
-        `${title}, ${colorScheme}`,
-      )
-      t.ok(
-        passes.some(({ id }) => id === 'color-contrast'),
-        'the contrast is measured',
-      )
-    }
+    await assertAccessible(t, page)
     await page.context().close()
   }
 }

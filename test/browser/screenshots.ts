@@ -4,6 +4,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { createLink } from '../areas/pages.js'
 import { connect } from '../helper.js'
 import { openBrowser } from './chromium.js'
+import { runApp } from './coverage.js'
 import { startSite } from './pages.js'
 
 const FOLDER = 'docs/screenshots'
@@ -70,6 +71,13 @@ await picture('embedded', '/_sandbox/embed-demo', { viewport: { width: 800, heig
   await page.frameLocator('iframe').getByLabel('IBAN').waitFor()
   await page.locator('#log li', { hasText: 'onReady' }).waitFor()
   await page.locator('iframe:not([style*="640px"])').waitFor()
+})
+
+const shop = await connect(app, 'web-shop')
+await runApp(shop)
+await picture('coverage', '/_sandbox/coverage?client=web-shop', {
+  colorScheme: 'light',
+  viewport: { width: 1080, height: 1300 },
 })
 
 for (const close of closers.reverse()) await close()

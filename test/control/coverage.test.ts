@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import { build, call, collection, connect, mandate, requestToken } from '../helper.js'
 
@@ -79,7 +80,7 @@ t.test('control plane, GET /coverage: first, following and empty pages, and the 
 })
 
 t.test('control plane, GET /coverage: answers of faults count if they arrive', async t => {
-  const { client, of } = await prepare(t)
+  const { client, of, states } = await prepare(t)
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 503 } })
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
   await client.get(MANDATES)
@@ -87,9 +88,60 @@ t.test('control plane, GET /coverage: answers of faults count if they arrive', a
   const { statuses, errorCodes } = await of(`GET ${MANDATES}`)
   t.same([statuses.met.slice().sort(), errorCodes.met], [[418, 503], ['SERVICE_UNAVAILABLE']])
 
+  await client.post(MANDATES, mandate())
+  await client.control('POST', '/mandates/MND-0001/cancel')
   await client.control('POST', '/faults', { effect: { kind: 'drop', when: 'after' } })
   await client.get(`${MANDATES}/MND-0001`).catch(() => {})
   t.match(await of(`GET ${MANDATES}/{mandateReference}`), { requests: 0, statuses: { met: [] } })
+  t.same((await states('mandate')).met, ['ACTIVE'], 'a state in a lost answer is not met')
+})
+
+/** The documented rule (docs/control-plane.md): no working app meets these, or only the sandbox answers them. */
+const UNEXPECTED = [
+  'MALFORMED_REQUEST',
+  'UNSUPPORTED_GRANT_TYPE',
+  'MISSING_TOKEN',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'FORBIDDEN_ORIGIN',
+  'FORBIDDEN_HOST',
+]
+
+t.test('control plane, GET /coverage: errors that an app need not handle are not missed', async t => {
+  const { coverage } = await prepare(t)
+  const { operations } = await coverage()
+  for (const { operation, statuses, errorCodes } of operations as Row[]) {
+    const isUpload = operation.endsWith('/document')
+    const codes = isUpload ? UNEXPECTED : [...UNEXPECTED, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+    t.same(
+      codes.filter(code => errorCodes.missed.includes(code)),
+      [],
+      operation,
+    )
+    const unexpected = isUpload ? [403, 405, 408, 431] : [405, 408, 413, 415, 431]
+    t.same(
+      unexpected.filter(status => statuses.missed.includes(status)),
+      [],
+      operation,
+    )
+    for (const code of ['INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'RATE_LIMITED']) {
+      t.ok(errorCodes.missed.includes(code), `${operation} ${code}`)
+    }
+    if (isUpload) t.match(errorCodes.missed.join(), /PAYLOAD_TOO_LARGE,UNSUPPORTED_MEDIA_TYPE/)
+  }
+})
+
+t.test('control plane, GET /coverage: an error that an app need not handle is met where it occurs', async t => {
+  const { client, coverage, of } = await prepare(t)
+  const before = (await coverage()).summary
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 405, code: 'METHOD_NOT_ALLOWED' } })
+  await client.get(MANDATES)
+  await client.post(MANDATES, '{')
+  t.match(await of(`GET ${MANDATES}`), { statuses: { met: [405] }, errorCodes: { met: ['METHOD_NOT_ALLOWED'] } })
+  t.match(await of(`POST ${MANDATES}`), { statuses: { met: [400] }, errorCodes: { met: ['MALFORMED_REQUEST'] } })
+  const { errorCodes } = (await coverage()).summary
+  t.same([errorCodes.met - before.errorCodes.met, errorCodes.of - before.errorCodes.of], [2, 2])
 })
 
 t.test('control plane, GET /coverage: each client has its own; a refused request counts for its client', async t => {
@@ -114,4 +166,136 @@ t.test('control plane, GET /coverage: a reset clears it, and an unknown path is 
 t.test('control plane, GET /coverage: an unknown client is 404', async t => {
   const answer = await call(build(t), 'GET', '/_sandbox/coverage?client=unknown')
   t.match([answer.status, answer.body.code], [404, 'CLIENT_NOT_FOUND'])
+})
+
+const PAGE = '/_sandbox/coverage?client=app'
+const HTML = { headers: { accept: 'text/html' } }
+
+t.test('control plane, GET /coverage: a request that prefers HTML gets a page, and any other gets JSON', async t => {
+  const { app } = await prepare(t)
+  const accepted = {
+    html: [
+      'text/html',
+      'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
+      'application/json;q=0.5, text/html',
+      'text/*',
+    ],
+    json: [
+      '*/*',
+      'application/json',
+      'text/html;q=0.5, application/json',
+      'text/html;q=0, */*',
+      'image/png',
+      undefined,
+    ],
+  }
+  for (const [kind, values] of Object.entries(accepted)) {
+    for (const accept of values) {
+      const answer = await call(app, 'GET', PAGE, accept === undefined ? {} : { headers: { accept } })
+      const title = `Accept: ${accept}`
+      t.equal(answer.status, 200, title)
+      t.match(answer.headers['content-type'], kind === 'html' ? 'text/html; charset=utf-8' : 'application/json', title)
+      t.equal(answer.headers.vary, 'accept', title)
+      if (kind === 'html') t.match(answer.body, /^<!doctype html>/, title)
+      else t.equal(answer.body.clientId, 'app', title)
+    }
+  }
+})
+
+t.test('control plane, GET /coverage: the page runs no script, and has no style but its own', async t => {
+  const { app } = await prepare(t)
+  const { headers, body } = await call(app, 'GET', PAGE, HTML)
+  const [, style = ''] = /<style>([\s\S]*)<\/style>/.exec(body) ?? []
+  const policy = String(headers['content-security-policy']).split('; ')
+  t.same(policy, [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    'img-src data:',
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ])
+  t.match(headers, {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+    'cache-control': 'no-store',
+  })
+  t.notMatch(body, /<script|style="|https?:/)
+})
+
+/** The text of a page without its tags and style, with single spaces. */
+const textOf = (page: string) =>
+  page
+    .replace(/<style>[\s\S]*<\/style>/, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/\s+/g, ' ')
+
+t.test('control plane, GET /coverage: the page shows the report', async t => {
+  const { app, client, coverage } = await prepare(t)
+  await client.post(MANDATES, mandate())
+  await client.get(`${MANDATES}?limit=1`)
+  const { summary, operations } = await coverage()
+  const { body } = await call(app, 'GET', PAGE, HTML)
+  const text = textOf(body)
+  for (const [name, title] of Object.entries({
+    operations: 'Operations',
+    statuses: 'Statuses',
+    errorCodes: 'Error codes',
+    states: 'States',
+    pages: 'Pages',
+  })) {
+    t.match(text, `${title} ${summary[name].met} of ${summary[name].of} `)
+  }
+  const sections = new Map(
+    (body.split('<article').slice(1) as string[]).map(section => [
+      section.replace(/^[\s\S]*?<h3>|<\/h3>[\s\S]*$/g, '').replace(/<[^>]+>/g, ''),
+      textOf(section),
+    ]),
+  )
+  t.equal(sections.size, operations.length)
+  for (const { operation, requests, statuses, errorCodes } of operations as Row[]) {
+    const shown = sections.get(operation) ?? ''
+    t.match(shown, requests === 0 ? 'Never called' : `${requests} request`, operation)
+    for (const [sign, key] of [
+      ['✓ Met:', 'met'],
+      ['✗ Missed:', 'missed'],
+    ] as const) {
+      for (const value of [...statuses[key], ...errorCodes[key]]) t.match(shown, `${sign} ${value}`, operation)
+    }
+  }
+  t.match(text, 'States of a mandate In the answers that the app has got ✓ Met: ACTIVE ✗ Missed: PENDING')
+  t.match(text, '✗ Missed: MANDATE_NOT_ACTIVE 409 The mandate is not ACTIVE.')
+  t.match(text, '✓ Met: first page ✗ Missed: following page ✗ Missed: empty list')
+  t.match(text, 'This page is part of the sandbox, not of the service.')
+})
+
+t.test('control plane, GET /coverage: the page escapes names, and offers the other clients', async t => {
+  const markup = `<script>alert(1)</script>"'&`
+  const app = build(t, { clients: [{ clientId: markup, clientSecret: 'secret' }] })
+  const client = await connect(app, 'app')
+  const single = (await call(app, 'GET', PAGE, HTML)).body
+  t.notMatch(single, '<select', 'one client is no choice')
+
+  await connect(app, markup)
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
+  await client.get(MANDATES)
+  for (const clientId of ['app', markup]) {
+    const { body } = await call(app, 'GET', `/_sandbox/coverage?client=${encodeURIComponent(clientId)}`, HTML)
+    t.notMatch(body, '<script')
+    const options = [...body.matchAll(/<option value="[^"]*"(?: selected)?>([^<]*)<\/option>/g)].map(([, text]) => text)
+    t.same(options, ["&lt;script>alert(1)&lt;/script>&quot;'&amp;", 'app'])
+  }
+  t.match(textOf((await call(app, 'GET', PAGE, HTML)).body), '✓ Met: 418')
+})
+
+t.test('control plane, GET /coverage: refusals are JSON for browsers, too', async t => {
+  const unknown = await call(build(t), 'GET', '/_sandbox/coverage?client=unknown', HTML)
+  t.match([unknown.status, unknown.body.code], [404, 'CLIENT_NOT_FOUND'])
+  const locked = build(t, { adminToken: 'open-sesame' })
+  await connect(locked, 'app')
+  const refused = await call(locked, 'GET', PAGE, HTML)
+  t.match([refused.status, refused.body.code], [401, 'ADMIN_TOKEN_REQUIRED'])
+  const authorization = 'Bearer open-sesame'
+  const page = await call(locked, 'GET', PAGE, { headers: { ...HTML.headers, authorization } })
+  t.match(page.body, 'Coverage of app')
 })

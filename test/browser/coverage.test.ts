@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import t from 'tap'
+import { connect } from '../helper.js'
+import { assertAccessible } from './accessibility.js'
+import { needsChromium, openBrowser } from './chromium.js'
+import { runApp } from './coverage.js'
+import { startSite } from './pages.js'
+
+/** Clients of SANDBOX_CLIENTS can have any name. */
+const MARKUP = `<img src=x onerror="alert(1)"><script>alert(2)</script>"'&lt;`
+const LONG = 'a-client-of-a-long-name-without-a-break'.repeat(5)
+
+t.test('the page of coverage in a browser', needsChromium, async t => {
+  const browser = await openBrowser(t)
+  const clients = [MARKUP, LONG].map(clientId => ({ clientId, clientSecret: 'secret' }))
+  const { app, client, url } = await startSite(t, { clients })
+  await runApp(client)
+
+  /** Opens the page of a client on a narrow screen. It fails the test on anything that the policy refuses. */
+  async function openCoverage(t: Test, clientId = client.clientId): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width: 320, height: 640 } })
+    t.teardown(() => page.close())
+    page.on('console', message => t.fail(message.text()))
+    page.on('dialog', dialog => {
+      t.fail('a dialog')
+      dialog.dismiss()
+    })
+    await page.goto(`${url}/_sandbox/coverage?client=${encodeURIComponent(clientId)}`)
+    return page
+  }
+
+  await t.test('it fits 320 px, and axe finds nothing, light or dark', async t => {
+    await connect(app, 'new')
+    await connect(app, LONG)
+    for (const clientId of [client.clientId, 'new', LONG]) {
+      const page = await openCoverage(t, clientId)
+      for (const summary of await page.locator('summary').all()) await summary.click()
+      await assertAccessible(t, page)
+    }
+  })
+
+  await t.test('the keyboard opens the error codes of an operation, which say how to provoke each', async t => {
+    const page = await openCoverage(t)
+    const operation = page.getByRole('article').filter({ hasText: 'Create a SEPA mandate' })
+    const condition = operation.getByText('The bearer token has expired on the tenant')
+    t.notOk(await condition.isVisible())
+    await operation.locator('summary').focus()
+    await page.keyboard.press('Enter')
+    t.ok(await condition.isVisible())
+    const outline = await operation.locator('summary').evaluate(element => getComputedStyle(element).outlineStyle)
+    t.equal(outline, 'solid', 'the focus is visible')
+  })
+
+  await t.test('an operation links to its description', async t => {
+    const page = await openCoverage(t)
+    page.removeAllListeners('console')
+    await page.getByRole('link', { name: 'GET /api/v1/mandates/{mandateReference}' }).click()
+    await page.getByRole('heading', { name: 'Read one mandate' }).first().waitFor({ timeout: 120_000 })
+    t.match(page.url(), `${url}/docs#`)
+  })
+
+  await t.test('a person chooses another client', async t => {
+    await connect(app, 'second')
+    const page = await openCoverage(t)
+    await page.getByLabel('Client').selectOption('second')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByRole('heading', { name: 'Coverage of second' }).waitFor()
+    t.match(page.url(), /client=second$/)
+  })
+
+  await t.test('markup in a client id shows up as text', async t => {
+    await connect(app, MARKUP)
+    const page = await openCoverage(t, MARKUP)
+    t.equal(await page.getByRole('heading', { level: 1 }).textContent(), `Coverage of ${MARKUP}`)
+    t.equal(await page.getByLabel('Client').inputValue(), MARKUP)
+    t.match(await page.getByText('POST /_sandbox/faults').textContent(), /client=%3Cimg\+src/)
+  })
+
+  await t.test('a print has the error codes that the screen hides', async t => {
+    const page = await openCoverage(t)
+    const code = page.getByText('INVALID_CURSOR').first()
+    t.notOk(await code.isVisible())
+    await page.emulateMedia({ media: 'print' })
+    t.ok(await code.isVisible())
+    t.notOk(await page.getByRole('button', { name: 'Show' }).isVisible())
+  })
+})
