@@ -14,10 +14,10 @@ export interface SqliteOptions {
 const FILE = 'sandbox.db'
 /** Identifies the file, and the version of its tables. */
 const APPLICATION_ID = 0x50617953
-const VERSION = 1
+const VERSION = 2
 
 const TABLES = `
-  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL);
   CREATE TABLE tenant_log (
     client_id TEXT NOT NULL,
     sequence INTEGER NOT NULL,
@@ -37,10 +37,20 @@ const TABLES = `
   PRAGMA user_version = ${VERSION};
 `
 
-interface StoredRow extends Omit<LogRow, 'document'> {
-  readonly document: ArrayBuffer | null
-  readonly checksum: string
+/** A value of SQLite as bytes. The library ends the process for a text that is not UTF-8, so no text is read as such. */
+type Bytes = ArrayBuffer
+
+interface StoredRow {
+  readonly sequence: number
+  readonly instant: number
+  readonly operation: Bytes
+  readonly content: Bytes
+  readonly document: Bytes | null
+  readonly checksum: Bytes
 }
+
+/** Returns the text of bytes. Those that are not UTF-8 become U+FFFD, which the checksum of their row detects. */
+const textOf = (bytes: Bytes) => Buffer.from(bytes).toString()
 
 /**
  * Opens the database of a folder for this process only, and makes both if they are not there.
@@ -86,10 +96,16 @@ function prepare(database: Database, path: string, { seed, isSeedGiven }: Sqlite
   database.pragma('journal_mode = WAL')
   database.pragma('synchronous = FULL')
   // Unlike quick_check, it compares the index with the rows: a tenant could not be found by a damaged index.
-  const [result] = database.pragma('integrity_check(1)') as { integrity_check: string }[]
-  if (result?.integrity_check !== 'ok')
-    throw new DatabaseError(`${name} is damaged: ${oneLine(`${result?.integrity_check}`)}`)
-  const { value } = database.prepare(`SELECT value FROM setting WHERE name = 'seed'`).get() as { value: string }
+  const check = 'SELECT CAST(integrity_check AS BLOB) AS result FROM pragma_integrity_check(1)'
+  const result = textOf((database.prepare(check).get() as { result: Bytes }).result)
+  if (result !== 'ok') throw new DatabaseError(`${name} is damaged: ${oneLine(result)}`)
+  const setting = database
+    .prepare(`SELECT CAST(value AS BLOB) AS value, CAST(checksum AS BLOB) AS checksum FROM setting WHERE name = 'seed'`)
+    .get() as { value: Bytes; checksum: Bytes } | undefined
+  const value = setting === undefined ? '' : textOf(setting.value)
+  if (setting === undefined || shortDigest(value) !== textOf(setting.checksum)) {
+    throw new DatabaseError(`${name} is damaged: its seed is not as it was written.`)
+  }
   if (isSeedGiven && seed !== value) {
     release(database)
     throw new DatabaseError(`${name} was begun with another SANDBOX_SEED: leave the variable out, or give that one.`)
@@ -103,7 +119,7 @@ function create(Libsql: typeof import('libsql'), path: string, seed: string): vo
   fs.rmSync(temporary, { force: true })
   const database = new Libsql(temporary)
   database.exec(`BEGIN; ${TABLES}`)
-  database.prepare(`INSERT INTO setting VALUES ('seed', ?)`).run([seed])
+  database.prepare(`INSERT INTO setting VALUES ('seed', ?, ?)`).run([seed, shortDigest(seed)])
   database.exec('COMMIT')
   database.close()
   fs.chmodSync(temporary, 0o600)
@@ -117,14 +133,16 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
   const last = database.prepare('SELECT max(sequence) AS sequence FROM tenant_log WHERE client_id = ?')
   const remove = database.prepare('DELETE FROM tenant_log WHERE client_id = ? AND sequence < ?')
   const select = database.prepare(
-    `SELECT sequence, instant, operation, content, document, checksum FROM tenant_log
+    `SELECT sequence, instant, CAST(operation AS BLOB) AS operation, CAST(content AS BLOB) AS content, document,
+       CAST(checksum AS BLOB) AS checksum
+     FROM tenant_log
      WHERE client_id = ? AND sequence > ? ORDER BY sequence`,
   )
   const clients = database.prepare(
-    'SELECT DISTINCT client_id AS clientId FROM tenant_log WHERE operation <> ? ORDER BY client_id',
+    'SELECT DISTINCT CAST(client_id AS BLOB) AS clientId FROM tenant_log WHERE operation <> ? ORDER BY client_id',
   )
   const addLink = database.prepare('INSERT OR IGNORE INTO link VALUES (?, ?)')
-  const owners = database.prepare('SELECT client_id AS clientId FROM link WHERE payout_link_id = ?')
+  const owners = database.prepare('SELECT CAST(client_id AS BLOB) AS clientId FROM link WHERE payout_link_id = ?')
 
   function write(clientId: string, row: LogRow): boolean {
     const { sequence } = last.get([clientId]) as { sequence: number | null }
@@ -155,11 +173,16 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
 
   return {
     seed,
-    tenants: async () => (clients.all([END]) as { clientId: string }[]).map(({ clientId }) => clientId),
+    tenants: async () => (clients.all([END]) as { clientId: Bytes }[]).map(({ clientId }) => textOf(clientId)),
     after: async (clientId, sequence) =>
-      (select.all([clientId, sequence]) as StoredRow[]).map(({ checksum, document, ...rest }) => {
-        const row: LogRow = { ...rest, document: document === null ? null : new Uint8Array(document) }
-        if (checksumOf(clientId, row) === checksum) return row
+      (select.all([clientId, sequence]) as StoredRow[]).map(({ checksum, operation, content, document, ...rest }) => {
+        const row: LogRow = {
+          ...rest,
+          operation: textOf(operation),
+          content: textOf(content),
+          document: document === null ? null : new Uint8Array(document),
+        }
+        if (checksumOf(clientId, row) === textOf(checksum)) return row
         throw new DatabaseError(
           `${JSON.stringify(path)} is damaged: row ${row.sequence} of tenant ${JSON.stringify(clientId)} is not as it was written.`,
         )
@@ -177,7 +200,7 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
         return true
       })
     },
-    clientsOfLink: async id => (owners.all([id]) as { clientId: string }[]).map(({ clientId }) => clientId),
+    clientsOfLink: async id => (owners.all([id]) as { clientId: Bytes }[]).map(({ clientId }) => textOf(clientId)),
     check: async () => {},
     async close() {
       if (!database.open) return
@@ -205,5 +228,7 @@ function release(database: Database): void {
 /** SQLite has no checksums of its own, and would not see a changed byte within a row. */
 function checksumOf(clientId: string, { sequence, instant, operation, content, document }: LogRow): string {
   const parts = [clientId, sequence, instant, operation, content, document === null ? null : sha256(document)]
-  return sha256(JSON.stringify(parts)).slice(0, 32)
+  return shortDigest(JSON.stringify(parts))
 }
+
+const shortDigest = (text: string) => sha256(text).slice(0, 32)

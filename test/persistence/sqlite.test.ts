@@ -46,6 +46,29 @@ t.test('persistence: the database keeps the seed of its first use, and refuses a
   await third.close()
 })
 
+t.test('persistence: a changed byte that makes a text no UTF-8 is detected', async t => {
+  const stored = await start(t, t.testdir())
+  const client = await connect(stored.app)
+  await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-UTF8' }))
+  await stored.close()
+  const whole = readFileSync(join(stored.folder, FILE))
+  /** Returns a new folder with a copy of the file, in which one byte of a text is changed. */
+  const damaged = (text: string, offset: number) => {
+    const copy = Buffer.from(whole)
+    copy[whole.indexOf(text) + offset] = 0xff
+    const folder = join(t.testdirName, `${text}-${offset}`)
+    mkdirSync(folder)
+    writeFileSync(join(folder, FILE), copy)
+    return folder
+  }
+
+  const restarted = await start(t, damaged('INV-UTF8', 0))
+  const answer = await call(restarted.app, 'GET', '/_sandbox/state?client=acme')
+  t.match([answer.status, answer.body.code], [503, 'SERVICE_UNAVAILABLE'])
+  t.match(await refusal(t, open(damaged('seedtest', 0)), 'the name of a setting'), /is damaged/)
+  t.match(await refusal(t, open(damaged('seedtest', 4)), 'the seed'), /is damaged: its seed is not as it was written/)
+})
+
 t.test('persistence: a second server on the file is refused', async t => {
   const folder = t.testdir()
   const log = await open(folder)
@@ -149,11 +172,12 @@ t.test('persistence: a copy of the files at any moment opens, with all that was 
     const expected = new Set(acknowledged)
     const copy = copyOf(t, stored)
     await Promise.all(burst)
-    const log = await openSqlite(copy, { seed: '', isSeedGiven: false })
+    const restarted = await start(t, copy)
+    const { bills } = JSON.parse(await stateOf(restarted.app, 'acme'))
     const kept = new Set(
-      (await log.after('acme', 0)).map(({ content }) => JSON.parse(content).body?.uniqueReferenceIdentifier),
+      bills.map(({ record }: { record: Record<string, unknown> }) => record.uniqueReferenceIdentifier),
     )
-    await log.close()
+    await restarted.close()
     const lost = [...expected].filter(reference => !kept.has(reference))
     t.same(lost, [], `${expected.size} acknowledged before copy ${round}`)
   }
