@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
 
+/** The path of the last request. Prism writes its log late, and the line of this request ends it. */
+const LAST = '/last-request'
+
 /**
  * Starts Prism on a free port of 127.0.0.1, in front of a server.
  *
@@ -16,24 +19,38 @@ export async function startPrism(upstream, ...options) {
   const document = path('../../openapi/payments-service.json')
   const args = [path('node_modules/.bin/prism'), 'proxy', document, upstream, '--port', '0', ...options]
   const prism = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(prism, 'close')
   const lines = []
-  const url = await new Promise((resolve, reject) => {
-    prism.on('close', () => reject(new Error(lines.join('\n'))))
-    createInterface(prism.stdout).on('line', line => {
-      lines.push(line)
-      const [, address] = line.match(/Prism is listening on (\S+)/) ?? []
-      if (address) resolve(address)
-    })
-  })
+  const log = createInterface(prism.stdout).on('line', line => lines.push(line))
+
+  /** Returns the log up to a line that contains the text. Rejects if Prism ends before. */
+  async function logUntil(text) {
+    const end = () => lines.findIndex(line => line.includes(text))
+    while (end() < 0) {
+      const [line] = await Promise.race([once(log, 'line'), ended])
+      if (typeof line !== 'string') throw new Error(`Prism has ended: ${lines.join('\n')}`)
+    }
+    return lines.slice(0, end() + 1)
+  }
+
+  const [, url] = (await logUntil('Prism is listening on')).at(-1).match(/listening on (\S+)/)
+
+  async function end() {
+    await fetch(url + LAST)
+    const exchanges = (await logUntil(LAST)).slice(0, -1)
+    prism.kill()
+    await ended
+    return {
+      checked: exchanges.filter(line => line.includes('The upstream call to')).length,
+      violations: exchanges.filter(line => /Violation: |Request terminated/.test(line)),
+    }
+  }
+  let results
   return {
     url,
-    async close() {
-      prism.kill()
-      if (prism.exitCode === null && prism.signalCode === null) await once(prism, 'close')
-      return {
-        checked: lines.filter(line => line.includes('The upstream call to')).length,
-        violations: lines.filter(line => /Violation: |Request terminated/.test(line)),
-      }
+    close() {
+      results ??= end()
+      return results
     },
   }
 }
