@@ -72,7 +72,10 @@ before(async () => {
   sandbox = await createSandbox({ clock: '2030-01-07T09:00:00Z', fixture: 'demo' })
   prism = await startPrism(sandbox.url, '--errors')
 })
-after(() => sandbox.close())
+after(async () => {
+  await prism.close()
+  await sandbox.close()
+})
 
 let requests = 0
 for (const { name, generate, journey, skip = false } of clients) {

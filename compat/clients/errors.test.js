@@ -141,7 +141,10 @@ before(async () => {
   sandbox = await createSandbox({ clock: '2030-01-07T09:00:00Z', fixture: 'demo' })
   prism = await startPrism(sandbox.url)
 })
-after(() => sandbox.close())
+after(async () => {
+  await prism.close()
+  await sandbox.close()
+})
 
 /** Returns the parts of an exchange that break the document. Prism names them in a header. */
 const violationsOf = response =>
@@ -166,18 +169,20 @@ test('Prism has checked all answers', async t => {
   t.diagnostic(`exchanges checked: ${checked}`)
 })
 
-test('Prism reports an answer that breaks the document', async t => {
-  const server = createServer((_request, response) => response.setHeader('content-type', 'application/json').end('{}'))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const strict = await startPrism(`http://127.0.0.1:${server.address().port}`, '--errors')
-  t.after(async () => {
-    await strict.close()
-    server.close()
+for (const status of [200, 404]) {
+  test(`Prism reports an answer ${status} that breaks the document`, async t => {
+    const server = createServer((_request, response) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end('{}'),
+    )
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => server.close())
+    const strict = await startPrism(`http://127.0.0.1:${server.address().port}`, '--errors')
+    t.after(() => strict.close())
+    const headers = { authorization: 'Bearer token', 'x-region': 'EU' }
+    const response = await fetch(`${strict.url}/api/v1/mandates/MND-0001`, { headers })
+    assert.equal(response.status, 500)
+    assert.deepEqual(violationsOf(response), new Set(['response.body']))
+    const { checked, violations } = await strict.close()
+    assert.deepEqual([checked, violations.length], [1, 1])
   })
-  const headers = { authorization: 'Bearer token', 'x-region': 'EU' }
-  const response = await fetch(`${strict.url}/api/v1/accounts`, { headers })
-  assert.equal(response.status, 500)
-  assert.deepEqual(violationsOf(response), new Set(['response.body']))
-  const { violations } = await strict.close()
-  assert.equal(violations.length, 1)
-})
+}
