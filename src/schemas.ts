@@ -125,9 +125,9 @@ export const Moment = Type.String({
   'x-expected': 'a moment in UTC in the form YYYY-MM-DDThh:mm:ssZ',
 })
 
-/** A length of time without years and months (ISO 8601). */
+/** A length of time without years and months (ISO 8601). The format `duration` of JSON Schema refuses lower case. */
 export const Duration = Type.String({
-  format: 'duration',
+  format: 'iso-8601-duration',
   maxLength: 32,
   'x-expected': 'an ISO 8601 duration without years and months, such as P3D',
 })

@@ -16,9 +16,10 @@ export interface Documents {
 
 const CONTROL_NOTE = 'Exists only in the sandbox.'
 
+// The first one becomes the base URL of imported collections and generated clients, so it is absolute.
 const servers = [
-  { url: '/', description: 'The sandbox that serves this document' },
   { url: 'http://127.0.0.1:8080', description: 'A sandbox on this machine' },
+  { url: '/', description: 'The sandbox that serves this document' },
 ]
 
 const contact = { name: 'The maintainers of the sandbox' }

@@ -25,7 +25,7 @@ declare module 'fastify' {
 export const FORMATS: Readonly<Record<string, Format>> = {
   date: isCalendarDate,
   'date-time': (text: string) => parseInstant(text) !== undefined,
-  duration: (text: string) => parseDuration(text) !== undefined,
+  'iso-8601-duration': (text: string) => parseDuration(text) !== undefined,
   origin: isOrigin,
   'origin-pattern': isOriginPattern,
   iban: isIban,

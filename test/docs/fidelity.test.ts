@@ -222,7 +222,7 @@ const STATED: [place: RegExp, constraints: object][] = [
   [/ \/api\/v1\/payout-links.*\.payoutMethod$/, { enum: ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] }],
   [/ \/api\/v1\/payout-links.*\.uiMode$/, { enum: ['hosted', 'embedded'] }],
   [/ \/api\/v1\/payout-links.*\.currency$/, { enum: ['EUR', 'USD', 'GBP'] }],
-  [/ \/api\/v1\/payout-links.*\.expiryPeriod$/, { format: 'duration' }],
+  [/ \/api\/v1\/payout-links.*\.expiryPeriod$/, { format: 'iso-8601-duration' }],
   // Other named fields: Counterparty
   [/\.branchIdentifier\.type$/, { enum: ['BIC', 'SORT', 'ROUTING', 'IFSC'] }],
 ]

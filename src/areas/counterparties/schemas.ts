@@ -56,6 +56,7 @@ export const CounterpartyUpdate = Type.Object(
   {
     title: 'CounterpartyUpdateRequest',
     description: 'At least one member besides `counterpartyReference`.',
+    anyOf: Object.keys(updates).map(name => ({ required: [name] })),
     examples: [example],
   },
 )
