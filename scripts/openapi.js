@@ -8,6 +8,8 @@ const FILES = { '/openapi.json': 'payments-service.json', '/_sandbox/openapi.jso
 const sandbox = await createSandbox()
 for (const [path, file] of Object.entries(FILES)) {
   const document = await (await fetch(`${sandbox.url}${path}`)).json()
+  // The address of a server without settings.
+  document.servers[0].url = 'http://127.0.0.1:8080'
   writeFileSync(new URL(`../openapi/${file}`, import.meta.url), `${JSON.stringify(document, null, 2)}\n`)
 }
 await sandbox.close()

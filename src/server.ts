@@ -195,7 +195,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   if (!isReplay) app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
-  const documents = createDocuments(documented)
+  const documents = createDocuments(documented, publicUrl)
 
   // The service.
   app.register(metadataRoutes, { publicUrl })

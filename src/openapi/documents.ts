@@ -16,12 +16,6 @@ export interface Documents {
 
 const CONTROL_NOTE = 'Exists only in the sandbox.'
 
-// The first one becomes the base URL of imported collections and generated clients, so it is absolute.
-const servers = [
-  { url: 'http://127.0.0.1:8080', description: 'A sandbox on this machine' },
-  { url: '/', description: 'The sandbox that serves this document' },
-]
-
 const contact = { name: 'The maintainers of the sandbox' }
 const license = { name: 'MIT', identifier: 'MIT' }
 
@@ -58,7 +52,6 @@ const service = {
     contact,
     license,
   },
-  servers,
   security: [{ bearerAuth: [] }],
   tags: serviceTags,
   components: {
@@ -86,7 +79,6 @@ const control = {
     contact,
     license,
   },
-  servers,
   security: [{}, { adminToken: [] }],
   components: {
     securitySchemes: {
@@ -101,21 +93,28 @@ const control = {
   },
 } as const
 
-/** @param routes the routes of the server, complete when the first document is made */
-export function createDocuments(routes: readonly DocumentedRoute[]): Documents {
+/**
+ * @param routes the routes of the server, complete when the first document is made
+ * @param publicUrl returns the absolute URL of the server: importers and generators make it the base of their requests
+ */
+export function createDocuments(routes: readonly DocumentedRoute[], publicUrl: () => string): Documents {
   let serviceDocument: Promise<Json> | undefined
   let controlDocument: Promise<Json> | undefined
+  const servers = () => [
+    { url: publicUrl(), description: 'The sandbox by its public URL' },
+    { url: '/', description: 'The sandbox that serves this document' },
+  ]
   return {
     service() {
       serviceDocument ??= build(
         routes.filter(route => !isControl(route)),
-        service,
+        { ...service, servers: servers() },
       )
       return serviceDocument
     },
     control() {
       const ofControl = routes.filter(isControl)
-      controlDocument ??= build(ofControl, { ...control, tags: tagsOf(ofControl) })
+      controlDocument ??= build(ofControl, { ...control, servers: servers(), tags: tagsOf(ofControl) })
       return controlDocument
     },
   }

@@ -65,15 +65,12 @@ t.test('decisions §10: an update has at least one member, and the reference can
   const client = await open()
   const others = ['CPTY-0002', 'cpty-0001', 'CPTY-00011']
   await table(t, update => client.patch(CPTY, update), {
-    [missing(null)]: [
-      undefined,
-      {},
-      { colour: 'red' },
-      { counterpartyReference: 'CPTY-0001' },
+    [missing(null)]: [undefined, {}, { colour: 'red' }, { counterpartyReference: 'CPTY-0001' }],
+    [invalid(null)]: [[{ remarks: 'x' }], 'null'],
+    [IMMUTABLE]: [
+      ...others.map(counterpartyReference => ({ counterpartyReference, remarks: 'x' })),
       { counterpartyReference: 'CPTY-0002' },
     ],
-    [invalid(null)]: [[{ remarks: 'x' }], 'null'],
-    [IMMUTABLE]: others.map(counterpartyReference => ({ counterpartyReference, remarks: 'x' })),
     200: [{ counterpartyReference: 'CPTY-0001', remarks: 'y' }],
   })
 })

@@ -42,6 +42,17 @@ t.test('the documents have every route of the server', async t => {
   t.same(operations.map(({ method, path }) => `${method} ${path}`).sort(), routes.sort())
 })
 
+t.test('the first server of a document is the public URL', async t => {
+  const other = build(t, { publicUrl: () => 'https://sandbox.example/base' })
+  for (const path of Object.keys(DOCUMENTS)) {
+    const { servers } = (await call(other, 'GET', path)).body
+    t.same(
+      servers.map(({ url }: Json) => url),
+      ['https://sandbox.example/base', '/'],
+    )
+  }
+})
+
 t.test('a document names its components as the service does', async t => {
   t.equal(service().openapi, '3.1.0')
   const names = [

@@ -56,7 +56,8 @@ export const CounterpartyUpdate = Type.Object(
   {
     title: 'CounterpartyUpdateRequest',
     description: 'At least one member besides `counterpartyReference`.',
-    anyOf: Object.keys(updates).map(name => ({ required: [name] })),
+    // The store refuses a reference without another member, because one that differs is IMMUTABLE_FIELD.
+    anyOf: [...Object.keys(updates), 'counterpartyReference'].map(name => ({ required: [name] })),
     examples: [example],
   },
 )

@@ -5,6 +5,7 @@ import type { RecordSnapshot } from '../../core/repository.js'
 import { createRepository, restoreRecords, snapshotRecords } from '../../core/repository.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import type { Counterparty, CounterpartyUpdate, SeedCounterparty } from './schemas.js'
+import { updates } from './schemas.js'
 
 export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 
@@ -22,11 +23,13 @@ export function createCounterpartyStore(context: TenantContext) {
     repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
 
   return {
-    /** @throws IMMUTABLE_FIELD, COUNTERPARTY_NOT_FOUND */
+    /** @throws IMMUTABLE_FIELD, MISSING_FIELD (nothing to change), COUNTERPARTY_NOT_FOUND */
     update(region: Region, counterpartyReference: string, update: CounterpartyUpdate): Counterparty {
       if ((update.counterpartyReference ?? counterpartyReference) !== counterpartyReference) {
         throw errors.immutableCounterpartyReference()
       }
+      const names = Object.keys(updates)
+      if (!names.some(name => name in update)) throw errors.missing(null, `Give at least one of ${names.join(', ')}.`)
       return Object.assign(repository.get(region, counterpartyReference, errors.counterpartyNotFound).record, update)
     },
 
