@@ -9,12 +9,12 @@ interface Teardown {
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'] as const
 
-/** The path of the browser: the variable CHROMIUM, else the first of its usual names on PATH; undefined: none. */
-export const executablePath = process.env.CHROMIUM || NAMES.map(findOnPath).find(path => path !== undefined)
+/** The path of the browser: the variable CHROMIUM, else the first of its usual names on PATH. Empty or undefined: none. */
+export const executablePath = process.env.CHROMIUM ?? NAMES.map(findOnPath).find(path => path !== undefined)
 
 /** The options of a test that needs a browser: `t.test(title, needsChromium, async t => …)`. */
 export const needsChromium = {
-  skip: executablePath === undefined && 'needs Chromium: install the package chromium, or set CHROMIUM to its path',
+  skip: !executablePath && 'needs Chromium: install the package chromium, or set CHROMIUM to its path',
 }
 
 /**
@@ -32,7 +32,7 @@ export async function openBrowser(t: Teardown, { hosts = [] }: { hosts?: readonl
   ]
   // Playwright creates the profile, and removes it with the browser.
   const browser = await chromium.launch({
-    ...(executablePath !== undefined && { executablePath }),
+    ...(executablePath && { executablePath }),
     headless: true,
     chromiumSandbox: false,
     timeout: 120_000,
