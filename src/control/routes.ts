@@ -70,6 +70,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '',
+      operationId: 'getOverview',
       isGlobal: true,
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       querystring,
@@ -90,6 +91,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/live',
+      operationId: 'checkLiveness',
       isGlobal: true,
       isOpen: true,
       querystring,
@@ -100,6 +102,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/ready',
+      operationId: 'checkReadiness',
       isGlobal: true,
       isOpen: true,
       querystring,
@@ -113,6 +116,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/openapi.json',
+      operationId: 'getOpenApiDocument',
       isGlobal: true,
       summary: 'The control plane as an OpenAPI document',
       querystring,
@@ -122,6 +126,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/clients',
+      operationId: 'listClients',
       isGlobal: true,
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
@@ -131,6 +136,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/credentials/verify',
+      operationId: 'verifyCredentials',
       isGlobal: true,
       errors: ['INVALID_CLIENT'],
       summary: 'Check the secret of a client; an unknown client is registered as by its first token request',
@@ -147,6 +153,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/clients/:clientId',
+      operationId: 'removeClient',
       summary: 'Remove a tenant; the demo client and listed clients are reset instead',
       isRecorded: false,
       params: schemas.ClientParams,
@@ -161,6 +168,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/reset',
+      operationId: 'resetClient',
       summary: 'Put the tenant back to its fixture: records, clock, ids, settings, faults, requests, events, tokens',
       isRecorded: false,
       querystring,
@@ -174,6 +182,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/seed',
+      operationId: 'seedRecords',
       errors: [
         'INVALID_BILL_REFERENCE',
         'REGION_CURRENCY_MISMATCH',
@@ -201,6 +210,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/state',
+      operationId: 'getState',
       errors: ['ANSWER_TOO_LARGE'],
       summary: 'The whole tenant as one JSON document',
       querystring,
@@ -210,6 +220,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/state',
+      operationId: 'restoreState',
       errors: ['INVALID_BILL_REFERENCE', 'MANDATE_NOT_FOUND', 'DUPLICATE_REFERENCE'],
       summary: 'Replace the state of the tenant by a state document, all or nothing',
       isRecorded: false,
@@ -222,6 +233,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/fork',
+      operationId: 'forkClient',
       errors: ['DUPLICATE_REFERENCE'],
       summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
       isRecorded: false,
@@ -238,6 +250,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/recording',
+      operationId: 'getRecording',
       errors: ['ANSWER_TOO_LARGE'],
       summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
       querystring,
@@ -262,6 +275,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/clock',
+      operationId: 'getClock',
       summary: "The tenant's time, whether it runs, and how fast",
       querystring,
       response: schemas.ClockState,
@@ -270,6 +284,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PATCH',
       url: '/clock',
+      operationId: 'updateClock',
       summary: 'Freeze or resume the clock, or set its pace: 1 to 86400 tenant-seconds per second',
       querystring,
       body: schemas.ClockUpdate,
@@ -283,6 +298,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/clock/advance',
+      operationId: 'advanceClock',
       summary: 'Move the clock forward by a duration, to a moment, or to the next event; all that is due happens first',
       querystring,
       body: schemas.ClockAdvance,
@@ -293,6 +309,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/direct-debit/:collectionReference/${verb}`,
+        operationId: `${verb}Collection`,
         errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a collection: ${verb}`,
         params: schemas.CollectionParams,
@@ -310,6 +327,8 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/mandates/:mandateReference/${verb}`,
+        // The service has an operation `cancelMandate`.
+        operationId: verb === 'cancel' ? 'forceCancelMandate' : `${verb}Mandate`,
         errors: ['MANDATE_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a mandate: ${verb}`,
         params: schemas.MandateParams,
@@ -325,6 +344,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/payout-links/:payoutLinkId/claim',
+      operationId: 'claimPayoutLink',
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: "Claim a payout link, with the fields of the recipient's form",
       params: schemas.PayoutLinkParams,
@@ -341,6 +361,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/payout-links/:payoutLinkId/decline',
+      operationId: 'declinePayoutLink',
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Decline a payout link, as its recipient',
       params: schemas.PayoutLinkParams,
@@ -357,6 +378,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/payout-links/:payoutLinkId/${verb}`,
+        operationId: `${verb}PayoutLink`,
         errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a payout link: ${verb}`,
         params: schemas.PayoutLinkParams,
@@ -372,6 +394,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/direct-debit/:collectionReference/outcome',
+      operationId: 'setCollectionOutcome',
       errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Give a collection an outcome, if its state still allows it',
       params: schemas.CollectionParams,
@@ -387,6 +410,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/payout-links/:payoutLinkId/outcome',
+      operationId: 'setPayoutLinkOutcome',
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Give a payout link an outcome, if its state still allows it',
       params: schemas.PayoutLinkParams,
@@ -402,6 +426,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/direct-debit/:collectionReference',
+      operationId: 'explainCollection',
       errors: ['COLLECTION_NOT_FOUND'],
       summary: 'Explain a collection: record, timeline, next transition, legal moves',
       params: schemas.CollectionParams,
@@ -412,6 +437,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/mandates/:mandateReference',
+      operationId: 'explainMandate',
       errors: ['MANDATE_NOT_FOUND'],
       summary: 'Explain a mandate: record, timeline, next transition, legal moves',
       params: schemas.MandateParams,
@@ -422,6 +448,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/payout-links/:payoutLinkId',
+      operationId: 'explainPayoutLink',
       errors: ['PAYOUT_LINK_NOT_FOUND'],
       summary: 'Explain a payout link: record with claim and comment, timeline, next transition, legal moves',
       params: schemas.PayoutLinkParams,
@@ -432,6 +459,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/bills/:uniqueReferenceIdentifier',
+      operationId: 'explainBill',
       errors: ['MISSING_FIELD', 'BILL_NOT_FOUND'],
       summary: 'Explain a bill: record, timeline, legal moves; ?region= where several regions have the reference',
       params: schemas.BillParams,
@@ -442,6 +470,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/outcomes',
+      operationId: 'listOutcomes',
       summary: 'The outcomes on demand of collections and payout links, and those that are armed',
       querystring,
       response: schemas.OutcomeTable,
@@ -454,6 +483,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/outcomes',
+      operationId: 'armOutcome',
       summary: 'Arm an outcome: the next matching collection or payout link that is created has it',
       querystring,
       body: schemas.OutcomeRequest,
@@ -464,6 +494,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/outcomes',
+      operationId: 'clearOutcomes',
       summary: 'Remove all armed outcomes',
       querystring,
       response: schemas.Cleared,
@@ -477,6 +508,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/outcomes/:id',
+      operationId: 'removeOutcome',
       errors: ['OUTCOME_NOT_FOUND'],
       summary: 'Remove one armed outcome',
       params: schemas.OutcomeParams,
@@ -490,6 +522,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/reason-codes',
+      operationId: 'listReasonCodes',
       isGlobal: true,
       summary: 'The reason codes of collections: the phases and the time in which each is legal, and its origin',
       querystring,
@@ -499,6 +532,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/errors',
+      operationId: 'listErrors',
       isGlobal: true,
       summary: 'The error catalogue',
       querystring,
@@ -515,6 +549,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/embed-demo',
+      operationId: 'getEmbedDemo',
       isPage: true,
       summary: "A partner's page that embeds a payout link of the demo client from a second origin",
       querystring,
@@ -527,6 +562,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/events',
+      operationId: 'listEvents',
       summary: 'Changes of state, in order; ?wait= waits for the next, Accept: text/event-stream streams',
       querystring: schemas.EventQuery,
       response: schemas.EventList,
@@ -540,6 +576,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/requests',
+      operationId: 'listRequests',
       errors: ['ANSWER_TOO_LARGE'],
       summary: 'What the app under test sent and got, secrets masked',
       querystring: schemas.RequestQuery,
@@ -552,6 +589,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/requests',
+      operationId: 'clearRequests',
       summary: 'Empty the request log',
       isRecorded: false,
       querystring,
@@ -564,6 +602,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/requests/verify',
+      operationId: 'verifyRequests',
       summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
       isRecorded: false,
       querystring,
@@ -577,6 +616,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/coverage',
+      operationId: 'getCoverage',
       summary:
         'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
       querystring,
@@ -587,6 +627,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/faults',
+      operationId: 'listFaults',
       summary: 'All faults, also those that are spent, and how often each has fired',
       querystring,
       response: schemas.FaultList,
@@ -598,6 +639,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/faults',
+      operationId: 'armFault',
       summary: 'Arm a fault: error, delay, drop, reset, truncate, garbage, dribble, stale-token',
       querystring,
       body: schemas.FaultRequest,
@@ -611,6 +653,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/faults',
+      operationId: 'clearFaults',
       summary: 'Remove all faults',
       querystring,
       response: schemas.Cleared,
@@ -624,6 +667,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/faults/:id',
+      operationId: 'removeFault',
       errors: ['FAULT_NOT_FOUND'],
       summary: 'Remove one fault',
       params: schemas.FaultParams,
@@ -637,6 +681,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/settings',
+      operationId: 'getSettings',
       summary: 'The settings of the tenant',
       querystring,
       response: schemas.Settings,
@@ -645,6 +690,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/settings',
+      operationId: 'updateSettings',
       summary: 'Whether new mandates are ACTIVE at once, how deprecations look, which origins may embed payout links',
       querystring,
       body: schemas.SettingsUpdate,
@@ -654,6 +700,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/deprecations',
+      operationId: 'listDeprecations',
       summary: 'The deprecated operations',
       querystring,
       response: schemas.DeprecationList,
@@ -662,6 +709,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/deprecations',
+      operationId: 'replaceDeprecations',
       summary: 'Replace the deprecated operations: start, sunset, and whether they are gone after it',
       querystring,
       body: schemas.DeprecationsUpdate,
@@ -675,6 +723,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/deprecations',
+      operationId: 'clearDeprecations',
       summary: 'Deprecate nothing',
       querystring,
       response: schemas.Cleared,
@@ -688,6 +737,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/tokens/expire',
+      operationId: 'expireTokens',
       summary: 'Every token of the tenant is expired from now on',
       querystring,
       response: schemas.TokensExpired,
