@@ -141,7 +141,9 @@ export const ClockUpdate = Type.Object(
 export const ClockAdvance = Type.Object(
   {
     by: Type.Optional(assumed(Duration, 'Moves the clock forward by this length of time.')),
-    to: Type.Optional(assumed(Moment, 'Moves the clock to this moment, which must not be in the past.')),
+    to: Type.Optional(
+      assumed(Moment, 'Moves the clock to this moment, which must not be before the time of the tenant.'),
+    ),
     toNextEvent: Type.Optional(
       assumed(
         Type.Literal(true, { 'x-expected': 'true' }),

@@ -55,7 +55,8 @@ const Origins = Type.Array(
 export const Settings = component('Settings', {
   mandateActivation: assumed(
     OneOf('automatic', 'manual'),
-    'automatic (initially): new mandates are ACTIVE at once. manual: they stay PENDING until they are moved.',
+    'automatic (initially): new mandates are ACTIVE at once. manual: they stay PENDING until ' +
+      '`POST /_sandbox/mandates/{mandateReference}/activate`.',
   ),
   deprecationStyle: assumed(
     OneOf('seed', 'rfc'),
@@ -65,7 +66,8 @@ export const Settings = component('Settings', {
   allowedOrigins: assumed(
     Origins,
     'The origins that may embed payout links. An empty list refuses every embedded link. ' +
-      'Initially `http://localhost:*` and `http://127.0.0.1:*`, unless `SANDBOX_CLIENTS` lists others.',
+      'Initially `http://localhost:*` and `http://127.0.0.1:*`, and for `sandbox-client` one more. ' +
+      '`SANDBOX_CLIENTS` can list others.',
   ),
 })
 export type Settings = Static<typeof Settings>
@@ -76,7 +78,10 @@ const DEPRECATED_SINCE = 'The start of the deprecation on the clock of the tenan
 const GONE_AFTER_SUNSET = 'Whether the operation answers 410 OPERATION_SUNSET from `sunset` on.'
 
 const deprecation = {
-  operation: assumed(Text(1, 200), 'The method and the path of the operation, such as `GET /api/v1/mandates`.'),
+  operation: assumed(
+    Text(1, 200),
+    'The method and the path of the operation, such as `GET /api/v1/mandates/{mandateReference}`.',
+  ),
   deprecatedSince: assumed(Moment, DEPRECATED_SINCE),
   sunset: Type.Optional(
     assumed(Moment, 'The end of the operation on the clock of the tenant, not before `deprecatedSince`.'),
@@ -160,7 +165,7 @@ const effect = component('FaultEffect', {
   headers: Type.Optional(
     assumed(
       ExtraHeaders,
-      'Additional headers of an error, by name. Headers that frame an answer, such as `content-length`, are refused.',
+      'Additional headers of an error, by name. Those of the server itself are refused, such as `content-length`.',
     ),
   ),
   ms: Type.Optional(
@@ -208,7 +213,7 @@ const Probability = Type.Number({
   'x-expected': 'a number above 0 and at most 1',
 })
 
-const FAULT_TIMES = 'The number of requests that the fault applies to; null: no limit.'
+const FAULT_TIMES = 'The number of requests on which the fault fires; null: no limit.'
 const FAULT_SKIP = 'The number of matching requests that pass first.'
 const FAULT_PROBABILITY = 'The probability that the fault fires on a matching request, above 0 and at most 1.'
 const FAULT_TTL = 'The lifetime of the fault in real time.'
