@@ -228,9 +228,9 @@ export const titled = <T extends TSchema>(title: string, schema: T, example?: un
   ...(example !== undefined && { examples: [example] }),
 })
 
-/** An object of assumed properties, as a component of the OpenAPI document. */
+/** An object as a component of the OpenAPI document, with an example. */
 export const component = <P extends TProperties>(title: string, properties: P, example?: unknown): TObject<P> =>
-  titled(title, labelled(assumed, properties), example)
+  titled(title, Type.Object(properties), example)
 
 /** Labels all properties of an object at once. */
 export const labelled = <P extends TProperties>(label: Label, properties: P): TObject<P> =>

@@ -58,7 +58,11 @@ export interface ControlRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/_sandbox`. */
   readonly url: string
+  /** The name of the call in the OpenAPI document: a verb and a noun. The service has no operation of this name. */
+  readonly operationId: string
   readonly summary: string
+  /** The behaviour that the summary does not show. */
+  readonly description?: string
   readonly params?: TSchema
   readonly querystring?: TSchema
   readonly body?: TSchema
@@ -112,8 +116,8 @@ const NO_MEMBERS = Type.Object({})
 /** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
 export function addRoutes(app: FastifyInstance, context: ControlContext, routes: readonly ControlRoute[]): void {
   for (const row of routes) {
-    const { method, url, summary, handle, response, params, querystring, status = 200, bodyLimit } = row
-    const { isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
+    const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
+    const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
     const { creates } = row
     const { registry, requests, turns, waiters } = context
@@ -132,9 +136,10 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
       config: { isStrict: true, act },
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
-        operationId: operationId(method, url),
+        operationId,
         hide: isPage,
         summary,
+        ...(description !== undefined && { description }),
         tags: [url.split('/')[1] || 'overview'],
         'x-fidelity': 'assumed',
         'x-error-codes': isGlobal ? errors : ['CLIENT_NOT_FOUND', ...errors],
@@ -174,10 +179,3 @@ const withPage = (response: TSchema) => ({
 /** Returns the client that a call acts on: that of its path, else that of its query. */
 const clientOf = ({ params, query }: FastifyRequest) =>
   (params as { clientId?: string }).clientId ?? (query as { client?: string }).client ?? DEMO_CLIENT.clientId
-
-/** `POST /clock/advance` is `postClockAdvance`. */
-const operationId = (method: string, url: string) =>
-  `${method.toLowerCase()}${url
-    .split(/[^A-Za-z]+/)
-    .map(word => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')}`

@@ -70,6 +70,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '',
+      operationId: 'getOverview',
       isGlobal: true,
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       querystring,
@@ -90,6 +91,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/live',
+      operationId: 'checkLiveness',
       isGlobal: true,
       isOpen: true,
       querystring,
@@ -100,6 +102,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/health/ready',
+      operationId: 'checkReadiness',
       isGlobal: true,
       isOpen: true,
       querystring,
@@ -113,6 +116,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/openapi.json',
+      operationId: 'getOpenApiDocument',
       isGlobal: true,
       summary: 'The control plane as an OpenAPI document',
       querystring,
@@ -122,6 +126,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/clients',
+      operationId: 'listClients',
       isGlobal: true,
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
@@ -131,9 +136,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/credentials/verify',
+      operationId: 'verifyCredentials',
       isGlobal: true,
       errors: ['INVALID_CLIENT'],
       summary: 'Check the secret of a client; an unknown client is registered as by its first token request',
+      description: 'It issues no token, triggers no fault and is not in the request log.',
       isRecorded: false,
       body: schemas.ClientCredentials,
       response: schemas.ResetResult,
@@ -147,7 +154,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/clients/:clientId',
+      operationId: 'removeClient',
       summary: 'Remove a tenant; the demo client and listed clients are reset instead',
+      description:
+        'The tokens of the client become invalid, and its id is free. The demo client and the clients of ' +
+        '`SANDBOX_CLIENTS` stay: `removed` is then 0.',
       isRecorded: false,
       params: schemas.ClientParams,
       response: schemas.Cleared,
@@ -161,7 +172,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/reset',
+      operationId: 'resetClient',
       summary: 'Put the tenant back to its fixture: records, clock, ids, settings, faults, requests, events, tokens',
+      description:
+        'Earlier tokens become invalid. The numbers of events and requests start at 1 again. The coverage and the ' +
+        'recording start again, too.',
       isRecorded: false,
       querystring,
       response: schemas.ResetResult,
@@ -174,6 +189,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/seed',
+      operationId: 'seedRecords',
       errors: [
         'INVALID_BILL_REFERENCE',
         'REGION_CURRENCY_MISMATCH',
@@ -184,6 +200,9 @@ const tableOf = (about: About): readonly ControlRoute[] => {
         'MANDATE_ALREADY_USED',
       ],
       summary: 'Add the records of a fixture, or given ones, all or nothing',
+      description:
+        'All records are checked before the first one is added. Records can be in any state. Faults and armed ' +
+        'outcomes do not apply to them.',
       querystring,
       body: schemas.SeedRequest,
       response: schemas.SeedResult,
@@ -201,8 +220,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/state',
+      operationId: 'getState',
       errors: ['ANSWER_TOO_LARGE'],
       summary: 'The whole tenant as one JSON document',
+      description:
+        'The document has no secrets, request log, coverage or recording. `PUT /_sandbox/state` restores it, on ' +
+        'this or another server.',
       querystring,
       response: schemas.TenantSnapshot,
       handle: ({ tenant, reply }) => document(reply, tenant().snapshot()),
@@ -210,8 +233,13 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/state',
+      operationId: 'restoreState',
       errors: ['INVALID_BILL_REFERENCE', 'MANDATE_NOT_FOUND', 'DUPLICATE_REFERENCE'],
       summary: 'Replace the state of the tenant by a state document, all or nothing',
+      description:
+        'The document replaces records, clock, settings, faults, armed outcomes, deprecations and events. With a ' +
+        'frozen clock, a later GET returns the same bytes. The request log and the coverage stay. A new recording ' +
+        'starts.',
       isRecorded: false,
       bodyLimit: about.stateBytes,
       querystring,
@@ -222,8 +250,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/fork',
+      operationId: 'forkClient',
       errors: ['DUPLICATE_REFERENCE'],
       summary: 'Begin another tenant as an exact copy of this one; without clientSecret, it has the same',
+      description:
+        'The copy also has the clock, settings, faults and events. Its request log, coverage and recording are ' +
+        'empty. Both tenants generate the same ids for the same requests.',
       isRecorded: false,
       creates: ({ clientId }: Static<typeof schemas.ForkRequest>) => clientId,
       querystring,
@@ -238,8 +270,13 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/recording',
+      operationId: 'getRecording',
       errors: ['ANSWER_TOO_LARGE'],
       summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
+      description:
+        'The file has a start state, and the later requests that changed the tenant. It has no secrets or tokens. A ' +
+        'reset, a restored state and a restart of the server begin another recording. At the limit ' +
+        '`SANDBOX_RECORDING_BYTES` a recording stops: `complete` is then false.',
       querystring,
       response: schemas.RecordingFile,
       handle({ registry, recorder, tenant, client, reply }) {
@@ -262,6 +299,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/clock',
+      operationId: 'getClock',
       summary: "The tenant's time, whether it runs, and how fast",
       querystring,
       response: schemas.ClockState,
@@ -270,7 +308,9 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PATCH',
       url: '/clock',
+      operationId: 'updateClock',
       summary: 'Freeze or resume the clock, or set its pace: 1 to 86400 tenant-seconds per second',
+      description: 'The change applies from now on. It does not move the clock.',
       querystring,
       body: schemas.ClockUpdate,
       response: schemas.ClockState,
@@ -283,7 +323,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/clock/advance',
+      operationId: 'advanceClock',
       summary: 'Move the clock forward by a duration, to a moment, or to the next event; all that is due happens first',
+      description:
+        'The body has exactly one of `by`, `to` and `toNextEvent`. All due transitions happen before the answer, in ' +
+        'order and each at its own time. A running clock continues from the new time. Tokens can expire.',
       querystring,
       body: schemas.ClockAdvance,
       response: schemas.ClockAdvanced,
@@ -293,8 +337,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/direct-debit/:collectionReference/${verb}`,
+        operationId: `${verb}Collection`,
         errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a collection: ${verb}`,
+        description:
+          'The transition happens now, if it is legal in the present state. Without `reasonCode`, a transition with ' +
+          'reason codes gets the first legal one. The error of an illegal transition names the legal ones.',
         params: schemas.CollectionParams,
         querystring,
         body: schemas.CollectionVerbBody,
@@ -310,8 +358,13 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/mandates/:mandateReference/${verb}`,
+        // The service has an operation `cancelMandate`.
+        operationId: verb === 'cancel' ? 'forceCancelMandate' : `${verb}Mandate`,
         errors: ['MANDATE_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a mandate: ${verb}`,
+        description:
+          'The transition happens now, if it is legal in the present state. A cancelled mandate cancels its PENDING ' +
+          'collections.',
         params: schemas.MandateParams,
         querystring,
         response: schemas.ExplainedMandate,
@@ -325,8 +378,10 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/payout-links/:payoutLinkId/claim',
+      operationId: 'claimPayoutLink',
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: "Claim a payout link, with the fields of the recipient's form",
+      description: 'The payout method determines the required members. The account number is stored masked.',
       params: schemas.PayoutLinkParams,
       querystring,
       body: schemas.Claim,
@@ -341,6 +396,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/payout-links/:payoutLinkId/decline',
+      operationId: 'declinePayoutLink',
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Decline a payout link, as its recipient',
       params: schemas.PayoutLinkParams,
@@ -357,6 +413,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       route({
         method: 'POST',
         url: `/payout-links/:payoutLinkId/${verb}`,
+        operationId: `${verb}PayoutLink`,
         errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a payout link: ${verb}`,
         params: schemas.PayoutLinkParams,
@@ -372,8 +429,13 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/direct-debit/:collectionReference/outcome',
+      operationId: 'setCollectionOutcome',
       errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Give a collection an outcome, if its state still allows it',
+      description:
+        'The outcome replaces an earlier one, and wins over the `debtorReference`. It is 409 ILLEGAL_TRANSITION if ' +
+        'the collection has left the state in which the outcome takes effect. An outcome whose time has passed ' +
+        'happens at once. `SETTLED` restores the usual course.',
       params: schemas.CollectionParams,
       querystring,
       body: schemas.CollectionOutcomeBody,
@@ -387,8 +449,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/payout-links/:payoutLinkId/outcome',
+      operationId: 'setPayoutLinkOutcome',
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Give a payout link an outcome, if its state still allows it',
+      description:
+        'The outcome replaces an earlier one. It is 409 ILLEGAL_TRANSITION unless the link is ACTIVE, CLAIMED or ' +
+        'PROCESSING.',
       params: schemas.PayoutLinkParams,
       querystring,
       body: schemas.PayoutLinkOutcomeBody,
@@ -402,6 +468,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/direct-debit/:collectionReference',
+      operationId: 'explainCollection',
       errors: ['COLLECTION_NOT_FOUND'],
       summary: 'Explain a collection: record, timeline, next transition, legal moves',
       params: schemas.CollectionParams,
@@ -412,6 +479,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/mandates/:mandateReference',
+      operationId: 'explainMandate',
       errors: ['MANDATE_NOT_FOUND'],
       summary: 'Explain a mandate: record, timeline, next transition, legal moves',
       params: schemas.MandateParams,
@@ -422,6 +490,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/payout-links/:payoutLinkId',
+      operationId: 'explainPayoutLink',
       errors: ['PAYOUT_LINK_NOT_FOUND'],
       summary: 'Explain a payout link: record with claim and comment, timeline, next transition, legal moves',
       params: schemas.PayoutLinkParams,
@@ -432,6 +501,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/bills/:uniqueReferenceIdentifier',
+      operationId: 'explainBill',
       errors: ['MISSING_FIELD', 'BILL_NOT_FOUND'],
       summary: 'Explain a bill: record, timeline, legal moves; ?region= where several regions have the reference',
       params: schemas.BillParams,
@@ -442,7 +512,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/outcomes',
+      operationId: 'listOutcomes',
       summary: 'The outcomes on demand of collections and payout links, and those that are armed',
+      description:
+        'The app selects an outcome of a collection by its `debtorReference`. `POST /_sandbox/outcomes` arms one ' +
+        'for any request, `PUT …/outcome` gives one to an existing record.',
       querystring,
       response: schemas.OutcomeTable,
       handle: ({ tenant }) => ({
@@ -454,7 +528,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/outcomes',
+      operationId: 'armOutcome',
       summary: 'Arm an outcome: the next matching collection or payout link that is created has it',
+      description:
+        'The outcome steers records that the API creates later. Of several that match, the first one in the order ' +
+        'of arming counts. A `debtorReference` that selects an outcome wins, and the armed outcome stays armed. An ' +
+        'outcome that can never apply is 400 INVALID_FIELD.',
       querystring,
       body: schemas.OutcomeRequest,
       status: 201,
@@ -464,6 +543,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/outcomes',
+      operationId: 'clearOutcomes',
       summary: 'Remove all armed outcomes',
       querystring,
       response: schemas.Cleared,
@@ -477,6 +557,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/outcomes/:id',
+      operationId: 'removeOutcome',
       errors: ['OUTCOME_NOT_FOUND'],
       summary: 'Remove one armed outcome',
       params: schemas.OutcomeParams,
@@ -490,6 +571,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/reason-codes',
+      operationId: 'listReasonCodes',
       isGlobal: true,
       summary: 'The reason codes of collections: the phases and the time in which each is legal, and its origin',
       querystring,
@@ -499,6 +581,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/errors',
+      operationId: 'listErrors',
       isGlobal: true,
       summary: 'The error catalogue',
       querystring,
@@ -515,6 +598,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/embed-demo',
+      operationId: 'getEmbedDemo',
       isPage: true,
       summary: "A partner's page that embeds a payout link of the demo client from a second origin",
       querystring,
@@ -527,7 +611,13 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/events',
+      operationId: 'listEvents',
       summary: 'Changes of state, in order; ?wait= waits for the next, Accept: text/event-stream streams',
+      description:
+        'Past events are answered at once. With `wait`, an answer without events waits for the next one. With ' +
+        '`Accept: text/event-stream`, the answer is a stream of server-sent events: `id` is the `seq`, `event` the ' +
+        'kind, `data` the event. With a reset or a restored state, numbers start at 1 again: a wait ends, and a ' +
+        'stream sends the event `reset`.',
       querystring: schemas.EventQuery,
       response: schemas.EventList,
       handle({ client, query, request, reply, ...context }) {
@@ -540,8 +630,13 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/requests',
+      operationId: 'listRequests',
       errors: ['ANSWER_TOO_LARGE'],
       summary: 'What the app under test sent and got, secrets masked',
+      description:
+        'The log has requests of the API and the token endpoint, but no calls of the control plane. A request ' +
+        'without a known client is in the log of `sandbox-client`. The oldest requests are dropped at the limits ' +
+        '`SANDBOX_JOURNAL_ENTRIES` and `SANDBOX_JOURNAL_BYTES`.',
       querystring: schemas.RequestQuery,
       response: schemas.RequestList,
       handle: ({ requestLog, tenant, client, query }) => {
@@ -552,7 +647,9 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/requests',
+      operationId: 'clearRequests',
       summary: 'Empty the request log',
+      description: 'The numbers of later requests continue.',
       isRecorded: false,
       querystring,
       response: schemas.Cleared,
@@ -564,7 +661,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/requests/verify',
+      operationId: 'verifyRequests',
       summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
+      description:
+        'The answer is 200 even if `matched` is false. Only requests that are still in the log are compared. A ' +
+        'request matches if it has all given values. The expected number is `times`, or `atLeast` and `atMost`; by ' +
+        'default at least one.',
       isRecorded: false,
       querystring,
       body: schemas.Verification,
@@ -577,8 +679,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/coverage',
+      operationId: 'getCoverage',
       summary:
         'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
+      description:
+        'Only requests of the API count, and only those with an answer. Only errors that an app has to handle can ' +
+        'be missed. A request that prefers HTML gets a page.',
       querystring,
       response: schemas.CoverageReport,
       hasPage: true,
@@ -587,7 +693,9 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/faults',
+      operationId: 'listFaults',
       summary: 'All faults, also those that are spent, and how often each has fired',
+      description: 'A fault stays in the list until it is removed.',
       querystring,
       response: schemas.FaultList,
       handle: ({ tenant, realNow }) => {
@@ -598,7 +706,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/faults',
+      operationId: 'armFault',
       summary: 'Arm a fault: error, delay, drop, reset, truncate, garbage, dribble, stale-token',
+      description:
+        'Faults apply to valid requests of the API. A request with an invalid token or a schema error is refused as ' +
+        'usual, and not counted. A request gets all matching delays, and the first matching fault of another kind ' +
+        'in the order of arming. A fault that can never fire is 400 INVALID_FIELD.',
       querystring,
       body: schemas.FaultRequest,
       status: 201,
@@ -611,6 +724,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/faults',
+      operationId: 'clearFaults',
       summary: 'Remove all faults',
       querystring,
       response: schemas.Cleared,
@@ -624,6 +738,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/faults/:id',
+      operationId: 'removeFault',
       errors: ['FAULT_NOT_FOUND'],
       summary: 'Remove one fault',
       params: schemas.FaultParams,
@@ -637,6 +752,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/settings',
+      operationId: 'getSettings',
       summary: 'The settings of the tenant',
       querystring,
       response: schemas.Settings,
@@ -645,7 +761,9 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/settings',
+      operationId: 'updateSettings',
       summary: 'Whether new mandates are ACTIVE at once, how deprecations look, which origins may embed payout links',
+      description: 'Omitted settings stay as they are.',
       querystring,
       body: schemas.SettingsUpdate,
       response: schemas.Settings,
@@ -654,6 +772,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'GET',
       url: '/deprecations',
+      operationId: 'listDeprecations',
       summary: 'The deprecated operations',
       querystring,
       response: schemas.DeprecationList,
@@ -662,7 +781,11 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'PUT',
       url: '/deprecations',
+      operationId: 'replaceDeprecations',
       summary: 'Replace the deprecated operations: start, sunset, and whether they are gone after it',
+      description:
+        'The operations send the headers `Deprecation` and `Sunset`. They answer as usual, but 410 OPERATION_SUNSET ' +
+        'from the sunset on with `goneAfterSunset`. An empty list removes all deprecations.',
       querystring,
       body: schemas.DeprecationsUpdate,
       response: schemas.DeprecationList,
@@ -675,6 +798,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'DELETE',
       url: '/deprecations',
+      operationId: 'clearDeprecations',
       summary: 'Deprecate nothing',
       querystring,
       response: schemas.Cleared,
@@ -688,7 +812,9 @@ const tableOf = (about: About): readonly ControlRoute[] => {
     route({
       method: 'POST',
       url: '/tokens/expire',
+      operationId: 'expireTokens',
       summary: 'Every token of the tenant is expired from now on',
+      description: 'The app gets 401 EXPIRED_TOKEN. A new token is valid.',
       querystring,
       response: schemas.TokensExpired,
       handle: ({ tenant }) => {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { CatalogueEntry, ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
+import { ErrorBody } from '../schemas.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isApi, isControl } from './routes.js'
 
@@ -115,7 +116,13 @@ const withCodes = (envelope: Json, codes: readonly ErrorCode[]): Json => ({
     {
       type: 'object',
       properties: {
-        code: { type: 'string', enum: codes, 'x-fidelity': 'assumed', 'x-fidelity-note': CODE_NOTE },
+        code: {
+          type: 'string',
+          enum: codes,
+          description: ErrorBody.properties.code.description,
+          'x-fidelity': 'assumed',
+          'x-fidelity-note': CODE_NOTE,
+        },
       },
     },
   ],

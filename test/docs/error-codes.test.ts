@@ -211,30 +211,30 @@ const SPECIFIC: Record<string, Provocation> = {
   'updateCounterparty IMMUTABLE_FIELD': ({ send }) =>
     send({ body: { counterpartyReference: 'CPTY-0002', remarks: 'x' } }),
 
-  'postCredentialsVerify INVALID_CLIENT': ({ send }) =>
+  'verifyCredentials INVALID_CLIENT': ({ send }) =>
     send({ body: { client_id: 'sandbox-client', client_secret: 'wrong' } }),
-  'deleteClientsClientId INVALID_FIELD': ({ send }) => send({ parameter: 'x'.repeat(1001) }),
-  'deleteClientsClientId CLIENT_NOT_FOUND': ({ send }) => send({ parameter: 'unknown' }),
-  'putDirectDebitCollectionReferenceOutcome ILLEGAL_TRANSITION': ({ send }) =>
+  'removeClient INVALID_FIELD': ({ send }) => send({ parameter: 'x'.repeat(1001) }),
+  'removeClient CLIENT_NOT_FOUND': ({ send }) => send({ parameter: 'unknown' }),
+  'setCollectionOutcome ILLEGAL_TRANSITION': ({ send }) =>
     send({ parameter: 'COL-ACME-0055', body: { outcome: 'RETURNED-AM04' } }),
   'getRecording ANSWER_TOO_LARGE': () =>
     call(build(t, { publicUrl: () => 'x'.repeat(2 ** 30) }), 'GET', '/_sandbox/recording'),
-  'postSeed INVALID_FIELD': ({ send }) => send({ body: [] }),
-  'postSeed INVALID_BILL_REFERENCE': ({ send }) =>
+  'seedRecords INVALID_FIELD': ({ send }) => send({ body: [] }),
+  'seedRecords INVALID_BILL_REFERENCE': ({ send }) =>
     send({ body: { records: { bills: [bill({ uniqueReferenceIdentifier: '!' })] } } }),
-  'postSeed REGION_CURRENCY_MISMATCH': ({ send }) =>
+  'seedRecords REGION_CURRENCY_MISMATCH': ({ send }) =>
     send({ body: { records: { payoutLinks: [payoutLink({ payoutMethod: 'US-ACH' })] } } }),
-  'postSeed AMOUNT_LIMIT_EXCEEDED': ({ send }) =>
+  'seedRecords AMOUNT_LIMIT_EXCEEDED': ({ send }) =>
     send({
       body: {
         records: { payoutLinks: [payoutLink({ amount: '1000000.01', currency: 'GBP', payoutMethod: 'UK-FAST' })] },
       },
     }),
-  'postSeed INCONSISTENT_BILL_UPDATE': ({ send }) =>
+  'seedRecords INCONSISTENT_BILL_UPDATE': ({ send }) =>
     send({ body: { records: { bills: [bill({ status: 'PAID', openAmount: '1' })] } } }),
-  'postSeed MANDATE_NOT_FOUND': ({ send }) =>
+  'seedRecords MANDATE_NOT_FOUND': ({ send }) =>
     send({ body: { records: { collections: [collection({ mandateReference: 'MND-9999' })] } } }),
-  'postSeed MANDATE_ALREADY_USED': ({ send }) =>
+  'seedRecords MANDATE_ALREADY_USED': ({ send }) =>
     send({
       body: {
         records: {
@@ -243,36 +243,36 @@ const SPECIFIC: Record<string, Provocation> = {
         },
       },
     }),
-  'postSeed DUPLICATE_REFERENCE': ({ send }) =>
+  'seedRecords DUPLICATE_REFERENCE': ({ send }) =>
     send({ body: { records: { mandates: [mandate({ mandateReference: 'MND-ACME-0001' })] } } }),
-  'postFork DUPLICATE_REFERENCE': ({ send }) => send({ body: { clientId: 'sandbox-client' } }),
-  async 'putState CLIENT_NOT_FOUND'({ send, control }) {
+  'forkClient DUPLICATE_REFERENCE': ({ send }) => send({ body: { clientId: 'sandbox-client' } }),
+  async 'restoreState CLIENT_NOT_FOUND'({ send, control }) {
     return send({ body: (await control('GET', '/state')).body, query: 'client=unknown' })
   },
-  async 'putState DUPLICATE_REFERENCE'({ send, control }) {
+  async 'restoreState DUPLICATE_REFERENCE'({ send, control }) {
     const state = (await control('GET', '/state')).body
     const sequence = state.sequence + 1
     const copy = { ...state.mandates[0], sequence, timeline: [] }
     return send({ body: { ...state, sequence, mandates: [...state.mandates, copy] } })
   },
-  async 'putState MANDATE_NOT_FOUND'({ send, control }) {
+  async 'restoreState MANDATE_NOT_FOUND'({ send, control }) {
     const state = (await control('GET', '/state')).body
     return send({ body: { ...state, mandates: state.mandates.slice(1) } })
   },
-  async 'putState INVALID_BILL_REFERENCE'({ send, control }) {
+  async 'restoreState INVALID_BILL_REFERENCE'({ send, control }) {
     const state = (await control('GET', '/state')).body
     const [first] = state.bills
     const wrong = { ...first, record: { ...first.record, uniqueReferenceIdentifier: '!' } }
     return send({ body: { ...state, bills: [wrong] } })
   },
-  async 'getBillsUniqueReferenceIdentifier MISSING_FIELD'({ send, other }) {
+  async 'explainBill MISSING_FIELD'({ send, other }) {
     await other('POST', '/api/v1/bills', {
       region: 'US',
       body: bill({ uniqueReferenceIdentifier: 'INV-ACME-2001', currency: 'USD' }),
     })
     return send()
   },
-  async 'postPayoutLinksPayoutLinkIdClaim ILLEGAL_TRANSITION'({ send }) {
+  async 'claimPayoutLink ILLEGAL_TRANSITION'({ send }) {
     await send({ body: CLAIM })
     return send({ body: CLAIM })
   },
@@ -306,7 +306,7 @@ const ELSEWHERE_WITHOUT_FAULTS: Record<string, string> = {
 /** The same of single operations. */
 const ELSEWHERE_OF_OPERATIONS: Record<string, string> = {
   'getState ANSWER_TOO_LARGE': 'state.test.ts: a state that Node cannot hold',
-  'getRequests ANSWER_TOO_LARGE': 'requests.test.ts: a log that Node cannot hold',
+  'listRequests ANSWER_TOO_LARGE': 'requests.test.ts: a log that Node cannot hold',
 }
 
 const locked = build(t, { adminToken: 'admin' })

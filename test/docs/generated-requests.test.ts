@@ -128,7 +128,7 @@ async function reset(): Promise<string> {
 async function walk(operation: Operation, isValid: (schema: Json, value: unknown) => boolean) {
   let authorization = await reset()
   // A state is too long for an example.
-  const isState = operation.id === 'putState'
+  const isState = operation.id === 'restoreState'
   const exampleBody = isState
     ? (await call(app, 'GET', '/_sandbox/state')).body
     : (exampleRequest(operation).body ?? {})

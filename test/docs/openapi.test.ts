@@ -71,6 +71,10 @@ t.test('a document names its components as the service does', async t => {
 
 t.test('each operation has an id of its own, a summary, a tag that the document describes, and a label', async t => {
   t.equal(new Set(operations.map(({ id }) => id)).size, operations.length)
+  t.same(
+    operations.map(({ id }) => id).filter(id => !/^[a-z]+[A-Za-z]+$/.test(id)),
+    [],
+  )
   const incomplete = operations.filter(({ document, operation: { summary, tags, description, ...rest } }) => {
     const isService = document === service()
     const known = document.tags.map(({ name }: Json) => name)
@@ -82,8 +86,8 @@ t.test('each operation has an id of its own, a summary, a tag that the document 
   )
 })
 
-/** All places of a document that have to have a label, with what is there. */
-function* labelledPlaces(document: Json): Generator<[place: string, labelled: Json]> {
+/** Returns all parameters and properties of a document, by their place. */
+function fieldsOf(document: Json): [place: string, field: Json][] {
   const found: [string, Json][] = []
   function properties(place: string, schema: Json) {
     for (const [name, property] of Object.entries<Json>(schema?.properties ?? {})) {
@@ -94,26 +98,36 @@ function* labelledPlaces(document: Json): Generator<[place: string, labelled: Js
     for (const part of schema?.allOf ?? []) properties(place, part)
   }
   for (const { id, operation, responses } of operationsOf(document)) {
-    found.push([id, operation])
     for (const parameter of operation.parameters ?? []) found.push([`${id} ${parameter.name}`, parameter])
     for (const { schema } of Object.values<Json>(operation.requestBody?.content ?? {})) properties(id, schema)
+    for (const [status, { content }] of Object.entries(responses)) {
+      for (const { schema } of Object.values<Json>(content ?? {})) properties(`${id} ${status}`, schema)
+    }
+  }
+  for (const [name, schema] of Object.entries<Json>(document.components.schemas)) properties(name, schema)
+  return found
+}
+
+/** Returns all that has to have a label, by its place. */
+function labelledPlaces(document: Json): [place: string, labelled: Json][] {
+  const found = fieldsOf(document)
+  for (const { id, operation, responses } of operationsOf(document)) {
+    found.push([id, operation])
     for (const [status, response] of Object.entries(responses)) {
       found.push([`${id} ${status}`, response])
       for (const code of response['x-error-codes'] ?? []) found.push([`${id} ${status} ${code.code}`, code])
-      for (const { schema } of Object.values<Json>(response.content ?? {})) properties(`${id} ${status}`, schema)
       for (const [name, header] of Object.entries<Json>(response.headers ?? {})) {
         found.push([`${id} ${status} ${name}`, resolve(document, header)])
       }
     }
   }
-  for (const [name, schema] of Object.entries<Json>(document.components.schemas)) properties(name, schema)
-  yield* found
+  return found
 }
 
 t.test(
   'every operation, parameter, property, response, header and error code has a label, assumed ones a note',
   async t => {
-    const all = Object.values(documents).flatMap(document => [...labelledPlaces(document)])
+    const all = Object.values(documents).flatMap(labelledPlaces)
     t.ok(all.length > 3000, `${all.length} places`)
     t.same(
       all
@@ -126,6 +140,20 @@ t.test(
     )
   },
 )
+
+t.test('every parameter and property has a description: its meaning, and after it the form of a text', async t => {
+  const all = Object.values(documents).flatMap(fieldsOf)
+  t.ok(all.length > 1000, `${all.length} places`)
+  const isDescribed = ([, field]: [string, Json]) => {
+    const { type, pattern, format, description } = { ...field.schema, ...field }
+    const hasForm = type === 'string' && (pattern ?? format ?? 'binary') !== 'binary'
+    return typeof description === 'string' && (hasForm ? /\S\. \S.*\.$/ : /\S\.$/).test(description)
+  }
+  t.same(
+    all.filter(field => !isDescribed(field)).map(([place]) => place),
+    [],
+  )
+})
 
 t.test('the labels of answers are those of the interface: three contents, the envelope, and Errors 2', async t => {
   const documented = operationsOf(service()).flatMap(({ id, responses }) =>

@@ -203,4 +203,8 @@ export const BillDocumentUpload = Type.Object(
 )
 
 /** The control plane names a region where the same reference exists in several. */
-export const BillRegionQuery = { region: Type.Optional(assumed(OneOf(...REGIONS))) }
+export const BillRegionQuery = {
+  region: Type.Optional(
+    assumed(OneOf(...REGIONS), 'The region of the bill. Required if several regions have the reference.'),
+  ),
+}

@@ -89,7 +89,7 @@ export type Counterparty = Static<typeof Counterparty>
 /** A counterparty as fixtures and seeding give it. */
 export const SeedCounterparty = titled(
   'SeedCounterparty',
-  Type.Object({ region: assumed(OneOf(...REGIONS)), ...Counterparty.properties }),
+  Type.Object({ region: assumed(OneOf(...REGIONS), 'The region of the counterparty.'), ...Counterparty.properties }),
 )
 export type SeedCounterparty = Static<typeof SeedCounterparty>
 

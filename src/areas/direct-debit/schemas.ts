@@ -140,10 +140,12 @@ export const SeedCollection = titled(
   'SeedCollection',
   Type.Object({
     ...NewCollection.properties,
-    status: Type.Optional(assumed(OneOf(...COLLECTION_STATUSES))),
-    reasonCode: Type.Optional(assumed(ReasonCode)),
-    initiatedAt: Type.Optional(assumed(Moment)),
-    updatedAt: Type.Optional(assumed(Moment)),
+    status: Type.Optional(assumed(OneOf(...COLLECTION_STATUSES), 'The state of the collection. Default: PENDING.')),
+    reasonCode: Type.Optional(
+      assumed(ReasonCode, 'The reason of the state REJECTED, RETURNED or FAILED. Refused with other states.'),
+    ),
+    initiatedAt: Type.Optional(assumed(Moment, 'When the request was initiated. Default: now.')),
+    updatedAt: Type.Optional(assumed(Moment, 'When the request was last updated. Default: `initiatedAt`.')),
   }),
 )
 export type SeedCollection = Static<typeof SeedCollection>

@@ -177,7 +177,7 @@ export const SeedPayoutLink = titled(
   'SeedPayoutLink',
   Type.Object({
     ...NewPayoutLink.properties,
-    payoutLinkId: Type.Optional(assumed(PayoutLinkId)),
+    payoutLinkId: Type.Optional(assumed(PayoutLinkId, 'The id of the link. Default: a generated id.')),
     status: Type.Optional(PayoutLink.properties.status),
     createdAt: Type.Optional(PayoutLink.properties.createdAt),
     updatedAt: Type.Optional(PayoutLink.properties.updatedAt),
