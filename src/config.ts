@@ -223,8 +223,9 @@ function readClients(path: string): readonly ClientEntry[] | typeof INVALID {
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-/** Checks that a client id is valid in a URL and fits on one line. */
-const isClientId = (value: unknown) => typeof value === 'string' && /^\S.*$/.test(value) && value.isWellFormed()
+/** Checks that a client id is valid in a URL and in every database, and fits on one line. */
+const isClientId = (value: unknown) =>
+  typeof value === 'string' && /^\S[^\p{Cc}]{0,499}$/u.test(value) && value.isWellFormed()
 
 function isClientEntry(value: unknown): value is ClientEntry {
   if (value === null || typeof value !== 'object') return false

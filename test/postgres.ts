@@ -12,6 +12,8 @@ import { freePort } from './free-port.js'
 export interface Postgres {
   /** Creates an empty database. Returns its URL. */
   createDatabase(): Promise<string>
+  /** Runs a statement on a connection of its own. */
+  query(url: string, statement: string): Promise<void>
   /** Stops the server at once: open transactions are lost, committed ones are not. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -57,6 +59,13 @@ export async function startPostgres(): Promise<Postgres> {
   let child: ChildProcess | undefined
   let databases = 0
 
+  async function query(url: string, statement: string) {
+    const client = new pg.Client(url)
+    await client.connect()
+    await client.query(statement)
+    await client.end()
+  }
+
   async function start() {
     const settings = ['-D', data, '-p', String(port), '-k', folder, '-h', '127.0.0.1']
     child = spawn(join(programs as string, 'postgres'), settings, options)
@@ -88,12 +97,10 @@ export async function startPostgres(): Promise<Postgres> {
     stop,
     async createDatabase() {
       const name = `test_${++databases}`
-      const client = new pg.Client(urlOf('postgres'))
-      await client.connect()
-      await client.query(`CREATE DATABASE ${name}`)
-      await client.end()
+      await query(urlOf('postgres'), `CREATE DATABASE ${name}`)
       return urlOf(name)
     },
+    query,
     async remove() {
       await stop()
       rmSync(folder, { recursive: true, force: true })

@@ -69,6 +69,8 @@ export interface ControlRoute {
   readonly response: TSchema
   /** The status of success; 200 by default. */
   readonly status?: number
+  /** Returns the body that is recorded. By default, it is that of the request. */
+  readonly recordedBody?: (call: { registry: TenantRegistry; tenant: Tenant; body: unknown }) => object
   /**
    * Whether the call is recorded, as all that changes a tenant must be. By default all but GET are.
    * A call that creates another tenant object is not: its recording starts again.
@@ -119,7 +121,7 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
     const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
     const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
-    const { creates } = row
+    const { creates, recordedBody } = row
     const { registry, requests, turns, waiters } = context
 
     const act = (request: FastifyRequest, reply: FastifyReply, realNow: number) => {
@@ -155,8 +157,14 @@ export function addRoutes(app: FastifyInstance, context: ControlContext, routes:
         const client = clientOf(request)
         const step: Step<unknown> = {
           isRead: method === 'GET',
-          record: realNow =>
-            isRecorded ? requests.recordControl(request, registry.tenant(client, realNow), realNow) : undefined,
+          record(realNow) {
+            if (!isRecorded) return undefined
+            const tenant = registry.tenant(client, realNow)
+            const recorded = requests.recordControl(request, tenant, realNow)
+            return recordedBody
+              ? { ...recorded, body: recordedBody({ registry, tenant, body: request.body }) }
+              : recorded
+          },
           run(realNow, recorded) {
             if (recorded !== undefined) requests.passControl(request, registry.tenant(client, realNow), recorded)
             const result = act(request, reply, realNow)

@@ -206,6 +206,12 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       querystring,
       body: schemas.SeedRequest,
       response: schemas.SeedResult,
+      // The fixture may be another one at the time of a replay.
+      recordedBody({ registry, tenant: { clock }, body }) {
+        const { fixture, records } = body as Static<typeof schemas.SeedRequest>
+        const isFixture = fixture !== undefined && records === undefined
+        return isFixture ? { records: registry.fixtureRecords(fixture, clock.now()) } : (body as object)
+      },
       handle: ({ registry, tenant, body: { fixture, records } }) => {
         if (fixture !== undefined && records !== undefined)
           throw errors.malformed(null, 'Give one of fixture and records.')

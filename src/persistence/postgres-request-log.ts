@@ -51,7 +51,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   }
 
   async function writeBatch(): Promise<void> {
-    const batch = waiting
+    let batch = waiting
     waiting = []
     try {
       // In the order of clients, so that two servers never wait for each other.
@@ -60,6 +60,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
           clientId,
           batch.filter(entry => entry.clientId === clientId),
         )
+        batch = batch.filter(entry => entry.clientId !== clientId)
       }
       if (unchecked * PART_PER_CHECK > bounds.bytes) {
         unchecked = 0

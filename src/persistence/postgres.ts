@@ -49,8 +49,10 @@ const MIGRATIONS = [
 /** A number of our own, for the lock of the migrations. */
 const MIGRATION_LOCK = 7_206_115_983
 const CHANNEL = 'sandbox_tenant'
+/** The message of pg-pool if all connections are busy for too long: the database is slow, but not away. */
+const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
 const CONNECTIONS = 10
-const CONNECT_MS = 2000
+const CONNECT_MS = 5000
 const STATEMENT_MS = 5000
 /** The time between two attempts to reach the database. */
 const PROBE_MS = 250
@@ -71,6 +73,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     query_timeout: STATEMENT_MS,
     statement_timeout: STATEMENT_MS,
     keepAlive: true,
+    // The statements count on it. A database can have another default.
+    options: '-c default_transaction_isolation=read\\ committed',
   }
   let pool: Pool
   try {
@@ -97,6 +101,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       await pool.query('SELECT 1')
       isAway = false
       logger.info('the database is back')
+      void requestLog?.flush()
     } catch {
       if (!isClosed) probe = setTimeout(find, PROBE_MS)
     }
@@ -107,9 +112,10 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     try {
       return await pool.query(statement)
     } catch (error) {
-      if (!isLoss(error as Error)) throw error
-      lose(error as Error)
-      throw new DatabaseAwayError('the database is away', { cause: error })
+      const { message } = error as Error
+      if (message !== NO_CONNECTION_FREE && !isLoss(error as Error)) throw error
+      if (message !== NO_CONNECTION_FREE) lose(error as Error)
+      throw new DatabaseAwayError(message, { cause: error })
     }
   }
 
@@ -213,7 +219,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       return rows.map(row => row.client_id as string)
     },
     async check() {
-      await query({ name: 'check', text: 'SELECT 1' })
+      const { rows } = await query({ name: 'check', text: 'SHOW transaction_read_only' })
+      if (rows[0]?.transaction_read_only === 'on') throw new DatabaseAwayError('the database is read-only')
     },
     createRequestLog(bounds) {
       requestLog = createPostgresRequestLog(query, bounds)

@@ -159,9 +159,13 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
     const batch = waiting
     waiting = []
     try {
-      const results = database.transaction(() => batch.map(({ write }) => write()))()
+      database.exec('BEGIN')
+      const results = batch.map(({ write }) => write())
+      database.exec('COMMIT')
       for (const [at, { done }] of batch.entries()) done(results[at] as boolean)
     } catch (error) {
+      // SQLite may have ended the transaction itself, for example when the disk is full.
+      if (database.open && database.inTransaction) database.exec('ROLLBACK')
       for (const { fail } of batch) fail(error)
     }
   }

@@ -46,8 +46,8 @@ interface Slot {
   /** The length of the newest snapshot, and of the rows after it, in characters. */
   snapshotLength: number
   logLength: number
-  /** The number of the row after which a snapshot is worth its cost. */
-  nextSnapshot: number
+  /** The number of the row, and the length of the log, from which on a snapshot is worth its cost. */
+  nextSnapshot: { sequence: number; length: number }
   /** The resets of the client. */
   resets: number
   /** The number of payout links that are noted in the database. */
@@ -74,8 +74,9 @@ class Unstored extends Error {
 /** A log cannot be applied. */
 class LogError extends Error {}
 
-/** A snapshot follows so many rows, or more if it is longer than they are. */
+/** A snapshot follows so many rows, or so many characters and bytes of them, or more if it is longer than they are. */
 const ROWS_PER_SNAPSHOT = 500
+const LENGTH_PER_SNAPSHOT = 8 * 1024 * 1024
 
 /**
  * Serves tenants from their logs. Each server holds the tenants that it uses in memory, as a cache of the database.
@@ -167,7 +168,7 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
     slot.instant = row.instant
     const length = row.content.length + (row.document?.length ?? 0)
     if (isState(row)) {
-      Object.assign(slot, { snapshotLength: length, logLength: 0, nextSnapshot: row.sequence + ROWS_PER_SNAPSHOT })
+      Object.assign(slot, { snapshotLength: length, logLength: 0, nextSnapshot: nextSnapshot(row.sequence, 0) })
     } else {
       slot.logLength += length
     }
@@ -200,10 +201,17 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
     return { sequence: sequence + 1, instant, operation, content: JSON.stringify(stored), document: null }
   }
 
+  const nextSnapshot = (sequence: number, length: number) => ({
+    sequence: sequence + ROWS_PER_SNAPSHOT,
+    length: length + LENGTH_PER_SNAPSHOT,
+  })
+
   /** Writes a snapshot if the log is long. A failure changes nothing: the next one is tried after as many rows again. */
   async function snapshotIfLong(slot: Slot): Promise<void> {
-    if (slot.sequence < slot.nextSnapshot || 2 * slot.logLength < slot.snapshotLength) return
-    slot.nextSnapshot = slot.sequence + ROWS_PER_SNAPSHOT
+    const { sequence, logLength, snapshotLength } = slot
+    const isLong = sequence >= slot.nextSnapshot.sequence || logLength >= slot.nextSnapshot.length
+    if (!isLong || 2 * logLength < snapshotLength) return
+    slot.nextSnapshot = nextSnapshot(sequence, logLength)
     const tenant = registry().peek(slot.clientId) as Tenant
     const identity = registry().identityOf(slot.clientId)
     const row = toStateRow(slot, OPERATIONS.snapshot, identity, tenant, tenant.snapshot(), slot.instant)
@@ -232,7 +240,15 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
   function slotOf(clientId: string): Slot {
     const slot: Slot = slots.get(clientId) ?? {
       clientId,
-      ...{ sequence: 0, instant: 0, snapshotLength: 0, logLength: 0, nextSnapshot: 0, resets: 0, links: 0 },
+      ...{
+        sequence: 0,
+        instant: 0,
+        snapshotLength: 0,
+        logLength: 0,
+        nextSnapshot: nextSnapshot(0, 0),
+        resets: 0,
+        links: 0,
+      },
       ...{ tail: Promise.resolve(), users: 0, refresh: undefined },
     }
     slots.delete(clientId)
@@ -298,6 +314,8 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
   async function takeInTurn<T>(slot: Slot, step: Step<T>): Promise<{ value: T }> {
     if (registry().peek(slot.clientId) === undefined) await catchUp(slot)
     let fresh: { clientId: string; realNow: number } | undefined
+    /** The slots of the tenants that the step changes. */
+    const written = new Set([slot])
     for (;;) {
       // A tenant begins at the time that is in the log.
       const realNow = fresh?.realNow ?? realTime(slot)
@@ -307,11 +325,12 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
       if (outcome instanceof Unstored) {
         const { clientId } = outcome
         const target = clientId === slot.clientId ? slot : slotOf(clientId)
+        written.add(target)
         if (await begin(target, outcome, realNow)) fresh = { clientId, realNow }
         else await catchUp(target, true)
       } else if ('value' in outcome) {
         changed(slot.clientId)
-        await noteLinks(slot)
+        for (const each of written) await noteLinks(each)
         return outcome
       } else if (await append(slot, toRow(slot.sequence + 1, outcome.recorded))) {
         registry().peek(slot.clientId)?.clock.applyAt(instantOf(outcome.recorded.at), realNow)
@@ -370,16 +389,30 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
 
   async function refreshAndTake<T>(clientId: string, step: Step<T>, other?: string): Promise<T> {
     await refresh(clientId)
+    if (other !== undefined) await refresh(other)
     return take(clientId, step, other)
   }
 
-  async function refreshLink(payoutLinkId: string, clientId: string | undefined): Promise<void> {
-    const clientIds = clientId === undefined ? await database(clientId, log.clientsOfLink(payoutLinkId)) : [clientId]
+  /** Brings the tenants that can have a link up to date. They stay in memory until the returned function is called. */
+  async function refreshLink(payoutLinkId: string, clientId: string | undefined): Promise<() => void> {
+    const found = clientId === undefined ? await database(clientId, log.clientsOfLink(payoutLinkId)) : [clientId]
     // A listed client without a request so far has the links of its fixture.
     const isUnused = (id: string) => !begun.has(id)
-    for (const id of clientIds.length > 0 ? clientIds : registry().configured().filter(isUnused)) {
-      const run = (realNow: number) => void (registry().has(id) && registry().tenant(id, realNow))
-      await refreshAndTake(id, { isRead: true, record: () => undefined, run })
+    const clientIds = found.length > 0 ? found : registry().configured().filter(isUnused)
+    const used = clientIds.map(slotOf)
+    const release = () => {
+      for (const slot of used) slot.users--
+    }
+    for (const slot of used) slot.users++
+    try {
+      for (const id of clientIds) {
+        const run = (realNow: number) => void (registry().has(id) && registry().tenant(id, realNow))
+        await refreshAndTake(id, { isRead: true, record: () => undefined, run })
+      }
+      return release
+    } catch (error) {
+      release()
+      throw error
     }
   }
 
@@ -413,7 +446,10 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
       else void refresh(clientId).then(() => done(), done)
     },
     refreshLink(payoutLinkId, clientId, done) {
-      void refreshLink(payoutLinkId, clientId).then(() => done(), done)
+      void refreshLink(payoutLinkId, clientId).then(release => {
+        done()
+        release()
+      }, done)
     },
     take,
     refreshAndTake,
@@ -421,8 +457,11 @@ export function createStoredTurns(options: StoredTurnsOptions): StoredTurns {
       const clientIds = new Set([...registry().configured(), ...(await database(undefined, log.tenants()))])
       const described: ReturnType<typeof describe>[] = []
       for (const clientId of clientIds) {
-        const run = (realNow: number) => describe(registry().tenant(clientId, realNow))
-        described.push(await refreshAndTake(clientId, { isRead: true, record: () => undefined, run }))
+        const run = (realNow: number) => {
+          // Another request may have removed it meanwhile.
+          if (registry().has(clientId)) described.push(describe(registry().tenant(clientId, realNow)))
+        }
+        await refreshAndTake(clientId, { isRead: true, record: () => undefined, run })
       }
       return described
     },

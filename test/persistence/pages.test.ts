@@ -80,3 +80,50 @@ t.test('control plane, POST /credentials/verify: registers a client in the datab
   t.equal((await verify(app, 'wrong')).statusCode, 401)
   t.equal((await verify(app, 'secret')).statusCode, 200)
 })
+
+t.test('SANDBOX_MAX_TENANTS: pages of tenants that make room for each other are found', async t => {
+  const { app } = serveLog(t, createMemoryLog(), { maxTenants: 1 })
+  const links: { id: string; clientId: string }[] = []
+  for (const clientId of ['one', 'two', 'three', 'four']) {
+    const client = await connect(app, clientId)
+    links.push({ id: (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId, clientId })
+  }
+  const rounds = Array.from({ length: 10 }, () => links).flat()
+  const pages = await Promise.all(rounds.map(({ id }) => open(app, id)))
+  t.same(new Set(pages.map(({ statusCode }) => statusCode)), new Set([200]))
+  const claims = await Promise.all(links.map(({ id }) => claim(app, id, FORMS['SEPA-CT']?.form ?? {})))
+  t.same(new Set(claims.map(({ statusCode }) => statusCode)), new Set([303]))
+  for (const { id, clientId } of links) {
+    const { status } = (await call(app, 'GET', `/_sandbox/payout-links/${id}?client=${clientId}`)).body.record
+    t.not(status, 'ACTIVE', clientId)
+  }
+})
+
+t.test('control plane, POST /fork: pages of the copied links are found after the origin is removed', async t => {
+  const log = createMemoryLog()
+  const [one, two] = [serveLog(t, log), serveLog(t, log)]
+  const client = await connect(one.app)
+  const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+  t.equal((await client.control('POST', '/fork', { clientId: 'copy' })).status, 201)
+  t.same(await log.clientsOfLink(payoutLinkId), ['acme', 'copy'])
+  t.equal((await call(one.app, 'DELETE', '/_sandbox/clients/acme')).status, 200)
+  t.equal((await open(two.app, payoutLinkId)).statusCode, 200)
+})
+
+t.test('control plane, POST /fork: the id of a client that another server has removed is free', async t => {
+  const log = createMemoryLog()
+  const [one, two] = [serveLog(t, log), serveLog(t, log)]
+  const client = await connect(one.app)
+  await connect(one.app, 'target')
+  t.equal((await call(two.app, 'DELETE', '/_sandbox/clients/target')).status, 200)
+  t.equal((await client.control('POST', '/fork', { clientId: 'target' })).status, 201)
+})
+
+t.test('control plane, GET /clients: leaves out a client that is removed meanwhile', async t => {
+  const wrap = (log: TenantLog): TenantLog => ({ ...log, tenants: async () => ['gone', ...(await log.tenants())] })
+  const { app } = serveLog(t, createMemoryLog(), { wrap })
+  await connect(app)
+  for (const path of ['/_sandbox', '/_sandbox/clients']) t.equal((await call(app, 'GET', path)).status, 200, path)
+  const { data } = (await call(app, 'GET', '/_sandbox/clients')).body
+  t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), ['acme', 'sandbox-client'])
+})

@@ -14,6 +14,9 @@ import { testLog } from './log-contract.js'
 
 const logger = { error() {}, info() {} }
 
+/** Returns the name of a database. */
+const nameOf = (url: string) => new URL(url).pathname.slice(1)
+
 /** Builds servers that share a database. */
 async function serve(t: Test, url: string, count: number, options: StoredOptions = {}) {
   const servers: Omit<Stored, 'folder'>[] = []
@@ -42,6 +45,30 @@ t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
     for (const log of logs) await log.close()
     const missing = await openPostgres(`${url}_missing`, { seed: 'test', logger }).catch((error: Error) => error)
     t.ok(missing instanceof DatabaseError, `${missing}`)
+  })
+
+  t.test('persistence: the isolation level of the database makes no difference', async t => {
+    const url = await postgres.createDatabase()
+    await postgres.query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_isolation = 'repeatable read'`)
+    const logs = await Promise.all([1, 2, 3].map(() => openPostgres(url, { seed: 'test', logger })))
+    const [one, two] = logs.map(log => serveLog(t, log)) as [Stored, Stored, Stored]
+    const client = await connect(one.app)
+    const other = resume(two.app, client.token)
+    const creations = Array.from({ length: 20 }, (_, n) => {
+      const body = bill({ uniqueReferenceIdentifier: `INV-00${n}` })
+      return n % 2 === 0 ? client.post('/api/v1/bills', body) : other.send('POST', '/api/v1/bills', body)
+    })
+    t.same(new Set((await Promise.all(creations)).map(({ status }) => status)), new Set([201]))
+  })
+
+  t.test('control plane, GET /health/ready: 503 while the database is read-only', async t => {
+    const url = await postgres.createDatabase()
+    const [{ app }] = await serve(t, url, 1)
+    t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
+    await postgres.query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
+    const others = 'pid <> pg_backend_pid() AND datname = current_database()'
+    await postgres.query(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`)
+    t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 503)
   })
 
   t.test('persistence: what one server acknowledges, all others show', async t => {

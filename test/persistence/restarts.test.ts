@@ -5,7 +5,7 @@ import t from 'tap'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import type { Stored } from './helper.js'
-import { operationsOf, restart, resume, start, stateOf, timers } from './helper.js'
+import { createMemoryLog, operationsOf, restart, resume, serveLog, start, stateOf, timers } from './helper.js'
 
 t.test('persistence: a server that restarts gives the same answers as one that does not', async t => {
   const total = process.env.TEST_LONG === '1' ? 900 : 240
@@ -274,4 +274,40 @@ t.test('persistence: a recording begins with the newest snapshot in the database
     { n: 1, operation: 'POST /api/v1/mandates', answer: null },
     { n: 2, operation: 'DELETE /api/v1/mandates/{mandateReference}', answer: { status: 200 } },
   ])
+})
+
+t.test('persistence: a seeded fixture has the same records after a restart with another one', async t => {
+  const log = createMemoryLog()
+  const serve = (story: Record<string, unknown> | undefined) => {
+    const own: [string, Record<string, unknown>][] = story === undefined ? [] : [['story', story]]
+    return serveLog(t, log, { fixtures: new Map([['empty', {}], ['demo', {}], ...own]) }).app
+  }
+  const before = serve({ bills: [bill({ dueDate: '{{today+P14D}}' })] })
+  const client = await connect(before)
+  t.equal((await client.control('POST', '/seed', { fixture: 'story' })).status, 200)
+  const state = await stateOf(before)
+  t.match(state, bill().uniqueReferenceIdentifier)
+  t.equal(await stateOf(serve({ bills: [bill({ uniqueReferenceIdentifier: 'INV-OTHER' })] })), state)
+  t.equal(await stateOf(serve(undefined)), state)
+})
+
+t.test('persistence: a snapshot follows 8 MiB of documents, so that a tenant is read in one step', async t => {
+  const log = createMemoryLog()
+  const { app } = serveLog(t, log)
+  const client = await connect(app)
+  await client.post('/api/v1/bills', bill())
+  const head = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-1.7\n'
+  const body = Buffer.concat([Buffer.from(head), Buffer.alloc(3 * 1024 * 1024), Buffer.from('\r\n--x--\r\n')])
+  const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+  for (let uploads = 0; uploads < 8; uploads++) {
+    const { status } = await client.send('POST', `/api/v1/bills/${bill().uniqueReferenceIdentifier}/document`, {
+      headers,
+      body,
+    })
+    t.equal(status, 201)
+    const rows = await log.after('acme', 0)
+    const bytes = rows.reduce((sum, { document }) => sum + (document?.length ?? 0), 0)
+    t.ok(bytes < 12 * 1024 * 1024, `${bytes} bytes of documents`)
+  }
+  t.equal(await stateOf(serveLog(t, log).app), await stateOf(app))
 })

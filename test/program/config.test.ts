@@ -215,6 +215,8 @@ const wrongClients: Record<string, unknown> = {
   'an empty clientId': [{ ...good, clientId: '' }],
   'a clientId that begins with a space': [{ ...good, clientId: ' one' }],
   'a clientId of two lines': [{ ...good, clientId: 'one\ntwo' }],
+  'a clientId with NUL': [{ ...good, clientId: 'one\0' }],
+  'a clientId of 501 characters': [{ ...good, clientId: 'x'.repeat(501) }],
   'a clientId that is no Unicode': [{ ...good, clientId: 'one\ud800' }],
   'a clientId that is a number': [{ ...good, clientId: 1 }],
   'an empty clientSecret': [{ ...good, clientSecret: '' }],

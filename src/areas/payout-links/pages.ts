@@ -130,10 +130,11 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh
       },
     },
     (request, reply) => {
-      // The limit is asynchronous, so the tenant may have been replaced.
-      const { tenant, link } = find(request, reply)
+      // The limit is asynchronous, so the tenant may have been replaced. `act` finds the present one.
+      const { tenant } = request.sandbox
       const { payoutLinks, ids } = tenant
-      const { payoutLinkId } = link
+      const { payoutLinkId } = request.params
+      const link = payoutLinks.read(payoutLinkId)
       const { action, token = '', remarks } = request.body
       if (!isReplay && !isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
       payoutLinks.assertOpen(payoutLinkId)
