@@ -52,15 +52,15 @@ t.test('payout links in a browser', needsChromium, async t => {
     return page
   }
 
-  for (const method of Object.keys(TYPED)) {
-    t.test(`a person claims a payout by ${method}, and sees it paid`, async t => {
+  t.test('a person claims a payout by each method, and sees it paid', async t => {
+    const claim = async (method: string) => {
       const id = await createLink(site.client, method)
       const page = await openPage(t, `/pay/${id}`)
       await fill(page, method)
       await accept(page).click()
       await heading(page, 'Payout accepted').waitFor()
-      t.equal(await statusOf(site, id), 'CLAIMED')
-      t.match(page.url(), /receipt=/)
+      t.equal(await statusOf(site, id), 'CLAIMED', method)
+      t.match(page.url(), /receipt=/, method)
       // The page looks by itself.
       await move(site, id, 'process')
       await heading(page, 'Your money is on its way').waitFor()
@@ -68,8 +68,9 @@ t.test('payout links in a browser', needsChromium, async t => {
       await heading(page, 'Paid').waitFor()
       await page.reload()
       await heading(page, 'Paid').waitFor()
-    })
-  }
+    }
+    await Promise.all(Object.keys(TYPED).map(claim))
+  })
 
   t.test('a payout fails while the page is open', async t => {
     const id = await createLink(site.client)
