@@ -70,7 +70,7 @@ export interface ControlRoute {
   /** The status of success; 200 by default. */
   readonly status?: number
   /** Returns the body that is recorded. By default, it is that of the request. */
-  readonly recordedBody?: (call: { registry: TenantRegistry; tenant: Tenant; body: unknown }) => object
+  recordedBody?(call: { registry: TenantRegistry; tenant: Tenant; body: unknown }): object
   /**
    * Whether the call is recorded, as all that changes a tenant must be. By default all but GET are.
    * A call that creates another tenant object is not: its recording starts again.
@@ -101,10 +101,11 @@ export function route<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
 >(
-  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'handle' | 'creates'> & {
+  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'recordedBody' | 'handle' | 'creates'> & {
     params?: P
     querystring?: Q
     body?: B
+    recordedBody?(call: { registry: TenantRegistry; tenant: Tenant; body: StaticOf<B> }): object
     handle(call: ControlCall<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
     creates?(body: StaticOf<B>): string
   },

@@ -208,9 +208,9 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.SeedResult,
       // The fixture may be another one at the time of a replay.
       recordedBody({ registry, tenant: { clock }, body }) {
-        const { fixture, records } = body as Static<typeof schemas.SeedRequest>
+        const { fixture, records } = body
         const isFixture = fixture !== undefined && records === undefined
-        return isFixture ? { records: registry.fixtureRecords(fixture, clock.now()) } : (body as object)
+        return isFixture ? { records: registry.fixtureRecords(fixture, clock.now()) } : body
       },
       handle: ({ registry, tenant, body: { fixture, records } }) => {
         if (fixture !== undefined && records !== undefined)
