@@ -20,8 +20,6 @@ import { loadFixtures } from './tenants/fixtures.js'
 import type { TenantRegistry } from './tenants/registry.js'
 import { DEMO_CLIENT } from './tenants/registry.js'
 
-/** The path of the overview, with all routes of the control plane. */
-const OVERVIEW = '/_sandbox'
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Time for open requests to finish. Then their connections are closed. */
 const GRACE_MS = 3000
@@ -99,7 +97,7 @@ export async function createServer(
       const ownUrl = urlOf(config.host, app)
       logger.info(
         { url: ownUrl, clientId: DEMO_CLIENT.clientId, seed: registry.seed },
-        `${NAME} is ready: open ${ownUrl}${OVERVIEW}`,
+        `${NAME} is ready: open ${ownUrl}/docs`,
       )
       return ownUrl
     },

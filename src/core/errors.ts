@@ -36,7 +36,10 @@ export const catalogue = {
   INVALID_CLIENT: entry(401, 'Unknown client or wrong secret.'),
   MISSING_TOKEN: entry(401, 'The request carries no bearer token.'),
   INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
-  EXPIRED_TOKEN: entry(401, "The bearer token has expired on the tenant's clock."),
+  EXPIRED_TOKEN: entry(
+    401,
+    "The bearer token has expired on the tenant's clock, or by `POST /_sandbox/tokens/expire`.",
+  ),
   ADMIN_TOKEN_REQUIRED: entry(401, 'Control plane: an admin token is set, and the call does not carry it.'),
   ORIGIN_NOT_ALLOWED: entry(
     403,
@@ -72,7 +75,10 @@ export const catalogue = {
   PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled already.'),
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
   ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state. The message names the legal moves.'),
-  OPERATION_SUNSET: entry(410, 'The operation is past its sunset, and its deprecation has `goneAfterSunset`.'),
+  OPERATION_SUNSET: entry(
+    410,
+    'The operation is past its sunset, and `PUT /_sandbox/deprecations` has set `goneAfterSunset`.',
+  ),
   PAYOUT_LINK_CLOSED: entry(410, 'Page of a payout link: the link is CANCELLED, EXPIRED or REJECTED.'),
   PAYLOAD_TOO_LARGE: entry(
     413,
@@ -86,7 +92,7 @@ export const catalogue = {
   HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB.'),
   RATE_LIMITED: entry(
     429,
-    'More than 20 claims and declines of a payout link in a minute, or a fault; with `Retry-After`.',
+    'A fault, or on the page of a payout link more than 20 claims and declines in a minute. With `Retry-After`.',
   ),
   INTERNAL_ERROR: entry(500, 'An unexpected failure, or a fault. The message has no internal details.'),
   SERVICE_UNAVAILABLE: entry(

@@ -4,7 +4,8 @@ const COLORS: Readonly<Record<string, string>> = { documented: '#1a7f37', assume
 
 /**
  * Returns a document whose descriptions say the labels: viewers show descriptions, but no `x-fidelity`.
- * Operations get badges, which Scalar shows.
+ * A label is in the paragraph of its description, so that it does not seem to belong to the next one. Operations get
+ * badges, which Scalar shows.
  */
 export function withVisibleLabels(value: Json): Json {
   return transform(value) as Json
@@ -20,7 +21,7 @@ function transform(value: unknown): unknown {
   const said = [heading, note].filter(part => part !== undefined).join(' ')
   return {
     ...object,
-    description: description === undefined ? said : `${description}\n\n${said}`,
+    description: description === undefined ? said : `${description} ${said}`,
     ...(operationId !== undefined && { 'x-badges': [{ name: label, color: COLORS[label] }] }),
   }
 }

@@ -295,7 +295,7 @@ t.test('the documents of /docs say the labels in their descriptions', async t =>
   const { CollectionListEnvelope, CollectionRequest } = components.schemas
   t.match(
     CollectionListEnvelope.properties.nextCursor.description,
-    /null when `hasMore` is false.\n\n\*\*Documented\.\*\*/,
+    /null when `hasMore` is false\. \*\*Documented\.\*\*/,
   )
   t.match(CollectionRequest.properties.reasonCode.description, /\*\*Assumed\.\*\* The service shows no fields/)
   t.match(paths['/api/v1/payout-links'].post['x-badges'], [{ name: 'assumed' }])

@@ -64,7 +64,7 @@ t.test('control plane, PORT 0: listens on a free port and logs its URL', async t
   t.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
   t.match(server.lines.at(-1), {
     level: 30,
-    msg: `payments-sandbox is ready: open ${server.url}/_sandbox`,
+    msg: `payments-sandbox is ready: open ${server.url}/docs`,
     url: server.url,
     clientId: 'sandbox-client',
     seed: 'my seed',
@@ -72,10 +72,11 @@ t.test('control plane, PORT 0: listens on a free port and logs its URL', async t
   t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
 })
 
-t.test('the address in the ready line shows the overview', async t => {
+t.test('the address in the ready line is the page /docs', async t => {
   const server = await start(t)
   const [address = ''] = /http\S+/.exec(server.lines.at(-1)?.msg ?? '') ?? []
-  t.match(await (await fetch(address)).json(), { name: 'payments-sandbox', routes: Array })
+  const { status, headers } = await fetch(address)
+  t.match([status, headers.get('content-type')], [200, 'text/html'])
 })
 
 t.test('README, SANDBOX_FIXTURE: the first records of the demo client', async t => {

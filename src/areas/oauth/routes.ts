@@ -49,7 +49,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
         security: [],
         'x-fidelity': 'documented',
         description:
-          'HTTP Basic is accepted, too, with a `Sandbox-Hint`: the service documents form fields only and may refuse it. ' +
+          'HTTP Basic is accepted too, with a `Sandbox-Hint`: the service documents form fields only and may refuse it. ' +
           'The secret of the first request of an unknown client registers it, if open registration is on.',
         'x-error-codes': ['INVALID_CLIENT'],
         body: TokenRequest,

@@ -53,7 +53,10 @@ function CoveragePage({ report, areas, clients }: CoveragePageProps) {
           <div class="intro">
             <div>
               <h1>Coverage of {clientId}</h1>
-              <p>The answers that the app has met since its reset, and those that it has missed.</p>
+              <p>
+                The answers that the app has met since its reset or the start of the server, and those that it has
+                missed.
+              </p>
             </div>
             {clients.length > 1 && <ClientChoice clientId={clientId} clients={clients} />}
           </div>
@@ -309,6 +312,9 @@ function Sentence({ text }: { text: string }) {
   return <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>
 }
 
+const FAULT =
+  '{"match": {"method": "GET", "path": "/api/v1/mandates"}, "effect": {"kind": "error", "status": 401, "code": "INVALID_TOKEN"}}'
+
 function Help({ clientId }: { clientId: string }) {
   const query = `?${new URLSearchParams({ client: clientId })}`
   return (
@@ -316,12 +322,18 @@ function Help({ clientId }: { clientId: string }) {
       <h2>How to meet the rest</h2>
       <ul>
         <li>
-          Error codes: each has its condition below it. A fault answers the next request with any error:{' '}
-          <code>POST /_sandbox/faults{query}</code> with <code>{'{"effect": {"kind": "error", "status": 503}}'}</code>
+          Error codes: each has its condition below it. A fault answers the next request of an operation with any error:{' '}
+          <code>POST /_sandbox/faults{query}</code> with <code>{FAULT}</code>. Without <code>match</code>, the token
+          request may get it.
+        </li>
+        <li>
+          <code>INVALID_TOKEN</code>: use such a fault. A request with an invalid token has no client, so it counts for{' '}
+          <code>sandbox-client</code>.
         </li>
         <li>
           States: select an <a href={`outcomes${query}`}>outcome</a> of a collection or payout link, and advance the
-          clock with <code>POST /_sandbox/clock/advance{query}</code>. A state is met when the app reads it.
+          clock with <code>POST /_sandbox/clock/advance{query}</code> and <code>{'{"toNextEvent": true}'}</code>. A
+          state is met when the app reads it.
         </li>
         <li>
           Pages: read a list before its first record. Later read it with <code>limit=1</code>, and follow its{' '}
