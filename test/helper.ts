@@ -19,20 +19,23 @@ export interface BuildOptions extends Partial<Omit<ServerOptions, 'frozenAt'>> {
 
 const fixtures = loadFixtures(OWN_FIXTURES)
 
+/** Returns the options of a server with a frozen clock and a fixed seed, which the given ones replace. */
+export const serverOptions = ({ clock = MONDAY, ...options }: BuildOptions = {}): ServerOptions => ({
+  seed: 'test',
+  frozenAt: clock === 'real' ? undefined : parseInstant(clock),
+  fixtures,
+  clients: [],
+  openRegistration: true,
+  maxTenants: 2000,
+  tokenLifetime: 3600,
+  publicUrl: () => 'http://127.0.0.1:8080',
+  now: () => 0,
+  ...options,
+})
+
 /** A fresh server that does not listen, with a frozen clock and a fixed seed. It closes with the test. */
-export function build(t: Teardown, { clock = MONDAY, now = () => 0, ...options }: BuildOptions = {}): FastifyInstance {
-  const { app } = buildServer({
-    seed: 'test',
-    frozenAt: clock === 'real' ? undefined : parseInstant(clock),
-    fixtures,
-    clients: [],
-    openRegistration: true,
-    maxTenants: 2000,
-    tokenLifetime: 3600,
-    publicUrl: () => 'http://127.0.0.1:8080',
-    now,
-    ...options,
-  })
+export function build(t: Teardown, options: BuildOptions = {}): FastifyInstance {
+  const { app } = buildServer(serverOptions(options))
   t.teardown(() => app.close())
   return app
 }

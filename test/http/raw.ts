@@ -5,10 +5,9 @@ import { Writable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { Test } from 'tap'
-import { parseInstant } from '../../src/core/time.js'
 import { buildServer } from '../../src/server.js'
 import type { Answer, CallOptions, Client } from '../helper.js'
-import { bill, call, collection, MONDAY, mandate, payoutLink } from '../helper.js'
+import { bill, call, collection, mandate, payoutLink, serverOptions } from '../helper.js'
 
 /** An answer of `call` or of a raw connection. */
 export type Given = Pick<Answer, 'status' | 'body' | 'headers'>
@@ -102,20 +101,12 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
   })
   const logger = pino({ level: 'trace' }, stream) as FastifyBaseLogger
   const { app } = buildServer({
+    ...serverOptions(options),
     logger,
-    now: () => 0,
-    seed: 'test',
-    frozenAt: parseInstant(MONDAY),
     fixtures: new Map([
       ['empty', {}],
       ['demo', {}],
     ]),
-    clients: [],
-    openRegistration: true,
-    maxTenants: 2000,
-    tokenLifetime: 3600,
-    publicUrl: () => 'http://127.0.0.1:8080',
-    ...options,
   })
   t.teardown(() => app.close())
   return { app, log: () => log }

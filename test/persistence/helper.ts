@@ -3,18 +3,13 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
-import { parseInstant } from '../../src/core/time.js'
-import { OWN_FIXTURES } from '../../src/package.js'
 import { openSqlite } from '../../src/persistence/sqlite.js'
 import type { LogRow, TenantLog } from '../../src/persistence/tenant-log.js'
 import { END } from '../../src/persistence/tenant-log.js'
 import { buildServer } from '../../src/server.js'
-import { loadFixtures } from '../../src/tenants/fixtures.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
 import type { BuildOptions } from '../helper.js'
-import { call, MONDAY } from '../helper.js'
-
-const fixtures = loadFixtures(OWN_FIXTURES)
+import { call, serverOptions } from '../helper.js'
 
 /** Ends the waiting that a fault requests at once. */
 export const timers = {
@@ -46,20 +41,10 @@ export interface Stored {
 
 /** Builds a server with a log. The server closes with the test, and the log with it. */
 export function serveLog(t: Test, log: TenantLog, options: StoredOptions = {}): Omit<Stored, 'folder'> {
-  const { clock = MONDAY, now = () => 0, url = 'http://127.0.0.1:8080', wrap = same => same, messages = [] } = options
+  const { url = 'http://127.0.0.1:8080', wrap = same => same, messages = [], ...others } = options
   const logger = pino({ level: 'info' }, { write: line => void messages.push(JSON.parse(line).msg) })
   const { app, registry } = buildServer({
-    frozenAt: clock === 'real' ? undefined : parseInstant(clock),
-    fixtures,
-    clients: [],
-    openRegistration: true,
-    maxTenants: 2000,
-    tokenLifetime: 3600,
-    publicUrl: () => url,
-    now,
-    timers,
-    seed: log.seed,
-    ...options,
+    ...serverOptions({ publicUrl: () => url, timers, seed: log.seed, ...others }),
     tenantLog: wrap(log),
     logger,
   })
