@@ -118,8 +118,8 @@ async function rates() {
 
 /** Copies one tenant many times, and compares the starts. */
 async function starts() {
-  const { openSqlite } = await import('../dist/persistence/sqlite.js')
-  const { openPostgres } = await import('../dist/persistence/postgres.js')
+  const { openSqlite } = await import('../dist/turns/sqlite.js')
+  const { openPostgres } = await import('../dist/turns/postgres.js')
   const seed = { seed: 'bench', isSeedGiven: true, logger: { info() {}, error: console.error } }
   const subjects = {
     SQLite: [{ SANDBOX_DATA: folderOf('starts') }, () => openSqlite(folderOf('starts'), seed)],

@@ -1,7 +1,7 @@
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
+import { ReplayError, replayFile } from './features/recording/replay-file.js'
 import { OWN_FIXTURES } from './package.js'
-import { ReplayError, replayFile } from './recording/replay-file.js'
 import { buildServer } from './server.js'
 import { serve } from './start.js'
 import { loadFixtures } from './tenants/fixtures.js'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import { parseInstant } from '../src/core/time.js'
+import { parseInstant } from '../src/core/time/time.js'
 import { OWN_FIXTURES } from '../src/package.js'
 import type { ServerOptions } from '../src/server.js'
 import { buildServer } from '../src/server.js'

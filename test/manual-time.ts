@@ -1,4 +1,4 @@
-import type { Timers } from '../src/plugins/timers.js'
+import type { Timers } from '../src/http/timers.js'
 import { MONDAY } from './helper.js'
 
 /** The real time and its timers, moved by hand: for `now` and `timers` of a server. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Currency, Region } from '../core/regions.js'
-import { CURRENCIES, regionOf } from '../core/regions.js'
+import type { Currency, Region } from '../core/rules/regions.js'
+import { CURRENCIES, regionOf } from '../core/rules/regions.js'
 import type { Request } from './connection.js'
 import { createConnection } from './connection.js'
 import { createEvents } from './events.js'

@@ -1,4 +1,4 @@
-import { elapsed } from '../plugins/timers.js'
+import { elapsed } from '../http/timers.js'
 import type { Connection, Request } from './connection.js'
 import { SandboxError } from './errors.js'
 import type { ClockState, Event, EventFilter, Events, NextOptions, StreamOptions } from './types.js'

@@ -1,8 +1,8 @@
 import type { Static } from '@sinclair/typebox'
-import { parseDuration } from '../core/duration.js'
 import { errors } from '../core/errors.js'
-import type { Instant } from '../core/time.js'
-import { formatInstant, LAST_INSTANT, parseInstant } from '../core/time.js'
+import { parseDuration } from '../core/time/duration.js'
+import type { Instant } from '../core/time/time.js'
+import { formatInstant, LAST_INSTANT, parseInstant } from '../core/time/time.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { ClockAdvance } from './schemas.js'
 

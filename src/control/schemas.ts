@@ -15,8 +15,8 @@ import {
   PayoutLinkParams,
   StoredPayoutLink,
 } from '../areas/payout-links/schemas.js'
-import { PAGES } from '../plugins/coverage.js'
-import { assumed, component, Duration, Moment, OneOf, Text, titled } from '../schemas.js'
+import { PAGES } from '../features/coverage/coverage.js'
+import { assumed, component, Duration, Moment, OneOf, Text, titled } from '../http/schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import {
   ArmedOutcome,

@@ -1,5 +1,5 @@
-import type { PathParameter } from './glob.js'
-import type { Region } from './regions.js'
+import type { PathParameter } from './rules/glob.js'
+import type { Region } from './rules/regions.js'
 
 /** An operation of the API, for faults and deprecations. */
 export interface Operation {

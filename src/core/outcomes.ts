@@ -1,7 +1,7 @@
 import { atPath, errors } from './errors.js'
-import { parseAmount } from './money.js'
+import { parseAmount } from './rules/money.js'
 import type { TenantContext } from './tenant-context.js'
-import { formatInstant } from './time.js'
+import { formatInstant } from './time/time.js'
 
 /** The fields of a new record that an armed outcome compares. A field that is left out matches all. */
 export interface OutcomeMatch {

@@ -1,6 +1,6 @@
-import type { Clock } from './clock.js'
-import type { EventLog } from './events.js'
 import type { Ids } from './ids.js'
+import type { EventLog } from './records/events.js'
+import type { Clock } from './time/clock.js'
 
 /** The parts of a tenant that all of its stores share. */
 export interface TenantContext {

@@ -1,5 +1,5 @@
+import { ErrorBody } from '../http/schemas.js'
 import { VERSION } from '../package.js'
-import { ErrorBody } from '../schemas.js'
 import { createPublisher, mapValues, shareResponses } from './components.js'
 import { errorResponses } from './errors.js'
 import { headers, headersOf } from './headers.js'

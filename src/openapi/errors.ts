@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { CatalogueEntry, ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
-import { ErrorBody } from '../schemas.js'
+import { ErrorBody } from '../http/schemas.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isApi, isControl } from './routes.js'
 

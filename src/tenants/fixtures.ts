@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { addOpenDays, onOrAfter, T2 } from '../core/business-days.js'
-import { parseDuration } from '../core/duration.js'
-import type { Instant } from '../core/time.js'
-import { addDays, formatInstant, instantOf, localDate } from '../core/time.js'
+import { addOpenDays, onOrAfter, T2 } from '../core/time/business-days.js'
+import { parseDuration } from '../core/time/duration.js'
+import type { Instant } from '../core/time/time.js'
+import { addDays, formatInstant, instantOf, localDate } from '../core/time/time.js'
 
 /** A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. */
 export type Fixture = Readonly<Record<string, unknown>>

@@ -6,7 +6,7 @@ import { SeedCounterparty } from '../areas/counterparties/schemas.js'
 import { SeedCollection } from '../areas/direct-debit/schemas.js'
 import { SeedMandate } from '../areas/mandates/schemas.js'
 import { SeedPayoutLink } from '../areas/payout-links/schemas.js'
-import { assumed, component } from '../schemas.js'
+import { assumed, component } from '../http/schemas.js'
 
 /** Records of every kind, as fixtures hold them and `POST /_sandbox/seed` takes them. */
 export const SeedRecords = component('SeedRecords', {

@@ -11,10 +11,20 @@ import { PAYOUT_METHODS } from '../areas/payout-links/methods.js'
 import type { PayoutLinkOutcome } from '../areas/payout-links/outcomes.js'
 import { PAYOUT_LINK_OUTCOMES } from '../areas/payout-links/outcomes.js'
 import { StoredPayoutLink } from '../areas/payout-links/schemas.js'
-import type { Delay } from '../core/faults.js'
-import { EFFECT_KINDS } from '../core/faults.js'
-import { REGIONS } from '../core/regions.js'
-import { Amount, assumed, component, DebtorReference, Duration, Moment, OneOf, Reference, Text } from '../schemas.js'
+import { REGIONS } from '../core/rules/regions.js'
+import type { Delay } from '../features/faults/state.js'
+import { EFFECT_KINDS } from '../features/faults/state.js'
+import {
+  Amount,
+  assumed,
+  component,
+  DebtorReference,
+  Duration,
+  Moment,
+  OneOf,
+  Reference,
+  Text,
+} from '../http/schemas.js'
 
 /**
  * The state document of a tenant (control plane, GET /state), and the schemas of its parts that other calls share.

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { parseInstant } from '../../src/core/time.js'
+import { parseInstant } from '../../src/core/time/time.js'
 import type { Answer, Client } from '../helper.js'
 import { build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { Branch } from '../../src/core/branches.js'
-import { assertBranch } from '../../src/core/branches.js'
-import { REGIONS } from '../../src/core/regions.js'
+import type { Branch } from '../../src/core/rules/branches.js'
+import { assertBranch } from '../../src/core/rules/branches.js'
+import { REGIONS } from '../../src/core/rules/regions.js'
 
 const right = {
   EU: { type: 'BIC', value: 'COBADEFFXXX' },

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { addOpenDays, type BusinessCalendar, FED, onOrAfter, T2, UK } from '../../src/core/business-days.js'
-import { addDays } from '../../src/core/time.js'
+import { addOpenDays, type BusinessCalendar, FED, onOrAfter, T2, UK } from '../../src/core/time/business-days.js'
+import { addDays } from '../../src/core/time/time.js'
 
 /** The weekdays of `year` on which `calendar` is closed; fails the test where a weekend day is open. */
 function closedWeekdays(t: Test, calendar: BusinessCalendar, year: number): string[] {

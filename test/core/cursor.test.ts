@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createCursors } from '../../src/core/cursor.js'
 import { createIds } from '../../src/core/ids.js'
+import { createCursors } from '../../src/core/records/cursor.js'
 
 const AT = Date.parse('2026-11-02T09:00:00Z')
 const REFUSAL = { code: 'INVALID_CURSOR', field: 'cursor', status: 400 }

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap'
-import { createClock } from '../../src/core/clock.js'
-import type { Deprecation, DeprecationRequest } from '../../src/core/deprecations.js'
-import { createDeprecations } from '../../src/core/deprecations.js'
 import type { ApiError } from '../../src/core/errors.js'
 import type { Operation } from '../../src/core/operations.js'
+import { createClock } from '../../src/core/time/clock.js'
+import type { Deprecation, DeprecationRequest } from '../../src/features/deprecations/state.js'
+import { createDeprecations } from '../../src/features/deprecations/state.js'
 
 const NOW = '2026-11-02T09:00:00Z'
 const LIST = 'GET /list'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseDuration } from '../../src/core/duration.js'
+import { parseDuration } from '../../src/core/time/duration.js'
 
 t.test('weeks, days, hours, minutes and seconds are read', async t => {
   const cases: [string, number][] = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Event, NewEvent } from '../../src/core/events.js'
-import { createEventLog } from '../../src/core/events.js'
+import type { Event, NewEvent } from '../../src/core/records/events.js'
+import { createEventLog } from '../../src/core/records/events.js'
 
 const event = (reference: string) =>
   ({ at: '2026-11-02T09:00:00Z', kind: 'mandate', reference, from: null, to: 'ACTIVE', cause: 'api' }) as const

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap'
-import { createClock } from '../../src/core/clock.js'
 import { ApiError } from '../../src/core/errors.js'
-import type { Delay, Effect, Fault, FaultRequest, FaultTarget } from '../../src/core/faults.js'
-import { createFaults } from '../../src/core/faults.js'
 import { createIds } from '../../src/core/ids.js'
 import type { Operation } from '../../src/core/operations.js'
+import { createClock } from '../../src/core/time/clock.js'
+import type { Delay, Effect, Fault, FaultRequest, FaultTarget } from '../../src/features/faults/state.js'
+import { createFaults } from '../../src/features/faults/state.js'
 
 const START = Date.parse('2026-11-02T09:00:00Z')
 

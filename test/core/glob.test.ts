@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { canMeet, createGlob, type PathParameter } from '../../src/core/glob.js'
+import { canMeet, createGlob, type PathParameter } from '../../src/core/rules/glob.js'
 
 const SEED = 20_261_102
 

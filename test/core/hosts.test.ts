@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { hostNameOf, isHostPattern, isLocalName, matchesHost } from '../../src/core/hosts.js'
+import { hostNameOf, isHostPattern, isLocalName, matchesHost } from '../../src/core/rules/hosts.js'
 
 t.test('RFC 9110 §7.2: the name of a Host header, in lower case, without port and final dot', async t => {
   const hosts: [host: string, name: string | undefined][] = [

@@ -8,7 +8,7 @@ import {
   isRoutingNumber,
   isSepaIban,
   isSortCode,
-} from '../../src/core/identifiers.js'
+} from '../../src/core/rules/identifiers.js'
 
 // The customary example of each country (most from SWIFT's IBAN registry); each remainder was computed apart from the code
 // under test.

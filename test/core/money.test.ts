@@ -1,5 +1,5 @@
 import t from 'tap'
-import { centsAtLeast, centsAtMost, isDecimal, parseAmount } from '../../src/core/money.js'
+import { centsAtLeast, centsAtMost, isDecimal, parseAmount } from '../../src/core/rules/money.js'
 
 const MAX = Number.MAX_SAFE_INTEGER
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Lifecycle } from '../../src/core/state-machine.js'
-import { legalMoves, next } from '../../src/core/state-machine.js'
+import type { Lifecycle } from '../../src/core/records/state-machine.js'
+import { legalMoves, next } from '../../src/core/records/state-machine.js'
 
 type State = 'OPEN' | 'SHUT' | 'GONE'
 type Verb = 'shut' | 'open' | 'remove'

@@ -10,7 +10,7 @@ import {
   localTime,
   parseInstant,
   type Zone,
-} from '../../src/core/time.js'
+} from '../../src/core/time/time.js'
 
 const at = (text: string) => Date.parse(text)
 const zones: Zone[] = ['Europe/Berlin', 'Europe/London', 'America/New_York']

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { LogRow, TenantLog } from '../../src/persistence/tenant-log.js'
+import type { LogRow, TenantLog } from '../../src/turns/tenant-log.js'
 
 export const row = (sequence: number, content = `{"n":${sequence}}`, operation = 'POST /x'): LogRow => ({
   ...{ sequence, instant: 1_800_000_000_000 + sequence, operation, content },

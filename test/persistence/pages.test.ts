@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { TenantLog } from '../../src/persistence/tenant-log.js'
+import type { TenantLog } from '../../src/turns/tenant-log.js'
 import { claim, FORMS, open, stateOf as statusOf, tokenOf } from '../areas/pages.js'
 import { call, connect, payoutLink, requestToken } from '../helper.js'
 import { createMemoryLog, operationsOf, restart, resume, serveLog, start, stateOf } from './helper.js'

@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg'
 import t from 'tap'
-import { createPostgresRequestLog } from '../../src/persistence/postgres-request-log.js'
+import { createPostgresRequestLog } from '../../src/turns/postgres-request-log.js'
 
 t.test('persistence: a request that was written is not written again after a failure of another', async t => {
   const written: string[] = []

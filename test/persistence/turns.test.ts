@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { TenantLog } from '../../src/persistence/tenant-log.js'
+import type { TenantLog } from '../../src/turns/tenant-log.js'
 import { bill, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
 import type { StoredOptions } from './helper.js'

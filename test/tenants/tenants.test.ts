@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseInstant } from '../../src/core/time.js'
+import { parseInstant } from '../../src/core/time/time.js'
 import type { Identity, TenantListener } from '../../src/tenants/registry.js'
 import { createTenantRegistry } from '../../src/tenants/registry.js'
 import type { TenantSnapshot } from '../../src/tenants/snapshot.js'

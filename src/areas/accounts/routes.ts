@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { failures, named, RegionHeader } from '../../schemas.js'
+import { failures, named, RegionHeader } from '../../http/schemas.js'
 import { AccountList, AccountQuery } from './schemas.js'
 
 /** /api/v1/accounts: the area is documented, its path is not (decisions §10). */

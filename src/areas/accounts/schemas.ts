@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { CURRENCIES } from '../../core/regions.js'
+import { CURRENCIES } from '../../core/rules/regions.js'
 import {
   AccountHolderName,
   assumed,
@@ -10,7 +10,7 @@ import {
   pageParameters,
   Reference,
   Text,
-} from '../../schemas.js'
+} from '../../http/schemas.js'
 
 /** Nothing of an account is documented but that accounts exist; all of this is decisions §10. */
 export const Account = Type.Object(

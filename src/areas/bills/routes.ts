@@ -1,8 +1,8 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { hint } from '../../plugins/hints.js'
-import { MULTIPART, multipart } from '../../plugins/multipart.js'
-import type { Upload } from '../../plugins/request-context.js'
-import { documented, failures, named, RegionHeader } from '../../schemas.js'
+import { hint } from '../../http/hints.js'
+import { MULTIPART, multipart } from '../../http/multipart.js'
+import type { Upload } from '../../http/request-context.js'
+import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
 import { documentTypeOf } from './documents.js'
 import {
   Bill,

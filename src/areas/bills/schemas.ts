@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { CURRENCIES, REGIONS } from '../../core/regions.js'
+import { CURRENCIES, REGIONS } from '../../core/rules/regions.js'
 import {
   assumeConstraints,
   assumed,
@@ -14,7 +14,7 @@ import {
   Reference,
   Text,
   titled,
-} from '../../schemas.js'
+} from '../../http/schemas.js'
 import { BILL_STATUSES } from './lifecycle.js'
 
 /** The tenant's reference of a bill: the name is documented, the pattern assumed (decisions §9). */

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { failures, named, RegionHeader } from '../../schemas.js'
+import { failures, named, RegionHeader } from '../../http/schemas.js'
 import { Counterparty, CounterpartyParams, CounterpartyUpdate } from './schemas.js'
 
 /** /api/v1/counterparties: interface, Other endpoints; decisions §10. */

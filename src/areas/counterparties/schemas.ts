@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { REGIONS } from '../../core/regions.js'
+import { REGIONS } from '../../core/rules/regions.js'
 import {
   AccountHolderName,
   assumeConstraints,
@@ -15,7 +15,7 @@ import {
   Remarks,
   Text,
   titled,
-} from '../../schemas.js'
+} from '../../http/schemas.js'
 
 /** The names of the fields are documented (interface, Other named fields), their limits assumed (decisions §10). */
 const Address = Type.Object({

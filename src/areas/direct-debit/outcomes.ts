@@ -1,4 +1,4 @@
-import type { LegalMove } from '../../core/stateful-repository.js'
+import type { LegalMove } from '../../core/records/stateful-repository.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { codesOf } from './reason-codes.js'
 

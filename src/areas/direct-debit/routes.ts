@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { centsAtLeast } from '../../core/money.js'
-import { hint, hintLongReference } from '../../plugins/hints.js'
-import { documented, failures, named, RegionHeader } from '../../schemas.js'
+import { centsAtLeast } from '../../core/rules/money.js'
+import { hint, hintLongReference } from '../../http/hints.js'
+import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
 import { findOutcome } from './outcomes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
 

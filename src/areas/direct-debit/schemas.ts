@@ -16,7 +16,7 @@ import {
   Reference,
   Text,
   titled,
-} from '../../schemas.js'
+} from '../../http/schemas.js'
 import { COLLECTION_STATUSES } from './lifecycle.js'
 import type { CollectionOutcome } from './outcomes.js'
 import { COLLECTION_OUTCOMES } from './outcomes.js'

@@ -1,4 +1,4 @@
-import type { Lifecycle } from '../../core/state-machine.js'
+import type { Lifecycle } from '../../core/records/state-machine.js'
 
 /** The states of a mandate. ACTIVE and CANCELLED are documented (interface, Mandate), the others assumed (decisions §7). */
 export const MANDATE_STATUSES = ['PENDING', 'ACTIVE', 'CANCELLED', 'EXPIRED', 'FAILED'] as const

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { hintLongReference } from '../../plugins/hints.js'
-import { documented, failures, named, RegionHeader } from '../../schemas.js'
+import { hintLongReference } from '../../http/hints.js'
+import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
 
 const tags = ['mandates']

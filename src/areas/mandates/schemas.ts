@@ -16,7 +16,7 @@ import {
   Reference,
   Text,
   titled,
-} from '../../schemas.js'
+} from '../../http/schemas.js'
 import { MANDATE_STATUSES } from './lifecycle.js'
 
 export const MandateReference = Reference

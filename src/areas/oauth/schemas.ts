@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { assumed, documented, ErrorBody, named } from '../../schemas.js'
+import { assumed, documented, ErrorBody, named } from '../../http/schemas.js'
 
 const Parameter = Type.String({ minLength: 1 })
 

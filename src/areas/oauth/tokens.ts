@@ -1,6 +1,6 @@
 import { isSame } from '../../core/digests.js'
 import type { TenantContext } from '../../core/tenant-context.js'
-import type { Instant } from '../../core/time.js'
+import type { Instant } from '../../core/time/time.js'
 import type { AccessToken } from './schemas.js'
 
 /**

@@ -1,5 +1,5 @@
-import type { BrowserFile } from '../../plugins/browser-files.js'
-import { readModules } from '../../plugins/browser-files.js'
+import type { BrowserFile } from '../../http/browser-files.js'
+import { readModules } from '../../http/browser-files.js'
 import { styles } from './views/styles.js'
 
 const BROWSER = 'areas/payout-links/browser'
@@ -13,8 +13,8 @@ const MODULES = [
   `${BROWSER}/embed-demo.js`,
   'areas/payout-links/claim-rules.js',
   'bounds.js',
-  'core/identifiers.js',
-  'core/origins.js',
+  'core/rules/identifiers.js',
+  'core/rules/origins.js',
 ]
 
 let loaded: { readonly assets: ReadonlyMap<string, BrowserFile>; readonly sdk: BrowserFile } | undefined

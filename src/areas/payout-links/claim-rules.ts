@@ -3,7 +3,7 @@
  * them, so this file and its imports are pure and run in a browser.
  */
 import { LONGEST_ACCOUNT_HOLDER_NAME } from '../../bounds.js'
-import { isIban, isRoutingNumber, isSortCode } from '../../core/identifiers.js'
+import { isIban, isRoutingNumber, isSortCode } from '../../core/rules/identifiers.js'
 
 /** Documented values: interface, Other named fields. */
 export const PAYOUT_METHODS = ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] as const

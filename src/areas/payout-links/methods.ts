@@ -1,8 +1,8 @@
-import type { BusinessCalendar } from '../../core/business-days.js'
-import { addOpenDays, FED, T2, UK } from '../../core/business-days.js'
-import type { Region } from '../../core/regions.js'
-import type { Instant } from '../../core/time.js'
-import { instantOf, localDate } from '../../core/time.js'
+import type { Region } from '../../core/rules/regions.js'
+import type { BusinessCalendar } from '../../core/time/business-days.js'
+import { addOpenDays, FED, T2, UK } from '../../core/time/business-days.js'
+import type { Instant } from '../../core/time/time.js'
+import { instantOf, localDate } from '../../core/time/time.js'
 import type { PayoutMethod } from './claim-rules.js'
 
 export type { PayoutMethod } from './claim-rules.js'

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isSame } from '../../core/digests.js'
 import type { ApiError } from '../../core/errors.js'
 import type { Ids } from '../../core/ids.js'
-import { formatInstant } from '../../core/time.js'
-import { sendError } from '../../plugins/error-handler.js'
-import { FORM } from '../../plugins/form.js'
+import { formatInstant } from '../../core/time/time.js'
+import { sendError } from '../../http/error-handler.js'
+import { FORM } from '../../http/form.js'
 import { payoutMethods } from './methods.js'
 import type { PageQuery, StoredPayoutLink } from './schemas.js'
 import type { PayoutLinkStore } from './store.js'
@@ -22,7 +22,7 @@ export interface PageTenant {
   readonly payoutLinks: PayoutLinkStore
 }
 
-declare module '../../plugins/request-context.js' {
+declare module '../../http/request-context.js' {
   interface RequestContext {
     /** The payout link of a page; undefined until it is found. */
     payoutLink?: StoredPayoutLink

@@ -1,4 +1,4 @@
-import { parseForm } from '../../plugins/form.js'
+import { parseForm } from '../../http/form.js'
 import type { ClaimField, Fault } from './claim-rules.js'
 import { claimFields, faultOf } from './claim-rules.js'
 import type { Claim, PageAction, StoredPayoutLink } from './schemas.js'

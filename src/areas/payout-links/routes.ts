@@ -1,6 +1,6 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { documented, failures, RegionHeader } from '../../schemas.js'
+import { documented, failures, RegionHeader } from '../../http/schemas.js'
 import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
 
 const tags = ['payout-links']

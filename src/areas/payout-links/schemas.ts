@@ -16,7 +16,7 @@ import {
   Remarks,
   Text,
   titled,
-} from '../../schemas.js'
+} from '../../http/schemas.js'
 import { ACCOUNT_TYPES, PAYOUT_METHODS } from './claim-rules.js'
 import { PAYOUT_LINK_STATUSES } from './lifecycle.js'
 import { PAYOUT_LINK_OUTCOMES } from './outcomes.js'

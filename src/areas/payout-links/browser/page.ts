@@ -1,5 +1,5 @@
 /** The script of the pages. They work without it. It adds checks while a person types, and the progress as it happens. */
-import { isAllowedOrigin } from '../../../core/origins.js'
+import { isAllowedOrigin } from '../../../core/rules/origins.js'
 import type { ClaimField, PayoutMethod } from '../claim-rules.js'
 import { claimFields, faultOf } from '../claim-rules.js'
 import type { Hello, PageMessage } from './messages.js'

@@ -1,5 +1,5 @@
-import type { Region } from '../../../core/regions.js'
-import type { Zone } from '../../../core/time.js'
+import type { Region } from '../../../core/rules/regions.js'
+import type { Zone } from '../../../core/time/time.js'
 import type { Language } from './strings.js'
 
 /** Formats of a language in a region. */

@@ -1,4 +1,4 @@
-import type { Region } from '../../../core/regions.js'
+import type { Region } from '../../../core/rules/regions.js'
 import type { Fault } from '../claim-rules.js'
 import type { StoredPayoutLink } from '../schemas.js'
 import { ClaimView } from './claim-view.js'

@@ -1,4 +1,4 @@
-import { commonStyles } from '../../../plugins/page-styles.js'
+import { commonStyles } from '../../../http/page-styles.js'
 
 /** The style sheet of the pages. */
 export const styles = `${commonStyles}

@@ -1,0 +1,184 @@
+import type { ApiError } from '../errors.js'
+import { errors } from '../errors.js'
+import type { Region } from '../rules/regions.js'
+import { REGIONS } from '../rules/regions.js'
+import type { TenantContext } from '../tenant-context.js'
+import type { Instant } from '../time/time.js'
+import { formatInstant, parseInstant } from '../time/time.js'
+import { firstIndex } from './binary-search.js'
+import type { Cursors } from './cursor.js'
+import { createCursors } from './cursor.js'
+import type { Filter, List, Listed, PageQuery } from './list.js'
+import { comparePositions, filterRecords, page } from './list.js'
+
+/** A record with its region. */
+export interface Placed<R> {
+  readonly region: Region
+  readonly record: R
+}
+
+/** A stored record with its region and its position in the list. */
+export interface Entry<R> extends Placed<R>, Listed<R> {}
+
+/** A record in a state document (control plane, GET /state). */
+export interface Snapshot<R> extends Placed<R> {
+  /** Position in the tenant's order of creation. */
+  readonly sequence: number
+}
+
+/** A record without a lifecycle in a state document. */
+export interface RecordSnapshot<R> extends Snapshot<R> {
+  /** YYYY-MM-DDThh:mm:ssZ; not a field of the record itself. */
+  readonly createdAt: string
+}
+
+export interface RepositoryOptions<R> {
+  /** The name of the list in cursors. */
+  readonly name: string
+  /** The field that holds the reference, for errors. */
+  readonly referenceField: string
+  reference(record: R): string
+  /** Returns the region that the record must be in. Left out if the record does not determine it. */
+  region?(record: R): Region
+}
+
+/**
+ * The records of one kind of one tenant: per region a map by reference and an array sorted by position.
+ * Two regions can hold the same reference (decisions §4).
+ */
+export interface Repository<R, E extends Entry<R> = Entry<R>> {
+  size(): number
+  has(region: Region, reference: string): boolean
+  /** @throws the error that `notFound` returns */
+  get(region: Region, reference: string, notFound: (reference: string) => ApiError): E
+  /** Returns the entries with the reference, of all regions. */
+  find(reference: string): E[]
+  /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
+  newest(region: Region): E | undefined
+  /** @throws DUPLICATE_REFERENCE */
+  assertUnused(region: Region, reference: string): void
+  /** Stores an entry. Its reference must be unused. */
+  add(entry: E): E
+  /**
+   * Checks that the references of new records are unused and distinct.
+   * @param path path of the list of records in the request, for errors
+   * @throws DUPLICATE_REFERENCE
+   */
+  assertAllUnused(records: readonly Placed<R>[], path: string): void
+  /** @throws INVALID_CURSOR */
+  list(region: Region, query: Filter<R> & PageQuery): List<R>
+  /** Returns all entries of all regions, in order of creation. */
+  entries(): E[]
+  /**
+   * Checks the references, the sequence numbers and the regions of a snapshot.
+   * @param path path of the list in the state document, for errors
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD
+   */
+  assertConsistent(snapshots: readonly Snapshot<R>[], path: string): void
+}
+
+interface RegionRecords<E> {
+  readonly byReference: Map<string, E>
+  /** Sorted by position, oldest first. */
+  readonly entries: E[]
+  readonly cursors: Cursors
+}
+
+export function createRepository<R, E extends Entry<R> = Entry<R>>(
+  options: RepositoryOptions<R>,
+  { ids }: Pick<TenantContext, 'ids'>,
+): Repository<R, E> {
+  const { name, referenceField } = options
+  const regions = Object.fromEntries(
+    REGIONS.map(region => [
+      region,
+      { byReference: new Map(), entries: [], cursors: createCursors(ids, `${name}.${region}`) },
+    ]),
+  ) as unknown as Record<Region, RegionRecords<E>>
+
+  function assertAllUnused(records: readonly Placed<R>[], path: string) {
+    const seen = new Set<string>()
+    for (const [index, { region, record }] of records.entries()) {
+      const reference = options.reference(record)
+      const key = `${region} ${reference}`
+      if (seen.has(key) || regions[region].byReference.has(reference)) {
+        throw errors.duplicateReference(`${path}.${index}.${referenceField}`, reference)
+      }
+      seen.add(key)
+    }
+  }
+
+  return {
+    size: () => REGIONS.reduce((sum, region) => sum + regions[region].entries.length, 0),
+    has: (region, reference) => regions[region].byReference.has(reference),
+    get(region, reference, notFound) {
+      const entry = regions[region].byReference.get(reference)
+      if (entry === undefined) throw notFound(reference)
+      return entry
+    },
+    find(reference) {
+      const found: E[] = []
+      for (const region of REGIONS) {
+        const entry = regions[region].byReference.get(reference)
+        if (entry !== undefined) found.push(entry)
+      }
+      return found
+    },
+    newest: region => regions[region].entries.at(-1),
+    assertUnused(region, reference) {
+      if (regions[region].byReference.has(reference)) throw errors.duplicateReference(referenceField, reference)
+    },
+    add(entry) {
+      const { byReference, entries } = regions[entry.region]
+      byReference.set(options.reference(entry.record), entry)
+      // Usually the end: only seeded records can be older than the latest one.
+      const index = firstIndex(entries, other => comparePositions(other, entry) > 0)
+      entries.splice(index, 0, entry)
+      return entry
+    },
+    assertAllUnused,
+    list(region, query) {
+      const { entries, cursors } = regions[region]
+      return page(filterRecords(entries, query), query, cursors)
+    },
+    entries: () => REGIONS.flatMap(region => regions[region].entries).sort((a, b) => a.sequence - b.sequence),
+    assertConsistent(snapshots, path) {
+      let previous = 0
+      for (const [index, { region, sequence, record }] of snapshots.entries()) {
+        const expected = options.region?.(record) ?? region
+        if (region !== expected) {
+          throw errors.invalid(`${path}.${index}.region`, `region must be ${expected}, not ${region}.`)
+        }
+        if (sequence <= previous) {
+          throw errors.invalid(`${path}.${index}.sequence`, 'sequence must be above that of the record before.')
+        }
+        previous = sequence
+      }
+      assertAllUnused(snapshots, path)
+    },
+  }
+}
+
+/** Returns the records of a repository without lifecycle for a state document. */
+export const snapshotRecords = <R>(repository: Repository<R>): RecordSnapshot<R>[] =>
+  repository.entries().map(({ region, sequence, createdAt, record }) => ({
+    region,
+    sequence,
+    createdAt: formatInstant(createdAt),
+    record,
+  }))
+
+/**
+ * Stores the records of a state document in an empty repository.
+ * @throws DUPLICATE_REFERENCE, INVALID_FIELD
+ */
+export function restoreRecords<R>(
+  repository: Repository<R>,
+  snapshots: readonly RecordSnapshot<R>[],
+  path: string,
+): void {
+  repository.assertConsistent(snapshots, path)
+  for (const { createdAt, ...snapshot } of snapshots) {
+    repository.add({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
+  }
+}

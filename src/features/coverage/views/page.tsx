@@ -1,0 +1,352 @@
+import type { ComponentChildren } from 'preact'
+import { Fragment } from 'preact'
+import { renderToString } from 'preact-render-to-string'
+import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
+import { catalogue } from '../../../core/errors.js'
+import type { AreaCoverage, Met, OperationRow, Report } from '../report.js'
+import { styles } from './styles.js'
+
+export interface CoveragePageProps {
+  readonly report: Report
+  readonly areas: readonly AreaCoverage[]
+  /** The clients to choose from, by their ids. */
+  readonly clients: readonly string[]
+}
+
+const TOTALS: Readonly<Record<keyof Report['summary'], string>> = {
+  operations: 'Operations',
+  statuses: 'Statuses',
+  errorCodes: 'Error codes',
+  states: 'States',
+  pages: 'Pages',
+}
+const KINDS: Readonly<Record<Report['states'][number]['kind'], string>> = {
+  mandate: 'mandate',
+  collection: 'collection',
+  payoutLink: 'payout link',
+  bill: 'bill',
+}
+const PAGES = { first: 'first page', following: 'following page', empty: 'empty list' } as const
+
+/** The coverage of an app, for people (GET /_sandbox/coverage). */
+function CoveragePage({ report, areas, clients }: CoveragePageProps) {
+  const { clientId, summary } = report
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`Coverage of ${clientId} · Payments Sandbox`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href="data:," />
+        {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
+        <style dangerouslySetInnerHTML={{ __html: styles }} />
+      </head>
+      <body>
+        <header>
+          <p class="ribbon">
+            <strong>Sandbox</strong> <span>This page is part of the sandbox, not of the service.</span>
+          </p>
+        </header>
+        <main>
+          <div class="intro">
+            <div>
+              <h1>Coverage of {clientId}</h1>
+              <p>
+                The answers that the app has met since its reset or the start of the server, and those that it has
+                missed.
+              </p>
+            </div>
+            {clients.length > 1 && <ClientChoice clientId={clientId} clients={clients} />}
+          </div>
+          <h2 class="hidden">Totals</h2>
+          <dl class="totals">
+            {Object.entries(TOTALS).map(([name, title]) => (
+              <Total key={name} title={title} {...summary[name as keyof Report['summary']]} />
+            ))}
+          </dl>
+          <div class="legend">
+            <ul>
+              <Value isMet>met</Value>
+              <Value isMet={false}>missed</Value>
+            </ul>
+            <a href="#help">How to meet the rest</a>
+          </div>
+          {areas.map(area => (
+            <Area key={area.name} {...area} />
+          ))}
+          <Help clientId={clientId} />
+        </main>
+      </body>
+    </html>
+  )
+}
+
+function ClientChoice({ clientId, clients }: { clientId: string; clients: readonly string[] }) {
+  return (
+    <form method="get">
+      <div>
+        <label for="client">Client</label>
+        <select id="client" name="client">
+          {clients.map(id => (
+            <option key={id} value={id} selected={id === clientId}>
+              {id}
+            </option>
+          ))}
+        </select>
+      </div>
+      <button type="submit">Show</button>
+    </form>
+  )
+}
+
+function Total({ title, met, of }: { title: string; met: number; of: number }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>
+        <strong>{met}</strong> of {of}
+        <svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+          <rect width={of === 0 ? 0 : (100 * met) / of} height="1" />
+        </svg>
+      </dd>
+    </div>
+  )
+}
+
+function Area({ name, operations, states }: AreaCoverage) {
+  const called = operations.filter(({ requests }) => requests > 0).length
+  return (
+    <section class="area">
+      <h2>
+        {name}{' '}
+        <span>
+          {called} of {operations.length} operations called
+        </span>
+      </h2>
+      <div class="sheet">
+        {operations.map(operation => (
+          <Operation key={operation.operation} {...operation} />
+        ))}
+        {states.map(({ kind, met, missed }) => (
+          <div key={kind} class="states">
+            <div>
+              <h3>States of a {KINDS[kind]}</h3>
+              <p class="purpose">In the answers that the app has got</p>
+            </div>
+            <Values met={met} missed={missed} />
+          </div>
+        ))}
+      </div>
+    </section>
+  )
+}
+
+function Operation({ operation, summary, reference, requests, ...coverage }: OperationRow) {
+  const isCalled = requests > 0
+  return (
+    <article class={isCalled ? 'operation' : 'operation uncalled'}>
+      <div>
+        <h3>
+          <a href={reference}>
+            <Name operation={operation} />
+          </a>
+        </h3>
+        <p class="purpose">{summary}</p>
+      </div>
+      <div>
+        {isCalled ? (
+          <>
+            <p class="calls">
+              {requests} {requests === 1 ? 'request' : 'requests'}
+            </p>
+            <Facts {...coverage} />
+          </>
+        ) : (
+          <details>
+            <summary>
+              <Mark isMet={false} />
+              <b>Never called</b>
+            </summary>
+            <Facts {...coverage} isOpen />
+          </details>
+        )}
+      </div>
+    </article>
+  )
+}
+
+/** The method and path of an operation. A narrow screen breaks the path before a slash. */
+function Name({ operation }: { operation: string }) {
+  const [method, path = ''] = operation.split(' ')
+  return (
+    <code>
+      {method}{' '}
+      {path.split(/(?=\/)/).map((segment, at) => (
+        <Fragment key={at}>
+          {at > 0 && <wbr />}
+          {segment}
+        </Fragment>
+      ))}
+    </code>
+  )
+}
+
+type FactsProps = Pick<OperationRow, 'statuses' | 'errorCodes' | 'pages'> & {
+  /** Whether the error codes are shown at once. */
+  readonly isOpen?: boolean
+}
+
+function Facts({ statuses, errorCodes, pages, isOpen = false }: FactsProps) {
+  return (
+    <dl class="facts">
+      <Fact name="Statuses">
+        <Values {...statuses} />
+      </Fact>
+      {pages !== undefined && (
+        <Fact name="Pages">
+          <Values met={pages.met.map(page => PAGES[page])} missed={pages.missed.map(page => PAGES[page])} />
+        </Fact>
+      )}
+      <Fact name="Error codes">
+        <ErrorCodes {...errorCodes} isOpen={isOpen} />
+      </Fact>
+    </dl>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** Lists values, those that were met first. */
+function Values({ met, missed }: Met<string | number>) {
+  return (
+    <ul class="chips">
+      {met.map(value => (
+        <Value key={value} isMet>
+          {value}
+        </Value>
+      ))}
+      {missed.map(value => (
+        <Value key={value} isMet={false}>
+          {value}
+        </Value>
+      ))}
+    </ul>
+  )
+}
+
+function Value({ isMet, children }: { isMet: boolean; children: ComponentChildren }) {
+  return (
+    <li class={isMet ? 'met' : 'missed'}>
+      <Mark isMet={isMet} />
+      {children}
+    </li>
+  )
+}
+
+/** A sign on the screen, and a word for screen readers. */
+function Mark({ isMet }: { isMet: boolean }) {
+  return (
+    <>
+      <span class="mark" aria-hidden="true">
+        {isMet ? '✓' : '✗'}
+      </span>
+      <span class="hidden">{isMet ? 'Met: ' : 'Missed: '}</span>
+    </>
+  )
+}
+
+/** Lists error codes with their conditions, those that were missed first. */
+function ErrorCodes({ met, missed, isOpen }: Met<string> & { isOpen: boolean }) {
+  const codes = (
+    <ul class="codes">
+      {missed.map(code => (
+        <Code key={code} code={code} isMet={false} />
+      ))}
+      {met.map(code => (
+        <Code key={code} code={code} isMet />
+      ))}
+    </ul>
+  )
+  if (isOpen) return codes
+  return (
+    <details>
+      <summary>
+        {missed.length > 0 && (
+          <>
+            <b>{missed.length} missed</b>,{' '}
+          </>
+        )}
+        {met.length} met
+      </summary>
+      {codes}
+    </details>
+  )
+}
+
+function Code({ code, isMet }: { code: string; isMet: boolean }) {
+  const { status, when }: CatalogueEntry = catalogue[code as ErrorCode]
+  return (
+    <li class={isMet ? 'met' : 'missed'}>
+      <p>
+        <Mark isMet={isMet} />
+        <code>{code}</code> <span>{status}</span>
+      </p>
+      <p class="when">
+        <Sentence text={when} />
+      </p>
+    </li>
+  )
+}
+
+/** A sentence whose parts in backticks are code. */
+function Sentence({ text }: { text: string }) {
+  return <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>
+}
+
+const FAULT =
+  '{"match": {"method": "GET", "path": "/api/v1/mandates"}, "effect": {"kind": "error", "status": 401, "code": "INVALID_TOKEN"}}'
+
+function Help({ clientId }: { clientId: string }) {
+  const query = `?${new URLSearchParams({ client: clientId })}`
+  return (
+    <section class="help" id="help">
+      <h2>How to meet the rest</h2>
+      <ul>
+        <li>
+          Error codes: each has its condition below it. A fault answers the next request of an operation with any error:{' '}
+          <code>POST /_sandbox/faults{query}</code> with <code>{FAULT}</code>. Without <code>match</code>, the token
+          request may get it.
+        </li>
+        <li>
+          <code>INVALID_TOKEN</code>: use such a fault. A request with an invalid token has no client, so it counts for{' '}
+          <code>sandbox-client</code>.
+        </li>
+        <li>
+          States: select an <a href={`outcomes${query}`}>outcome</a> of a collection or payout link, and advance the
+          clock with <code>POST /_sandbox/clock/advance{query}</code> and <code>{'{"toNextEvent": true}'}</code>. A
+          state is met when the app reads it.
+        </li>
+        <li>
+          Pages: read a list before its first record. Later read it with <code>limit=1</code>, and follow its{' '}
+          <code>nextCursor</code>.
+        </li>
+        <li>
+          The same as JSON: request this address with <code>Accept: application/json</code>.
+        </li>
+      </ul>
+    </section>
+  )
+}
+
+/** Renders the page. All values are escaped. */
+export const renderCoverage = (props: CoveragePageProps): string =>
+  `<!doctype html>${renderToString(<CoveragePage {...props} />)}`

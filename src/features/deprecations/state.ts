@@ -1,0 +1,101 @@
+import { errors, quote } from '../../core/errors.js'
+import type { Operation } from '../../core/operations.js'
+import type { TenantContext } from '../../core/tenant-context.js'
+import { formatInstant, parseInstant } from '../../core/time/time.js'
+
+/** The style of the headers: as the service documents them, or as the RFCs define them (decisions §11). */
+export type DeprecationStyle = 'seed' | 'rfc'
+
+/** The deprecation of an operation, set by the control plane. Instants are YYYY-MM-DDThh:mm:ssZ. */
+export interface Deprecation {
+  /** Such as `GET /api/v1/direct-debit`. */
+  readonly operation: string
+  readonly deprecatedSince: string
+  readonly sunset?: string
+  /** Whether the operation answers 410 from its sunset on. */
+  readonly goneAfterSunset: boolean
+}
+
+export type DeprecationRequest = Pick<Deprecation, 'operation'> & Partial<Deprecation>
+
+/** The deprecated operations of one tenant. */
+export interface Deprecations {
+  list(): readonly Deprecation[]
+  /** Whether there are none. */
+  isEmpty(): boolean
+  /** Replaces all deprecations. @throws INVALID_FIELD, MISSING_FIELD */
+  replace(requests: readonly DeprecationRequest[], operations: readonly Operation[]): void
+  /** Returns the headers `Deprecation` and `Sunset` of an operation; null: it is not deprecated. */
+  headersOf(operation: string, style: DeprecationStyle): Record<string, string> | null
+  /** Refuses an operation that is gone. @throws OPERATION_SUNSET */
+  assertNotSunset(operation: string): void
+}
+
+/**
+ * @param earlier the deprecations of a restored state
+ * @throws INVALID_FIELD, MISSING_FIELD (an invalid deprecation among them)
+ */
+export function createDeprecations(
+  { clock }: Pick<TenantContext, 'clock'>,
+  earlier: readonly Deprecation[] = [],
+): Deprecations {
+  let byOperation = collect(earlier, 'deprecations')
+
+  const isPast = (moment: string) => clock.now() >= instantOf(moment)
+
+  return {
+    list: () => [...byOperation.values()],
+    isEmpty: () => byOperation.size === 0,
+    replace(requests, operations) {
+      const now = formatInstant(clock.now())
+      const complete = requests.map(({ operation, deprecatedSince = now, sunset, goneAfterSunset = false }, at) => {
+        if (!operations.some(known => known.operation === operation)) {
+          const known = operations.map(known => known.operation).join(', ')
+          throw errors.invalid(`data.${at}.operation`, `There is no operation ${quote(operation)}. Known: ${known}.`)
+        }
+        return { operation, deprecatedSince, ...(sunset !== undefined && { sunset }), goneAfterSunset }
+      })
+      byOperation = collect(complete, 'data')
+    },
+    headersOf(operation, style) {
+      const deprecation = byOperation.get(operation)
+      if (deprecation === undefined) return null
+      const { deprecatedSince, sunset } = deprecation
+      if (style === 'rfc') {
+        return {
+          deprecation: `@${instantOf(deprecatedSince) / 1000}`,
+          ...(sunset !== undefined && { sunset: new Date(instantOf(sunset)).toUTCString() }),
+        }
+      }
+      return {
+        ...(isPast(deprecatedSince) && { deprecation: 'true' }),
+        ...(sunset !== undefined && { sunset }),
+      }
+    },
+    assertNotSunset(operation) {
+      const { sunset, goneAfterSunset = false } = byOperation.get(operation) ?? {}
+      if (goneAfterSunset && isPast(sunset as string)) throw errors.operationSunset(operation, sunset as string)
+    },
+  }
+}
+
+/** Checks deprecations and indexes them by operation. @throws INVALID_FIELD, MISSING_FIELD */
+function collect(deprecations: readonly Deprecation[], path: string): Map<string, Deprecation> {
+  const byOperation = new Map<string, Deprecation>()
+  for (const [at, deprecation] of deprecations.entries()) {
+    const { operation, deprecatedSince, sunset, goneAfterSunset } = deprecation
+    const field = `${path}.${at}`
+    if (byOperation.has(operation)) throw errors.invalid(`${field}.operation`, `${quote(operation)} is given twice.`)
+    if (sunset === undefined && goneAfterSunset) {
+      throw errors.missing(`${field}.sunset`, 'sunset is required with goneAfterSunset.')
+    }
+    // RFC 9745 §4. Instants compare as text.
+    if (sunset !== undefined && sunset < deprecatedSince) {
+      throw errors.invalid(`${field}.sunset`, `sunset must not be before deprecatedSince, which is ${deprecatedSince}.`)
+    }
+    byOperation.set(operation, deprecation)
+  }
+  return byOperation
+}
+
+const instantOf = (moment: string) => parseInstant(moment) as number

@@ -1,0 +1,66 @@
+import type { Timers } from '../../http/timers.js'
+
+/**
+ * Looks for news of a tenant. Returns the milliseconds until the next look at the latest; null: the wait is over.
+ */
+export type Look = () => number | null
+
+/** A wait that goes on until it is over or cancelled. */
+export interface Wait {
+  look(): void
+  cancel(): void
+}
+
+/** The calls that wait for events, by tenant. They look after each request of their tenant, and when a timer ends. */
+export interface EventWaiters {
+  /** Looks at once, and from then on until the wait is over. */
+  wait(clientId: string, look: Look): Wait
+  /** Lets all waits of a tenant look. */
+  wake(clientId: string): void
+  /** Whether there are waits of a tenant. */
+  has(clientId: string): boolean
+}
+
+/** The longest timer: a clock may be changed meanwhile. */
+const LONGEST_MS = 60_000
+
+/** @param refresh brings a tenant up to date before its waits look */
+export function createEventWaiters(
+  timers: Timers,
+  refresh: (clientId: string, done: () => void) => void = (_, done) => done(),
+): EventWaiters {
+  const waits = new Map<string, Set<Wait>>()
+
+  return {
+    wait(clientId, look) {
+      const all = waits.get(clientId) ?? new Set()
+      waits.set(clientId, all)
+      let isOver = false
+      let cancelTimer = () => {}
+
+      const wait: Wait = {
+        look() {
+          if (isOver) return
+          cancelTimer()
+          const milliseconds = look()
+          if (milliseconds === null) wait.cancel()
+          else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), () => refresh(clientId, wait.look))
+        },
+        cancel() {
+          isOver = true
+          cancelTimer()
+          all.delete(wait)
+          if (all.size === 0 && waits.get(clientId) === all) waits.delete(clientId)
+        },
+      }
+      all.add(wait)
+      wait.look()
+      return wait
+    },
+    has: clientId => waits.has(clientId),
+    wake(clientId) {
+      // Waits may end while they look.
+      for (const wait of [...(waits.get(clientId) ?? [])]) wait.look()
+    },
+  }
+}

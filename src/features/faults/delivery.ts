@@ -1,0 +1,110 @@
+import type { Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Timers } from '../../http/timers.js'
+import type { AppliedFaults } from './state.js'
+
+/** The most pieces of a dribbled body. */
+const PIECES = 10
+
+/** Delivers an answer in another way than Fastify would. */
+type Delivery = (reply: FastifyReply, socket: Socket, body: string) => void
+
+/** Delivers answers as the faults of their requests demand: late, in part, or not at all. */
+export const faultDelivery = fp<{ timers: Timers }>((app, { timers }, done) => {
+  app.addHook('preClose', next => {
+    timers.flush()
+    next()
+  })
+
+  app.addHook('onSend', (request, reply, payload, next) => {
+    if (request.sandbox.faults === null) {
+      next()
+      return
+    }
+    const { delay, effect } = request.sandbox.faults
+    const deliver = deliveryOf(effect, timers, app.isClosing)
+    const answer = () => {
+      // The socket of the answer: an injected request has no real one.
+      const socket = reply.raw.socket ?? request.raw.socket
+      if (app.isClosing()) reply.header('connection', 'close')
+      // The client may have closed the connection meanwhile.
+      if (deliver === undefined || socket.destroyed) next()
+      else deliver(reply, socket, (payload ?? '') as string)
+    }
+    if (delay === 0) answer()
+    else timers.later(delay, answer)
+  })
+  done()
+})
+
+function deliveryOf(effect: AppliedFaults['effect'], timers: Timers, isClosing: () => boolean): Delivery | undefined {
+  switch (effect?.kind) {
+    case 'drop':
+      return drop
+    case 'reset':
+      return reset
+    case 'garbage':
+      return garbage
+    case 'truncate':
+      return truncate
+    case 'dribble':
+      return dribble(effect.ms, timers, isClosing)
+    default:
+      return undefined
+  }
+}
+
+const drop: Delivery = (reply, socket) => {
+  reply.hijack()
+  socket.end(() => socket.destroy())
+}
+
+const reset: Delivery = (reply, socket) => {
+  reply.hijack()
+  // An injected request has no real connection.
+  if (socket.resetAndDestroy === undefined) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+const garbage: Delivery = (reply, socket) => {
+  reply.hijack()
+  socket.end('\u0015\u0003\u0001 this is not HTTP\r\n\r\n', () => socket.destroy())
+}
+
+const truncate: Delivery = (reply, socket, body) => {
+  const bytes = begin(reply, body)
+  reply.raw.write(bytes.subarray(0, bytes.length >> 1), () => socket.end(() => socket.destroy()))
+}
+
+const dribble =
+  (ms: number, timers: Timers, isClosing: () => boolean): Delivery =>
+  (reply, socket, body) => {
+    const { raw } = reply
+    const bytes = begin(reply, body)
+    const size = Math.max(1, Math.ceil(bytes.length / PIECES))
+    const next = (start: number) => {
+      if (raw.destroyed) return
+      const end = start + size
+      if (end < bytes.length) {
+        raw.write(bytes.subarray(start, end))
+        timers.later(ms, () => next(end))
+      } else {
+        // The head may have promised to keep the connection before the server began to close.
+        raw.end(bytes.subarray(start), () => isClosing() && socket.end())
+      }
+    }
+    next(0)
+  }
+
+/** Sends the head of an answer as Fastify would. Returns the body that follows. */
+function begin(reply: FastifyReply, body: string): Buffer {
+  const bytes = Buffer.from(body)
+  const isEmpty = reply.statusCode === 204
+  if (isEmpty) reply.removeHeader('content-type')
+  else reply.header('content-length', bytes.length)
+  reply.hijack()
+  reply.raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)
+  reply.raw.flushHeaders()
+  return isEmpty || reply.request.method === 'HEAD' ? Buffer.alloc(0) : bytes
+}

@@ -1,0 +1,353 @@
+import { atPath, errors } from '../../core/errors.js'
+import type { Operation } from '../../core/operations.js'
+import { canMeet, createGlob } from '../../core/rules/glob.js'
+import type { Region } from '../../core/rules/regions.js'
+import type { TenantContext } from '../../core/tenant-context.js'
+import { parseDuration } from '../../core/time/duration.js'
+import { formatInstant } from '../../core/time/time.js'
+
+/** The requests that a fault applies to. A member that is left out matches all; `*` in `path` matches any text. */
+export interface FaultMatch {
+  readonly method?: string
+  readonly path?: string
+  readonly region?: Region
+}
+
+/** Whether a fault cuts a request off before or after it takes effect. */
+export type When = 'before' | 'after'
+
+/** The delay of an answer: milliseconds, or a distribution of them. */
+export type Delay =
+  | number
+  | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
+  | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
+
+/** The effect of a fault on a request (control plane, Faults). */
+export type Effect =
+  | {
+      readonly kind: 'error'
+      readonly status: number
+      readonly code?: string
+      readonly message?: string
+      /** In seconds. */
+      readonly retryAfter?: number
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | ({ readonly kind: 'delay' } & ({ readonly ms: Delay } | Exclude<Delay, number>))
+  | { readonly kind: 'drop' | 'reset'; readonly when: When }
+  | { readonly kind: 'truncate' | 'garbage' | 'stale-token' }
+  | { readonly kind: 'dribble'; readonly ms: number }
+
+export type EffectKind = Effect['kind']
+
+/** The request that arms a fault. */
+export interface FaultRequest {
+  readonly match?: FaultMatch
+  /** The number of times it fires; null: until it is removed. */
+  readonly times?: number | null
+  /** The number of matching requests before it fires. */
+  readonly skip?: number
+  /** The probability that it fires on a matching request. */
+  readonly probability?: number
+  /** Its lifetime, as an ISO 8601 duration of real time. */
+  readonly ttl?: string
+  readonly effect: Effect
+}
+
+/** A fault of a tenant, in any state. */
+export interface Fault extends FaultRequest {
+  readonly id: string
+  readonly match: FaultMatch
+  readonly times: number | null
+  readonly skip: number
+  readonly probability: number
+  /** The tenant's time, YYYY-MM-DDThh:mm:ssZ. */
+  readonly armedAt: string
+  /** The real time at which it expires, in milliseconds. */
+  readonly expiresAt?: number
+  /** The number of matching requests, with those on which it did not fire. */
+  seen: number
+  fired: number
+}
+
+/** Armed: it can fire. Spent: it has fired `times` times. Expired: its `ttl` is over. */
+export type FaultState = 'armed' | 'spent' | 'expired'
+
+/** The part of a request that faults match. */
+export interface FaultTarget {
+  readonly method: string
+  /** As received, with valid percent-encoding. */
+  readonly path: string
+  /** Undefined: the operation has no region, like the token request, which has no bearer token either. */
+  readonly region: string | undefined
+}
+
+/** The faults that fired on one request: all matching delays, and the first matching fault of another kind. */
+export interface AppliedFaults {
+  /** In the order of arming. */
+  readonly fired: readonly Fault[]
+  /** The total delay in milliseconds. */
+  readonly delay: number
+  /** The effect beside the delay. */
+  readonly effect: Exclude<Effect, { kind: 'delay' }> | null
+}
+
+/** Returns whether an effect leaves the client without an answer. */
+export const isCutOff = ({ effect }: AppliedFaults): boolean =>
+  effect?.kind === 'drop' || effect?.kind === 'reset' || effect?.kind === 'garbage'
+
+/** The faults of one tenant, in the order of arming. Their random numbers are seeded, so that a run can be repeated. */
+export interface Faults {
+  /** @throws INVALID_FIELD (it could never fire, or there are too many) */
+  arm(request: FaultRequest, operations: readonly Operation[], realNow: number): Fault
+  list(): readonly Fault[]
+  stateOf(fault: Fault, realNow: number): FaultState
+  /** @throws FAULT_NOT_FOUND */
+  remove(id: string): void
+  clear(): void
+  /** Whether the list is empty. */
+  isEmpty(): boolean
+  /** Whether any armed fault applies to a request. Counts nothing. */
+  matches(request: FaultTarget, realNow: number): boolean
+  /** Counts a request for all faults that apply to it, and returns those that fire. */
+  apply(request: FaultTarget, realNow: number): AppliedFaults
+}
+
+/** A limit, because every request is matched against every fault. */
+const MOST_FAULTS = 1000
+
+/**
+ * @param earlier the faults of a restored state
+ * @throws MISSING_FIELD, INVALID_FIELD, DUPLICATE_REFERENCE (an invalid fault among them)
+ */
+export function createFaults(
+  { clock, ids }: Pick<TenantContext, 'clock' | 'ids'>,
+  earlier: readonly Fault[] = [],
+): Faults {
+  let faults: Fault[] = earlier.map((fault, at) => {
+    atPath(`faults.${at}`, () => {
+      assertValidEffect(fault.effect)
+      if (earlier.findIndex(({ id }) => id === fault.id) < at) throw errors.duplicateReference('id', fault.id)
+    })
+    return { ...fault }
+  })
+  const globs = new WeakMap<Fault, (path: string) => boolean>()
+
+  function stateOf({ times, fired, expiresAt }: Fault, realNow: number): FaultState {
+    if (times !== null && fired >= times) return 'spent'
+    return expiresAt !== undefined && realNow >= expiresAt ? 'expired' : 'armed'
+  }
+
+  /** Matches the decoded path, because all encodings of it lead to the same operation. */
+  function matchesPath(fault: Fault, path: string): boolean {
+    let glob = globs.get(fault)
+    if (glob === undefined) {
+      glob = createGlob(fault.match.path ?? '*')
+      globs.set(fault, glob)
+    }
+    return glob(path.includes('%') ? decodeURIComponent(path) : path)
+  }
+
+  const isFor = (fault: Fault, { method, path, region }: FaultTarget) =>
+    (fault.match.method ?? method) === method &&
+    (fault.match.region ?? region) === region &&
+    (fault.effect.kind !== 'stale-token' || region !== undefined) &&
+    matchesPath(fault, path)
+
+  const isArmedFor = (fault: Fault, request: FaultTarget, realNow: number) =>
+    stateOf(fault, realNow) === 'armed' && isFor(fault, request)
+
+  /** Returns an unused id. A restored state can hold any ids. */
+  function nextId(): string {
+    const id = `fault-${ids.count('fault id')}`
+    return faults.some(fault => fault.id === id) ? nextId() : id
+  }
+
+  /** Counts a matching request and returns whether the fault fires. */
+  function fires(fault: Fault): boolean {
+    fault.seen++
+    if (fault.seen <= fault.skip || (fault.probability < 1 && ids.fraction('fault') >= fault.probability)) return false
+    fault.fired++
+    return true
+  }
+
+  function sample(delay: Delay): number {
+    if (typeof delay === 'number') return delay
+    if (delay.distribution === 'uniform') {
+      return Math.round(delay.min + ids.fraction('fault') * (delay.max - delay.min))
+    }
+    // Box-Muller transform.
+    const radius = Math.sqrt(-2 * Math.log(1 - ids.fraction('fault')))
+    const normal = radius * Math.cos(2 * Math.PI * ids.fraction('fault'))
+    return Math.round(Math.min(delay.median * Math.exp(delay.sigma * normal), delay.max))
+  }
+
+  return {
+    arm(request, operations, realNow) {
+      const { match = {}, times = 1, skip = 0, probability = 1, ttl, effect } = request
+      if (faults.length >= MOST_FAULTS) {
+        throw errors.invalid(null, `There are ${MOST_FAULTS} faults: remove some with DELETE /_sandbox/faults.`)
+      }
+      assertValidEffect(effect)
+      assertReachable(match, effect, operations)
+      const lifetime = ttl === undefined ? undefined : (parseDuration(ttl) as number)
+      if (lifetime === 0) throw errors.invalid('ttl', 'With a ttl of 0, the fault could never fire.')
+      const fault: Fault = {
+        id: nextId(),
+        match,
+        times,
+        skip,
+        probability,
+        ...(ttl !== undefined && { ttl }),
+        effect,
+        armedAt: formatInstant(clock.now()),
+        ...(lifetime !== undefined && { expiresAt: realNow + lifetime * 1000 }),
+        seen: 0,
+        fired: 0,
+      }
+      faults.push(fault)
+      return fault
+    },
+    list: () => faults,
+    isEmpty: () => faults.length === 0,
+    stateOf,
+    remove(id) {
+      if (!faults.some(fault => fault.id === id)) throw errors.faultNotFound(id)
+      faults = faults.filter(fault => fault.id !== id)
+    },
+    clear() {
+      faults = []
+    },
+    matches: (request, realNow) => faults.some(fault => isArmedFor(fault, request, realNow)),
+    apply(request, realNow) {
+      const fired: Fault[] = []
+      let delay = 0
+      let effect: AppliedFaults['effect'] = null
+      for (const fault of faults) {
+        if (!isArmedFor(fault, request, realNow)) continue
+        if (fault.effect.kind === 'delay') {
+          if (!fires(fault)) continue
+          delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect)
+        } else {
+          if (effect !== null || !fires(fault)) continue
+          effect = fault.effect
+        }
+        fired.push(fault)
+      }
+      return { fired, delay, effect }
+    },
+  }
+}
+
+/** The required and the optional members of each kind of effect, beside `kind`. */
+const MEMBERS: Readonly<
+  Record<EffectKind, { readonly required: readonly string[]; readonly optional?: readonly string[] }>
+> = {
+  error: { required: ['status'], optional: ['code', 'message', 'retryAfter', 'headers'] },
+  delay: { required: [], optional: ['ms', 'distribution', 'min', 'max', 'median', 'sigma'] },
+  drop: { required: ['when'] },
+  reset: { required: ['when'] },
+  truncate: { required: [] },
+  garbage: { required: [] },
+  dribble: { required: ['ms'] },
+  'stale-token': { required: [] },
+}
+
+export const EFFECT_KINDS = Object.keys(MEMBERS) as EffectKind[]
+
+/** Checks the members of an effect. The schema has checked their types. @throws MISSING_FIELD, INVALID_FIELD */
+function assertValidEffect(effect: Effect): void {
+  const { required, optional = [] } = MEMBERS[effect.kind]
+  for (const name of required) {
+    if (!(name in effect)) throw errors.missing(`effect.${name}`, `effect.${name} is required with ${effect.kind}.`)
+  }
+  const excess = Object.keys(effect).find(
+    name => name !== 'kind' && !required.includes(name) && !optional.includes(name),
+  )
+  if (excess !== undefined) {
+    const kinds = EFFECT_KINDS.filter(kind =>
+      [MEMBERS[kind].required, MEMBERS[kind].optional ?? []].flat().includes(excess),
+    )
+    throw errors.invalid(`effect.${excess}`, `effect.${excess} goes with ${kinds.join(', ')}, not with ${effect.kind}.`)
+  }
+  if (effect.kind === 'error') assertValidHeaders(effect)
+  if (effect.kind === 'delay') assertValidDelay(effect)
+  if (effect.kind === 'dribble' && typeof effect.ms !== 'number') {
+    throw errors.invalid('effect.ms', 'effect.ms of dribble must be an integer.')
+  }
+}
+
+/** Headers of message framing and of the server itself, which a fault cannot set. */
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'proxy-connection',
+  'sandbox-hint',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+])
+
+function assertValidHeaders({ retryAfter, headers = {} }: Extract<Effect, { kind: 'error' }>): void {
+  const seen = new Set(retryAfter === undefined ? [] : ['retry-after'])
+  for (const given of Object.keys(headers)) {
+    const name = given.toLowerCase()
+    const field = `effect.headers.${given}`
+    if (RESERVED_HEADERS.has(name)) throw errors.invalid(field, `${name} is the server's own: a fault cannot set it.`)
+    if (seen.has(name)) throw errors.invalid(field, `${name} is given twice.`)
+    seen.add(name)
+  }
+}
+
+function assertValidDelay(effect: object): void {
+  const isNested = 'ms' in effect
+  const path = isNested ? 'effect.ms' : 'effect'
+  const delay = (isNested ? effect.ms : effect) as Exclude<Delay, number>
+  if (isNested && Object.keys(effect).length > 2) {
+    throw errors.invalid('effect.ms', 'Give either ms or a distribution.')
+  }
+  if (typeof delay === 'number') return
+  if (delay.distribution === undefined) {
+    throw errors.missing(isNested ? 'effect.ms.distribution' : 'effect.ms', 'A delay needs ms, or a distribution.')
+  }
+  const names = delay.distribution === 'uniform' ? ['min', 'max'] : ['median', 'sigma', 'max']
+  for (const name of names) {
+    if (!(name in delay)) throw errors.missing(`${path}.${name}`, `${name} is required with ${delay.distribution}.`)
+  }
+  const excess = ['min', 'median', 'sigma'].find(name => name in delay && !names.includes(name))
+  if (excess !== undefined) throw errors.invalid(`${path}.${excess}`, `${delay.distribution} takes no ${excess}.`)
+  const least = delay.distribution === 'uniform' ? delay.min : 0
+  if (delay.max < least) throw errors.invalid(`${path}.max`, 'max must not be below min.')
+}
+
+/**
+ * Refuses a match that no operation can meet.
+ * @throws INVALID_FIELD naming the first impossible part
+ */
+function assertReachable({ path, method, region }: FaultMatch, { kind }: Effect, all: readonly Operation[]): void {
+  const hasPath = (operation: Operation) => path === undefined || canMeet(path, operation.path, operation.parameter)
+  const hasMethod = (operation: Operation) =>
+    method === undefined || method === operation.method || (method === 'HEAD' && operation.method === 'GET')
+  const hasRegion = ({ regions }: Operation) => region === undefined || regions?.includes(region) === true
+  // Only the token request has no region, and it needs no token.
+  const hasToken = ({ regions }: Operation) => kind !== 'stale-token' || regions !== undefined
+
+  const tests = { 'match.path': hasPath, 'match.method': hasMethod, 'match.region': hasRegion, 'effect.kind': hasToken }
+  let left = all
+  for (const [part, test] of Object.entries(tests)) {
+    const next = left.filter(test)
+    if (next.length === 0) {
+      const served = [...new Set(left.flatMap(({ regions }) => regions ?? []))].join(', ') || 'none'
+      const right = part === 'match.region' ? `Regions there: ${served}.` : `Operations: ${namesOf(left)}.`
+      throw errors.invalid(part, `The fault could never fire: no valid request has this ${part}. ${right}`)
+    }
+    left = next
+  }
+}
+
+const namesOf = (operations: readonly Operation[]) => operations.map(({ operation }) => operation).join(', ')

@@ -1,0 +1,91 @@
+import type { TenantListener } from '../../tenants/registry.js'
+import type { TenantSnapshot } from '../../tenants/snapshot.js'
+import type { Tenant } from '../../tenants/tenant.js'
+import type { RecordedAnswer, RecordedRequest, Recording } from './file-format.js'
+
+/** The requests that changed a tenant since it was created, or could have. */
+interface TenantRecording {
+  readonly tenant: Tenant
+  readonly start: () => TenantSnapshot
+  /** JSON texts of `RecordedRequest`. */
+  readonly requests: string[]
+  readonly answers: (RecordedAnswer | null)[]
+  bytes: number
+  isComplete: boolean
+}
+
+/** Names a recorded request until its answer is known. */
+export interface Recorded {
+  readonly tenant: Tenant
+  readonly index: number
+}
+
+/** The recordings of all tenants, bounded by bytes for all together. At the bound a recording stops. */
+export interface Recorder extends TenantListener {
+  add(tenant: Tenant, request: RecordedRequest): Recorded | null
+  answer(recorded: Recorded, answer: RecordedAnswer): void
+  of(tenant: Tenant): Pick<Recording, 'complete' | 'start' | 'requests'>
+}
+
+/** The bytes that a request and an answer take beside their texts, roughly. */
+const OVERHEAD = 256
+
+export function createRecorder(mostBytes: number): Recorder {
+  const recordings = new Map<string, TenantRecording>()
+  let bytes = 0
+
+  /** Takes room for some bytes. Returns whether there is any. */
+  function reserve(recording: TenantRecording, count: number): boolean {
+    if (bytes + count > mostBytes) return false
+    bytes += count
+    recording.bytes += count
+    return true
+  }
+
+  function remove(clientId: string) {
+    bytes -= recordings.get(clientId)?.bytes ?? 0
+    recordings.delete(clientId)
+  }
+
+  return {
+    onCreated(tenant, { reason, snapshot }) {
+      remove(tenant.clientId)
+      // The state of a fixture is made when it is read. Other states are kept as text.
+      const isFixture = reason === 'fixture' || reason === 'reset'
+      const text = isFixture || mostBytes === 0 ? '' : JSON.stringify(snapshot())
+      const start = isFixture ? snapshot : () => JSON.parse(text) as TenantSnapshot
+      const recording = { tenant, start, requests: [], answers: [], bytes: 0, isComplete: true }
+      if (reserve(recording, text.length)) recordings.set(tenant.clientId, recording)
+    },
+    onRemoved: remove,
+    add(tenant, request) {
+      const recording = recordings.get(tenant.clientId)
+      if (recording === undefined) return null
+      const text = JSON.stringify(request)
+      recording.isComplete &&= reserve(recording, OVERHEAD + text.length)
+      if (!recording.isComplete) return null
+      recording.answers.push(null)
+      return { tenant, index: recording.requests.push(text) - 1 }
+    },
+    answer({ tenant, index }, answer) {
+      const recording = recordings.get(tenant.clientId)
+      // An answer without room stays unknown: a replay does not compare it.
+      if (recording?.tenant !== tenant || !reserve(recording, answer.body?.length ?? 0)) return
+      recording.answers[index] = answer
+    },
+    of(tenant) {
+      const recording = recordings.get(tenant.clientId)
+      if (recording === undefined) return { complete: false, start: tenant.snapshot(), requests: [] }
+      const { isComplete, start, requests, answers } = recording
+      return {
+        complete: isComplete,
+        start: start(),
+        requests: requests.map((text, index) => ({
+          n: index + 1,
+          ...(JSON.parse(text) as RecordedRequest),
+          answer: answers[index] ?? null,
+        })),
+      }
+    },
+  }
+}

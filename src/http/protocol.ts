@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
+import type { ApiError } from '../core/errors.js'
+import { errors, quote } from '../core/errors.js'
+import { hostNameOf } from '../core/rules/hosts.js'
+import { JSON_TYPE } from './error-handler.js'
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+/** Milliseconds until a client that keeps its half of the connection open is cut off. */
+const LINGER_MS = 2000
+
+/** Answers on the bare socket and closes it: after a framing error nothing on the connection is reliable. */
+function answerOnSocket(socket: Socket, error: ApiError, requestId: string): void {
+  // An error without a listener would end the process.
+  socket.on('error', () => socket.destroy())
+  if (!socket.writable) {
+    socket.destroy()
+    return
+  }
+  socket.setTimeout(LINGER_MS, () => socket.destroy())
+  const body = JSON.stringify(error.envelope)
+  socket.end(
+    [
+      `HTTP/1.1 ${error.status} ${REASONS[error.status]}`,
+      `content-type: ${JSON_TYPE}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${requestId}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+/** Translates an error of Node's HTTP parser. */
+function parserError(code: string | undefined): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW') return errors.headersTooLarge()
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return errors.requestTimeout()
+  return errors.malformed(null, 'The request is not valid HTTP/1.1.')
+}
+
+/** Makes Fastify's `clientErrorHandler`: requests that Node's parser refuses are answered in the envelope. */
+export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
+  if (error.code === 'ECONNRESET' || socket.bytesWritten > 0) socket.destroy()
+  else answerOnSocket(socket, parserError(error.code), nextRequestId())
+}
+
+/** Counts the Host headers of a request. Node keeps only the first. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') count++
+  return count
+}
+
+/** Refuses requests that Node would answer by itself, without the envelope. */
+export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstance, { nextRequestId }, done) => {
+  // An expectation that is not 100-continue may be ignored (RFC 9110 §10.1.1).
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    answerOnSocket(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId()),
+  )
+
+  // Most requests have the same Host. Parsing it takes longer than all other checks here.
+  let lastHost: string | undefined
+  app.addHook('onRequest', ({ raw }, _reply, next) => {
+    const { 'transfer-encoding': encoding, host } = raw.headers
+    if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
+      throw errors.malformed(null, 'The request is not HTTP/1.1.')
+    }
+    if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
+      throw errors.malformed('transfer-encoding', 'Transfer-Encoding must be chunked, if anything.')
+    }
+    // RFC 9112 §3.2.
+    if (raw.httpVersion === '1.1' && host === undefined) throw errors.malformed('host', 'The header Host is required.')
+    if (countHosts(raw.rawHeaders) > 1) throw errors.malformed('host', 'The header Host must be given once.')
+    // An empty Host is one: that of a target without an authority.
+    if (host && host !== lastHost) {
+      if (hostNameOf(host) === undefined) throw errors.malformed('host', `${quote(host)} is not a host.`)
+      lastHost = host
+    }
+    next()
+  })
+  done()
+})

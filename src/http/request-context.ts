@@ -1,0 +1,66 @@
+import fp from 'fastify-plugin'
+import type { Region } from '../core/rules/regions.js'
+import type { AppliedFaults } from '../features/faults/state.js'
+
+/**
+ * The state of one request that our plugins and handlers share, as `request.sandbox`.
+ * The tenant is added to it by `tenants/tenant.ts`.
+ */
+export interface RequestContext {
+  /** The value of `x-region`. Set by the region plugin, on routes that take one. */
+  region: Region
+  /** The sentences of the response header `Sandbox-Hint`. */
+  readonly hints: string[]
+  /** Whether the request of a web page was refused. Such requests are not in the request log. */
+  isForeign: boolean
+  /** The client whose request log and coverage get the request. Set when the answer is ready; undefined: no client. */
+  loggedClient: string | undefined
+  /** The content of the answer before its serialization, for coverage; undefined: there is none. */
+  content: unknown
+  /** The faults that fired; null where none did. */
+  faults: AppliedFaults | null
+  /** The text of a JSON body, for the request log. */
+  bodyText: string | undefined
+  /** The fields of a form as they were sent, for the request log. */
+  form: Readonly<Record<string, string>> | undefined
+  /** The uploaded file, on routes that take one. */
+  upload: Upload | undefined
+}
+
+/** A value, at once or after waiting. */
+export type Eventually<T> = T | Promise<T>
+
+/** An uploaded file. */
+export interface Upload {
+  readonly fileName: string
+  readonly content: Buffer
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    sandbox: RequestContext
+  }
+}
+
+const newContext = (): Omit<RequestContext, 'tenant'> => ({
+  region: 'EU',
+  hints: [],
+  isForeign: false,
+  loggedClient: undefined,
+  content: undefined,
+  faults: null,
+  bodyText: undefined,
+  form: undefined,
+  upload: undefined,
+})
+
+/** Gives each request its context. It is the only decoration of requests. */
+export const requestContext = fp((app, _options, done) => {
+  app.decorateRequest('sandbox')
+  app.addHook('onRequest', (request, reply, next) => {
+    request.sandbox = newContext() as RequestContext
+    reply.header('x-request-id', request.id)
+    next()
+  })
+  done()
+})

@@ -1,0 +1,259 @@
+/**
+ * The building blocks of every schema. A documented constraint is stated here or in one area, once, with the clause
+ * that it comes from; all else composes it.
+ *
+ * `x-fidelity` separates documented parts from those that the sandbox assumes. `x-expected` completes the sentence
+ * "must be …" in error messages. `x-error-code` names the code of a broken constraint where it is not INVALID_FIELD.
+ * A schema with a `title` is a component of the OpenAPI document.
+ */
+import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { LONGEST_ACCOUNT_HOLDER_NAME, LONGEST_REMARKS } from '../bounds.js'
+import type { ErrorCode } from '../core/errors.js'
+import { DEFAULT_LIMIT } from '../core/records/list.js'
+import type { Region } from '../core/rules/regions.js'
+
+export type Fidelity = 'documented' | 'assumed'
+
+/** The keywords that restrict the values of a schema. */
+export const CONSTRAINTS = [
+  'const',
+  'default',
+  'enum',
+  'exclusiveMinimum',
+  'format',
+  'maxItems',
+  'maxLength',
+  'maximum',
+  'minItems',
+  'minLength',
+  'minimum',
+  'pattern',
+  'required',
+] as const
+export type Constraint = (typeof CONSTRAINTS)[number]
+
+declare module '@sinclair/typebox' {
+  interface SchemaOptions {
+    'x-fidelity'?: Fidelity
+    'x-fidelity-note'?: string
+    /** The constraints that the interface does not state, of a schema that it documents. */
+    'x-fidelity-constraints'?: { readonly [Keyword in Constraint]?: 'assumed' }
+    'x-expected'?: string
+    'x-error-code'?: string
+  }
+}
+
+/**
+ * Labels a parameter or property.
+ * @param description its meaning, for the OpenAPI document
+ * @param note one line on the label, where it is not plain
+ */
+export type Label = <T extends TSchema>(schema: T, description?: string, note?: string) => T
+
+const label =
+  (fidelity: Fidelity): Label =>
+  (schema, description, note) => ({
+    ...schema,
+    ...(description !== undefined && { description }),
+    'x-fidelity': fidelity,
+    ...(note !== undefined && { 'x-fidelity-note': note }),
+  })
+
+/** Labels a parameter or property that the service interface states, with its constraints. */
+export const documented: Label = label('documented')
+
+/** Labels a parameter or property that is our choice where the interface is silent. */
+export const assumed: Label = label('assumed')
+
+/**
+ * Labels constraints that the interface does not state; by default all of a schema, and of the items of an array.
+ * The members of an object have labels of their own.
+ */
+export function assumeConstraints<T extends TSchema>(schema: T, ...keywords: Constraint[]): T {
+  const assumed = (keywords.length > 0 ? keywords : CONSTRAINTS).filter(keyword => schema[keyword] !== undefined)
+  const labels = { ...schema['x-fidelity-constraints'], ...Object.fromEntries(assumed.map(name => [name, 'assumed'])) }
+  return {
+    ...schema,
+    ...(Object.keys(labels).length > 0 && { 'x-fidelity-constraints': labels }),
+    ...(schema.type === 'array' && keywords.length === 0 && { items: assumeConstraints(schema.items) }),
+  }
+}
+
+/** Labels a parameter or property that the interface names without its constraints. */
+export const named: Label = (schema, description, note) => documented(assumeConstraints(schema), description, note)
+
+/** Adds the example of a parameter or property, for the OpenAPI document. */
+export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ...schema, examples: [example] })
+
+/** A string out of a closed list. */
+export const OneOf = <const V extends readonly string[]>(...values: V) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-expected': `one of ${values.join(', ')}` })
+
+/** A string of a length between two limits, in characters. */
+export const Text = (minLength: number, maxLength: number) =>
+  Type.String({ minLength, maxLength, 'x-expected': `a string of ${minLength} to ${maxLength} characters` })
+
+/** A caller's reference: interface, Collection request summary. */
+export const Reference = Type.String({
+  minLength: 5,
+  maxLength: 50,
+  pattern: '^[a-zA-Z0-9\\-]+$',
+  'x-expected': '5 to 50 letters, digits or hyphens',
+})
+
+/** The caller's reference for a debtor: interface, Collection request summary. */
+export const DebtorReference = Text(1, 100)
+
+/** An amount of money, a string on purpose: interface, Collection request summary. */
+export const Amount = Type.String({
+  pattern: '^[1-9]\\d{0,8}(\\.\\d{1,2})?$',
+  'x-expected': 'a decimal string from 1 to 999999999.99 with at most 2 decimals and no leading zeros',
+})
+
+/** A calendar date: interface, Collection request summary. Days that do not exist are refused (assumed). */
+export const CalendarDate = Type.String({
+  pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
+  format: 'date',
+  'x-expected': 'a date of the calendar in the form YYYY-MM-DD',
+})
+
+/** A moment: interface, Collection request summary (`initiatedAt`). */
+export const Moment = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$',
+  format: 'date-time',
+  'x-expected': 'a moment in UTC in the form YYYY-MM-DDThh:mm:ssZ',
+})
+
+/** A length of time without years and months (ISO 8601). The format `duration` of JSON Schema refuses lower case. */
+export const Duration = Type.String({
+  format: 'iso-8601-duration',
+  maxLength: 32,
+  'x-expected': 'an ISO 8601 duration without years and months, such as P3D',
+})
+
+export const AccountHolderName = Text(1, LONGEST_ACCOUNT_HOLDER_NAME)
+export const Remarks = Text(1, LONGEST_REMARKS)
+export const EmailAddress = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@]+@[^\\s@]+\\.[^\\s@]+$',
+  'x-expected': 'an e-mail address of at most 254 characters',
+})
+
+/** How a bank's branch is identified: interface, Other named fields, for counterparties. Elsewhere it is assumed. */
+export const branchIdentifier = (label: Label) =>
+  assumeConstraints(
+    Type.Object({
+      type: label(
+        OneOf('BIC', 'SORT', 'ROUTING', 'IFSC'),
+        'BIC for EUR accounts, SORT for GBP (a sort code of 6 digits), ROUTING for USD, IFSC for INR.',
+      ),
+      value: assumed(Text(1, 11), 'The identifier itself.'),
+    }),
+    'required',
+  )
+
+/**
+ * The mandatory routing header: interface, What the service does.
+ * @param label `documented` where the interface states the regions of the operation, `named` elsewhere
+ */
+export const RegionHeader = <const R extends readonly Region[]>(label: Label, ...regions: R) =>
+  Type.Object({ 'x-region': label(like(OneOf(...regions), regions[0]), 'Selects the regional product.') })
+
+/** The parameters of every list: interface, GET /api/v1/direct-debit. On the other lists they are assumed. */
+export const pageParameters = (label: Label) => ({
+  cursor: Type.Optional(
+    label(
+      Type.String({ 'x-expected': 'nextCursor of a previous page' }),
+      'The next page: `nextCursor` of the previous one. Omitted for the first page.',
+    ),
+  ),
+  limit: Type.Optional(
+    label(
+      Type.Integer({ minimum: 1, maximum: 500, default: DEFAULT_LIMIT, 'x-expected': 'an integer from 1 to 500' }),
+      'Records per page.',
+    ),
+  ),
+})
+
+const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+
+/** The envelope of every list: interface, Collection list envelope. On the other lists it is assumed. */
+export const ListOf = <T extends TSchema>(title: string, record: T, label: Label) =>
+  label(
+    Type.Object(
+      {
+        totalCount: label(Type.Integer(), 'Number of records that match the filters, across all pages.'),
+        hasMore: label(Type.Boolean(), 'Whether more pages follow this one.'),
+        // Not required by the interface; the sandbox always has it (assumed, decisions §5).
+        nextCursor: Type.Optional(
+          label(
+            NullableText,
+            'The opaque cursor of the next page; null when `hasMore` is false.',
+            'The service does not require it. The sandbox always sends it, null on the last page.',
+          ),
+        ),
+        data: label(Type.Array(record), 'The records of this page.'),
+      },
+      {
+        title,
+        examples: [{ totalCount: 1, hasMore: false, nextCursor: null, data: record.examples as unknown[] }],
+      },
+    ),
+    'One page of records, newest first.',
+  )
+
+/** The error envelope: interface, Errors 1. */
+export const ErrorBody = Type.Object(
+  {
+    code: documented(
+      Type.String(),
+      'What was wrong, for programs.',
+      'Each error has a documented code, but no list of codes is known: all of them are assumed.',
+    ),
+    field: documented(
+      NullableText,
+      'The name of the parameter that caused the error, as in the request; null: none did.',
+      'The service documents the member, and not its values: null is assumed.',
+    ),
+    message: documented(Type.String(), 'The fault and its remedy, for people.'),
+  },
+  { title: 'ErrorEnvelope' },
+)
+
+/** Names a schema as a component of the OpenAPI document, with an example. */
+export const titled = <T extends TSchema>(title: string, schema: T, example?: unknown): T => ({
+  ...schema,
+  title,
+  ...(example !== undefined && { examples: [example] }),
+})
+
+/** An object as a component of the OpenAPI document, with an example. */
+export const component = <P extends TProperties>(title: string, properties: P, example?: unknown): TObject<P> =>
+  titled(title, Type.Object(properties), example)
+
+/** Labels all properties of an object at once. */
+export const labelled = <P extends TProperties>(label: Label, properties: P): TObject<P> =>
+  Type.Object(
+    Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, label(schema)])) as unknown as P,
+  )
+
+/** The answers that every operation may give beside its own. The OpenAPI document lists their statuses and codes. */
+export const failures = { '4xx': ErrorBody, '5xx': ErrorBody }
+
+/** The properties of a schema that describe an operation as a whole. */
+declare module 'fastify' {
+  interface FastifySchema {
+    operationId?: string
+    /** Whether the route is no part of an interface, and so of no OpenAPI document. */
+    hide?: boolean
+    summary?: string
+    tags?: readonly string[]
+    'x-fidelity'?: Fidelity
+    'x-fidelity-note'?: string
+    /** The error codes of the operation beside those that follow from its schemas (src/openapi/errors.ts). */
+    'x-error-codes'?: readonly ErrorCode[]
+    description?: string
+    security?: readonly Readonly<Record<string, readonly string[]>>[]
+  }
+}

@@ -1,0 +1,106 @@
+import cors from '@fastify/cors'
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { errors } from '../core/errors.js'
+import { hostNameOf, isLocalName, matchesHost } from '../core/rules/hosts.js'
+import { isAllowedOrigin, isOrigin } from '../core/rules/origins.js'
+import { pathOf } from './url.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether pages of other origins may open and call the route. For pages that are made for browsers. */
+    isPublic?: boolean
+  }
+}
+
+export interface WebAccessOptions {
+  /** Host names that the server has beside local ones: names, or `*.` and a name. */
+  readonly allowedHosts: readonly string[]
+  /** The origins whose pages may call the API, as `isOriginPattern` defines them. */
+  readonly corsOrigins: readonly string[]
+  /** Returns the URL by which browsers reach the server, for example behind a proxy. */
+  publicUrl(): string
+}
+
+const API = '/api/v1/'
+/** Routes that need no access token. DNS rebinding would open them to web pages. */
+const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token']
+
+/** Response headers that pages may read. */
+const EXPOSED_HEADERS = [
+  'deprecation',
+  'retry-after',
+  'sandbox-hint',
+  'sunset',
+  'www-authenticate',
+  'x-request-id',
+] as const
+
+/**
+ * Refuses requests of web pages (decisions §1): those of other origins with FORBIDDEN_ORIGIN, and those by DNS
+ * rebinding with FORBIDDEN_HOST. Register it before plugins that answer requests.
+ */
+export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins, publicUrl }, done) => {
+  app.addHook('onRequest', (request, _reply, next) => {
+    const { host = '', origin } = request.headers
+    const { url = '', config } = request.routeOptions
+    const refuse = (error: Error) => {
+      request.sandbox.isForeign = true
+      throw error
+    }
+    if (!config.isPublic && !isOpenedTo(request)) {
+      const isOwn = origin === undefined ? !isSentByForeignPage(request) : isOwnOrigin(origin, host)
+      if (!isOwn) refuse(errors.forbiddenOrigin(origin, isApi(request)))
+    }
+    if (GUARDED_HOSTS.some(path => url.startsWith(path)) && !isOwnHost(host)) refuse(errors.forbiddenHost(host))
+    next()
+  })
+
+  if (corsOrigins.length > 0) {
+    app.register(cors, {
+      delegator: (request: FastifyRequest, callback) => {
+        const isPreflight = request.headers['access-control-request-method'] !== undefined
+        callback(null, {
+          origin: isOpenedTo(request),
+          methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+          exposedHeaders: [...EXPOSED_HEADERS],
+          // Other OPTIONS requests get `Allow`.
+          preflight: isPreflight,
+        })
+      },
+    })
+  }
+  done()
+
+  /** Returns whether the request is one of the API by a page of SANDBOX_CORS_ORIGINS. */
+  function isOpenedTo(request: FastifyRequest): boolean {
+    const { origin } = request.headers
+    return origin !== undefined && isApi(request) && isOrigin(origin) && isAllowedOrigin(origin, corsOrigins)
+  }
+
+  function isOwnOrigin(origin: string, host: string): boolean {
+    if (!isOrigin(origin)) return false
+    const given = new URL(origin)
+    // The scheme of the browser may be that of a proxy.
+    const own = [`${given.protocol}//${host}`, publicUrl()]
+    return own.some(url => URL.canParse(url) && new URL(url).origin === given.origin)
+  }
+
+  /** A client that sends no Host, or an empty one, is not a browser. */
+  function isOwnHost(host: string): boolean {
+    if (host === '') return true
+    const name = hostNameOf(host) as string
+    return isLocalName(name) || matchesHost(name, [...allowedHosts, new URL(publicUrl()).hostname])
+  }
+})
+
+/**
+ * Returns whether browsers say that a request without an Origin comes from a page of another origin (Fetch Metadata).
+ * Links from other servers of the same host stay possible.
+ */
+function isSentByForeignPage({ headers }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers
+  return site === 'cross-site' || (site === 'same-site' && mode === 'no-cors')
+}
+
+const isApi = (request: FastifyRequest) => pathOf(request.raw.url as string).startsWith(API)

@@ -1,0 +1,149 @@
+import type { QueryConfig } from 'pg'
+import { errors } from '../core/errors.js'
+import type { RequestLog, RequestLogBounds, StoredExchange } from '../features/request-log/request-log.js'
+import { selectExchanges } from '../features/request-log/request-log.js'
+
+/** Runs a statement. Rejects at once while the database is away. */
+export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
+
+type NewExchange = Omit<StoredExchange, 'seq' | 'order'>
+
+/** A pending write for one client, in order: an exchange, or a new start of its log. */
+type Change = { readonly clientId: string; readonly exchange: NewExchange | null }
+
+/** The size of all logs is compared with its bound whenever this part of it was written. */
+const PART_PER_CHECK = 16
+
+/**
+ * The request log of several servers. Exchanges are written after their answers, all that came meanwhile in one
+ * batch: a crash loses those of some milliseconds.
+ */
+export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds): RequestLog {
+  let waiting: Change[] = []
+  let writing: Promise<void> | undefined
+  let unchecked = 0
+
+  function change(change: Change): void {
+    waiting.push(change)
+    // While the database is away, the oldest go first.
+    if (waiting.length > bounds.entries + 1) waiting.shift()
+    void flush().catch(() => {})
+  }
+
+  /** Throws SERVICE_UNAVAILABLE. */
+  async function read(name: string, text: string, clientId: string) {
+    try {
+      await flush()
+      return (await query({ name, text, values: [clientId] })).rows
+    } catch {
+      throw errors.databaseUnavailable()
+    }
+  }
+
+  /** Waits until all is written that came before. */
+  async function flush(): Promise<void> {
+    while (waiting.length > 0 || writing !== undefined) {
+      writing ??= writeBatch().finally(() => {
+        writing = undefined
+      })
+      await writing
+    }
+  }
+
+  async function writeBatch(): Promise<void> {
+    let batch = waiting
+    waiting = []
+    try {
+      // In the order of clients, so that two servers never wait for each other.
+      for (const clientId of [...new Set(batch.map(({ clientId }) => clientId))].sort()) {
+        await writeClient(
+          clientId,
+          batch.filter(entry => entry.clientId === clientId),
+        )
+        batch = batch.filter(entry => entry.clientId !== clientId)
+      }
+      if (unchecked * PART_PER_CHECK > bounds.bytes) {
+        unchecked = 0
+        await query({ text: TRIM, values: [bounds.bytes] })
+      }
+    } catch (error) {
+      waiting = [...batch, ...waiting].slice(-bounds.entries - 1)
+      throw error
+    }
+  }
+
+  async function writeClient(clientId: string, changes: readonly Change[]): Promise<void> {
+    const start = changes.findLastIndex(({ exchange }) => exchange === null)
+    if (start >= 0) await query({ name: 'remove requests', text: REMOVE, values: [clientId] })
+    const exchanges = changes.slice(start + 1).map(({ exchange }) => exchange as NewExchange)
+    if (exchanges.length === 0) return
+    // An entry that exceeds the bound must not push out all others.
+    const isKept = ({ bytes }: NewExchange) => bytes <= bounds.bytes && bounds.entries > 0
+    const values = [
+      clientId,
+      exchanges.map(exchange => (isKept(exchange) ? JSON.stringify(exchange) : null)),
+      exchanges.map(({ bytes }) => bytes),
+      bounds.entries,
+    ]
+    await query({ name: 'add requests', text: ADD, values })
+    unchecked += exchanges.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  return {
+    add: (clientId, exchange) => change({ clientId, exchange }),
+    async list(clientId, filter) {
+      const rows = await read('list requests', LIST, clientId)
+      const [first] = rows
+      if (first === undefined) return { data: [], last: 0, dropped: 0 }
+      const entries = rows
+        .filter(({ seq }) => seq !== null)
+        .map(({ seq, content }) => ({ ...JSON.parse(content as string), seq: Number(seq) }) as StoredExchange)
+      const last = Number(first.last)
+      return { data: selectExchanges(entries, filter), last, dropped: last - Number(first.cleared) - entries.length }
+    },
+    async clear(clientId) {
+      const [row] = await read('clear requests', CLEAR, clientId)
+      return Number(row?.removed ?? 0)
+    },
+    remove: clientId => change({ clientId, exchange: null }),
+    // A failed write stays in the queue.
+    flush: () => flush().catch(() => {}),
+  }
+}
+
+const ADD = `
+  WITH counted AS (
+    INSERT INTO sandbox_request_count (client_id, last) VALUES ($1::text, cardinality($2::text[]))
+    ON CONFLICT (client_id) DO UPDATE SET last = sandbox_request_count.last + cardinality($2::text[])
+    RETURNING last
+  ), removed AS (
+    DELETE FROM sandbox_request USING counted
+    WHERE sandbox_request.client_id = $1::text AND sandbox_request.seq <= counted.last - $4::bigint
+  )
+  INSERT INTO sandbox_request (client_id, seq, bytes, content)
+  SELECT $1::text, counted.last - cardinality($2::text[]) + added.number, added.bytes, added.content
+  FROM counted, unnest($2::text[], $3::integer[]) WITH ORDINALITY AS added (content, bytes, number)
+  WHERE added.content IS NOT NULL AND added.number > cardinality($2::text[]) - $4::bigint`
+
+const LIST = `
+  SELECT last, cleared, seq, content
+  FROM sandbox_request_count LEFT JOIN sandbox_request USING (client_id)
+  WHERE client_id = $1 ORDER BY seq`
+
+const CLEAR = `
+  WITH removed AS (DELETE FROM sandbox_request WHERE client_id = $1 RETURNING 1),
+  counted AS (
+    UPDATE sandbox_request_count SET cleared = cleared + (SELECT count(*) FROM removed) WHERE client_id = $1
+  )
+  SELECT count(*) AS removed FROM removed`
+
+const REMOVE = `
+  WITH removed AS (DELETE FROM sandbox_request WHERE client_id = $1)
+  DELETE FROM sandbox_request_count WHERE client_id = $1`
+
+/** Deletes the oldest above a number of bytes. */
+const TRIM = `
+  DELETE FROM sandbox_request WHERE id IN (
+    SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS total FROM sandbox_request) AS sized
+    WHERE total > $1::bigint
+  )`
