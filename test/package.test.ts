@@ -104,6 +104,7 @@ await other.fork('job-2')
 const refusal = await other.mandates.explain('MND-9999').catch(error => error)
 const clients = await (await fetch(\`\${url}/_sandbox/clients\`)).json()
 const signals = listeners() - before
+const module = await (await fetch(\`\${url}/pay/assets/core/rules/identifiers.js\`)).text()
 await Promise.all(sandboxes.map(sandbox => sandbox.close()))
 console.log(
   JSON.stringify({
@@ -111,6 +112,7 @@ console.log(
     clients: clients.data.map(({ clientId }) => clientId).sort(),
     refusal: refusal instanceof SandboxError && refusal.code,
     signals,
+    imports: [...module.matchAll(/^import .* from '(.*)'/gm)].map(([, specifier]) => specifier),
   }),
 )
 `
@@ -126,6 +128,8 @@ function typeErrors(home: string, files: readonly string[], options: object): st
 
 /** For browsers: it imports nothing, but holds examples of code that does. */
 const BUNDLE = 'openapi/scalar.js'
+
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { env: environment })
 
 t.test('each import of the package is a dependency', async t => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -183,6 +187,7 @@ t.test('the packed tarball runs without the sources', async t => {
     clients: ['app', 'job-1', 'job-2', 'sandbox-client'],
     refusal: 'MANDATE_NOT_FOUND',
     signals: 0,
+    imports: ['../../ibantools.js'],
   })
 
   writeFileSync(join(home, 'readme.test.mjs'), example('node:test'))

@@ -1,6 +1,5 @@
 import type { ChildProcessByStdio } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 
@@ -33,26 +32,25 @@ export const environment: Environment = { PATH: process.env.PATH, HOME: process.
  */
 export const PLAIN = ['env', '-u', 'NODE_OPTIONS'] as const
 
-/** The built program, whose answers are checked. `npm test` builds it first. */
+/** The program, whose answers are checked. */
 export const program: Program = {
   command: [...PLAIN, process.execPath, '--import', resolve('build/test/check-answers.js')],
-  main: resolve('dist/cli.js'),
+  main: resolve('build/src/cli.js'),
   environment,
 }
-if (!existsSync(program.main)) throw new Error('dist/cli.js is missing: run `npm run build`')
 
 /**
- * The program from its sources, with the hooks of tap.
+ * The program with the hooks of tap.
  *
  * Tests use it for code that only runs in a process of its own, to measure coverage.
- * Without coverage it is the built program, which starts faster.
+ * Without coverage it has no hooks, and starts faster.
  */
 export const coveredProgram: Program =
   process.env.TAP_DISABLE_COVERAGE === '1'
     ? program
     : {
         command: [process.execPath, ...process.execArgv],
-        main: 'build/src/cli.js',
+        main: program.main,
         environment: Object.fromEntries(
           Object.entries(process.env).filter(([name]) => !/^(SANDBOX_.*|HOST|PORT|LOG_LEVEL)$/.test(name)),
         ),

@@ -32,7 +32,10 @@ export function readModules(paths: readonly string[]): Map<string, BrowserFile> 
   for (const path of paths) {
     const root = '../'.repeat(path.split('/').length - 1)
     // A browser resolves no name of a package.
-    const content = read(new URL(path, ROOT)).replace(/(?<=from ')(\w+)(?=')/g, name => `${root}${PACKAGES[name]}`)
+    const content = read(new URL(path, ROOT)).replace(
+      /(?<=from ['"])(\w+)(?=['"])/g,
+      name => `${root}${PACKAGES[name]}`,
+    )
     files.set(path, script(content))
   }
   for (const [name, path] of Object.entries(PACKAGES)) files.set(path, script(read(import.meta.resolve(name))))

@@ -631,7 +631,8 @@ t.test('decisions §8, SDK: it is one small module for pages of every origin', a
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
   })
-  t.match(payload, 'export function mountPayoutLink')
+  const sdk = await import(`data:text/javascript,${encodeURIComponent(payload)}`)
+  t.same(Object.keys(sdk), ['mountPayoutLink'])
   t.notMatch(payload, /^import |sourceMappingURL/m)
   t.ok(gzipSync(payload).length < 5 * 1024, `${gzipSync(payload).length} bytes`)
 })
@@ -652,7 +653,7 @@ t.test('decisions §8, pages: all that a page loads comes from the server, below
       'x-content-type-options': 'nosniff',
       'content-type': /^text\/(css|javascript); charset=utf-8$/,
     })
-    for (const [, specifier = ''] of file.payload.matchAll(/^import .* from '(.*)'/gm)) {
+    for (const [, specifier = ''] of file.payload.matchAll(/^import [^'"]* from ['"](.*)['"]/gm)) {
       t.match(specifier, /^\.\.?\//, `${path} imports no package`)
       pending.push(new URL(specifier, `http://host${path}`).pathname)
     }

@@ -9,10 +9,10 @@ import type { Sandbox } from '../../src/client/types.js'
 import { program } from '../program.js'
 import { create, refusal } from './helper.js'
 
-/** Runs a module in a process of its own, with the built library. Returns its exit code and its output. */
+/** Runs a module in a process of its own, with the library. Returns its exit code and its output. */
 function run(text: string) {
   const [command, ...args] = program.command
-  const library = new URL('../../../dist/client/index.js', import.meta.url).href
+  const library = new URL('../../src/client/index.js', import.meta.url).href
   const source = `const { connectSandbox, createSandbox } = await import(${JSON.stringify(library)})\n${text}`
   const { status, signal, stdout, stderr } = spawnSync(command, [...args, '--input-type=module', '-e', source], {
     env: program.environment,

@@ -1,0 +1,36 @@
+// Transpiles the sources and the tests to build/, one output per file. Types are not checked: `npm run typecheck` does.
+// Unchanged outputs are not written again, so tests that run meanwhile are not disturbed.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { build } from 'esbuild'
+
+const OUTPUT = 'build'
+
+/** Returns the paths of all files in a folder and its subfolders. */
+const filesIn = folder =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => resolve(entry.parentPath ?? entry.path, entry.name))
+
+const { outputFiles } = await build({
+  entryPoints: [...filesIn('src'), ...filesIn('test')].filter(path => /\.tsx?$/.test(path)),
+  outdir: OUTPUT,
+  outbase: '.',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: true,
+  write: false,
+})
+
+for (const { path, text } of outputFiles) {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+const written = new Set(outputFiles.map(({ path }) => path))
+for (const path of filesIn(OUTPUT)) if (!written.has(path)) rmSync(path)
+
+// The page /docs loads this file of the build.
+if (!existsSync('dist/openapi/scalar.js')) await import('./api-reference.js')
