@@ -1,15 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import fastify, { LogController } from 'fastify'
-import { accountRoutes } from './areas/accounts/routes.js'
-import { billRoutes } from './areas/bills/routes.js'
-import { counterpartyRoutes } from './areas/counterparties/routes.js'
-import { collectionRoutes } from './areas/direct-debit/routes.js'
-import { mandateRoutes } from './areas/mandates/routes.js'
+import type { Area } from './areas/index.js'
+import { areas, serviceTags } from './areas/index.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { ownerOf as ownerOfToken } from './areas/oauth/tokens.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
-import { payoutLinkRoutes } from './areas/payout-links/routes.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { controlRoutes } from './control/routes.js'
 import { errors } from './core/errors.js'
@@ -195,7 +191,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   if (!isReplay) app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
-  const documents = createDocuments(documented, publicUrl)
+  const documents = createDocuments(documented, serviceTags(), publicUrl)
 
   // The service.
   app.register(metadataRoutes, { publicUrl })
@@ -250,12 +246,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           if (!hasRun) next(error)
         })
       })
-      api.register(collectionRoutes, { prefix: '/direct-debit' })
-      api.register(mandateRoutes, { prefix: '/mandates' })
-      api.register(payoutLinkRoutes, { prefix: '/payout-links' })
-      api.register(billRoutes, { prefix: '/bills' })
-      api.register(counterpartyRoutes, { prefix: '/counterparties' })
-      api.register(accountRoutes, { prefix: '/accounts' })
+      for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()
     },
     { prefix: '/api/v1' },

@@ -5,6 +5,7 @@ import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import { outcomes } from '../areas/direct-debit/outcomes.js'
 import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
 import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
+import { byArea } from '../areas/index.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
 import { payoutLinkOutcomes } from '../areas/payout-links/outcomes.js'
 import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
@@ -22,7 +23,6 @@ import { verify } from '../features/request-log/verify.js'
 import { JSON_TYPE } from '../http/error-handler.js'
 import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
-import { countsBy } from '../tenants/tenant.js'
 import { advance } from './advance.js'
 import type { ControlContext, ControlRoute } from './route.js'
 import { addRoutes, route } from './route.js'
@@ -864,5 +864,5 @@ const clockOf = ({ clock }: Tenant) => ({
   rate: clock.rate(),
 })
 
-const sum = (all: readonly Counts[]) => countsBy(kind => all.reduce((total, counts) => total + counts[kind], 0))
-const difference = (after: Counts, before: Counts) => countsBy(kind => after[kind] - before[kind])
+const sum = (all: readonly Counts[]) => byArea(kind => all.reduce((total, counts) => total + counts[kind], 0))
+const difference = (after: Counts, before: Counts) => byArea(kind => after[kind] - before[kind])

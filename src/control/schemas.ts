@@ -7,6 +7,7 @@ import {
   CollectionVerbBody,
   StoredCollection,
 } from '../areas/direct-debit/schemas.js'
+import { byArea, toWords } from '../areas/index.js'
 import { MandateParams, StoredMandate } from '../areas/mandates/schemas.js'
 import {
   Claim,
@@ -40,14 +41,10 @@ const client = {
 }
 export const ClientQuery = Type.Object(client)
 
-const Counts = component('RecordCounts', {
-  mandates: assumed(Type.Integer(), 'The number of mandates.'),
-  collections: assumed(Type.Integer(), 'The number of collections.'),
-  payoutLinks: assumed(Type.Integer(), 'The number of payout links.'),
-  bills: assumed(Type.Integer(), 'The number of bills.'),
-  counterparties: assumed(Type.Integer(), 'The number of counterparties.'),
-  accounts: assumed(Type.Integer(), 'The number of accounts.'),
-})
+const Counts = component(
+  'RecordCounts',
+  byArea(name => assumed(Type.Integer(), `The number of ${toWords(name)}.`)),
+)
 
 export const Health = component('Health', {
   status: assumed(OneOf('ok'), 'Always `ok`. A failure is an error answer.'),

@@ -24,24 +24,12 @@ const LABELS =
   '(`documented`) or the sandbox assumes it (`assumed`). `x-fidelity-constraints` names the assumed constraints of a ' +
   'documented field.'
 
-/** The areas of the service. */
-export const serviceTags = [
-  { name: 'oauth', 'x-displayName': 'Tokens', description: 'Access tokens by OAuth 2.0 client credentials.' },
-  {
-    name: 'direct-debit',
-    'x-displayName': 'Direct debit',
-    description: 'Collection requests against mandates (SEPA).',
-  },
-  { name: 'mandates', 'x-displayName': 'Mandates', description: 'Direct debit mandates (SEPA).' },
-  {
-    name: 'payout-links',
-    'x-displayName': 'Payout links',
-    description: 'Links by which a recipient claims a payout.',
-  },
-  { name: 'bills', 'x-displayName': 'Bills', description: 'Bills and their documents.' },
-  { name: 'counterparties', 'x-displayName': 'Counterparties', description: 'The details of counterparties.' },
-  { name: 'accounts', 'x-displayName': 'Accounts', description: "The tenant's accounts." },
-] as const
+/** A tag of the document: an area of the service. */
+export interface Tag {
+  readonly name: string
+  readonly 'x-displayName': string
+  readonly description: string
+}
 
 const service = {
   openapi: '3.1.0',
@@ -53,7 +41,6 @@ const service = {
     license,
   },
   security: [{ bearerAuth: [] }],
-  tags: serviceTags,
   components: {
     securitySchemes: {
       bearerAuth: {
@@ -95,9 +82,14 @@ const control = {
 
 /**
  * @param routes the routes of the server, complete when the first document is made
+ * @param tags the tags of the service
  * @param publicUrl returns the absolute URL of the server: importers and generators make it the base of their requests
  */
-export function createDocuments(routes: readonly DocumentedRoute[], publicUrl: () => string): Documents {
+export function createDocuments(
+  routes: readonly DocumentedRoute[],
+  tags: readonly Tag[],
+  publicUrl: () => string,
+): Documents {
   let serviceDocument: Promise<Json> | undefined
   let controlDocument: Promise<Json> | undefined
   const servers = () => [
@@ -108,7 +100,7 @@ export function createDocuments(routes: readonly DocumentedRoute[], publicUrl: (
     service() {
       serviceDocument ??= build(
         routes.filter(route => !isControl(route)),
-        { ...service, servers: servers() },
+        { ...service, servers: servers(), tags },
       )
       return serviceDocument
     },

@@ -1,16 +1,8 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Account } from '../areas/accounts/schemas.js'
-import { Bill } from '../areas/bills/schemas.js'
-import { Counterparty } from '../areas/counterparties/schemas.js'
-import type { CollectionOutcome } from '../areas/direct-debit/outcomes.js'
-import { COLLECTION_OUTCOMES } from '../areas/direct-debit/outcomes.js'
-import { StoredCollection } from '../areas/direct-debit/schemas.js'
-import { StoredMandate } from '../areas/mandates/schemas.js'
+import type { Area, AreaName, Areas, EventKind, OutcomeName } from '../areas/index.js'
+import { areas, byArea, toWords } from '../areas/index.js'
 import { PAYOUT_METHODS } from '../areas/payout-links/methods.js'
-import type { PayoutLinkOutcome } from '../areas/payout-links/outcomes.js'
-import { PAYOUT_LINK_OUTCOMES } from '../areas/payout-links/outcomes.js'
-import { StoredPayoutLink } from '../areas/payout-links/schemas.js'
 import { REGIONS } from '../core/rules/regions.js'
 import type { Delay } from '../features/faults/state.js'
 import { EFFECT_KINDS } from '../features/faults/state.js'
@@ -299,9 +291,9 @@ const outcomeMatch = Type.Object({
     assumed(Amount, 'The amount of a collection or payout link. Compared as a number: `10.5` is `10.50`.'),
   ),
 })
-const AnyOutcome = Type.Unsafe<CollectionOutcome | PayoutLinkOutcome>({
+const AnyOutcome = Type.Unsafe<OutcomeName>({
   type: 'string',
-  enum: [...new Set([...COLLECTION_OUTCOMES, ...PAYOUT_LINK_OUTCOMES])],
+  enum: [...new Set(Object.values<Area>(areas).flatMap(({ outcomes }) => outcomes?.names ?? []))],
   'x-expected': 'an outcome of GET /_sandbox/outcomes, such as RETURNED-AM04',
 })
 
@@ -340,9 +332,11 @@ export const ArmedOutcome = component('ArmedOutcome', {
 
 // --------------------------------------------------------------------------------------------------------- events
 
+const EVENT_KINDS = Object.values<Area>(areas).flatMap(({ kind }) => kind ?? []) as EventKind[]
+
 export const change = {
   at: assumed(Moment, 'The time of the tenant.'),
-  kind: assumed(OneOf('mandate', 'collection', 'payoutLink', 'bill'), 'The kind of the record.'),
+  kind: assumed(OneOf(...EVENT_KINDS), 'The kind of the record.'),
   reference: assumed(Type.String(), 'The reference or id of the record.'),
   from: assumed(
     Type.Unsafe<string | null>({ type: ['string', 'null'], 'x-expected': 'a state, or null' }),
@@ -385,6 +379,15 @@ const stateful = <R extends TSchema>(record: R) =>
       record: assumed(record, 'The record.'),
     }),
   )
+
+type SnapshotProperties = {
+  readonly [Name in AreaName]: Areas[Name] extends { kind: string }
+    ? ReturnType<typeof stateful<Areas[Name]['record']>>
+    : ReturnType<typeof plain<Areas[Name]['record']>>
+}
+const snapshots = byArea((name, { kind, record }) =>
+  assumed(kind === undefined ? plain(record) : stateful(record), `The ${toWords(name)}.`),
+) as SnapshotProperties
 
 export const SNAPSHOT_FORMAT = 'payments-sandbox/state'
 export const SNAPSHOT_VERSION = 1
@@ -435,12 +438,7 @@ export const TenantSnapshot = component('TenantSnapshot', {
     'The state of the access tokens.',
   ),
   sequence: assumed(Count, 'The number of the latest record in the order of creation.'),
-  mandates: assumed(stateful(StoredMandate), 'The mandates.'),
-  collections: assumed(stateful(StoredCollection), 'The collections.'),
-  payoutLinks: assumed(stateful(StoredPayoutLink), 'The payout links.'),
-  bills: assumed(stateful(Bill), 'The bills.'),
-  counterparties: assumed(plain(Counterparty), 'The counterparties.'),
-  accounts: assumed(plain(Account), 'The accounts.'),
+  ...snapshots,
   events: assumed(Type.Array(Event), 'All events, oldest first.'),
 })
 export type TenantSnapshot = Static<typeof TenantSnapshot>

@@ -1,22 +1,10 @@
-import type { AccountStore } from '../areas/accounts/store.js'
-import { createAccountStore } from '../areas/accounts/store.js'
-import type { BillStore } from '../areas/bills/store.js'
-import { createBillStore } from '../areas/bills/store.js'
-import type { CounterpartyStore } from '../areas/counterparties/store.js'
-import { createCounterpartyStore } from '../areas/counterparties/store.js'
-import { COLLECTION_OUTCOMES } from '../areas/direct-debit/outcomes.js'
-import type { CollectionStore } from '../areas/direct-debit/store.js'
-import { createCollectionStore } from '../areas/direct-debit/store.js'
-import type { MandateStore } from '../areas/mandates/store.js'
-import { createMandateStore } from '../areas/mandates/store.js'
+import type { Area, AreaName, Store, Stores } from '../areas/index.js'
+import { areas, byArea, toWords } from '../areas/index.js'
 import type { Tokens } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
-import { PAYOUT_LINK_OUTCOMES } from '../areas/payout-links/outcomes.js'
-import type { PayoutLinkStore } from '../areas/payout-links/store.js'
-import { createPayoutLinkStore } from '../areas/payout-links/store.js'
 import { errors } from '../core/errors.js'
 import { createIds } from '../core/ids.js'
-import type { ArmedOutcomes } from '../core/outcomes.js'
+import type { ArmedOutcomes, OutcomeMatch, SteeredKind } from '../core/outcomes.js'
 import { createArmedOutcomes } from '../core/outcomes.js'
 import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
@@ -41,13 +29,13 @@ declare module '../http/request-context.js' {
 }
 
 /** The number of records of each kind. */
-export type Counts = Readonly<Record<keyof Required<SeedRecords>, number>>
+export type Counts = Readonly<Record<AreaName, number>>
 
 /**
  * A client and all its state: clock, ids, events, faults, outcomes, tokens, and one store per area (decisions §3).
  * A reset, and a state that is put back, create another tenant object of the same client.
  */
-export interface Tenant extends TenantContext {
+export interface Tenant extends TenantContext, Stores {
   readonly clientId: string
   /** The fixture that a reset goes back to. */
   readonly fixture: string
@@ -57,12 +45,6 @@ export interface Tenant extends TenantContext {
   readonly outcomes: ArmedOutcomes
   readonly deprecations: Deprecations
   readonly tokens: Tokens
-  readonly mandates: MandateStore
-  readonly collections: CollectionStore
-  readonly payoutLinks: PayoutLinkStore
-  readonly bills: BillStore
-  readonly counterparties: CounterpartyStore
-  readonly accounts: AccountStore
   counts(): Counts
   /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
   seed(records: SeedRecords): void
@@ -101,11 +83,11 @@ const noPast = (scope: string): Past => ({
   events: [],
 })
 
-const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
+const areaNames = Object.keys(areas) as AreaName[]
+const hasStates = (name: AreaName) => 'kind' in areas[name]
 
-/** Makes a count for each kind of record. */
-export const countsBy = (count: (kind: keyof Counts) => number): Counts =>
-  Object.fromEntries(KINDS.map(kind => [kind, count(kind)])) as unknown as Counts
+/** The order of seeding. Records without states come first, since bills add the counterparties that are missing. */
+const SEED_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.filter(hasStates)]
 
 /** Creates a tenant without records. */
 export function createTenant(
@@ -122,24 +104,6 @@ export function createTenant(
     nextSequence: () => ++sequence,
   }
   const faults = createFaults(context, past.faults as readonly Fault[])
-  const outcomes = createArmedOutcomes(
-    context,
-    {
-      collection: {
-        noun: 'collections',
-        fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
-        outcomes: COLLECTION_OUTCOMES,
-        assertReachable: match => collections.assertReachable(match),
-      },
-      payoutLink: {
-        noun: 'payout links',
-        fields: ['payoutMethod', 'counterpartyReference', 'amount'],
-        outcomes: PAYOUT_LINK_OUTCOMES,
-        assertReachable: match => payoutLinks.assertReachable(match),
-      },
-    },
-    past.outcomes,
-  )
   const deprecations = createDeprecations(context, past.deprecations)
   const tokenState = { ...past.tokens }
   const tokens = createTokens({
@@ -151,27 +115,14 @@ export function createTenant(
     state: tokenState,
   })
 
-  const mandates: MandateStore = createMandateStore({
-    context,
-    activation: () => settings.mandateActivation,
-    cancelled: (mandateReference, cause) => collections.cancelPendingOf(mandateReference, cause),
-  })
-  const collections = createCollectionStore({
-    context,
-    mandates,
-    takeOutcome: collection => outcomes.take('collection', collection),
-  })
-  const accounts = createAccountStore(context)
-  const payoutLinks = createPayoutLinkStore({
-    context,
-    publicUrl,
-    allowedOrigins: () => settings.allowedOrigins,
-    takeOutcome: link => outcomes.take('payoutLink', link),
-    payer: region => accounts.holder(region) ?? clientId,
-  })
-  const counterparties = createCounterpartyStore(context)
-  const bills = createBillStore({ context, counterparties })
-  const stores = { mandates, collections, payoutLinks, bills, counterparties, accounts }
+  const stores = {} as Stores
+  const storeOf = (name: AreaName): Store => stores[name]
+  const outcomes = createArmedOutcomes(context, steeredKinds(storeOf), past.outcomes)
+  for (const [name, area] of Object.entries<Area>(areas)) {
+    const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
+    const store = area.createStore({ context, clientId, settings, stores, publicUrl, takeOutcome })
+    Object.assign(stores, { [name]: store })
+  }
 
   return {
     ...context,
@@ -183,7 +134,7 @@ export function createTenant(
     outcomes,
     deprecations,
     tokens,
-    counts: () => countsBy(kind => stores[kind].size()),
+    counts: () => byArea(name => storeOf(name).size()),
     seed(records) {
       const counters = { ...context.ids.counters() }
       try {
@@ -204,29 +155,28 @@ export function createTenant(
       ids: { scope: past.ids.scope, counters: { ...context.ids.counters() } },
       tokens: { ...tokenState },
       sequence,
-      mandates: mandates.snapshot(),
-      collections: collections.snapshot(),
-      payoutLinks: payoutLinks.snapshot(),
-      bills: bills.snapshot(),
-      counterparties: counterparties.snapshot(),
-      accounts: accounts.snapshot(),
+      ...(byArea(name => storeOf(name).snapshot()) as Pick<TenantSnapshot, AreaName>),
       events: context.events.after(0) as TenantSnapshot['events'],
     }),
   }
 
   /** Checks all records, each kind against those that it refers to, before any is stored. */
   function stage(records: SeedRecords): { commit(): void }[] {
-    const stagedMandates = mandates.stage(records.mandates ?? [], 'records.mandates')
-    return [
-      counterparties.stage(records.counterparties ?? [], 'records.counterparties'),
-      accounts.stage(records.accounts ?? [], 'records.accounts'),
-      stagedMandates,
-      collections.stage(records.collections ?? [], 'records.collections', stagedMandates.find),
-      payoutLinks.stage(records.payoutLinks ?? [], 'records.payoutLinks'),
-      bills.stage(records.bills ?? [], 'records.bills'),
-    ]
+    const staged: Record<string, { commit(): void }> = {}
+    for (const name of SEED_ORDER) staged[name] = storeOf(name).stage(records[name] ?? [], `records.${name}`, staged)
+    return Object.values(staged)
   }
 }
+
+/** The kinds of records whose outcomes can be armed, by the names of their areas. */
+const steeredKinds = (storeOf: (name: AreaName) => Store): Readonly<Record<string, SteeredKind>> =>
+  Object.fromEntries(
+    Object.entries<Area>(areas).flatMap(([name, { outcomes }]) => {
+      if (outcomes === undefined) return []
+      const assertReachable = (match: OutcomeMatch) => storeOf(name as AreaName).assertReachable?.(match)
+      return [[name, { noun: toWords(name), fields: outcomes.fields, outcomes: outcomes.names, assertReachable }]]
+    }),
+  )
 
 export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'> {
   /** The real time of the snapshot's clock, in milliseconds. */
@@ -242,12 +192,10 @@ export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot:
   const { now, mode, rate } = snapshot.clock
   const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
-  tenant.mandates.restore(snapshot.mandates, 'mandates')
-  tenant.collections.restore(snapshot.collections, 'collections')
-  tenant.payoutLinks.restore(snapshot.payoutLinks, 'payoutLinks')
-  tenant.bills.restore(snapshot.bills, 'bills')
-  tenant.counterparties.restore(snapshot.counterparties, 'counterparties')
-  tenant.accounts.restore(snapshot.accounts, 'accounts')
+  for (const name of areaNames) {
+    const store: Store = tenant[name]
+    store.restore(snapshot[name], name)
+  }
   return tenant
 }
 
@@ -256,7 +204,7 @@ function assertOrder({ sequence, events, ...snapshot }: TenantSnapshot) {
   const misnumbered = events.findIndex(({ seq }, at) => seq !== at + 1)
   if (misnumbered >= 0) throw errors.invalid(`events.${misnumbered}.seq`, `seq must be ${misnumbered + 1} here.`)
   const taken = new Set<number>()
-  for (const kind of KINDS) {
+  for (const kind of areaNames) {
     for (const [at, { sequence: place }] of snapshot[kind].entries()) {
       const field = `${kind}.${at}.sequence`
       if (place > sequence) throw errors.invalid(field, `sequence must be at most that of the state, ${sequence}.`)

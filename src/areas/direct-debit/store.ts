@@ -19,7 +19,7 @@ import type { Collection, CollectionQuery, NewCollection, SeedCollection, Stored
 import { collectionDateBounds, nextStep, submissionOf } from './timing.js'
 
 /** The fields of a mandate that its collections read. */
-interface CollectedMandate {
+export interface CollectedMandate {
   readonly mandateReference: string
   readonly status: string
   readonly type: 'RECURRING' | 'ONE_OFF'
@@ -217,19 +217,19 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
 
     /**
      * Checks seeded collections, of any state and date.
-     * @param findMandate finds a stored or staged mandate
+     * @param staged the staged mandates, which find a stored or staged one
      * @throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD, with the path of the record before the field
      */
     stage(
       seeds: readonly SeedCollection[],
       path: string,
-      findMandate: (reference: string) => CollectedMandate | undefined,
+      staged: { readonly mandates: { find(mandateReference: string): CollectedMandate | undefined } },
     ) {
       const used = new Set<string>()
       const records = seeds.map((seed, index) =>
         atPath(`${path}.${index}`, (): Placed<StoredCollection> => {
           const { status = 'PENDING', reasonCode } = seed
-          const mandate = findMandate(seed.mandateReference)
+          const mandate = staged.mandates.find(seed.mandateReference)
           if (mandate === undefined) throw errors.mandateNotFound(seed.mandateReference)
           if (reasonCode !== undefined) assertReasonFits(reasonCode, status)
           if (mandate.type === 'ONE_OFF' && status !== 'CANCELLED') {

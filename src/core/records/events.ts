@@ -1,15 +1,14 @@
 /** The cause of a transition: an API call, time, a call of the control plane, or an outcome on demand. */
 export type Cause = 'api' | 'time' | 'control' | 'outcome'
 
-export type EventKind = 'mandate' | 'collection' | 'payoutLink' | 'bill'
-
 /** One transition of one record (control plane, Shapes). */
 export interface Event {
   /** Number in the tenant's event log, from 1. */
   readonly seq: number
   /** The tenant's time, YYYY-MM-DDThh:mm:ssZ. */
   readonly at: string
-  readonly kind: EventKind
+  /** The kind of the record, such as `mandate`. */
+  readonly kind: string
   readonly reference: string
   /** Null on creation. */
   readonly from: string | null
@@ -25,7 +24,7 @@ export interface NewEvent extends Omit<Event, 'seq' | 'reasonCode'> {
 
 /** The conditions on events; a condition that is left out does not apply. */
 export interface EventFilter {
-  readonly kind?: EventKind | undefined
+  readonly kind?: string | undefined
   readonly reference?: string | undefined
 }
 

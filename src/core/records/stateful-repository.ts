@@ -4,7 +4,7 @@ import type { TenantContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
-import type { Cause, Event, EventKind } from './events.js'
+import type { Cause, Event } from './events.js'
 import type { Entry, Placed, Repository, RepositoryOptions, Snapshot } from './repository.js'
 import { createRepository } from './repository.js'
 import type { Lifecycle, Move } from './state-machine.js'
@@ -38,7 +38,8 @@ export interface StatefulSnapshot<R> extends Snapshot<R> {
 }
 
 export interface StatefulRepositoryOptions<R, S extends string, V extends string> extends RepositoryOptions<R> {
-  readonly event: EventKind
+  /** The kind of the record in events. */
+  readonly event: string
   /** The name of such a record in messages. */
   readonly noun: string
   readonly lifecycle: Lifecycle<S, V>

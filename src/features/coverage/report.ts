@@ -1,15 +1,12 @@
 import type { Static, TObject } from '@sinclair/typebox'
-import { BILL_STATUSES } from '../../areas/bills/lifecycle.js'
-import { COLLECTION_STATUSES } from '../../areas/direct-debit/lifecycle.js'
-import { MANDATE_STATUSES } from '../../areas/mandates/lifecycle.js'
-import { PAYOUT_LINK_STATUSES } from '../../areas/payout-links/lifecycle.js'
+import type { Area, EventKind } from '../../areas/index.js'
+import { areas, serviceTags } from '../../areas/index.js'
 import type { CoverageReport } from '../../control/schemas.js'
 import type { ErrorCode } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { MULTIPART } from '../../http/multipart.js'
 import { nameOf } from '../../http/operations.js'
 import { referenceTo } from '../../openapi/docs.js'
-import { serviceTags } from '../../openapi/documents.js'
 import { codesOf } from '../../openapi/errors.js'
 import type { DocumentedRoute } from '../../openapi/routes.js'
 import { isApi } from '../../openapi/routes.js'
@@ -17,12 +14,9 @@ import type { Coverage } from './coverage.js'
 import { PAGES } from './coverage.js'
 
 /** The kinds of records with states, by the path of their operations. */
-const KINDS = [
-  { kind: 'mandate', path: '/api/v1/mandates', states: MANDATE_STATUSES },
-  { kind: 'collection', path: '/api/v1/direct-debit', states: COLLECTION_STATUSES },
-  { kind: 'payoutLink', path: '/api/v1/payout-links', states: PAYOUT_LINK_STATUSES },
-  { kind: 'bill', path: '/api/v1/bills', states: BILL_STATUSES },
-] as const
+const KINDS = Object.values<Area>(areas).flatMap(({ kind, path, states = [] }) =>
+  kind === undefined ? [] : [{ kind: kind as EventKind, path: `/api/v1/${path}`, states }],
+)
 
 /** Errors that an app need not handle: only a defect of the app causes them, or the service has no such error. */
 const UNEXPECTED: ReadonlySet<ErrorCode> = new Set([
@@ -99,7 +93,7 @@ export function areasOf({ operations, states }: Report, documented: readonly Doc
     summary,
     reference: referenceTo(tags?.[0] as string, method, url),
   }))
-  return serviceTags.map(({ name, 'x-displayName': title }) => ({
+  return serviceTags().map(({ name, 'x-displayName': title }) => ({
     name: title,
     operations: rows.filter(({ tag }) => tag === name),
     states: states.filter((_, at) => KINDS[at]?.path.endsWith(`/${name}`)),

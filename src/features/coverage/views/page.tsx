@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { toWords } from '../../../areas/index.js'
 import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
 import { catalogue } from '../../../core/errors.js'
 import type { AreaCoverage, Met, OperationRow, Report } from '../report.js'
@@ -19,12 +20,6 @@ const TOTALS: Readonly<Record<keyof Report['summary'], string>> = {
   errorCodes: 'Error codes',
   states: 'States',
   pages: 'Pages',
-}
-const KINDS: Readonly<Record<Report['states'][number]['kind'], string>> = {
-  mandate: 'mandate',
-  collection: 'collection',
-  payoutLink: 'payout link',
-  bill: 'bill',
 }
 const PAGES = { first: 'first page', following: 'following page', empty: 'empty list' } as const
 
@@ -132,7 +127,7 @@ function Area({ name, operations, states }: AreaCoverage) {
         {states.map(({ kind, met, missed }) => (
           <div key={kind} class="states">
             <div>
-              <h3>States of a {KINDS[kind]}</h3>
+              <h3>States of a {toWords(kind)}</h3>
               <p class="purpose">In the answers that the app has got</p>
             </div>
             <Values met={met} missed={missed} />

@@ -1,0 +1,227 @@
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { TArray, TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import type { OutcomeMatch } from '../core/outcomes.js'
+import type { TenantContext } from '../core/tenant-context.js'
+import { assumed } from '../http/schemas.js'
+import { accountRoutes } from './accounts/routes.js'
+import { Account } from './accounts/schemas.js'
+import type { AccountStore } from './accounts/store.js'
+import { createAccountStore } from './accounts/store.js'
+import { BILL_STATUSES } from './bills/lifecycle.js'
+import { billRoutes } from './bills/routes.js'
+import { Bill, SeedBill } from './bills/schemas.js'
+import type { BillStore } from './bills/store.js'
+import { createBillStore } from './bills/store.js'
+import { counterpartyRoutes } from './counterparties/routes.js'
+import { Counterparty, SeedCounterparty } from './counterparties/schemas.js'
+import type { CounterpartyStore } from './counterparties/store.js'
+import { createCounterpartyStore } from './counterparties/store.js'
+import { COLLECTION_STATUSES } from './direct-debit/lifecycle.js'
+import { COLLECTION_OUTCOMES } from './direct-debit/outcomes.js'
+import { collectionRoutes } from './direct-debit/routes.js'
+import { SeedCollection, StoredCollection } from './direct-debit/schemas.js'
+import type { CollectionStore } from './direct-debit/store.js'
+import { createCollectionStore } from './direct-debit/store.js'
+import { MANDATE_STATUSES } from './mandates/lifecycle.js'
+import { mandateRoutes } from './mandates/routes.js'
+import { SeedMandate, StoredMandate } from './mandates/schemas.js'
+import type { MandateStore } from './mandates/store.js'
+import { createMandateStore } from './mandates/store.js'
+import { PAYOUT_LINK_STATUSES } from './payout-links/lifecycle.js'
+import { PAYOUT_LINK_OUTCOMES } from './payout-links/outcomes.js'
+import { payoutLinkRoutes } from './payout-links/routes.js'
+import { SeedPayoutLink, StoredPayoutLink } from './payout-links/schemas.js'
+import type { PayoutLinkStore } from './payout-links/store.js'
+import { createPayoutLinkStore } from './payout-links/store.js'
+
+/** The stores of a tenant, by the names of their rows below. */
+export interface Stores {
+  readonly mandates: MandateStore
+  readonly collections: CollectionStore
+  readonly payoutLinks: PayoutLinkStore
+  readonly bills: BillStore
+  readonly counterparties: CounterpartyStore
+  readonly accounts: AccountStore
+}
+
+/** The operations that every store has, whatever its records are. */
+export interface Store {
+  /** Returns the number of records. */
+  size(): number
+  /**
+   * Checks new records, in any state. The result stores them, and cannot fail.
+   * @param path path of the list in the request, for errors
+   * @param staged the results of the stores that come before, by name
+   */
+  stage(seeds: readonly unknown[], path: string, staged: object): { commit(): void }
+  /** Returns all records for the state document, in the order of creation. */
+  snapshot(): readonly unknown[]
+  /**
+   * Stores the records of a state document. The store is empty.
+   * @param path path of the list in the state document, for errors
+   */
+  restore(snapshots: readonly unknown[], path: string): void
+  /** Refuses the match of an armed outcome that no new record can meet. @throws INVALID_FIELD */
+  assertReachable?(match: OutcomeMatch): void
+}
+
+/** The parts of a tenant that its stores are created with. */
+export interface StoreOptions {
+  readonly context: TenantContext
+  readonly clientId: string
+  readonly settings: {
+    readonly mandateActivation: 'automatic' | 'manual'
+    readonly allowedOrigins: readonly string[]
+  }
+  /** All stores of the tenant. Those of later rows do not exist yet: read them in operations. */
+  readonly stores: Stores
+  /** Returns the base URL of payout links, without a trailing slash. */
+  publicUrl(): string
+  /** Returns the armed outcome of a new record of this area, and counts it. */
+  takeOutcome(record: OutcomeMatch): string | undefined
+}
+
+/** One row of the table. */
+export interface Area<S extends Store = Store> {
+  /** The path of the operations below `/api/v1`. It is also their tag in the OpenAPI document. */
+  readonly path: string
+  /** The title of the tag. */
+  readonly title: string
+  /** The description of the tag. */
+  readonly description: string
+  readonly routes: FastifyPluginCallbackTypebox
+  /** The kind of the record in events, in the singular. Absent: the records have no states. */
+  readonly kind?: string
+  /** The states of the records. */
+  readonly states?: readonly string[]
+  /** The outcomes that can be armed, and the fields of a record that they compare. Absent: none. */
+  readonly outcomes?: { readonly names: readonly string[]; readonly fields: readonly (keyof OutcomeMatch)[] }
+  /** The schema of seeded records. */
+  readonly seeds: TArray
+  /** The schema of a stored record, for the state document. */
+  readonly record: TSchema
+  createStore(options: StoreOptions): S
+}
+
+/**
+ * The kinds of records of the service, one row each. Everything that lists kinds of records reads this table.
+ * Seeded and restored records can refer to records of earlier rows, and to records without states.
+ */
+export const areas = {
+  mandates: {
+    path: 'mandates',
+    title: 'Mandates',
+    description: 'Direct debit mandates (SEPA).',
+    routes: mandateRoutes,
+    kind: 'mandate',
+    states: MANDATE_STATUSES,
+    seeds: assumed(Type.Array(SeedMandate), 'Mandates in any state.'),
+    record: StoredMandate,
+    createStore: ({ context, settings, stores }) =>
+      createMandateStore({
+        context,
+        activation: () => settings.mandateActivation,
+        cancelled: (mandateReference, cause) => stores.collections.cancelPendingOf(mandateReference, cause),
+      }),
+  },
+  collections: {
+    path: 'direct-debit',
+    title: 'Direct debit',
+    description: 'Collection requests against mandates (SEPA).',
+    routes: collectionRoutes,
+    kind: 'collection',
+    states: COLLECTION_STATUSES,
+    outcomes: {
+      names: COLLECTION_OUTCOMES,
+      fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
+    },
+    seeds: assumed(
+      Type.Array(SeedCollection),
+      'Collections in any state. Their mandates exist, or are among these records.',
+    ),
+    record: StoredCollection,
+    createStore: ({ context, stores, takeOutcome }) =>
+      createCollectionStore({ context, mandates: stores.mandates, takeOutcome }),
+  },
+  payoutLinks: {
+    path: 'payout-links',
+    title: 'Payout links',
+    description: 'Links by which a recipient claims a payout.',
+    routes: payoutLinkRoutes,
+    kind: 'payoutLink',
+    states: PAYOUT_LINK_STATUSES,
+    outcomes: { names: PAYOUT_LINK_OUTCOMES, fields: ['payoutMethod', 'counterpartyReference', 'amount'] },
+    seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
+    record: StoredPayoutLink,
+    createStore: ({ context, clientId, settings, stores, publicUrl, takeOutcome }) =>
+      createPayoutLinkStore({
+        context,
+        publicUrl,
+        allowedOrigins: () => settings.allowedOrigins,
+        takeOutcome,
+        payer: region => stores.accounts.holder(region) ?? clientId,
+      }),
+  },
+  bills: {
+    path: 'bills',
+    title: 'Bills',
+    description: 'Bills and their documents.',
+    routes: billRoutes,
+    kind: 'bill',
+    states: BILL_STATUSES,
+    seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
+    record: Bill,
+    createStore: ({ context, stores }) =>
+      createBillStore({
+        context,
+        counterparties: { ensure: (region, reference) => stores.counterparties.ensure(region, reference) },
+      }),
+  },
+  counterparties: {
+    path: 'counterparties',
+    title: 'Counterparties',
+    description: 'The details of counterparties.',
+    routes: counterpartyRoutes,
+    seeds: assumed(Type.Array(SeedCounterparty), 'Counterparties.'),
+    record: Counterparty,
+    createStore: ({ context }) => createCounterpartyStore(context),
+  },
+  accounts: {
+    path: 'accounts',
+    title: 'Accounts',
+    description: "The tenant's accounts.",
+    routes: accountRoutes,
+    seeds: assumed(Type.Array(Account), 'Accounts. Their currency determines their region.'),
+    record: Account,
+    createStore: ({ context }) => createAccountStore(context),
+  },
+} as const satisfies { readonly [Name in keyof Stores]: Area<Stores[Name]> }
+
+export type Areas = typeof areas
+/** The name of a kind of records in seeds, state documents and counts, in the plural. */
+export type AreaName = keyof Areas
+/** The kind of a record with states, in the singular. */
+export type EventKind = Extract<Areas[AreaName], { kind: string }>['kind']
+/** The name of an outcome that can be armed. */
+export type OutcomeName = Extract<Areas[AreaName], { outcomes: object }>['outcomes']['names'][number]
+
+/** Makes an object with one value for each area. */
+export const byArea = <T>(make: (name: AreaName, area: Area) => T): Readonly<Record<AreaName, T>> =>
+  Object.fromEntries(Object.entries<Area>(areas).map(([name, area]) => [name, make(name as AreaName, area)])) as Record<
+    AreaName,
+    T
+  >
+
+/** Writes a name such as `payoutLinks` as words: payout links. */
+export const toWords = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
+/** Lists the tags of the service in its OpenAPI document. */
+export const serviceTags = () => [
+  { name: 'oauth', 'x-displayName': 'Tokens', description: 'Access tokens by OAuth 2.0 client credentials.' },
+  ...Object.values<Area>(areas).map(({ path, title, description }) => ({
+    name: path,
+    'x-displayName': title,
+    description,
+  })),
+]
