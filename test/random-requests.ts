@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { bill, collection, mandate, payoutLink } from './helper.js'
+import { MULTIPART, multipart } from './multipart.js'
 
 /**
  * Random requests of one tenant, drawn so that many are legal. Nothing here knows what will come of them; placeholders
@@ -195,12 +196,8 @@ const document = fc
   .map(
     ([reference, at, magic, bytes]): RandomRequest => ({
       ...api('POST', `/bills/${reference}/document`, at),
-      contentType: 'multipart/form-data; boundary=cut',
-      body: Buffer.concat([
-        Buffer.from(`--cut\r\ncontent-disposition: form-data; name="file"; filename="é.pdf"\r\n\r\n${magic}`),
-        bytes,
-        Buffer.from('\r\n--cut--\r\n'),
-      ]),
+      contentType: MULTIPART['content-type'],
+      body: multipart({ fileName: 'é.pdf', type: null, content: Buffer.concat([Buffer.from(magic), bytes]) }),
     }),
   )
 

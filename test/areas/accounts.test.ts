@@ -1,6 +1,4 @@
 import t from 'tap'
-import type { Answer, Client } from '../helper.js'
-import { build } from '../helper.js'
 import {
   CURRENCY_OF,
   gist,
@@ -14,7 +12,9 @@ import {
   tenantsOf,
   WRONG_METHOD,
   WRONG_REGION,
-} from './answers.js'
+} from '../answers.js'
+import type { Answer, Client } from '../helper.js'
+import { build } from '../helper.js'
 
 const ACCOUNTS = '/api/v1/accounts'
 const open = tenantsOf(build(t))

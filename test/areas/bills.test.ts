@@ -1,6 +1,4 @@
 import t from 'tap'
-import type { Answer, Client } from '../helper.js'
-import { bill, build, MONDAY } from '../helper.js'
 import {
   CURRENCY_OF,
   gist,
@@ -15,7 +13,9 @@ import {
   table,
   tenantsOf,
   WRONG_REGION,
-} from './answers.js'
+} from '../answers.js'
+import type { Answer, Client } from '../helper.js'
+import { bill, build, MONDAY } from '../helper.js'
 
 const BILLS = '/api/v1/bills'
 const REF = 'INV-2026-001'

@@ -1,6 +1,4 @@
 import t from 'tap'
-import type { Client } from '../helper.js'
-import { build } from '../helper.js'
 import {
   gist,
   invalid,
@@ -12,7 +10,9 @@ import {
   tenantsOf,
   WRONG_METHOD,
   WRONG_REGION,
-} from './answers.js'
+} from '../answers.js'
+import type { Client } from '../helper.js'
+import { build } from '../helper.js'
 
 const PATH = '/api/v1/counterparties'
 const CPTY = `${PATH}/CPTY-0001`

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { gist, holds, ILLEGAL, invalid, NO_ROUTE, secondBefore, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, collection, connect, MONDAY, mandate } from '../helper.js'
-import { gist, holds, ILLEGAL, invalid, NO_ROUTE, secondBefore, table, tenantsOf } from './answers.js'
 
 const PATH = '/api/v1/direct-debit'
 const UNKNOWN = '404 COLLECTION_NOT_FOUND collectionReference'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { gist, holds, invalidQuery, malformed, table, tenantsOf } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
 import { build, collection, MONDAY, mandate } from '../helper.js'
-import { gist, holds, invalidQuery, malformed, table, tenantsOf } from './answers.js'
 
 const PATH = '/api/v1/direct-debit'
 const WRONG_CURSOR = '400 INVALID_CURSOR cursor'

@@ -1,6 +1,4 @@
 import t from 'tap'
-import type { Client } from '../helper.js'
-import { build, call, collection, MONDAY, mandate } from '../helper.js'
 import {
   gist,
   type holds,
@@ -13,7 +11,9 @@ import {
   table,
   tenantsOf,
   WRONG_REGION,
-} from './answers.js'
+} from '../answers.js'
+import type { Client } from '../helper.js'
+import { build, call, collection, MONDAY, mandate } from '../helper.js'
 
 const PATH = '/api/v1/direct-debit'
 const ONE = `${PATH}/COL-0001`

@@ -1,6 +1,4 @@
 import t from 'tap'
-import type { Client } from '../helper.js'
-import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
 import {
   gist,
   holds,
@@ -15,7 +13,9 @@ import {
   table,
   tenantsOf,
   WRONG_REGION,
-} from './answers.js'
+} from '../answers.js'
+import type { Client } from '../helper.js'
+import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
 
 const PATH = '/api/v1/mandates'
 const COLLECTIONS = '/api/v1/direct-debit'

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import t from 'tap'
+import { gist, NO_TOKEN, table, WRONG_METHOD } from '../answers.js'
 import type { Answer } from '../helper.js'
 import { build, call, connect, requestToken } from '../helper.js'
-import { gist, NO_TOKEN, table, WRONG_METHOD } from './answers.js'
 
 const TOKEN = '/api/v1/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'

@@ -1,6 +1,4 @@
 import t from 'tap'
-import type { Client } from '../helper.js'
-import { build, connect, payoutLink } from '../helper.js'
 import {
   each,
   gist,
@@ -15,7 +13,9 @@ import {
   tenantsOf,
   WRONG_METHOD,
   WRONG_REGION,
-} from './answers.js'
+} from '../answers.js'
+import type { Client } from '../helper.js'
+import { build, connect, payoutLink } from '../helper.js'
 
 const LINKS = '/api/v1/payout-links'
 const SHOP = 'https://shop.example'

@@ -4,6 +4,7 @@ import type { CallOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, requestToken } from '../helper.js'
 import { exchange, listen, refused, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
+import { upload } from '../multipart.js'
 
 // control plane: GET and DELETE /requests, POST /requests/verify.
 
@@ -17,10 +18,6 @@ const log = async ({ app, clientId }: Client, query = ''): Promise<Logged[]> =>
   (await requestsOf(app, clientId, query)).data
 const last = async (client: Client): Promise<Logged> => (await log(client)).at(-1)
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
-const upload = {
-  headers: { 'content-type': 'multipart/form-data; boundary=b' },
-  body: '--b\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-1.7\r\n--b--\r\n',
-}
 
 t.test('control plane: a logged request has all its members, and its answer', async t => {
   const client = await connect(build(t))
@@ -112,7 +109,7 @@ t.test('control plane, GET /requests: a body that cannot be read is shown as a n
     { body: Buffer.from('{"hush":"\xff"}', 'latin1') },
     { body: '<hush/>', headers: { 'content-type': 'text/xml; charset=utf-8' } },
     { body: `"${'hush'.repeat(300_000)}"` },
-    { ...upload, body: upload.body.replace('a.pdf', 'hush') },
+    upload({ fileName: 'hush' }),
   ]
   const seen = []
   for (const options of bodies) {
@@ -155,8 +152,8 @@ t.test('control plane, GET /requests: refused requests are in it with their refu
 t.test('control plane, GET /requests: HEAD, OPTIONS, uploads, and a body of 1 MiB', async t => {
   const client = await connect(build(t))
   await client.post('/api/v1/bills', bill())
-  await client.send('POST', '/api/v1/bills/INV-2026-001/document', upload)
-  t.match(await last(client), { status: 201, body: /\d/, responseBody: { fileName: 'a.pdf' } })
+  await client.send('POST', '/api/v1/bills/INV-2026-001/document', upload())
+  t.match(await last(client), { status: 201, body: /\d/, responseBody: { fileName: 'bill.pdf' } })
   await client.send('HEAD', '/api/v1/mandates')
   t.match(await last(client), { method: 'HEAD', status: 200, responseBody: null, body: null })
   await client.send('OPTIONS', '/api/v1/mandates')

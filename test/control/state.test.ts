@@ -9,6 +9,7 @@ import { errors } from '../../src/core/errors.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
+import { upload } from '../multipart.js'
 
 // control plane, GET and PUT /state: the tenant as one versioned, human-readable JSON document; put back all or
 // nothing, then byte-identical when read again.
@@ -23,16 +24,8 @@ const read = async (app: FastifyInstance, client: string) =>
 const put = (app: FastifyInstance, client: string, document: unknown) =>
   call(app, 'PUT', stateUrl(client), { body: document })
 
-const PDF = Buffer.from('%PDF-1.7 for a test')
-const upload = (client: Client, reference: string, fileName = 'invoice.pdf') =>
-  client.send('POST', `/api/v1/bills/${reference}/document`, {
-    headers: { 'content-type': 'multipart/form-data; boundary=b' },
-    body: Buffer.concat([
-      Buffer.from(`--b\r\ncontent-disposition: form-data; name="file"; filename="${fileName}"\r\n\r\n`),
-      PDF,
-      Buffer.from('\r\n--b--\r\n'),
-    ]),
-  })
+const attach = (client: Client, reference: string, fileName?: string) =>
+  client.send('POST', `/api/v1/bills/${reference}/document`, upload({ fileName }))
 
 const claims: Record<string, object> = {
   'SEPA-CT': { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' },
@@ -85,7 +78,7 @@ async function everything(app: FastifyInstance, clientId = 'acme'): Promise<Clie
   await ok(client.post('/api/v1/bills', bill()))
   await ok(client.post('/api/v1/bills', bill({ currency: 'GBP' }), { region: 'UK' }))
   await ok(client.patch('/api/v1/bills/INV-2026-001', { openAmount: '10.5' }))
-  await ok(upload(client, 'INV-2026-001', 'Rechnung März 😀.pdf'))
+  await ok(attach(client, 'INV-2026-001', 'Rechnung März 😀.pdf'))
   await ok(client.patch('/api/v1/counterparties/CPTY-0001', { remarks: 'Zürich "quoted" \\ \n \u2028 😀' }))
   await ok(
     client.control('POST', '/seed', {
@@ -405,7 +398,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     ),
     ([reference, update], client) => client.patch(`/api/v1/bills/${reference}`, update),
   ),
-  step(billReference, (reference, client) => upload(client, reference)),
+  step(billReference, (reference, client) => attach(client, reference)),
   step(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (remarks, client) =>
     client.patch('/api/v1/counterparties/CPTY-0001', { remarks }),
   ),

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { ErrorCode } from '../../src/core/errors.js'
 import type { Answer, CallOptions } from '../helper.js'
 import { bill, build, call, collection, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { upload } from '../multipart.js'
 import type { Json, Operation } from './contract.js'
 import { DOCUMENTS, exampleRequest, operationsOf } from './contract.js'
 
@@ -76,22 +77,11 @@ async function open(operation: Operation): Promise<Scene> {
 type Fields = Record<string, string>
 const form = (fields: Fields) => new URLSearchParams(fields).toString()
 
-/** A body in multipart/form-data with one part. */
-const upload = (content: Buffer, name = 'file') => ({
-  headers: { 'content-type': 'multipart/form-data; boundary=x' },
-  body: Buffer.concat([
-    Buffer.from(`--x\r\ncontent-disposition: form-data; name="${name}"; filename="a.pdf"\r\n\r\n`),
-    content,
-    Buffer.from('\r\n--x--\r\n'),
-  ]),
-})
-const PDF = Buffer.from('%PDF-1.7\n')
-
 const fault =
   (status: number): Provocation =>
   async scene => {
     await scene.control('POST', '/faults', { effect: { kind: 'error', status } })
-    return scene.operation.id === 'uploadBillDocument' ? scene.send(upload(PDF)) : scene.send({ ...asClient(scene) })
+    return scene.operation.id === 'uploadBillDocument' ? scene.send(upload()) : scene.send({ ...asClient(scene) })
   }
 
 /** The token request of the scene's own client. */
@@ -131,7 +121,7 @@ const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
   COLLECTION_NOT_FOUND: ({ send }) => send({ parameter: 'COL-9999' }),
   PAYOUT_LINK_NOT_FOUND: ({ send }) => send({ parameter: 'pl_99999' }),
   BILL_NOT_FOUND: ({ operation, send }) =>
-    send({ parameter: 'INV-9999', ...(operation.id === 'uploadBillDocument' && upload(PDF)) }),
+    send({ parameter: 'INV-9999', ...(operation.id === 'uploadBillDocument' && upload()) }),
   COUNTERPARTY_NOT_FOUND: ({ send }) => send({ parameter: 'CPTY-9999' }),
   FAULT_NOT_FOUND: ({ send }) => send({ parameter: 'fault-9' }),
   OUTCOME_NOT_FOUND: ({ send }) => send({ parameter: 'outcome-9' }),
@@ -139,7 +129,7 @@ const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
   METHOD_NOT_ALLOWED: ({ send }) => send({ method: 'ACL', body: undefined }),
   PAYLOAD_TOO_LARGE: ({ operation, send }) =>
     operation.id === 'uploadBillDocument'
-      ? send(upload(Buffer.concat([PDF, Buffer.alloc(10 * 1024 * 1024)])))
+      ? send(upload({ content: `%PDF-${'x'.repeat(10 * 1024 * 1024)}` }))
       : send({
           headers: { 'content-type': 'application/json', 'content-length': '999999999', ...formType(operation) },
           body: '{}',
@@ -203,11 +193,11 @@ const SPECIFIC: Record<string, Provocation> = {
   },
   async 'uploadBillDocument BILL_CANCELLED'({ send, other }) {
     await other('PATCH', '/api/v1/bills/INV-ACME-2001', { body: { status: 'CANCELLED' } })
-    return send(upload(PDF))
+    return send(upload())
   },
-  'uploadBillDocument INVALID_BILL_REFERENCE': ({ send }) => send({ parameter: '!', ...upload(PDF) }),
-  'uploadBillDocument MISSING_FIELD': ({ send }) => send(upload(PDF, 'other')),
-  'uploadBillDocument UNSUPPORTED_MEDIA_TYPE': ({ send }) => send(upload(Buffer.from('plain text'))),
+  'uploadBillDocument INVALID_BILL_REFERENCE': ({ send }) => send({ parameter: '!', ...upload() }),
+  'uploadBillDocument MISSING_FIELD': ({ send }) => send(upload({ name: 'other' })),
+  'uploadBillDocument UNSUPPORTED_MEDIA_TYPE': ({ send }) => send(upload({ content: 'plain text' })),
   'updateCounterparty IMMUTABLE_FIELD': ({ send }) =>
     send({ body: { counterpartyReference: 'CPTY-0002', remarks: 'x' } }),
 

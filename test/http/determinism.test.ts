@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { bill, build, collection, mandate, payoutLink } from '../helper.js'
+import { upload } from '../multipart.js'
 
 // control plane: the same seed, clock and requests give the same ids, tokens and answers, byte for byte.
 
@@ -15,9 +16,6 @@ interface Step {
   isLink?: true
 }
 
-const PDF = '%PDF-1.7\nan invoice'
-const upload = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n${PDF}\r\n--b--\r\n`
-const MULTIPART = { 'content-type': 'multipart/form-data; boundary=b' }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const token: Step = {
   method: 'POST',
@@ -83,13 +81,8 @@ const steps: Step[] = [
   { method: 'PATCH', url: '/api/v1/payout-links/LINK/cancel', body: { cancellationComment: 'no' } },
   { method: 'GET', url: '/_sandbox/payout-links/LINK?client=acme' },
   { method: 'POST', url: '/api/v1/bills', body: bill() },
-  { method: 'POST', url: '/api/v1/bills/INV-2026-001/document', headers: MULTIPART, body: upload },
-  {
-    method: 'POST',
-    url: '/api/v1/bills/INV-2026-001/document',
-    headers: MULTIPART,
-    body: upload.replace('%PDF', 'GIF8'),
-  },
+  { method: 'POST', url: '/api/v1/bills/INV-2026-001/document', ...upload() },
+  { method: 'POST', url: '/api/v1/bills/INV-2026-001/document', ...upload({ content: 'GIF89a' }) },
   { method: 'GET', url: '/api/v1/bills/INV-2026-001' },
   { method: 'PATCH', url: '/api/v1/bills/INV-2026-001', body: { status: 'PAID' } },
   { method: 'PATCH', url: '/api/v1/counterparties/CPTY-0001', body: { remarks: 'x', address: { line1: 'x' } } },

@@ -9,6 +9,7 @@ import { command } from '../command.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { closed, LIVE, listen, open, request } from '../http/raw.js'
+import { MULTIPART, multipart } from '../multipart.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 
 // A recording is a start state and the requests since. `payments-sandbox replay` sends them again.
@@ -59,14 +60,6 @@ async function replays(t: Test, app: FastifyInstance, clientId = 'acme'): Promis
   t.equal(/bound/.test(stdout), recording.complete === false, 'replay says whether the recording stopped at its bound')
   return recording
 }
-
-const MULTIPART = { 'content-type': 'multipart/form-data; boundary=cut' }
-const upload = (content: string | Buffer) =>
-  Buffer.concat([
-    Buffer.from('--cut\r\ncontent-disposition: form-data; name="file"; filename="é.pdf"\r\n\r\n'),
-    Buffer.from(content),
-    Buffer.from('\r\n--cut--\r\n'),
-  ])
 
 // --------------------------------------------------------------------------------------------------------- sameness
 
@@ -196,7 +189,7 @@ t.test('the order of a recording is that in which requests were applied', async 
   const { app, client, begin } = await prepare(t)
   await client.post('/api/v1/bills', bill())
   const first = await begin('POST /api/v1/mandates', JSON.stringify(mandate()))
-  const second = await begin('POST /api/v1/bills/INV-2026-001/document', upload('%PDF-1.7'), MULTIPART)
+  const second = await begin('POST /api/v1/bills/INV-2026-001/document', multipart({}), MULTIPART)
   const third = await begin('POST /api/v1/mandates', JSON.stringify(mandate({ type: 'ONE_OFF' })))
   await client.control('POST', '/faults', { match: { path: '*/document' }, effect: { kind: 'error', status: 418 } })
   const statuses = [(await third())?.status, (await second())?.status, (await first())?.status]
@@ -364,7 +357,9 @@ t.test('an uploaded file is recorded with its name and its content in base64', a
   await client.post('/api/v1/bills', bill())
   const contents = [Buffer.from('%PDF-1.7\n\xff\xfe', 'latin1'), Buffer.from('%PDF-1.7\nplain: é')]
   for (const content of contents)
-    await client.post('/api/v1/bills/INV-2026-001/document', upload(content), { headers: MULTIPART })
+    await client.post('/api/v1/bills/INV-2026-001/document', multipart({ fileName: 'é.pdf', content }), {
+      headers: MULTIPART,
+    })
   const { requests } = await replays(t, app)
   t.same(
     requests.slice(1).map(({ file, params, answer }) => [file, params, answer?.status]),
@@ -520,11 +515,14 @@ t.test('control plane, SANDBOX_RECORDING_BYTES: one bound for all tenants; answe
   const app = build(t, { recordingBytes })
   const clients = await Promise.all(Array.from({ length: 5 }, (_, at) => connect(app, `tenant-${at}`)))
   for (const client of clients) await client.post('/api/v1/bills', bill())
-  const headers = MULTIPART
   for (const [at, client] of clients.entries()) {
     for (let count = 0; count < 4; count++)
       if (at % 2 === 0)
-        await client.post('/api/v1/bills/INV-2026-001/document', upload(`%PDF-1.7${'x'.repeat(9000)}`), { headers })
+        await client.post(
+          '/api/v1/bills/INV-2026-001/document',
+          multipart({ content: `%PDF-1.7${'x'.repeat(9000)}` }),
+          { headers: MULTIPART },
+        )
       else await client.patch('/api/v1/bills/INV-2026-001', { dueDate: '2026-12-03' })
   }
   const recordings = []

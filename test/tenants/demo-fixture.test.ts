@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { REGIONS, tenantsOf } from '../areas/answers.js'
+import { REGIONS, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, call, connect, MONDAY, requestToken } from '../helper.js'
 

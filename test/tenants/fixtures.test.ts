@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gist, table } from '../areas/answers.js'
+import { gist, table } from '../answers.js'
 import { bill, build, connect, MONDAY } from '../helper.js'
 
 const DATES = ['{{today}}', '{{today+P14D}}', '{{today-P2D}}', '{{today+P1W}}']

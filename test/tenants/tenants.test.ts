@@ -3,7 +3,7 @@ import { parseInstant } from '../../src/core/time/time.js'
 import type { Identity, TenantListener } from '../../src/tenants/registry.js'
 import { createTenantRegistry } from '../../src/tenants/registry.js'
 import type { TenantSnapshot } from '../../src/tenants/snapshot.js'
-import { gist, table } from '../areas/answers.js'
+import { gist, table } from '../answers.js'
 import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 
 type App = ReturnType<typeof build>

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { Answer } from '../helper.js'
-import { connect } from '../helper.js'
+import type { Answer } from './helper.js'
+import { connect } from './helper.js'
 
 /** An answer in one line: `201`, or `400 INVALID_FIELD amount`; a broken error envelope shows its members. */
 export function gist({ status, body }: Answer): string {
@@ -58,6 +58,36 @@ export const table = (t: Test, send: Parameters<typeof holds>[2], rows: Record<s
   holds(
     t,
     Object.entries(rows).flatMap(([expected, inputs]) => each(inputs, expected)),
+    send,
+  )
+
+/** Returns a copy of a body with another value at a path, such as `debtor.name`. Undefined leaves the member out. */
+export function changed(body: object, path: string, value: unknown): object {
+  const copy = structuredClone(body)
+  const names = path.split('.')
+  const last = names.pop() as string
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are of every shape
+  let parent: any = copy
+  for (const name of names) parent = parent[name] ??= {}
+  parent[last] = value
+  return copy
+}
+
+/** Sends a body with each wrong value at its path in turn. Each one must be INVALID_FIELD with the path as `field`. */
+export const refusesValues = (
+  t: Test,
+  send: (body: object) => Promise<Answer>,
+  body: object,
+  wrong: Record<string, readonly unknown[]>,
+) =>
+  holds(
+    t,
+    Object.entries(wrong).flatMap(([path, values]) =>
+      each(
+        values.map(value => changed(body, path, value)),
+        invalid(path),
+      ),
+    ),
     send,
   )
 
