@@ -1,10 +1,9 @@
 import fp from 'fastify-plugin'
 import type { Region } from '../core/rules/regions.js'
-import type { AppliedFaults } from '../features/faults/state.js'
 
 /**
  * The state of one request that our plugins and handlers share, as `request.sandbox`.
- * The tenant is added to it by `tenants/tenant.ts`.
+ * `tenants/tenant.ts` adds the tenant to it, `features/faults/state.ts` the faults.
  */
 export interface RequestContext {
   /** The value of `x-region`. Set by the region plugin, on routes that take one. */
@@ -17,8 +16,6 @@ export interface RequestContext {
   loggedClient: string | undefined
   /** The content of the answer before its serialization, for coverage; undefined: there is none. */
   content: unknown
-  /** The faults that fired; null where none did. */
-  faults: AppliedFaults | null
   /** The text of a JSON body, for the request log. */
   bodyText: string | undefined
   /** The fields of a form as they were sent, for the request log. */

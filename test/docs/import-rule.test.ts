@@ -1,282 +1,130 @@
+import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize, relative } from 'node:path'
+import { join, resolve } from 'node:path'
 import t from 'tap'
-import ts from 'typescript'
 
-const SRC = 'src'
-
-interface Import {
-  /** A package, or a file below src without its extension, as in `core/clock`. */
-  readonly target: string
-  readonly isPackage: boolean
-}
-
-interface Module {
-  /** Below src, without its extension. */
-  readonly path: string
-  readonly source: ts.SourceFile
-  readonly imports: readonly Import[]
-}
-
-function walk(node: ts.Node, visit: (node: ts.Node) => void) {
-  visit(node)
-  ts.forEachChild(node, child => walk(child, visit))
-}
-
-/** Every module that the file names: by import and export declarations, dynamic imports, and import types. */
-function importsOf(path: string, source: ts.SourceFile): Import[] {
-  const found: Import[] = []
-  const add = (specifier: ts.Node | undefined) => {
-    if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return
-    const { text } = specifier
-    found.push(
-      text.startsWith('.')
-        ? { target: normalize(join(dirname(path), text)).replace(/\.js$/, ''), isPackage: false }
-        : { target: text, isPackage: true },
-    )
-  }
-  walk(source, node => {
-    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) add(node.moduleSpecifier)
-    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) add(node.arguments[0])
-    else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) add(node.argument.literal)
+// `npm run lint` applies the import rule to src.
+t.test('architecture, import rule: it refuses each wrong import, and no right one', async t => {
+  const folder = t.testdir({
+    'tsconfig.json': '{}',
+    src: {
+      core: {
+        'up.ts': "import '../http/context.js'",
+        'type.ts': "import type { A } from '../areas/bills/store.js'",
+        'dynamic.ts': "const a = () => import('../server.js')",
+        'type-of.ts': "type A = typeof import('../server.js')",
+        'export.ts': "export * from '../server.js'",
+        'package.ts': "import 'fastify'",
+        'packages.ts': "import 'node:crypto'\nimport 'ibantools'",
+        'circle.ts': "import './circle-2.js'",
+        'circle-2.ts': "import type { A } from './circle.js'",
+      },
+      http: { 'context.ts': "import 'fastify'\nimport '../core/packages.js'\nimport '../bounds.js'" },
+      areas: {
+        bills: { 'store.ts': "import '../../core/packages.js'", 'other.ts': "import '../oauth/tokens.js'" },
+        'index.ts': "import './bills/store.js'",
+        accounts: { 'store.ts': "import '../index.js'" },
+        oauth: { 'tokens.ts': "import 'node:crypto'", 'files.ts': "import 'node:fs/promises'" },
+        'payout-links': { browser: { 'page.ts': '' }, views: { 'page.tsx': "import '../browser/page.js'" } },
+      },
+      features: {
+        faults: {
+          'state.ts': "import '../../areas/index.js'\nimport '../../areas/bills/store.js'\nimport './errors.js'",
+          'errors.ts': '',
+          'schemas.ts': "import '../../tenants/tenant.js'",
+          'delivery.ts': "import '../../tenants/tenant.js'\nimport '../events/read.js'",
+        },
+        events: { 'read.ts': '', 'routes.ts': "import '../../control/routes.js'" },
+      },
+      tenants: { 'tenant.ts': "import '../features/faults/state.js'", 'fixtures.ts': "import 'node:fs'" },
+      control: { 'routes.ts': "import '../features/events/read.js'" },
+      stray: { 'file.ts': "import '../core/packages.js'" },
+      'bounds.ts': '',
+      'server.ts': "import './control/routes.js'\nimport './areas/payout-links/browser/page.js'",
+    },
   })
-  return found
-}
-
-function parse(path: string, text: string): Module {
-  const source = ts.createSourceFile(`${path}.ts`, text, ts.ScriptTarget.ESNext, true)
-  return { path, source, imports: importsOf(path, source) }
-}
-
-const modules: Module[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter(file => /\.tsx?$/.test(file))
-  .sort()
-  .map(file => parse(relative('.', file).replace(/\.tsx?$/, ''), readFileSync(join(SRC, file), 'utf8')))
-
-/** The state of a feature that a tenant has, and its schemas, are below the tenants. */
-const layerOf = (path: string) =>
-  /^features\/[^/]+\/(state|schemas)$/.test(path) ? 'state' : (path.split('/')[0] as string)
-const areaOf = (path: string) => path.split('/')[1] as string
-
-/** The sentences that are wrong, so that a failure names the files. */
-const broken = (
-  layer: string,
-  isAllowed: (target: Import, from: Module) => boolean,
-  among: readonly Module[] = modules,
-) =>
-  among
-    .filter(({ path }) => layerOf(path) === layer && path.includes('/'))
-    .flatMap(from =>
-      from.imports.filter(target => !isAllowed(target, from)).map(({ target }) => `${from.path} → ${target}`),
-    )
-
-const within =
-  (...layers: string[]) =>
-  ({ target, isPackage }: Import) =>
-    isPackage || (target.includes('/') && layers.includes(layerOf(target)))
-
-/** The layers from bottom to top: each may import those before it, and itself (ARCHITECTURE.md). */
-const LAYERS = ['core', 'http', 'openapi', 'areas', 'state', 'tenants', 'features', 'turns', 'control']
-/** Files beside the layers that any layer may import: building blocks without imports from a layer but `core`. */
-const SHARED = ['package', 'bounds']
-
-t.test('architecture: the layers are there', async t => {
-  const layers = new Set(modules.filter(({ path }) => path.includes('/')).map(({ path }) => layerOf(path)))
-  t.same([...layers].sort(), [...LAYERS, 'client'].sort())
-  t.ok(modules.length > 40, `${modules.length} modules`)
+  const program = resolve('node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
+  const args = [program, 'src', '--config', resolve('.dependency-cruiser.js'), '--no-progress']
+  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
+  t.same([...stdout.matchAll(/error (\S+): src\/(\S+)/g)].map(([, rule, path]) => `${path} ${rule}`).sort(), [
+    'areas/accounts/store.ts not-in-allowed',
+    'areas/bills/other.ts no-other-area',
+    'areas/oauth/files.ts deterministic-layers-read-no-files-or-timers',
+    'areas/payout-links/views/page.tsx no-browser-modules-in-the-server',
+    'core/circle-2.ts no-circles',
+    'core/dynamic.ts not-in-allowed',
+    'core/export.ts not-in-allowed',
+    'core/package.ts core-imports-few-packages',
+    'core/type-of.ts not-in-allowed',
+    'core/type.ts not-in-allowed',
+    'core/up.ts not-in-allowed',
+    'features/events/routes.ts not-in-allowed',
+    'features/faults/schemas.ts not-in-allowed',
+    'features/faults/state.ts not-in-allowed',
+    'server.ts no-browser-modules-in-the-server',
+    'stray/file.ts not-in-allowed',
+  ])
 })
 
-t.test('architecture, import rule: core imports only core, node:crypto and ibantools', async t => {
-  const packages = ['node:crypto', 'ibantools']
-  t.same(
-    broken('core', target => (target.isPackage ? packages.includes(target.target) : within('core')(target))),
-    [],
-  )
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(file => /\.tsx?$/.test(file))
+
+/** Lists the places of files below src that match a pattern outside of comments, such as `core/ids.ts: await`. */
+const found = (pattern: RegExp, among: readonly string[]) =>
+  among.flatMap(file => matchesOf(pattern, readFileSync(join('src', file), 'utf8')).map(text => `${file}: ${text}`))
+
+const matchesOf = (pattern: RegExp, source: string) =>
+  source.replace(/\/\*.*?\*\/|(?<=^|\s)\/\/.*?$/gms, '').match(pattern) ?? []
+
+const IMPURE =
+  /\bDate\.now\b|\bMath\.random\b|\bnew Date\b(?!\([^)])|(?<!new )\bDate\(|\basync\b|\bawait\b|\b(?:getRandomValues|random(?:Bytes|Int|UUID|Fill\w*)|webcrypto)\b/g
+
+// Biome refuses the global names: biome.json, noRestrictedGlobals.
+t.test('architecture: core, areas and tenants read no real time or chance, and do not wait', async t => {
+  const isDeterministic = (file: string) =>
+    /^(?:core|areas|tenants)\//.test(file) && !/\/browser\/|^tenants\/(?:check-)?fixtures?\.ts$/.test(file)
+  const deterministic = files.filter(isDeterministic)
+  t.ok(deterministic.length > 60, `${deterministic.length} files`)
+  t.same(found(IMPURE, deterministic), [])
 })
 
-/** Imports that the next steps of the move to folders by feature remove. */
-const UPWARD = [
-  'http/request-context → features/faults/state',
-  'features/coverage/answer → control/route',
-  'features/coverage/report → control/schemas',
-  'features/events/read → control/route',
-  'features/events/read → control/schemas',
-  'features/request-log/verify → control/schemas',
-]
-
-t.test('architecture, import rule: a layer imports itself and the layers below', async t => {
-  const upward = LAYERS.flatMap((layer, at) =>
-    broken(layer, target => within(...LAYERS.slice(0, at + 1))(target) || SHARED.includes(target.target)),
-  )
-  t.same(upward, UPWARD)
-})
-
-t.test('architecture, import rule: an area never imports another area, nor their table', async t => {
-  const inAreas = modules.filter(({ path }) => path !== 'areas/index')
-  const isOwn = (target: Import, from: Module) =>
-    layerOf(target.target) !== 'areas' || areaOf(target.target) === areaOf(from.path)
-  t.same(broken('areas', isOwn, inAreas), [])
-})
-
-/** Whether a module runs in a browser only. */
-const isForBrowsers = (path: string) => path.includes('/browser/')
-
-t.test('architecture, import rule: the server imports no module that is for browsers', async t => {
-  t.ok(modules.some(({ path }) => isForBrowsers(path)))
-  t.same(
-    modules
-      .filter(({ path }) => !isForBrowsers(path))
-      .flatMap(({ path, imports }) =>
-        imports.filter(({ target }) => isForBrowsers(target)).map(({ target }) => `${path} → ${target}`),
-      ),
-    [],
-  )
-})
-
-t.test('architecture, import rule: there are no circles', async t => {
-  const imports = new Map(
-    modules.map(({ path, imports }) => [
-      path,
-      imports.filter(({ isPackage }) => !isPackage).map(({ target }) => target),
-    ]),
-  )
-  const done = new Set<string>()
-  const circles: string[] = []
-  const visit = (path: string, trail: readonly string[]) => {
-    if (trail.includes(path)) circles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
-    if (done.has(path) || trail.includes(path)) return
-    for (const target of imports.get(path) ?? []) visit(target, [...trail, path])
-    done.add(path)
-  }
-  for (const path of imports.keys()) visit(path, [])
-  t.same(circles, [])
-})
-
-/** What would make the core depend on anything but its arguments, or its operations divisible. */
-function impurities({ path, source, imports }: Module): string[] {
-  const found: string[] = []
-  const isNamed = (node: ts.Node, name: string) => ts.isIdentifier(node) && node.text === name
-  const globals = [
-    'setTimeout',
-    'setInterval',
-    'setImmediate',
-    'queueMicrotask',
-    'performance',
-    'process',
-    'Promise',
-    'fetch',
-    'require',
-    'globalThis',
-  ]
-  walk(source, node => {
-    const note = (what: string) => {
-      const { line } = source.getLineAndCharacterOfPosition(node.getStart(source))
-      found.push(`${path}:${line + 1} ${what}`)
-    }
-    if (ts.isPropertyAccessExpression(node)) {
-      if (isNamed(node.expression, 'Date') && node.name.text === 'now') note('Date.now')
-      if (isNamed(node.expression, 'Math') && node.name.text === 'random') note('Math.random')
-    } else if (ts.isNewExpression(node) && isNamed(node.expression, 'Date') && (node.arguments?.length ?? 0) === 0) {
-      note('new Date()')
-    } else if (ts.isCallExpression(node) && isNamed(node.expression, 'Date')) {
-      note('Date()')
-    } else if (ts.isAwaitExpression(node)) {
-      note('await')
-    } else if (node.kind === ts.SyntaxKind.AsyncKeyword) {
-      note('async')
-    } else if (ts.isForOfStatement(node) && node.awaitModifier !== undefined) {
-      note('for await')
-    } else if (ts.isIdentifier(node) && globals.includes(node.text)) {
-      const { parent } = node
-      const isMember = ts.isPropertyAccessExpression(parent) && parent.name === node
-      const isKey = (ts.isPropertyAssignment(parent) || ts.isPropertySignature(parent)) && parent.name === node
-      if (!isMember && !isKey) note(node.text)
-    }
+for (const [source, matches] of [
+  ['const now = Date.now', ['Date.now']],
+  ['new Date()', ['new Date']],
+  ['new Date', ['new Date']],
+  ['Date()', ['Date(']],
+  ['Math.random()', ['Math.random']],
+  ['const f = async () => await g()', ['async', 'await']],
+  ['for await (const a of b) {}', ['await']],
+  ["import { randomUUID } from 'node:crypto'", ['randomUUID']],
+  ['new Date(0); Date.parse(a)', []],
+  ['// await\n/* Date.now() */', []],
+] as const) {
+  t.test(`architecture: the check for real time, chance and waiting reads ${JSON.stringify(source)}`, async t => {
+    t.same(matchesOf(IMPURE, source), matches)
   })
-  for (const { target, isPackage } of imports) {
-    if (!isPackage) continue
-    const module = target.replace(/^node:/, '').split('/')[0] as string
-    if (
-      ['fs', 'timers', 'perf_hooks', 'process', 'child_process', 'os', 'net', 'http', 'worker_threads'].includes(module)
-    )
-      found.push(`${path} → ${target}`)
-    if (target.endsWith('crypto')) {
-      const random = /\b(randomBytes|randomUUID|randomInt|randomFill\w*|getRandomValues|webcrypto)\b/.exec(source.text)
-      if (random !== null) found.push(`${path} → ${random[0]}`)
-    }
-  }
-  return found
 }
 
-t.test('control plane: nothing below src/http reads the real time, chance, files or settings, or waits', async t => {
-  const below = modules.filter(
-    ({ path }) => path.startsWith('core/') || (path.startsWith('areas/') && !isForBrowsers(path)),
+t.test('architecture: Biome refuses timers, promises and the process in core, areas and tenants', async t => {
+  const wrong = 'setTimeout(f, 1)\nfetch(process.title)\nexport const a: Promise<1> = b.then\n'
+  const folder = t.testdir({
+    'biome.json': readFileSync('biome.json', 'utf8'),
+    src: { core: { 'a.ts': wrong }, areas: { bills: { 'a.ts': wrong } }, http: { 'a.ts': wrong } },
+  })
+  const { stdout } = spawnSync(resolve('node_modules/.bin/biome'), ['lint', '--reporter=github'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  const refused = stdout.matchAll(/file=\S*?(src\/\S+?),\S*Do not use the global variable (\w+)/g)
+  t.same(
+    [...refused].map(([, path, name]) => `${path} ${name}`),
+    ['src/areas/bills/a.ts', 'src/core/a.ts'].flatMap(path =>
+      ['setTimeout', 'fetch', 'process', 'Promise'].map(name => `${path} ${name}`),
+    ),
   )
-  t.ok(below.length > 30, `${below.length} modules`)
-  t.same(below.flatMap(impurities), [])
 })
 
 t.test('architecture: config.ts is the only reader of the environment; cli.ts passes it on', async t => {
-  const readers = modules.filter(({ source }) => {
-    let reads = false
-    walk(source, node => {
-      const isAccess =
-        (ts.isPropertyAccessExpression(node) && node.name.text === 'env') ||
-        (ts.isElementAccessExpression(node) &&
-          ts.isStringLiteralLike(node.argumentExpression) &&
-          node.argumentExpression.text === 'env') ||
-        (ts.isBindingElement(node) && (node.propertyName ?? node.name).getText() === 'env')
-      const isImport = ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'env'
-      if (isAccess || isImport) reads = true
-    })
-    return reads
-  })
-  t.same(
-    readers.map(({ path }) => path),
-    ['cli'],
-  )
-})
-
-t.test('the checks of this test see what they look for', async t => {
-  const imports = parse(
-    'areas/bills/store',
-    `import a from '../mandates/store.js'
-     import type { B } from '../../core/clock.js'
-     export * from 'fastify'
-     const c = () => import('../../http/region.js')
-     type D = typeof import('../../world.js')`,
-  ).imports
-  t.same(imports, [
-    { target: 'areas/mandates/store', isPackage: false },
-    { target: 'core/clock', isPackage: false },
-    { target: 'fastify', isPackage: true },
-    { target: 'http/region', isPackage: false },
-    { target: 'world', isPackage: false },
-  ])
-  t.same(
-    broken('areas', within('core', 'http', 'areas'), [
-      parse('areas/bills/store', `import a from '../mandates/store.js'; import b from '../../world.js'`),
-    ]),
-    ['areas/bills/store → world'],
-  )
-  for (const [text, what] of [
-    ['const f = Date.now', 'Date.now'],
-    ['new Date()', 'new Date()'],
-    ['new Date', 'new Date()'],
-    ['Date()', 'Date()'],
-    ['Math.random()', 'Math.random'],
-    ['setTimeout(f, 1)', 'setTimeout'],
-    ['setInterval(f, 1)', 'setInterval'],
-    ['setImmediate(f)', 'setImmediate'],
-    ['const f = async () => {}', 'async'],
-    ['await f()', 'await'],
-    ['process.env.HOME', 'process'],
-  ] as const) {
-    t.same(impurities(parse('core/x', text)), [`core/x:1 ${what}`], text)
-  }
-  t.same(impurities(parse('core/x', `import { readFileSync } from 'node:fs'`)), ['core/x → node:fs'])
-  t.same(impurities(parse('core/x', `import { randomUUID } from 'node:crypto'`)), ['core/x → randomUUID'])
-  t.same(impurities(parse('core/x', 'new Date(0); Date.parse(a); order.process(b); ({ process: c })')), [])
+  t.same(found(/\benv\b/g, files), ['cli.ts: env', 'cli.ts: env'])
 })
 
 t.test('tests: the index of each folder imports every test of the folder', async t => {

@@ -6,6 +6,13 @@ import type { TenantContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'
 
+declare module '../../http/request-context.js' {
+  interface RequestContext {
+    /** The faults that fired; null where none did. */
+    faults: AppliedFaults | null
+  }
+}
+
 /** The requests that a fault applies to. A member that is left out matches all; `*` in `path` matches any text. */
 export interface FaultMatch {
   readonly method?: string

@@ -1,0 +1,85 @@
+/**
+ * The layers of src from bottom to top (ARCHITECTURE.md, Layout). A file may import from its own layer and those below.
+ * A file of no layer may import nothing, and no file may import it.
+ */
+const LAYERS = [
+  'core/',
+  '(?:bounds|package)\\.ts',
+  'http/',
+  'openapi/',
+  'areas/[^/]+/',
+  'areas/index\\.ts',
+  // The parts of a feature that tenants hold.
+  'features/[^/]+/(?:state|schemas)\\.ts',
+  'tenants/',
+  'features/',
+  'turns/',
+  'control/',
+  'server\\.ts',
+  '(?:start|config|log|health|replay)\\.ts|client/',
+  '(?:commands|cli)\\.ts',
+]
+
+/** @param {string[]} paths regular expressions below src */
+const below = paths => `^src/(?:${paths.join('|')})`
+
+/** Whatever is no file of src: packages, and modules of Node. */
+const PACKAGES = '^(?!src/)'
+const BROWSER = '^src/areas/[^/]+/browser/'
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  allowed: [
+    ...LAYERS.map((layer, at) => ({
+      // The first layer that fits a path is its layer.
+      from: { path: below([layer]), ...(at > 0 && { pathNot: below(LAYERS.slice(0, at)) }) },
+      to: { path: [below(LAYERS.slice(0, at + 1)), PACKAGES] },
+    })),
+    // Wrong, until the routes and schemas of these features are in their folders.
+    {
+      from: { path: '^src/features/(?:coverage/(?:answer|report)|events/read|request-log/verify)\\.ts$' },
+      to: { path: '^src/control/(?:route|schemas)\\.ts$' },
+    },
+  ],
+  allowedSeverity: 'error',
+  forbidden: [
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-other-area',
+      severity: 'error',
+      from: { path: '^src/areas/([^/]+)/' },
+      to: { path: '^src/areas/[^/]+/', pathNot: '^src/areas/$1/' },
+    },
+    {
+      name: 'no-browser-modules-in-the-server',
+      severity: 'error',
+      from: { path: '^src/', pathNot: BROWSER },
+      to: { path: BROWSER },
+    },
+    {
+      name: 'core-imports-few-packages',
+      severity: 'error',
+      from: { path: '^src/core/' },
+      to: { path: PACKAGES, pathNot: ['^crypto$', '/ibantools/'] },
+    },
+    {
+      name: 'deterministic-layers-read-no-files-or-timers',
+      severity: 'error',
+      from: {
+        path: '^src/(?:core|areas|tenants)/',
+        pathNot: [BROWSER, '^src/tenants/(?:fixtures|check-fixture)\\.ts$'],
+      },
+      to: {
+        dependencyTypes: ['core'],
+        path: '^(?:fs|timers|perf_hooks|process|child_process|os|net|https?|http2|worker_threads)(?:/|$)',
+      },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    // Imports of types count, too.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+  },
+}
