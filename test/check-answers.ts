@@ -13,19 +13,26 @@ import { createChecker, DOCUMENTS, operationsOf, resolve } from './docs/contract
 
 type Check = (schema: Json, value: unknown) => string | null
 
-/** The operations of both documents, by method and path, each with the check of its document. */
+/** The operations of all documents, by method and path, each with the check of its document. */
 let operations: Map<string, Operation & { check: Check }> | undefined
 
-/** Returns the operation of a request. Undefined: its route is in no document. */
-function operationOf({ method, routeOptions: { url = '' } }: FastifyRequest) {
-  operations ??= new Map(
-    Object.values(DOCUMENTS).flatMap(file => {
-      const document = JSON.parse(readFileSync(new URL(`../../openapi/${file}`, import.meta.url), 'utf8'))
+/** Checks later answers against these documents, which are by default those of the folder `openapi`. */
+export function checkAgainst(documents: readonly Json[]): void {
+  operations = new Map(
+    documents.flatMap(document => {
       const check = createChecker(document)
       return operationsOf(document).map(operation => [`${operation.method} ${operation.path}`, { ...operation, check }])
     }),
   )
-  return operations.get(`${method === 'HEAD' ? 'GET' : method} ${url.replace(/:(\w+)/g, '{$1}')}`)
+}
+
+const readDocument = (file: string): Json =>
+  JSON.parse(readFileSync(new URL(`../../openapi/${file}`, import.meta.url), 'utf8'))
+
+/** Returns the operation of a request. Undefined: its route is in no document. */
+function operationOf({ method, routeOptions: { url = '' } }: FastifyRequest) {
+  if (operations === undefined) checkAgainst(Object.values(DOCUMENTS).map(readDocument))
+  return operations?.get(`${method === 'HEAD' ? 'GET' : method} ${url.replace(/:(\w+)/g, '{$1}')}`)
 }
 
 /** Returns the response that an operation documents for an answer. */

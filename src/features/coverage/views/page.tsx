@@ -127,7 +127,9 @@ function Area({ name, operations, states }: AreaCoverage) {
         {states.map(({ kind, met, missed }) => (
           <div key={kind} class="states">
             <div>
-              <h3>States of a {toWords(kind)}</h3>
+              <h3>
+                States of {/^[aeiou]/.test(kind) ? 'an' : 'a'} {toWords(kind)}
+              </h3>
               <p class="purpose">In the answers that the app has got</p>
             </div>
             <Values met={met} missed={missed} />

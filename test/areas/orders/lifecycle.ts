@@ -1,0 +1,10 @@
+import type { Lifecycle } from '../../../src/core/records/state-machine.js'
+
+export const ORDER_STATUSES = ['PLACED', 'SHIPPED'] as const
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+export type OrderVerb = 'ship'
+
+export const orderLifecycle: Lifecycle<OrderStatus, OrderVerb> = {
+  PLACED: { ship: 'SHIPPED' },
+  SHIPPED: {},
+}

@@ -1,0 +1,54 @@
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { assumed, failures, RegionHeader } from '../../../src/http/schemas.js'
+import { NewOrder, Order, OrderList, OrderQuery } from './schemas.js'
+import type { OrderStore } from './store.js'
+
+const common = {
+  tags: ['orders'],
+  'x-fidelity': 'assumed',
+  'x-fidelity-note': 'Exists only in a test.',
+  headers: RegionHeader(assumed, 'EU'),
+} as const
+
+// The types of the server have no orders.
+const ordersOf = ({ sandbox }: FastifyRequest) => (sandbox.tenant as unknown as { orders: OrderStore }).orders
+
+/** /api/v1/orders */
+export const orderRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
+  app.post(
+    '',
+    {
+      schema: {
+        operationId: 'createOrder',
+        summary: 'Place an order',
+        description: 'The order is SHIPPED a day later.',
+        'x-error-codes': ['DUPLICATE_REFERENCE'],
+        ...common,
+        body: NewOrder,
+        response: { 201: Order, ...failures },
+      },
+    },
+    (request, reply) => {
+      reply.code(201)
+      return ordersOf(request).create(request.sandbox.region, request.body)
+    },
+  )
+
+  app.get(
+    '',
+    {
+      schema: {
+        operationId: 'listOrders',
+        summary: 'List orders, newest first',
+        description: 'All orders of the tenant.',
+        ...common,
+        querystring: OrderQuery,
+        response: { 200: OrderList, ...failures },
+      },
+    },
+    request => ordersOf(request).list(request.sandbox.region, request.query),
+  )
+
+  done()
+}

@@ -1,0 +1,59 @@
+import type { List } from '../../../src/core/records/list.js'
+import { createStatefulRepository } from '../../../src/core/records/stateful-repository.js'
+import type { Region } from '../../../src/core/rules/regions.js'
+import type { TenantContext } from '../../../src/core/tenant-context.js'
+import type { Instant } from '../../../src/core/time/time.js'
+import { formatInstant, parseInstant } from '../../../src/core/time/time.js'
+import type { OrderStatus, OrderVerb } from './lifecycle.js'
+import { orderLifecycle } from './lifecycle.js'
+import type { NewOrder, Order, OrderQuery, SeedOrder } from './schemas.js'
+
+const DAY_MS = 86_400_000
+
+export type OrderStore = ReturnType<typeof createOrderStore>
+
+/** The orders of one tenant, all in region EU. */
+export function createOrderStore(context: TenantContext) {
+  const repository = createStatefulRepository<Order, OrderStatus, OrderVerb>(
+    {
+      name: 'orders',
+      event: 'order',
+      noun: 'order',
+      lifecycle: orderLifecycle,
+      referenceField: 'orderReference',
+      reference: order => order.orderReference,
+      region: () => 'EU',
+      createdAt: order => order.createdAt,
+      plan: ({ status, createdAt }) =>
+        status === 'PLACED' ? { at: (parseInstant(createdAt) as Instant) + DAY_MS, verb: 'ship', cause: 'time' } : null,
+    },
+    context,
+  )
+
+  function build({ orderReference, amount }: NewOrder, status: OrderStatus = 'PLACED'): Order {
+    const now = formatInstant(context.clock.now())
+    return { orderReference, amount, status, createdAt: now, updatedAt: now }
+  }
+
+  return {
+    /** @throws DUPLICATE_REFERENCE */
+    create(region: Region, input: NewOrder): Order {
+      repository.assertUnused(region, input.orderReference)
+      return repository.create(region, build(input), 'api').record
+    },
+
+    /** @throws INVALID_CURSOR */
+    list: (region: Region, query: OrderQuery): List<Order> => repository.list(region, query),
+
+    /** Checks seeded orders, of any state. @throws DUPLICATE_REFERENCE */
+    stage(seeds: readonly SeedOrder[], path: string) {
+      const records = seeds.map(seed => ({ region: 'EU' as const, record: build(seed, seed.status) }))
+      return { commit: repository.stage(records, path) }
+    },
+
+    snapshot: repository.snapshot,
+    restore: repository.restore,
+
+    size: repository.size,
+  }
+}
