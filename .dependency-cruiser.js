@@ -60,7 +60,7 @@ export default {
       name: 'core-imports-few-packages',
       severity: 'error',
       from: { path: '^src/core/' },
-      to: { path: PACKAGES, pathNot: ['^crypto$', '/ibantools/'] },
+      to: { path: PACKAGES, pathNot: ['^crypto$', '/(?:ibantools|tinyqueue)/'] },
     },
     {
       name: 'deterministic-layers-read-no-files-or-timers',

@@ -1,4 +1,4 @@
-import { firstIndex } from '../records/binary-search.js'
+import TinyQueue from 'tinyqueue'
 import type { Instant } from './time.js'
 
 /** An item that can have work due at some instant. */
@@ -28,36 +28,46 @@ export interface Scheduler {
   take(): Pick<Plan, 'item' | 'work'>
 }
 
-/** The number of taken places at the front that are kept before they are removed together. */
-const MOST_TAKEN = 1000
+/** Sorts by due time, then by sequence. */
+const comparePlans = (a: Plan, b: Plan) => a.at - b.at || a.sequence - b.sequence
+
+/** The number of replaced plans that the heap keeps before they are removed together. */
+const MOST_REPLACED = 1000
 
 export function createScheduler(): Scheduler {
-  // Sorted, the next one first. New plans are mostly the latest, so that inserting one moves few others.
-  const plans: Plan[] = []
-  let taken = 0
+  /** The present plan of each item that has one. */
+  const plans = new Map<Schedulable, Plan>()
+  // The heap also holds replaced plans, which are skipped when they come first.
+  let heap = new TinyQueue<Plan>([], comparePlans)
 
-  /** Returns the index of the first plan that is not due before the given place. */
-  const indexOf = (at: Instant, sequence: number) =>
-    Math.max(
-      taken,
-      firstIndex(plans, plan => plan.at > at || (plan.at === at && plan.sequence >= sequence)),
-    )
+  /** Returns the plan that is due next; undefined: there is none. */
+  function first(): Plan | undefined {
+    let plan = heap.peek()
+    while (plan !== undefined && plans.get(plan.item) !== plan) {
+      heap.pop()
+      plan = heap.peek()
+    }
+    return plan
+  }
 
   return {
     plan(item, at, work) {
-      const { dueAt, sequence } = item
-      if (dueAt === at) return
-      if (dueAt !== null) plans.splice(indexOf(dueAt, sequence), 1)
+      if (item.dueAt === at) return
       item.dueAt = at
-      if (at !== null) plans.splice(indexOf(at, sequence), 0, { at, sequence, item, work })
-    },
-    nextAt: () => plans[taken]?.at ?? null,
-    take() {
-      const plan = plans[taken++] as Plan
-      if (taken > MOST_TAKEN || taken === plans.length) {
-        plans.splice(0, taken)
-        taken = 0
+      if (at === null) {
+        plans.delete(item)
+        return
       }
+      const plan = { at, sequence: item.sequence, item, work }
+      plans.set(item, plan)
+      heap.push(plan)
+      if (heap.length > 2 * plans.size + MOST_REPLACED) heap = new TinyQueue([...plans.values()], comparePlans)
+    },
+    nextAt: () => first()?.at ?? null,
+    take() {
+      const plan = first() as Plan
+      heap.pop()
+      plans.delete(plan.item)
       plan.item.dueAt = null
       return plan
     },
