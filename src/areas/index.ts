@@ -1,7 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { TArray, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import type { OutcomeMatch } from '../core/outcomes.js'
+import type { OutcomeMatch } from '../core/outcome-match.js'
 import type { TenantContext } from '../core/tenant-context.js'
 import { assumed } from '../http/schemas.js'
 import { accountRoutes } from './accounts/routes.js'

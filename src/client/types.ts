@@ -15,9 +15,15 @@ import type * as mandates from '../areas/mandates/schemas.js'
 import type * as payoutLinks from '../areas/payout-links/schemas.js'
 import type * as control from '../control/schemas.js'
 import type { Region } from '../core/rules/regions.js'
+import type { CoverageReport } from '../features/coverage/schemas.js'
+import type * as deprecations from '../features/deprecations/schemas.js'
+import type * as events from '../features/events/schemas.js'
+import type * as faults from '../features/faults/schemas.js'
 import type { Effect } from '../features/faults/state.js'
+import type * as outcomes from '../features/outcomes/schemas.js'
 import type { Recording } from '../features/recording/file-format.js'
 import type { LoggedExchange } from '../features/request-log/request-log.js'
+import type * as requests from '../features/request-log/schemas.js'
 import type * as seed from '../tenants/seed.js'
 import type * as snapshot from '../tenants/snapshot.js'
 
@@ -84,43 +90,43 @@ export type ClockStep =
   | { readonly by?: never; readonly to?: never; readonly toNextEvent: true }
 
 /** A fault to arm: the requests that match, the number of times and the effect. */
-export type FaultRequest = Input<Omit<Static<typeof control.FaultRequest>, 'effect'>> & { readonly effect: Effect }
+export type FaultRequest = Input<Omit<Static<typeof faults.FaultRequest>, 'effect'>> & { readonly effect: Effect }
 /** A fault with its state. */
-export type Fault = Omit<Static<typeof control.Fault>, 'effect' | 'match'> &
+export type Fault = Omit<Static<typeof faults.Fault>, 'effect' | 'match'> &
   Pick<FaultRequest, 'effect'> & { match: NonNullable<FaultRequest['match']> }
 export type { Effect }
 
 /** An outcome to arm: the new records that match, and the number of times. */
-export type OutcomeRequest = Input<Static<typeof control.OutcomeRequest>>
+export type OutcomeRequest = Input<Static<typeof outcomes.OutcomeRequest>>
 /** An armed outcome with its state. */
-export type ArmedOutcome = Static<typeof control.ArmedOutcome>
+export type ArmedOutcome = Static<typeof outcomes.ArmedOutcome>
 /** The outcomes of the product, and the armed ones. */
-export type OutcomeTable = Static<typeof control.OutcomeTable>
+export type OutcomeTable = Static<typeof outcomes.OutcomeTable>
 /** The name of an outcome of collections, for example `RETURNED-AM04`. */
 export type CollectionOutcome = NonNullable<Collection['outcome']>
 /** The name of an outcome of payout links. */
 export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
 
 /** Requests that a test expects. Default: at least one. */
-export type Expectation = Input<Static<typeof control.Verification>>
+export type Expectation = Input<Static<typeof requests.Verification>>
 /** The result of an expectation, with the nearest misses if it does not hold. */
-export type Verification = Static<typeof control.VerificationResult>
+export type Verification = Static<typeof requests.VerificationResult>
 /** The answers that the application has met since its reset, and those that it has missed. */
-export type Coverage = Static<typeof control.CoverageReport>
+export type Coverage = Static<typeof CoverageReport>
 /** A filter of the request log. `*` in `path` matches any characters. */
-export type RequestFilter = Filter<Omit<Static<typeof control.RequestQuery>, 'client'>>
+export type RequestFilter = Filter<Omit<Static<typeof requests.RequestQuery>, 'client'>>
 type Filter<T> = { readonly [K in keyof T]: T[K] | undefined }
 
 /** A change of state with its number and cause. */
-export type Event = Static<typeof control.EventList>['data'][number]
+export type Event = Static<typeof events.EventList>['data'][number]
 /** A change of state. */
 export type Transition = ClockAdvanced['transitions'][number]
 export type EventKind = Event['kind']
 
 /** A deprecated operation. */
-export type Deprecation = Static<typeof control.DeprecationList>['data'][number]
+export type Deprecation = Static<typeof deprecations.DeprecationList>['data'][number]
 /** A deprecation to set. Default: deprecated from now on, without a sunset. */
-export type DeprecationRequest = Input<Static<typeof control.DeprecationsUpdate>['data'][number]>
+export type DeprecationRequest = Input<Static<typeof deprecations.DeprecationsUpdate>['data'][number]>
 
 // ----------------------------------------------------------------------------------------------------------- options
 

@@ -1,31 +1,30 @@
 import accepts from '@fastify/accepts'
 import type { Static } from '@sinclair/typebox'
-import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import type { FastifyPluginCallback } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
-import { outcomes } from '../areas/direct-debit/outcomes.js'
 import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
 import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
 import { byArea } from '../areas/index.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
-import { payoutLinkOutcomes } from '../areas/payout-links/outcomes.js'
 import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
 import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
-import type { ArmedOutcome } from '../core/outcomes.js'
-import { isSpent } from '../core/outcomes.js'
 import { formatInstant } from '../core/time/time.js'
-import { answerCoverage } from '../features/coverage/answer.js'
-import { readEvents, streamEvents } from '../features/events/read.js'
-import type { Fault, FaultRequest, Faults } from '../features/faults/state.js'
-import type { Recording } from '../features/recording/file-format.js'
-import { RECORDING_FORMAT, RECORDING_VERSION } from '../features/recording/file-format.js'
-import { verify } from '../features/request-log/verify.js'
-import { JSON_TYPE } from '../http/error-handler.js'
+import type { ControlRoute } from '../features/control-route.js'
+import { route, sendDocument } from '../features/control-route.js'
+import { coverageRoutes } from '../features/coverage/routes.js'
+import { deprecationRoutes } from '../features/deprecations/routes.js'
+import { eventRoutes } from '../features/events/routes.js'
+import { faultRoutes } from '../features/faults/routes.js'
+import { outcomeRoutes } from '../features/outcomes/routes.js'
+import { recordingRoutes } from '../features/recording/routes.js'
+import { requestRoutes } from '../features/request-log/routes.js'
 import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
+import type { Turns } from '../turns/turns.js'
 import { advance } from './advance.js'
-import type { ControlContext, ControlRoute } from './route.js'
-import { addRoutes, route } from './route.js'
+import type { ControlPlane } from './route.js'
+import { addRoutes } from './route.js'
 import * as schemas from './schemas.js'
 
 const querystring = schemas.ClientQuery
@@ -51,13 +50,13 @@ export interface About {
 }
 
 /** The control plane, below /_sandbox. */
-export const controlRoutes: FastifyPluginCallback<{ about: About; context: ControlContext }> = (
+export const controlRoutes: FastifyPluginCallback<{ about: About; context: ControlPlane }> = (
   app,
   { about, context },
   done,
 ) => {
   app.register(accepts)
-  addRoutes(app, context, tableOf(about))
+  addRoutes(app, context, tableOf(about, context.turns))
   done()
 }
 
@@ -65,7 +64,7 @@ export const controlRoutes: FastifyPluginCallback<{ about: About; context: Contr
  * Lists the routes in the order of `docs/control-plane.md`, which describes each call.
  * `?client=` names the tenant; it is `sandbox-client` by default.
  */
-const tableOf = (about: About): readonly ControlRoute[] => {
+const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
   const routes: readonly ControlRoute[] = [
     route({
       method: 'GET',
@@ -75,7 +74,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       querystring,
       response: schemas.Overview,
-      async handle({ registry, turns, realNow }) {
+      async handle({ registry, realNow }) {
         const counts = await turns.all(tenant => tenant.counts())
         return {
           name: about.name,
@@ -108,7 +107,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       querystring,
       summary: 'Whether it takes requests: 503 while closing, and while the database is away',
       response: schemas.Health,
-      async handle({ turns }) {
+      async handle() {
         await turns.check()
         return { status: 'ok' }
       },
@@ -131,7 +130,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
       response: schemas.ClientList,
-      handle: async ({ turns }) => ({ data: await turns.all(describe) }),
+      handle: async () => ({ data: await turns.all(describe) }),
     }),
     route({
       method: 'POST',
@@ -144,7 +143,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       isRecorded: false,
       body: schemas.ClientCredentials,
       response: schemas.ResetResult,
-      handle: ({ registry, turns, body: { client_id, client_secret } }) =>
+      handle: ({ registry, body: { client_id, client_secret } }) =>
         turns.refreshAndTake(client_id, {
           isRead: true,
           record: realNow => void registry.authenticate(client_id, client_secret, realNow),
@@ -234,7 +233,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
         'this or another server.',
       querystring,
       response: schemas.TenantSnapshot,
-      handle: ({ tenant, reply }) => document(reply, tenant().snapshot()),
+      handle: ({ tenant, reply }) => sendDocument(reply, tenant().snapshot()),
     }),
     route({
       method: 'PUT',
@@ -273,35 +272,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
         return { clientId }
       },
     }),
-    route({
-      method: 'GET',
-      url: '/recording',
-      operationId: 'getRecording',
-      errors: ['ANSWER_TOO_LARGE'],
-      summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
-      description:
-        'The file has a start state, and the later requests that changed the tenant. It has no secrets or tokens. A ' +
-        'reset, a restored state and a restart of the server begin another recording. At the limit ' +
-        '`SANDBOX_RECORDING_BYTES` a recording stops: `complete` is then false.',
-      querystring,
-      response: schemas.RecordingFile,
-      handle({ registry, recorder, tenant, client, reply }) {
-        const { clientId, secretDigest, ...identity } = registry.identityOf(client)
-        const name = encodeURIComponent(clientId)
-        reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
-        return document(reply, {
-          format: RECORDING_FORMAT,
-          version: RECORDING_VERSION,
-          recordedBy: about.version,
-          clientId,
-          seed: registry.seed,
-          publicUrl: registry.publicUrl(),
-          tokenLifetime: registry.tokenLifetime,
-          identity,
-          ...recorder.of(tenant()),
-        } satisfies Recording)
-      },
-    }),
+    ...recordingRoutes,
     route({
       method: 'GET',
       url: '/clock',
@@ -515,65 +486,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.ExplainedBill,
       handle: ({ tenant, params, query }) => tenant().bills.explain(params.uniqueReferenceIdentifier, query.region),
     }),
-    route({
-      method: 'GET',
-      url: '/outcomes',
-      operationId: 'listOutcomes',
-      summary: 'The outcomes on demand of collections and payout links, and those that are armed',
-      description:
-        'The app selects an outcome of a collection by its `debtorReference`. `POST /_sandbox/outcomes` arms one ' +
-        'for any request, `PUT …/outcome` gives one to an existing record.',
-      querystring,
-      response: schemas.OutcomeTable,
-      handle: ({ tenant }) => ({
-        data: outcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })),
-        payoutLinks: payoutLinkOutcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })),
-        armed: tenant().outcomes.list().map(showOutcome),
-      }),
-    }),
-    route({
-      method: 'POST',
-      url: '/outcomes',
-      operationId: 'armOutcome',
-      summary: 'Arm an outcome: the next matching collection or payout link that is created has it',
-      description:
-        'The outcome steers records that the API creates later. Of several that match, the first one in the order ' +
-        'of arming counts. A `debtorReference` that selects an outcome wins, and the armed outcome stays armed. An ' +
-        'outcome that can never apply is 400 INVALID_FIELD.',
-      querystring,
-      body: schemas.OutcomeRequest,
-      status: 201,
-      response: schemas.ArmedOutcome,
-      handle: ({ tenant, body }) => showOutcome(tenant().outcomes.arm(body)),
-    }),
-    route({
-      method: 'DELETE',
-      url: '/outcomes',
-      operationId: 'clearOutcomes',
-      summary: 'Remove all armed outcomes',
-      querystring,
-      response: schemas.Cleared,
-      handle: ({ tenant }) => {
-        const { outcomes } = tenant()
-        const removed = outcomes.list().length
-        outcomes.clear()
-        return { removed }
-      },
-    }),
-    route({
-      method: 'DELETE',
-      url: '/outcomes/:id',
-      operationId: 'removeOutcome',
-      errors: ['OUTCOME_NOT_FOUND'],
-      summary: 'Remove one armed outcome',
-      params: schemas.OutcomeParams,
-      querystring,
-      response: schemas.Cleared,
-      handle: ({ tenant, params }) => {
-        tenant().outcomes.remove(params.id)
-        return { removed: 1 }
-      },
-    }),
+    ...outcomeRoutes,
     route({
       method: 'GET',
       url: '/reason-codes',
@@ -614,147 +527,10 @@ const tableOf = (about: About): readonly ControlRoute[] => {
         return renderEmbedDemo()
       },
     }),
-    route({
-      method: 'GET',
-      url: '/events',
-      operationId: 'listEvents',
-      summary: 'Changes of state, in order; ?wait= waits for the next, Accept: text/event-stream streams',
-      description:
-        'Past events are answered at once. With `wait`, an answer without events waits for the next one. With ' +
-        '`Accept: text/event-stream`, the answer is a stream of server-sent events: `id` is the `seq`, `event` the ' +
-        'kind, `data` the event. With a reset or a restored state, numbers start at 1 again: a wait ends, and a ' +
-        'stream sends the event `reset`.',
-      querystring: schemas.EventQuery,
-      response: schemas.EventList,
-      handle({ client, query, request, reply, ...context }) {
-        const isStream = request.method === 'GET' && /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
-        return isStream
-          ? streamEvents(client, query, { request, reply }, context)
-          : readEvents(client, query, request, context)
-      },
-    }),
-    route({
-      method: 'GET',
-      url: '/requests',
-      operationId: 'listRequests',
-      errors: ['ANSWER_TOO_LARGE'],
-      summary: 'What the app under test sent and got, secrets masked',
-      description:
-        'The log has requests of the API and the token endpoint, but no calls of the control plane. A request ' +
-        'without a known client is in the log of `sandbox-client`. The oldest requests are dropped at the limits ' +
-        '`SANDBOX_JOURNAL_ENTRIES` and `SANDBOX_JOURNAL_BYTES`.',
-      querystring: schemas.RequestQuery,
-      response: schemas.RequestList,
-      handle: ({ requestLog, tenant, client, query }) => {
-        tenant()
-        return requestLog.list(client, query)
-      },
-    }),
-    route({
-      method: 'DELETE',
-      url: '/requests',
-      operationId: 'clearRequests',
-      summary: 'Empty the request log',
-      description: 'The numbers of later requests continue.',
-      isRecorded: false,
-      querystring,
-      response: schemas.Cleared,
-      handle: ({ requestLog, tenant, client }) => {
-        tenant()
-        return Promise.resolve(requestLog.clear(client)).then(removed => ({ removed }))
-      },
-    }),
-    route({
-      method: 'POST',
-      url: '/requests/verify',
-      operationId: 'verifyRequests',
-      summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
-      description:
-        'The answer is 200 even if `matched` is false. Only requests that are still in the log are compared. A ' +
-        'request matches if it has all given values. The expected number is `times`, or `atLeast` and `atMost`; by ' +
-        'default at least one.',
-      isRecorded: false,
-      querystring,
-      body: schemas.Verification,
-      response: schemas.VerificationResult,
-      handle: ({ requestLog, tenant, client, body }) => {
-        tenant()
-        return verify(requestLog, client, body)
-      },
-    }),
-    route({
-      method: 'GET',
-      url: '/coverage',
-      operationId: 'getCoverage',
-      summary:
-        'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
-      description:
-        'Only requests of the API count, and only those with an answer. Only errors that an app has to handle can ' +
-        'be missed. A request that prefers HTML gets a page.',
-      querystring,
-      response: schemas.CoverageReport,
-      hasPage: true,
-      handle: ({ tenant, request, reply, ...context }) => answerCoverage(tenant().clientId, request, reply, context),
-    }),
-    route({
-      method: 'GET',
-      url: '/faults',
-      operationId: 'listFaults',
-      summary: 'All faults, also those that are spent, and how often each has fired',
-      description: 'A fault stays in the list until it is removed.',
-      querystring,
-      response: schemas.FaultList,
-      handle: ({ tenant, realNow }) => {
-        const { faults } = tenant()
-        return { data: faults.list().map(fault => show(fault, faults, realNow)) }
-      },
-    }),
-    route({
-      method: 'POST',
-      url: '/faults',
-      operationId: 'armFault',
-      summary: 'Arm a fault: error, delay, drop, reset, truncate, garbage, dribble, stale-token',
-      description:
-        'Faults apply to valid requests of the API. A request with an invalid token or a schema error is refused as ' +
-        'usual, and not counted. A request gets all matching delays, and the first matching fault of another kind ' +
-        'in the order of arming. A fault that can never fire is 400 INVALID_FIELD.',
-      querystring,
-      body: schemas.FaultRequest,
-      status: 201,
-      response: schemas.Fault,
-      handle: ({ tenant, operations, realNow, body }) => {
-        const { faults } = tenant()
-        return show(faults.arm(body as FaultRequest, operations, realNow), faults, realNow)
-      },
-    }),
-    route({
-      method: 'DELETE',
-      url: '/faults',
-      operationId: 'clearFaults',
-      summary: 'Remove all faults',
-      querystring,
-      response: schemas.Cleared,
-      handle: ({ tenant }) => {
-        const { faults } = tenant()
-        const removed = faults.list().length
-        faults.clear()
-        return { removed }
-      },
-    }),
-    route({
-      method: 'DELETE',
-      url: '/faults/:id',
-      operationId: 'removeFault',
-      errors: ['FAULT_NOT_FOUND'],
-      summary: 'Remove one fault',
-      params: schemas.FaultParams,
-      querystring,
-      response: schemas.Cleared,
-      handle: ({ tenant, params }) => {
-        tenant().faults.remove(params.id)
-        return { removed: 1 }
-      },
-    }),
+    ...eventRoutes,
+    ...requestRoutes,
+    ...coverageRoutes,
+    ...faultRoutes,
     route({
       method: 'GET',
       url: '/settings',
@@ -775,46 +551,7 @@ const tableOf = (about: About): readonly ControlRoute[] => {
       response: schemas.Settings,
       handle: ({ tenant, body }) => Object.assign(tenant().settings, body),
     }),
-    route({
-      method: 'GET',
-      url: '/deprecations',
-      operationId: 'listDeprecations',
-      summary: 'The deprecated operations',
-      querystring,
-      response: schemas.DeprecationList,
-      handle: ({ tenant }) => ({ data: tenant().deprecations.list() }),
-    }),
-    route({
-      method: 'PUT',
-      url: '/deprecations',
-      operationId: 'replaceDeprecations',
-      summary: 'Replace the deprecated operations: start, sunset, and whether they are gone after it',
-      description:
-        'The operations send the headers `Deprecation` and `Sunset`. They answer as usual, but 410 OPERATION_SUNSET ' +
-        'from the sunset on with `goneAfterSunset`. An empty list removes all deprecations.',
-      querystring,
-      body: schemas.DeprecationsUpdate,
-      response: schemas.DeprecationList,
-      handle: ({ tenant, operations, body }) => {
-        const { deprecations } = tenant()
-        deprecations.replace(body.data, operations)
-        return { data: deprecations.list() }
-      },
-    }),
-    route({
-      method: 'DELETE',
-      url: '/deprecations',
-      operationId: 'clearDeprecations',
-      summary: 'Deprecate nothing',
-      querystring,
-      response: schemas.Cleared,
-      handle: ({ tenant }) => {
-        const { deprecations } = tenant()
-        const removed = deprecations.list().length
-        deprecations.replace([], [])
-        return { removed }
-      },
-    }),
+    ...deprecationRoutes,
     route({
       method: 'POST',
       url: '/tokens/expire',
@@ -832,13 +569,6 @@ const tableOf = (about: About): readonly ControlRoute[] => {
   ]
   return routes
 }
-
-/** Sends a document that people read, too; made here, so that its members stay in their order. */
-const document = (reply: FastifyReply, value: object) => reply.type(JSON_TYPE).send(JSON.stringify(value, null, 2))
-
-const show = (fault: Fault, faults: Faults, realNow: number) => ({ ...fault, state: faults.stateOf(fault, realNow) })
-
-const showOutcome = (outcome: ArmedOutcome) => ({ ...outcome, state: isSpent(outcome) ? 'spent' : 'armed' })
 
 const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
   code,

@@ -1,4 +1,4 @@
-import type { TProperties, TSchema } from '@sinclair/typebox'
+import type { TProperties } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Bill, BillParams, BillRegionQuery } from '../areas/bills/schemas.js'
 import {
@@ -16,30 +16,11 @@ import {
   PayoutLinkParams,
   StoredPayoutLink,
 } from '../areas/payout-links/schemas.js'
-import { PAGES } from '../features/coverage/coverage.js'
+import { change, Event } from '../features/events/schemas.js'
+import { Cleared, ClientId, ClientQuery, client, Fidelity, Now } from '../features/schemas.js'
 import { assumed, component, Duration, Moment, OneOf, Text, titled } from '../http/schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
-import {
-  ArmedOutcome,
-  ClockMode,
-  ClockRate,
-  ClockState,
-  change,
-  Deprecation,
-  DeprecationRequest,
-  Event,
-  Fault,
-  FaultRequest,
-  OutcomeRequest,
-  Settings,
-  TenantSnapshot,
-} from '../tenants/snapshot.js'
-
-/** Which tenant a call acts on. */
-const client = {
-  client: Type.Optional(assumed(Type.String(), 'The tenant, by its client id; by default `sandbox-client`.')),
-}
-export const ClientQuery = Type.Object(client)
+import { ClockMode, ClockRate, ClockState, Settings, TenantSnapshot } from '../tenants/snapshot.js'
 
 const Counts = component(
   'RecordCounts',
@@ -69,8 +50,6 @@ export const Overview = component('Overview', {
   ),
 })
 
-const ClientId = assumed(Type.String(), 'The client id of the tenant.')
-const Now = assumed(Moment, 'The time of the tenant.')
 const tenantSummary = {
   clientId: ClientId,
   fixture: assumed(Type.String(), 'The fixture that a reset restores.'),
@@ -196,216 +175,6 @@ export const ExplainedMandate = explained('ExplainedMandate', StoredMandate)
 export const ExplainedPayoutLink = explained('ExplainedPayoutLink', StoredPayoutLink)
 export const ExplainedBill = explained('ExplainedBill', Bill)
 
-const count = (least: number, most: number) =>
-  Type.Integer({ minimum: least, maximum: most, 'x-expected': `an integer from ${least} to ${most}` })
-const After = count(0, 999_999_999_999_999)
-const Method = OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')
-
-export const EventQuery = Type.Object({
-  ...client,
-  after: Type.Optional(assumed(After, 'Only events with a higher `seq`. Default: 0.')),
-  kind: Type.Optional(assumed(change.kind, 'Only events of records of this kind.')),
-  reference: Type.Optional(assumed(Text(1, 128), 'Only events of the record with this reference or id.')),
-  wait: Type.Optional(
-    assumed(
-      count(0, 60),
-      'The maximum wait for the next event, in seconds of real time. Default: 0, the answer comes at once.',
-    ),
-  ),
-})
-export const EventList = component('EventList', {
-  data: assumed(Type.Array(Event), 'The first 1,000 events that match, in order.'),
-  last: assumed(Type.Integer(), 'The value of `after` that continues after this answer.'),
-})
-
-export const RequestQuery = Type.Object({
-  ...client,
-  after: Type.Optional(assumed(After, 'Only requests with a higher `seq`. Default: 0.')),
-  method: Type.Optional(assumed(Method, 'Only requests with this method.')),
-  path: Type.Optional(assumed(Text(1, 500), 'Only requests with this path. `*` matches any text, with slashes.')),
-  status: Type.Optional(assumed(count(100, 599), 'Only requests with this status of the answer.')),
-})
-
-const requestLine = {
-  seq: assumed(Type.Integer(), 'The number of the request in the log, from 1.'),
-  method: assumed(Type.String(), 'The method of the request.'),
-  path: assumed(Type.String(), 'The path of the request, as received and without query.'),
-  status: assumed(
-    Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
-    'The status of the answer; null: a fault suppressed the answer.',
-  ),
-}
-/** A logged request and its answer, of which the bodies can be any JSON value. */
-const LoggedRequest = component('LoggedRequest', {
-  seq: requestLine.seq,
-  at: Now,
-  method: requestLine.method,
-  path: requestLine.path,
-  query: assumed(Type.Any(), 'The query parameters by name. A repeated one is a list.'),
-  headers: assumed(Type.Any(), 'The headers of the request, by name in lower case.'),
-  body: assumed(
-    Type.Any(),
-    'The body of the request: the value of JSON and of a form, a note on another body; null: none.',
-  ),
-  status: requestLine.status,
-  responseHeaders: assumed(Type.Any(), 'The headers of the answer, by name in lower case.'),
-  responseBody: assumed(Type.Any(), 'The body of the answer; null: none, or a fault suppressed the answer.'),
-  durationMs: assumed(Type.Number(), 'Milliseconds of real time until the answer, including the delays of faults.'),
-  faults: assumed(
-    Type.Array(Type.Any()),
-    'The faults that fired: `id` and the members of the effect without `message` and `headers`.',
-  ),
-  hints: assumed(Type.Array(Type.String()), 'The sentences of the header `Sandbox-Hint`.'),
-})
-export const RequestList = component('RequestList', {
-  data: assumed(Type.Array(LoggedRequest), 'The requests that match, in order.'),
-  last: assumed(Type.Integer(), 'The `seq` of the latest request, whether it matches or not.'),
-  dropped: assumed(Type.Integer(), 'The number of requests that the log dropped to make room for later ones.'),
-})
-
-const Anything = Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' })
-export const Verification = component(
-  'VerificationRequest',
-  {
-    method: Type.Optional(assumed(Method, 'The method. Default: any.')),
-    path: Type.Optional(
-      assumed(Text(1, 500), 'The path without query. `*` matches any text, with slashes. Default: any.'),
-    ),
-    query: Type.Optional(
-      assumed(
-        Type.Unsafe<Record<string, string | string[]>>({
-          type: 'object',
-          maxProperties: 50,
-          additionalProperties: {
-            type: ['string', 'array'],
-            items: { type: 'string', 'x-expected': 'a string' },
-            'x-expected': 'a string, or a list of strings where it is repeated',
-          },
-          'x-expected': 'an object of query parameters and their values',
-        }),
-        'Query parameters and their values, as text. A repeated one is a list. Others may be present.',
-      ),
-    ),
-    headers: Type.Optional(
-      assumed(
-        Type.Unsafe<Record<string, string>>({
-          type: 'object',
-          maxProperties: 50,
-          additionalProperties: { type: 'string', 'x-expected': 'a string' },
-          'x-expected': 'an object of header fields and their values',
-        }),
-        'Headers and their values as the log shows them, such as `Bearer ***`. Names in any case. Others may be present.',
-      ),
-    ),
-    body: Type.Optional(
-      assumed(
-        Anything,
-        'The body as the log shows it. An object may have further members, at any depth. Lists must be equal.',
-      ),
-    ),
-    status: Type.Optional(assumed(count(100, 599), 'The status of the answer. Default: any.')),
-    times: Type.Optional(assumed(count(0, 1_000_000), 'The exact number of requests, without `atLeast` and `atMost`.')),
-    atLeast: Type.Optional(
-      assumed(count(0, 1_000_000), 'The minimum number of requests. Default: 1, or 0 with `atMost`.'),
-    ),
-    atMost: Type.Optional(assumed(count(0, 1_000_000), 'The maximum number of requests. Default: no limit.')),
-  },
-  { method: 'POST', path: '/api/v1/direct-debit', body: { amount: '49.90' }, times: 1 },
-)
-export const VerificationResult = component('VerificationResult', {
-  matched: assumed(Type.Boolean(), 'Whether the number of matching requests is as expected.'),
-  count: assumed(Type.Integer(), 'The number of matching requests.'),
-  dropped: assumed(Type.Integer(), 'The number of requests that the log dropped earlier. They are not compared.'),
-  nearestMisses: Type.Optional(
-    assumed(
-      Type.Array(
-        Type.Object({
-          ...requestLine,
-          differences: assumed(
-            Type.Array(
-              Type.Object({
-                at: assumed(Type.String(), 'The place of the difference, such as `body.amount`.'),
-                expected: assumed(Type.Any(), 'The expected value. Secrets are masked.'),
-                actual: Type.Optional(assumed(Type.Any(), 'The value of the request. Absent: it has none.')),
-              }),
-            ),
-            'The differences from the expectation.',
-          ),
-        }),
-      ),
-      'Up to three other requests with the fewest differences. Absent if `matched` is true.',
-    ),
-  ),
-})
-export const Cleared = component('RemovedCount', { removed: assumed(Type.Integer(), 'The number of removed items.') })
-
-const met = <T extends TSchema>(values: T) => ({
-  met: assumed(Type.Array(values), 'The values that the app has met.'),
-  missed: assumed(Type.Array(values), 'The other values that the app has to expect.'),
-})
-const MetCount = Type.Object({
-  met: assumed(Type.Integer(), 'The number of met ones.'),
-  of: assumed(Type.Integer(), 'The number of all, met and missed.'),
-})
-export const CoverageReport = component('CoverageReport', {
-  clientId: ClientId,
-  summary: assumed(
-    Type.Object({
-      operations: assumed(MetCount, 'The operations, met by any request.'),
-      statuses: assumed(MetCount, 'The statuses of answers, counted for each operation.'),
-      errorCodes: assumed(MetCount, 'The error codes, counted for each operation.'),
-      states: assumed(MetCount, 'The states of records, counted for each kind.'),
-      pages: assumed(MetCount, 'The kinds of pages, counted for each list.'),
-    }),
-    'The numbers of met values.',
-  ),
-  operations: assumed(
-    Type.Array(
-      Type.Object({
-        operation: assumed(Type.String(), 'The method and the path of the operation, such as `GET /api/v1/mandates`.'),
-        requests: assumed(Type.Integer(), 'The number of its requests with an answer since the reset.'),
-        statuses: assumed(Type.Object(met(Type.Integer())), 'The statuses of its answers.'),
-        errorCodes: assumed(
-          Type.Object(met(Type.String())),
-          'The error codes of its answers. Only errors that an app has to handle can be missed.',
-        ),
-        pages: Type.Optional(
-          assumed(
-            Type.Object(met(OneOf(...PAGES))),
-            'The pages of a list. first: without cursor. following: with a cursor. empty: without records.',
-          ),
-        ),
-      }),
-    ),
-    'The operations of the API.',
-  ),
-  states: assumed(
-    Type.Array(Type.Object({ kind: change.kind, ...met(Type.String()) })),
-    'The states of records in answers, by kind.',
-  ),
-})
-
-export const FaultList = component('FaultList', {
-  data: assumed(Type.Array(Fault), 'The faults in the order of arming, including spent and expired ones.'),
-})
-export const FaultParams = Type.Object({ id: assumed(Text(1, 64), 'The id of the fault, such as `fault-1`.') })
-
-export const DeprecationList = component('DeprecationList', {
-  data: assumed(Type.Array(Deprecation), 'The deprecated operations.'),
-})
-export const DeprecationsUpdate = component(
-  'DeprecationsUpdate',
-  {
-    data: assumed(
-      Type.Array(DeprecationRequest, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
-      'The deprecated operations. They replace all earlier ones.',
-    ),
-  },
-  {
-    data: [{ operation: 'GET /api/v1/mandates', sunset: '2030-06-30T00:00:00Z', goneAfterSunset: true }],
-  },
-)
-
 /** The client ids that open registration takes (decisions §3). */
 const NewClientId = Type.String({
   minLength: 1,
@@ -427,44 +196,10 @@ export const ForkResult = component('ForkResult', { clientId: assumed(Type.Strin
 
 export const TokensExpired = component('TokensExpired', { clientId: ClientId, now: Now })
 
-export const RecordingFile = Type.Unsafe<object>({
-  type: 'object',
-  description: 'A file for `payments-sandbox replay`.',
-})
-
 export const OpenApiDocument = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
 
 export const BillExplainQuery = Type.Object({ ...client, ...BillRegionQuery })
 
-const Fidelity = assumed(
-  OneOf('documented', 'assumed'),
-  'documented: the service documents it. assumed: the sandbox assumes it.',
-)
-
-const outcome = {
-  outcome: assumed(Type.String(), 'The name of the outcome, for `POST /_sandbox/outcomes` and `PUT …/outcome`.'),
-  description: assumed(Type.String(), 'The effect on the record. D is the collection date.'),
-  fidelity: Fidelity,
-}
-export const OutcomeTable = component('OutcomeTable', {
-  data: assumed(
-    Type.Array(
-      Type.Object({
-        debtorReference: assumed(
-          Type.String(),
-          'The `debtorReference` that selects the outcome in `POST /api/v1/direct-debit`.',
-        ),
-        ...outcome,
-      }),
-    ),
-    'The outcomes of collections.',
-  ),
-  payoutLinks: assumed(Type.Array(Type.Object(outcome)), 'The outcomes of payout links.'),
-  armed: assumed(Type.Array(ArmedOutcome), 'The armed outcomes in the order of arming, including spent ones.'),
-})
-export const OutcomeParams = Type.Object({
-  id: assumed(Text(1, 64), 'The id of the armed outcome, such as `outcome-1`.'),
-})
 export const ReasonCodeTable = component('ReasonCodeTable', {
   data: assumed(
     Type.Array(
@@ -510,18 +245,16 @@ export const ErrorTable = component('ErrorTable', {
 export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'manual' })
 
 export {
-  ArmedOutcome,
   BillParams,
   Claim,
+  Cleared,
+  ClientQuery,
   ClockState,
   CollectionOutcomeBody,
   CollectionParams,
   CollectionVerbBody,
   Decline,
-  Fault,
-  FaultRequest,
   MandateParams,
-  OutcomeRequest,
   PayoutLinkOutcomeBody,
   PayoutLinkParams,
   Settings,

@@ -1,5 +1,5 @@
 import { atPath, errors } from '../../core/errors.js'
-import type { OutcomeMatch } from '../../core/outcomes.js'
+import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { Placed } from '../../core/records/repository.js'

@@ -1,5 +1,5 @@
 import { atPath, errors } from '../../core/errors.js'
-import type { OutcomeMatch } from '../../core/outcomes.js'
+import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Placed } from '../../core/records/repository.js'
 import type { Explained, StatefulSnapshot, Step } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ControlContext } from '../../control/route.js'
+import type { ControlContext } from '../control-route.js'
 import { areasOf, coverageOf } from './report.js'
 import { renderCoverage } from './views/page.js'
 import { styles } from './views/styles.js'

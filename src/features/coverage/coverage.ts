@@ -4,10 +4,9 @@ import type { ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { operationOf } from '../../http/operations.js'
 import { isCutOff } from '../faults/state.js'
+import type { PAGES } from './schemas.js'
 
-/** The kinds of pages of a list: the first, one behind a cursor, and one without records. */
-export const PAGES = ['first', 'following', 'empty'] as const
-export type Page = (typeof PAGES)[number]
+type Page = (typeof PAGES)[number]
 
 /** The answers of one operation that a client has got. */
 export interface OperationCoverage {

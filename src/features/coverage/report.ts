@@ -1,7 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Area, EventKind } from '../../areas/index.js'
 import { areas, serviceTags } from '../../areas/index.js'
-import type { CoverageReport } from '../../control/schemas.js'
 import type { ErrorCode } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { MULTIPART } from '../../http/multipart.js'
@@ -11,7 +10,8 @@ import { codesOf } from '../../openapi/errors.js'
 import type { DocumentedRoute } from '../../openapi/routes.js'
 import { isApi } from '../../openapi/routes.js'
 import type { Coverage } from './coverage.js'
-import { PAGES } from './coverage.js'
+import type { CoverageReport } from './schemas.js'
+import { PAGES } from './schemas.js'
 
 /** The kinds of records with states, by the path of their operations. */
 const KINDS = Object.values<Area>(areas).flatMap(({ kind, path, states = [] }) =>

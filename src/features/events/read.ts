@@ -1,10 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ControlContext } from '../../control/route.js'
-import type { EventQuery } from '../../control/schemas.js'
 import { errors } from '../../core/errors.js'
 import type { Event } from '../../core/records/events.js'
 import type { Tenant } from '../../tenants/tenant.js'
+import type { ControlContext } from '../control-route.js'
+import type { EventQuery } from './schemas.js'
 
 type EventsContext = Pick<ControlContext, 'registry' | 'waiters' | 'now' | 'elapsed' | 'isClosing'>
 type Query = Static<typeof EventQuery>

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Static } from '@sinclair/typebox'
-import type { Verification, VerificationResult } from '../../control/schemas.js'
 import { errors } from '../../core/errors.js'
 import { createGlob } from '../../core/rules/glob.js'
 import { maskJson } from '../../http/masking.js'
 import type { LoggedExchange, RequestLog } from './request-log.js'
+import type { Verification, VerificationResult } from './schemas.js'
 
 type Expected = Static<typeof Verification>
 

@@ -1,18 +1,8 @@
-import { atPath, errors } from './errors.js'
-import { parseAmount } from './rules/money.js'
-import type { TenantContext } from './tenant-context.js'
-import { formatInstant } from './time/time.js'
-
-/** The fields of a new record that an armed outcome compares. A field that is left out matches all. */
-export interface OutcomeMatch {
-  readonly mandateReference?: string
-  readonly debtorReference?: string
-  readonly collectionReference?: string
-  readonly payoutMethod?: string
-  readonly counterpartyReference?: string
-  /** Compared as a number: `10.5` is `10.50`. */
-  readonly amount?: string
-}
+import { atPath, errors } from '../../core/errors.js'
+import type { OutcomeMatch } from '../../core/outcome-match.js'
+import { parseAmount } from '../../core/rules/money.js'
+import type { TenantContext } from '../../core/tenant-context.js'
+import { formatInstant } from '../../core/time/time.js'
 
 /** The request that arms an outcome. */
 export interface OutcomeRequest {

@@ -1,0 +1,112 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../core/errors.js'
+import type { Operation } from '../core/operations.js'
+import { JSON_TYPE } from '../http/error-handler.js'
+import type { Documents } from '../openapi/documents.js'
+import type { DocumentedRoute } from '../openapi/routes.js'
+import type { TenantRegistry } from '../tenants/registry.js'
+import type { Tenant } from '../tenants/tenant.js'
+import type { Coverage } from './coverage/coverage.js'
+import type { EventWaiters } from './events/waiters.js'
+import type { Recorder } from './recording/recorder.js'
+import type { RequestLog } from './request-log/request-log.js'
+
+/** The parts of the server that the control plane acts on. */
+export interface ControlContext {
+  readonly registry: TenantRegistry
+  readonly requestLog: RequestLog
+  readonly coverage: Coverage
+  readonly recorder: Recorder
+  readonly waiters: EventWaiters
+  /** The operations of the API, for faults and deprecations. */
+  readonly operations: readonly Operation[]
+  /** The documented routes, for coverage. */
+  readonly documented: readonly DocumentedRoute[]
+  /** The OpenAPI documents. */
+  readonly documents: Documents
+  /** Returns the real time in milliseconds. */
+  now(): number
+  /** Returns real milliseconds since some moment, to measure a wait. A test can fake `now`. */
+  elapsed(): number
+  isClosing(): boolean
+}
+
+/** The arguments of a handler. */
+export interface ControlCall<P, Q, B> extends ControlContext {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** The client id of the tenant that the call acts on. */
+  readonly client: string
+  /** Returns that tenant. Throws CLIENT_NOT_FOUND. */
+  tenant(): Tenant
+  /** The real time, in milliseconds. */
+  readonly realNow: number
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+}
+
+/** One row of the table of routes. */
+export interface ControlRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/_sandbox`. */
+  readonly url: string
+  /** The name of the call in the OpenAPI document: a verb and a noun. The service has no operation of this name. */
+  readonly operationId: string
+  readonly summary: string
+  /** The behaviour that the summary does not show. */
+  readonly description?: string
+  readonly params?: TSchema
+  readonly querystring?: TSchema
+  readonly body?: TSchema
+  readonly response: TSchema
+  /** The status of success; 200 by default. */
+  readonly status?: number
+  /** Returns the body that is recorded. By default, it is that of the request. */
+  recordedBody?(call: { registry: TenantRegistry; tenant: Tenant; body: unknown }): object
+  /**
+   * Whether the call is recorded, as all that changes a tenant must be. By default all but GET are.
+   * A call that creates another tenant object is not: its recording starts again.
+   */
+  readonly isRecorded?: boolean
+  /** Whether the call acts on no tenant. */
+  readonly isGlobal?: boolean
+  /** Whether the answer is a page for people. */
+  readonly isPage?: boolean
+  /** Whether the call answers a page, too, to requests that prefer HTML. */
+  readonly hasPage?: boolean
+  /** Whether the call needs no admin token. */
+  readonly isOpen?: boolean
+  /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */
+  readonly errors?: readonly ErrorCode[]
+  /** Returns another client that the call creates. */
+  creates?(body: unknown): string
+  /** The largest body in bytes, where it is more than usual. */
+  readonly bodyLimit?: number
+  handle(call: ControlCall<unknown, unknown, unknown>): unknown
+}
+
+type StaticOf<S> = S extends TSchema ? Static<S> : undefined
+
+/** Types the handler of a row by the schemas of the row. */
+export function route<
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(
+  row: Omit<ControlRoute, 'params' | 'querystring' | 'body' | 'recordedBody' | 'handle' | 'creates'> & {
+    params?: P
+    querystring?: Q
+    body?: B
+    recordedBody?(call: { registry: TenantRegistry; tenant: Tenant; body: StaticOf<B> }): object
+    handle(call: ControlCall<StaticOf<P>, StaticOf<Q>, StaticOf<B>>): unknown
+    creates?(body: StaticOf<B>): string
+  },
+): ControlRoute {
+  return row as unknown as ControlRoute
+}
+
+/** Sends a document that people read, too; made here, so that its members stay in their order. */
+export const sendDocument = (reply: FastifyReply, value: object) =>
+  reply.type(JSON_TYPE).send(JSON.stringify(value, null, 2))

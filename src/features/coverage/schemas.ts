@@ -1,0 +1,54 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { assumed, component, OneOf } from '../../http/schemas.js'
+import { change } from '../events/schemas.js'
+import { ClientId } from '../schemas.js'
+
+/** The kinds of pages of a list: the first, one behind a cursor, and one without records. */
+export const PAGES = ['first', 'following', 'empty'] as const
+
+const met = <T extends TSchema>(values: T) => ({
+  met: assumed(Type.Array(values), 'The values that the app has met.'),
+  missed: assumed(Type.Array(values), 'The other values that the app has to expect.'),
+})
+const MetCount = Type.Object({
+  met: assumed(Type.Integer(), 'The number of met ones.'),
+  of: assumed(Type.Integer(), 'The number of all, met and missed.'),
+})
+export const CoverageReport = component('CoverageReport', {
+  clientId: ClientId,
+  summary: assumed(
+    Type.Object({
+      operations: assumed(MetCount, 'The operations, met by any request.'),
+      statuses: assumed(MetCount, 'The statuses of answers, counted for each operation.'),
+      errorCodes: assumed(MetCount, 'The error codes, counted for each operation.'),
+      states: assumed(MetCount, 'The states of records, counted for each kind.'),
+      pages: assumed(MetCount, 'The kinds of pages, counted for each list.'),
+    }),
+    'The numbers of met values.',
+  ),
+  operations: assumed(
+    Type.Array(
+      Type.Object({
+        operation: assumed(Type.String(), 'The method and the path of the operation, such as `GET /api/v1/mandates`.'),
+        requests: assumed(Type.Integer(), 'The number of its requests with an answer since the reset.'),
+        statuses: assumed(Type.Object(met(Type.Integer())), 'The statuses of its answers.'),
+        errorCodes: assumed(
+          Type.Object(met(Type.String())),
+          'The error codes of its answers. Only errors that an app has to handle can be missed.',
+        ),
+        pages: Type.Optional(
+          assumed(
+            Type.Object(met(OneOf(...PAGES))),
+            'The pages of a list. first: without cursor. following: with a cursor. empty: without records.',
+          ),
+        ),
+      }),
+    ),
+    'The operations of the API.',
+  ),
+  states: assumed(
+    Type.Array(Type.Object({ kind: change.kind, ...met(Type.String()) })),
+    'The states of records in answers, by kind.',
+  ),
+})

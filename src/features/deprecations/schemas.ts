@@ -1,0 +1,41 @@
+import { Type } from '@sinclair/typebox'
+import { assumed, component, Moment, Text } from '../../http/schemas.js'
+
+const DEPRECATED_SINCE = 'The start of the deprecation on the clock of the tenant.'
+const GONE_AFTER_SUNSET = 'Whether the operation answers 410 OPERATION_SUNSET from `sunset` on.'
+
+const deprecation = {
+  operation: assumed(
+    Text(1, 200),
+    'The method and the path of the operation, such as `GET /api/v1/mandates/{mandateReference}`.',
+  ),
+  deprecatedSince: assumed(Moment, DEPRECATED_SINCE),
+  sunset: Type.Optional(
+    assumed(Moment, 'The end of the operation on the clock of the tenant, not before `deprecatedSince`.'),
+  ),
+  goneAfterSunset: assumed(Type.Boolean({ 'x-expected': 'true or false' }), GONE_AFTER_SUNSET),
+}
+export const Deprecation = component('Deprecation', deprecation)
+export const DeprecationRequest = component('DeprecationRequest', {
+  ...deprecation,
+  deprecatedSince: Type.Optional(assumed(Moment, `${DEPRECATED_SINCE} Default: now.`)),
+  goneAfterSunset: Type.Optional(
+    assumed(deprecation.goneAfterSunset, `${GONE_AFTER_SUNSET} It requires \`sunset\`. Default: false.`),
+  ),
+})
+
+export const DeprecationList = component('DeprecationList', {
+  data: assumed(Type.Array(Deprecation), 'The deprecated operations.'),
+})
+export const DeprecationsUpdate = component(
+  'DeprecationsUpdate',
+  {
+    data: assumed(
+      Type.Array(DeprecationRequest, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
+      'The deprecated operations. They replace all earlier ones.',
+    ),
+  },
+  {
+    data: [{ operation: 'GET /api/v1/mandates', sunset: '2030-06-30T00:00:00Z', goneAfterSunset: true }],
+  },
+)

@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox'
+import type { Area, EventKind } from '../../areas/index.js'
+import { areas } from '../../areas/index.js'
+import { assumed, component, Moment, OneOf, Text } from '../../http/schemas.js'
+import { After, client, integer, Place } from '../schemas.js'
+
+const EVENT_KINDS = Object.values<Area>(areas).flatMap(({ kind }) => kind ?? []) as EventKind[]
+
+export const change = {
+  at: assumed(Moment, 'The time of the tenant.'),
+  kind: assumed(OneOf(...EVENT_KINDS), 'The kind of the record.'),
+  reference: assumed(Type.String(), 'The reference or id of the record.'),
+  from: assumed(
+    Type.Unsafe<string | null>({ type: ['string', 'null'], 'x-expected': 'a state, or null' }),
+    'The state before the transition; null: the record was created.',
+  ),
+  to: assumed(Type.String(), 'The state after the transition.'),
+  reasonCode: Type.Optional(
+    assumed(Type.String(), 'The ISO 20022 reason code of a collection that became REJECTED, RETURNED or FAILED.'),
+  ),
+}
+export const Event = component('Event', {
+  seq: assumed(Place, 'The number of the event, from 1.'),
+  ...change,
+  cause: assumed(
+    OneOf('api', 'time', 'control', 'outcome'),
+    'api: a request of the API, or of the page of a payout link. time: the passing of time. ' +
+      'control: a call of the control plane, or a fixture. outcome: an outcome on demand.',
+  ),
+})
+
+export const EventQuery = Type.Object({
+  ...client,
+  after: Type.Optional(assumed(After, 'Only events with a higher `seq`. Default: 0.')),
+  kind: Type.Optional(assumed(change.kind, 'Only events of records of this kind.')),
+  reference: Type.Optional(assumed(Text(1, 128), 'Only events of the record with this reference or id.')),
+  wait: Type.Optional(
+    assumed(
+      integer(0, 60),
+      'The maximum wait for the next event, in seconds of real time. Default: 0, the answer comes at once.',
+    ),
+  ),
+})
+export const EventList = component('EventList', {
+  data: assumed(Type.Array(Event), 'The first 1,000 events that match, in order.'),
+  last: assumed(Type.Integer(), 'The value of `after` that continues after this answer.'),
+})

@@ -1,0 +1,181 @@
+import { Type } from '@sinclair/typebox'
+import { REGIONS } from '../../core/rules/regions.js'
+import { assumed, component, Duration, Moment, OneOf, Text } from '../../http/schemas.js'
+import { Count, Times } from '../schemas.js'
+import type { Delay } from './state.js'
+import { EFFECT_KINDS } from './state.js'
+
+/** The longest delay of an answer. */
+const Milliseconds = Type.Integer({ minimum: 0, maximum: 300_000, 'x-expected': 'milliseconds from 0 to 300000' })
+
+const distribution = {
+  distribution: Type.Optional(
+    assumed(
+      OneOf('uniform', 'lognormal'),
+      'The distribution of a random delay. uniform requires `min` and `max`; lognormal requires `median`, `sigma` and `max`.',
+    ),
+  ),
+  min: Type.Optional(assumed(Milliseconds, 'The minimum of a uniform delay, in milliseconds.')),
+  max: Type.Optional(assumed(Milliseconds, 'The maximum of a random delay, in milliseconds.')),
+  median: Type.Optional(assumed(Milliseconds, 'The median of a lognormal delay, in milliseconds.')),
+  sigma: Type.Optional(
+    assumed(
+      Type.Number({ minimum: 0, maximum: 10, 'x-expected': 'a number from 0 to 10' }),
+      'The standard deviation of the logarithm of a lognormal delay.',
+    ),
+  ),
+}
+
+const ExtraHeaders = Type.Unsafe<Record<string, string>>({
+  type: 'object',
+  maxProperties: 20,
+  propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$" },
+  additionalProperties: {
+    type: 'string',
+    pattern: '^[\\x20-\\x7e]{0,1024}$',
+    'x-expected': 'at most 1024 printable ASCII characters',
+  },
+  'x-expected': 'at most 20 header fields of valid names',
+})
+
+const effect = component('FaultEffect', {
+  kind: assumed(
+    OneOf(...EFFECT_KINDS),
+    'error: an error answer; the request is not applied. delay: the answer is late. drop: the connection closes without ' +
+      'an answer. reset: the same by RST. truncate: half of the body, then the end. garbage: bytes that are not HTTP. ' +
+      'dribble: the body in up to ten pieces. stale-token: 401 EXPIRED_TOKEN for a valid token; the request is not ' +
+      'applied. With delay, truncate, garbage and dribble, the request is applied.',
+  ),
+  status: Type.Optional(
+    assumed(
+      Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' }),
+      'The status of an error. Required with error.',
+    ),
+  ),
+  code: Type.Optional(
+    assumed(
+      Type.String({
+        pattern: '^[A-Z][A-Z0-9_]{0,63}$',
+        'x-expected': 'up to 64 of A-Z, 0-9 and _, the first a letter',
+      }),
+      'The code of an error. Default: a code of the catalogue that fits the status.',
+    ),
+  ),
+  message: Type.Optional(assumed(Text(1, 500), 'The message of an error. Default: a text with the status.')),
+  retryAfter: Type.Optional(
+    assumed(
+      Type.Integer({ minimum: 0, maximum: 86_400, 'x-expected': 'seconds, an integer from 0 to 86400' }),
+      'The header `Retry-After` of an error, in seconds. Default: 1 with the status 429, otherwise none.',
+    ),
+  ),
+  headers: Type.Optional(
+    assumed(
+      ExtraHeaders,
+      'Additional headers of an error, by name. Those of the server itself are refused, such as `content-length`.',
+    ),
+  ),
+  ms: Type.Optional(
+    assumed(
+      Type.Unsafe<Delay>({
+        ...Type.Object(distribution),
+        type: ['integer', 'object'],
+        minimum: 0,
+        maximum: 300_000,
+        'x-expected': 'milliseconds from 0 to 300000, or for a delay a distribution of them',
+      }),
+      'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
+        'A delay requires `ms` or a distribution, which can stand here or beside `kind`.',
+    ),
+  ),
+  ...distribution,
+  when: Type.Optional(
+    assumed(
+      OneOf('before', 'after'),
+      'Required with drop and reset. before: the request is not applied. after: the request is applied, and only the ' +
+        'answer is lost.',
+    ),
+  ),
+})
+
+const match = component('FaultMatch', {
+  method: Type.Optional(assumed(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE'), 'The method. Default: any.')),
+  path: Type.Optional(
+    assumed(Text(1, 500), 'The path, decoded and without query. `*` matches any text, with slashes. Default: any.'),
+  ),
+  region: Type.Optional(
+    assumed(OneOf(...REGIONS), 'The region of the request. A token request has none. Default: any.'),
+  ),
+})
+
+const Probability = Type.Number({
+  exclusiveMinimum: 0,
+  maximum: 1,
+  'x-expected': 'a number above 0 and at most 1',
+})
+
+const FAULT_TIMES = 'The number of requests on which the fault fires; null: no limit.'
+const FAULT_SKIP = 'The number of matching requests that pass first.'
+const FAULT_PROBABILITY = 'The probability that the fault fires on a matching request, above 0 and at most 1.'
+const FAULT_TTL = 'The lifetime of the fault in real time.'
+const FAULT_EFFECT = 'The effect of the fault on a request.'
+
+const faultRequest = {
+  match: Type.Optional(
+    assumed(match, 'The requests that the fault applies to. Default: all requests, including token requests.'),
+  ),
+  times: Type.Optional(assumed(Times, `${FAULT_TIMES} Default: 1.`)),
+  skip: Type.Optional(
+    assumed(
+      Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-expected': 'an integer from 0 to 1000000' }),
+      `${FAULT_SKIP} Default: 0.`,
+    ),
+  ),
+  probability: Type.Optional(
+    assumed(Probability, `${FAULT_PROBABILITY} The same seed and requests give the same result. Default: 1.`),
+  ),
+  ttl: Type.Optional(assumed(Duration, `${FAULT_TTL} Default: no end.`)),
+  effect: assumed(effect, FAULT_EFFECT),
+}
+export const FaultRequest = component('FaultRequest', faultRequest, {
+  match: { path: '/api/v1/direct-debit*' },
+  times: 2,
+  effect: { kind: 'error', status: 503, retryAfter: 3 },
+})
+
+/** A fault in the state document. */
+const faultSnapshot = {
+  id: assumed(Text(1, 64), 'The id of the fault.'),
+  match: assumed(match, 'The requests that the fault applies to. An empty object matches all.'),
+  times: assumed(
+    Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1, 'x-expected': 'an integer, or null' }),
+    FAULT_TIMES,
+  ),
+  skip: assumed(Count, FAULT_SKIP),
+  probability: assumed(Probability, FAULT_PROBABILITY),
+  ttl: Type.Optional(assumed(Duration, FAULT_TTL)),
+  effect: assumed(effect, FAULT_EFFECT),
+  armedAt: assumed(Moment, 'The time of the tenant at which the fault was armed.'),
+  expiresAt: Type.Optional(
+    assumed(Type.Integer(), 'The end of `ttl`: real time, in milliseconds since 1970-01-01T00:00:00Z.'),
+  ),
+  seen: assumed(Count, 'The number of matching requests, including those on which the fault did not fire.'),
+  fired: assumed(Count, 'The number of requests on which the fault fired.'),
+}
+export const FaultSnapshot = component('FaultSnapshot', faultSnapshot)
+
+/** A fault as the control plane returns it. */
+export const Fault = component('Fault', {
+  ...faultSnapshot,
+  // Returned as given: serialising by schema would leave members out or add them.
+  match: assumed(Type.Any(), faultSnapshot.match.description),
+  effect: assumed(Type.Any(), FAULT_EFFECT),
+  state: assumed(
+    OneOf('armed', 'spent', 'expired'),
+    'armed: the fault can fire. spent: it has fired `times` times. expired: its `ttl` is over.',
+  ),
+})
+
+export const FaultList = component('FaultList', {
+  data: assumed(Type.Array(Fault), 'The faults in the order of arming, including spent and expired ones.'),
+})
+export const FaultParams = Type.Object({ id: assumed(Text(1, 64), 'The id of the fault, such as `fault-1`.') })

@@ -1,0 +1,40 @@
+import { VERSION } from '../../package.js'
+import type { ControlRoute } from '../control-route.js'
+import { route, sendDocument } from '../control-route.js'
+import { ClientQuery } from '../schemas.js'
+import type { Recording } from './file-format.js'
+import { RECORDING_FORMAT, RECORDING_VERSION } from './file-format.js'
+import { RecordingFile } from './schemas.js'
+
+/** The calls of the recording. */
+export const recordingRoutes: readonly ControlRoute[] = [
+  route({
+    method: 'GET',
+    url: '/recording',
+    operationId: 'getRecording',
+    errors: ['ANSWER_TOO_LARGE'],
+    summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
+    description:
+      'The file has a start state, and the later requests that changed the tenant. It has no secrets or tokens. A ' +
+      'reset, a restored state and a restart of the server begin another recording. At the limit ' +
+      '`SANDBOX_RECORDING_BYTES` a recording stops: `complete` is then false.',
+    querystring: ClientQuery,
+    response: RecordingFile,
+    handle({ registry, recorder, tenant, client, reply }) {
+      const { clientId, secretDigest, ...identity } = registry.identityOf(client)
+      const name = encodeURIComponent(clientId)
+      reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
+      return sendDocument(reply, {
+        format: RECORDING_FORMAT,
+        version: RECORDING_VERSION,
+        recordedBy: VERSION,
+        clientId,
+        seed: registry.seed,
+        publicUrl: registry.publicUrl(),
+        tokenLifetime: registry.tokenLifetime,
+        identity,
+        ...recorder.of(tenant()),
+      } satisfies Recording)
+    },
+  }),
+]

@@ -1,0 +1,127 @@
+import { Type } from '@sinclair/typebox'
+import { assumed, component, OneOf, Text } from '../../http/schemas.js'
+import { After, client, integer, Now } from '../schemas.js'
+
+const Method = OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')
+
+export const RequestQuery = Type.Object({
+  ...client,
+  after: Type.Optional(assumed(After, 'Only requests with a higher `seq`. Default: 0.')),
+  method: Type.Optional(assumed(Method, 'Only requests with this method.')),
+  path: Type.Optional(assumed(Text(1, 500), 'Only requests with this path. `*` matches any text, with slashes.')),
+  status: Type.Optional(assumed(integer(100, 599), 'Only requests with this status of the answer.')),
+})
+
+const requestLine = {
+  seq: assumed(Type.Integer(), 'The number of the request in the log, from 1.'),
+  method: assumed(Type.String(), 'The method of the request.'),
+  path: assumed(Type.String(), 'The path of the request, as received and without query.'),
+  status: assumed(
+    Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+    'The status of the answer; null: a fault suppressed the answer.',
+  ),
+}
+/** A logged request and its answer, of which the bodies can be any JSON value. */
+const LoggedRequest = component('LoggedRequest', {
+  seq: requestLine.seq,
+  at: Now,
+  method: requestLine.method,
+  path: requestLine.path,
+  query: assumed(Type.Any(), 'The query parameters by name. A repeated one is a list.'),
+  headers: assumed(Type.Any(), 'The headers of the request, by name in lower case.'),
+  body: assumed(
+    Type.Any(),
+    'The body of the request: the value of JSON and of a form, a note on another body; null: none.',
+  ),
+  status: requestLine.status,
+  responseHeaders: assumed(Type.Any(), 'The headers of the answer, by name in lower case.'),
+  responseBody: assumed(Type.Any(), 'The body of the answer; null: none, or a fault suppressed the answer.'),
+  durationMs: assumed(Type.Number(), 'Milliseconds of real time until the answer, including the delays of faults.'),
+  faults: assumed(
+    Type.Array(Type.Any()),
+    'The faults that fired: `id` and the members of the effect without `message` and `headers`.',
+  ),
+  hints: assumed(Type.Array(Type.String()), 'The sentences of the header `Sandbox-Hint`.'),
+})
+export const RequestList = component('RequestList', {
+  data: assumed(Type.Array(LoggedRequest), 'The requests that match, in order.'),
+  last: assumed(Type.Integer(), 'The `seq` of the latest request, whether it matches or not.'),
+  dropped: assumed(Type.Integer(), 'The number of requests that the log dropped to make room for later ones.'),
+})
+
+const Anything = Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' })
+export const Verification = component(
+  'VerificationRequest',
+  {
+    method: Type.Optional(assumed(Method, 'The method. Default: any.')),
+    path: Type.Optional(
+      assumed(Text(1, 500), 'The path without query. `*` matches any text, with slashes. Default: any.'),
+    ),
+    query: Type.Optional(
+      assumed(
+        Type.Unsafe<Record<string, string | string[]>>({
+          type: 'object',
+          maxProperties: 50,
+          additionalProperties: {
+            type: ['string', 'array'],
+            items: { type: 'string', 'x-expected': 'a string' },
+            'x-expected': 'a string, or a list of strings where it is repeated',
+          },
+          'x-expected': 'an object of query parameters and their values',
+        }),
+        'Query parameters and their values, as text. A repeated one is a list. Others may be present.',
+      ),
+    ),
+    headers: Type.Optional(
+      assumed(
+        Type.Unsafe<Record<string, string>>({
+          type: 'object',
+          maxProperties: 50,
+          additionalProperties: { type: 'string', 'x-expected': 'a string' },
+          'x-expected': 'an object of header fields and their values',
+        }),
+        'Headers and their values as the log shows them, such as `Bearer ***`. Names in any case. Others may be present.',
+      ),
+    ),
+    body: Type.Optional(
+      assumed(
+        Anything,
+        'The body as the log shows it. An object may have further members, at any depth. Lists must be equal.',
+      ),
+    ),
+    status: Type.Optional(assumed(integer(100, 599), 'The status of the answer. Default: any.')),
+    times: Type.Optional(
+      assumed(integer(0, 1_000_000), 'The exact number of requests, without `atLeast` and `atMost`.'),
+    ),
+    atLeast: Type.Optional(
+      assumed(integer(0, 1_000_000), 'The minimum number of requests. Default: 1, or 0 with `atMost`.'),
+    ),
+    atMost: Type.Optional(assumed(integer(0, 1_000_000), 'The maximum number of requests. Default: no limit.')),
+  },
+  { method: 'POST', path: '/api/v1/direct-debit', body: { amount: '49.90' }, times: 1 },
+)
+export const VerificationResult = component('VerificationResult', {
+  matched: assumed(Type.Boolean(), 'Whether the number of matching requests is as expected.'),
+  count: assumed(Type.Integer(), 'The number of matching requests.'),
+  dropped: assumed(Type.Integer(), 'The number of requests that the log dropped earlier. They are not compared.'),
+  nearestMisses: Type.Optional(
+    assumed(
+      Type.Array(
+        Type.Object({
+          ...requestLine,
+          differences: assumed(
+            Type.Array(
+              Type.Object({
+                at: assumed(Type.String(), 'The place of the difference, such as `body.amount`.'),
+                expected: assumed(Type.Any(), 'The expected value. Secrets are masked.'),
+                actual: Type.Optional(assumed(Type.Any(), 'The value of the request. Absent: it has none.')),
+              }),
+            ),
+            'The differences from the expectation.',
+          ),
+        }),
+      ),
+      'Up to three other requests with the fewest differences. Absent if `matched` is true.',
+    ),
+  ),
+})

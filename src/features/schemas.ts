@@ -1,0 +1,37 @@
+import { Type } from '@sinclair/typebox'
+import { assumed, component, Moment, OneOf } from '../http/schemas.js'
+
+/** The parts that the schemas of the control plane share. The service documents none of them: all are assumed. */
+
+/** Which tenant a call acts on. */
+export const client = {
+  client: Type.Optional(assumed(Type.String(), 'The tenant, by its client id; by default `sandbox-client`.')),
+}
+export const ClientQuery = Type.Object(client)
+
+export const ClientId = assumed(Type.String(), 'The client id of the tenant.')
+export const Now = assumed(Moment, 'The time of the tenant.')
+
+export const Fidelity = assumed(
+  OneOf('documented', 'assumed'),
+  'documented: the service documents it. assumed: the sandbox assumes it.',
+)
+
+export const integer = (least: number, most: number) =>
+  Type.Integer({ minimum: least, maximum: most, 'x-expected': `an integer from ${least} to ${most}` })
+/** The number of an event or request after which a list begins. */
+export const After = integer(0, 999_999_999_999_999)
+/** Far above any count, and below the largest safe integer. */
+const MOST = 2 ** 48
+export const Count = integer(0, MOST)
+/** A number in an order, from 1. */
+export const Place = integer(1, MOST)
+/** How often a fault fires or an outcome steers a record. */
+export const Times = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  minimum: 1,
+  maximum: 1_000_000,
+  'x-expected': 'an integer from 1 to 1000000, or null for no end',
+})
+
+export const Cleared = component('RemovedCount', { removed: assumed(Type.Integer(), 'The number of removed items.') })
