@@ -36,18 +36,20 @@ export const comparePositions = (a: Position, b: Position): number =>
   a.createdAt - b.createdAt || a.sequence - b.sequence
 
 /**
- * Returns the matching entries, newest first.
+ * Returns the matching entries in the same order. Without conditions it returns `entries` itself: lists are long.
  * @param entries sorted by position, oldest first
  */
-export function filterRecords<R, E extends Listed<R>>(entries: readonly E[], { fields = {}, matches }: Filter<R>): E[] {
+export function filterRecords<R, E extends Listed<R>>(
+  entries: readonly E[],
+  { fields = {}, matches }: Filter<R>,
+): readonly E[] {
   const wanted = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([field, value]) => ({ field: field as keyof R, values: new Set([value].flat()) }))
-  if (wanted.length === 0 && matches === undefined) return entries.toReversed()
+  if (wanted.length === 0 && matches === undefined) return entries
 
   const found: E[] = []
-  for (let index = entries.length - 1; index >= 0; index--) {
-    const entry = entries[index] as E
+  for (const entry of entries) {
     const { record } = entry
     if (wanted.some(({ field, values }) => !values.has(record[field]))) continue
     if (matches === undefined || matches(record)) found.push(entry)
@@ -56,8 +58,8 @@ export function filterRecords<R, E extends Listed<R>>(entries: readonly E[], { f
 }
 
 /**
- * Returns the page that follows the cursor.
- * @param found all matches, newest first
+ * Returns the page that follows the cursor, newest first.
+ * @param found all matches, oldest first
  * @throws INVALID_CURSOR
  */
 export function page<R>(
@@ -66,14 +68,17 @@ export function page<R>(
   cursors: Cursors,
 ): List<R> {
   const after = cursor === undefined ? undefined : cursors.decode(cursor)
-  const start = after === undefined ? 0 : firstIndex(found, entry => comparePositions(entry, after) < 0)
-  const entries = found.slice(start, start + limit)
-  const last = entries.at(-1)
-  const hasMore = start + limit < found.length
+  const end = after === undefined ? found.length : firstIndex(found, entry => comparePositions(entry, after) >= 0)
+  const start = Math.max(0, end - limit)
+  const data = found
+    .slice(start, end)
+    .map(({ record }) => record)
+    .reverse()
+  const hasMore = start > 0
   return {
     totalCount: found.length,
     hasMore,
-    nextCursor: hasMore && last !== undefined ? cursors.encode(last) : null,
-    data: entries.map(({ record }) => record),
+    nextCursor: hasMore ? cursors.encode(found[start] as Listed<R>) : null,
+    data,
   }
 }
