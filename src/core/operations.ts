@@ -1,4 +1,3 @@
-import type { PathParameter } from './rules/glob.js'
 import type { Region } from './rules/regions.js'
 
 /** An operation of the API, for faults and deprecations. */
@@ -8,8 +7,6 @@ export interface Operation {
   readonly method: string
   /** The path template, with parameters in braces. */
   readonly path: string
-  /** The allowed values of its path parameter; undefined: it has none. */
-  readonly parameter?: PathParameter | undefined
   /** The regions that it serves; undefined: it has no region header. */
   readonly regions: readonly Region[] | undefined
 }

@@ -506,11 +506,7 @@ t.test('control plane, POST /faults: a fault that could never fire is refused, a
   const paths = [
     ...['/api/v1/nowhere', '/api/v1/mandates/', 'api/v1/mandates', 'mandates', '/API/V1/mandates', '/', ' '],
     ...['/api/v1/mandates?limit=1', '/api/v1/mandates/MND-0001?limit=1', '/api/v1/mandates/MND-0001/cancel'],
-    ...['/api/v1/mandates/MND', '/api/v1/mandates/MND_0001', '/api/v1/mandates/MND%2D0001'],
-    ...[`/api/v1/mandates/${'M'.repeat(51)}`, '/api/v1/mandates/{mandateReference}', '/api/v1/bills/IN'],
-    ...[`/api/v1/bills/${'I'.repeat(65)}`, '/api/v1/bills/INV.1', '/api/v1/payout-links/pl-001/cancel'],
-    ...[`/api/v1/payout-links/${'p'.repeat(91)}/cancel`, '/api/v2/*', '/api/v1/*/no/where', '*/mandates/*/*'],
-    ...['*.json', '/_sandbox/*', '/_sandbox/clock'],
+    ...['/api/v2/*', '/api/v1/*/no/where', '*/mandates/*/*', '*.json?', '/_sandbox/*', '/_sandbox/clock'],
   ]
   await table(t, match => arm(client, { match, effect: error(500) }), {
     [invalid('match.path')]: paths.map(path => ({ path })),
@@ -550,7 +546,7 @@ t.test('control plane, POST /faults: a fault that can fire, if rarely, is armed'
   const paths = [
     ...['*', '**', '*a*p*i*', '/api/v1/mandates/MND-1', `/api/v1/mandates/${'M'.repeat(50)}`, '/api/v1/bills/INV'],
     ...[`/api/v1/bills/${'I'.repeat(64)}`, '/api/v1/payout-links/pl_0001/cancel', '/api/v1/payout-links/*'],
-    ...['/api/v1/*/MND-*', TOKEN],
+    ...['/api/v1/*/MND-*', TOKEN, '/api/v1/mandates/M', '*.json'],
   ]
   const matches = [
     ...[

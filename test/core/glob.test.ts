@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { canMeet, createGlob, type PathParameter } from '../../src/core/rules/glob.js'
+import { canMeet, createGlob } from '../../src/core/rules/glob.js'
 
 const SEED = 20_261_102
 
@@ -61,21 +61,6 @@ t.test('control plane: a pattern full of stars costs no more than its text is lo
   t.equal(glob('a'.repeat(8000)), true)
 })
 
-/** 2 to 4 of a and b. */
-const parameter: PathParameter = { least: 2, most: 4, allows: character => character === 'a' || character === 'b' }
-
-/** All paths of a template with that parameter. */
-function pathsOf(template: string): string[] {
-  if (!template.includes('{')) return [template]
-  let values = ['']
-  const all: string[] = []
-  for (let length = 1; length <= parameter.most; length++) {
-    values = values.flatMap(value => [`${value}a`, `${value}b`])
-    if (length >= parameter.least) all.push(...values)
-  }
-  return all.map(value => template.replace('{id}', value))
-}
-
 t.test('control plane: whether a pattern can meet a path of an operation', async t => {
   const cases: [pattern: string, template: string, meets: boolean][] = [
     ['/x', '/x', true],
@@ -85,14 +70,13 @@ t.test('control plane: whether a pattern can meet a path of an operation', async
     ['/x/*', '/x', false],
     ['/x/*', '/x/{id}', true],
     ['/x*', '/x', true],
-    ['/x/ab', '/x/{id}', true],
-    ['/x/a', '/x/{id}', false],
+    ['/x/a', '/x/{id}', true],
     ['/x/abab', '/x/{id}', true],
-    ['/x/ababa', '/x/{id}', false],
-    ['/x/ac', '/x/{id}', false],
+    ['/x/{id}', '/x/{id}', true],
     ['/x/a?q', '/x/{id}', false],
     ['/x/a/', '/x/{id}', false],
     ['/x/ab/cancel', '/x/{id}/cancel', true],
+    ['/x//cancel', '/x/{id}/cancel', false],
     ['/x/*/cancel', '/x/{id}/cancel', true],
     ['/x/a*b/cancel', '/x/{id}/cancel', true],
     ['/x/*cancel', '/x/{id}/cancel', true],
@@ -102,29 +86,26 @@ t.test('control plane: whether a pattern can meet a path of an operation', async
     ['', '/x', false],
     ['', '', true],
   ]
-  for (const [pattern, template, meets] of cases) {
-    t.equal(canMeet(pattern, template, parameter), meets, `${pattern} ${template}`)
-  }
+  for (const [pattern, template, meets] of cases) t.equal(canMeet(pattern, template), meets, `${pattern} ${template}`)
 })
 
-t.test('control plane: without a parameter, braces are characters like any other', async t => {
-  t.equal(canMeet('/x/ab', '/x/{id}'), false)
-  t.equal(canMeet('/x/{id}', '/x/{id}'), true)
-})
+/** The texts of a and b, of length 1 to 5: one of them is the parameter of each path that a pattern of length 5 can meet. */
+const values = ['a', 'b']
+for (const value of values) if (value.length < 5) values.push(`${value}a`, `${value}b`)
 
 t.test('control plane: a pattern can meet an operation if it matches one of its paths, and only then', async () => {
-  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '/', '*'), maxLength: 9 })
-  const template = fc.constantFrom('/a', '/a/{id}', '/{id}/a', '/{id}', 'b{id}b', '/a/{id}/b')
+  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*'), maxLength: 5 })
+  const template = fc.constantFrom('/a', '/a/{id}', '/{id}/a', '/{id}', 'b{id}b', '/{id}/b')
   fc.assert(
     fc.property(pattern, template, (pattern, template) => {
-      return canMeet(pattern, template, parameter) === pathsOf(template).some(createGlob(pattern))
+      const paths = values.map(value => template.replace('{id}', value))
+      return canMeet(pattern, template) === paths.some(createGlob(pattern))
     }),
     { seed: SEED, numRuns: 5000 },
   )
 })
 
 t.test('control plane: the longest pattern of stars and letters is judged at once', async t => {
-  const wide: PathParameter = { least: 1, most: 256, allows: () => true }
-  t.equal(canMeet('*a'.repeat(250), '/api/v1/{id}', wide), true)
-  t.equal(canMeet(`${'*a'.repeat(249)}/b`, '/api/v1/{id}', { ...wide, allows: character => character !== '/' }), false)
+  t.equal(canMeet('*a'.repeat(250), '/api/v1/{id}'), true)
+  t.equal(canMeet(`${'*a'.repeat(249)}/b`, '/api/v1/{id}'), false)
 })

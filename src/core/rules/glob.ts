@@ -18,49 +18,26 @@ export function createGlob(pattern: string): (text: string) => boolean {
   }
 }
 
-/** The allowed length and characters of a path parameter. */
-export interface PathParameter {
-  readonly least: number
-  readonly most: number
-  allows(character: string): boolean
-}
-
-/** One required or optional character of a path. */
-interface Step {
-  readonly isOptional: boolean
-  allows(character: string): boolean
-}
-
-const literal = (own: string): Step => ({ isOptional: false, allows: character => character === own })
-
-const stepsOf = ({ least, most, allows }: PathParameter): Step[] =>
-  Array.from({ length: most }, (_, at) => ({ isOptional: at >= least, allows }))
-
 /**
- * Whether a pattern matches any path of a template, such as `/bills/{uniqueReferenceIdentifier}`.
- * @param parameter the allowed values of the template's parameter, if it has one
+ * Whether a pattern matches a path of a template, such as `/bills/{uniqueReferenceIdentifier}`. The value of a parameter can
+ * be any text without slashes and question marks.
  */
-export function canMeet(pattern: string, template: string, parameter?: PathParameter): boolean {
-  const steps = template
-    .split(/(\{[^}]+\})/)
-    .flatMap(part => (parameter !== undefined && part.startsWith('{') ? stepsOf(parameter) : [...part].map(literal)))
-
-  // The positions in the template that the pattern, as far as it has been read, can reach.
-  let places = withOptional(new Set([0]))
+export function canMeet(pattern: string, template: string): boolean {
+  const path = template.replace(/\{\w+\}/g, '*')
+  // The positions in the path that the pattern, as far as it has been read, can reach.
+  let places = [0]
   for (const character of pattern) {
     if (character === '*') {
       const first = Math.min(...places)
-      places = new Set(Array.from({ length: steps.length - first + 1 }, (_, at) => first + at))
+      places = Array.from({ length: path.length - first + 1 }, (_, at) => first + at)
     } else {
-      places = withOptional(new Set([...places].filter(at => steps[at]?.allows(character)).map(at => at + 1)))
+      const next = places.flatMap(at => {
+        if (path[at] === '*') return '/?'.includes(character) ? [] : [at, at + 1]
+        return path[at] === character ? [at + 1] : []
+      })
+      places = [...new Set(next)]
     }
-    if (places.size === 0) return false
+    if (places.length === 0) return false
   }
-  return places.has(steps.length)
-
-  /** Adds the positions after optional characters. The loop also visits the added ones. */
-  function withOptional(reached: Set<number>): Set<number> {
-    for (const at of reached) if (steps[at]?.isOptional) reached.add(at + 1)
-    return reached
-  }
+  return places.includes(path.length)
 }

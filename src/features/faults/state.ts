@@ -337,7 +337,7 @@ function assertValidDelay(effect: object): void {
  * @throws INVALID_FIELD naming the first impossible part
  */
 function assertReachable({ path, method, region }: FaultMatch, { kind }: Effect, all: readonly Operation[]): void {
-  const hasPath = (operation: Operation) => path === undefined || canMeet(path, operation.path, operation.parameter)
+  const hasPath = (operation: Operation) => path === undefined || canMeet(path, operation.path)
   const hasMethod = (operation: Operation) =>
     method === undefined || method === operation.method || (method === 'HEAD' && operation.method === 'GET')
   const hasRegion = ({ regions }: Operation) => region === undefined || regions?.includes(region) === true
