@@ -11,6 +11,7 @@ import { centsAtMost, isDecimal } from '../core/rules/money.js'
 import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
 import { parseDuration } from '../core/time/duration.js'
 import { isCalendarDate, parseInstant } from '../core/time/time.js'
+import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
 import { isDecodable, originForm } from './url.js'
 
@@ -68,7 +69,6 @@ export function check(schema: TSchema, value: unknown, code: ErrorCode): void {
 
 /**
  * Fastify's validator compiler. Query strings are text, so they are parsed by their schema; bodies are never coerced.
- * Members that the schema does not name are left out of the validated value (decisions §1).
  */
 export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpPart?: string }) {
   const parse = parsers[httpPart as keyof typeof parsers]
@@ -106,7 +106,7 @@ const parsers = {
     // Fastify passes null where there is no body.
     const body = given ?? {}
     check(schema, body, 'INVALID_FIELD')
-    return namedOnly(schema, body)
+    return body
   },
 }
 
@@ -128,14 +128,14 @@ export const validation = fp((app, _options, done) => {
     if (!isDecodable(originForm(request.originalUrl))) {
       throw errors.malformed(null, 'The request target has bad percent-encoding.')
     }
-    reportUnknown(request)
+    removeUnknown(request)
     next()
   })
   done()
 })
 
-/** Hints at parameters and members that the schemas do not name; refuses them on strict routes. */
-function reportUnknown(request: FastifyRequest): void {
+/** Removes the members that the schema of a body does not name. Hints at them and at such parameters, or refuses them. */
+function removeUnknown(request: FastifyRequest): void {
   const { schema, config } = request.routeOptions
   const { querystring, body } = (schema ?? {}) as { querystring?: TObject; body?: TObject }
   const parameters = querystring?.properties ?? {}
@@ -148,7 +148,8 @@ function reportUnknown(request: FastifyRequest): void {
     hintIgnored(request, 'parameter', name)
   }
   if (body === undefined || !isObject(request.body)) return
-  findUnknown(body, request.body, (name, known) => {
+  if (config.consumes === FORM) request.sandbox.form = request.body as Record<string, string>
+  request.body = namedOnly(body, request.body, (name, known) => {
     if (config.isStrict) {
       throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
     }
@@ -279,37 +280,23 @@ const isObject = (value: unknown): value is Record<string, unknown> => value !==
 /** A schema without properties takes members of any name. */
 const propertiesOf = (schema: TSchema): TObject['properties'] | undefined => schema.properties
 
-/** Calls `report` for each member of a value that its schema does not name, with its path. */
-function findUnknown(
+/** Returns a copy with only the members that the schema names. Calls `report` for the others, with their paths. */
+function namedOnly(
   schema: TSchema,
-  value: object,
+  value: unknown,
   report: (name: string, known: readonly string[]) => void,
   path: readonly (string | number)[] = [],
-): void {
-  if (Array.isArray(value)) {
-    if (schema.items === undefined) return
-    for (const [at, item] of value.entries()) if (isObject(item)) findUnknown(schema.items, item, report, [...path, at])
-    return
+): unknown {
+  if (Array.isArray(value) && schema.items !== undefined) {
+    return value.map((item, at) => namedOnly(schema.items, item, report, [...path, at]))
   }
   const properties = propertiesOf(schema)
-  if (properties === undefined) return
-  for (const name in value) {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    const member = (value as Record<string, unknown>)[name]
-    if (property === undefined) report([...path, name].join('.'), Object.keys(properties))
-    else if (isObject(member)) findUnknown(property, member, report, [...path, name])
-  }
-}
-
-/** Returns a copy with only the members that the schema names: the others are never stored. */
-function namedOnly(schema: TSchema, value: unknown): unknown {
-  if (Array.isArray(value)) return schema.items === undefined ? value : value.map(item => namedOnly(schema.items, item))
-  const properties = propertiesOf(schema)
-  if (!isObject(value) || properties === undefined) return value
+  if (!isObject(value) || Array.isArray(value) || properties === undefined) return value
   const named: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (property !== undefined) named[name] = isObject(member) ? namedOnly(property, member) : member
+    if (property === undefined) report([...path, name].join('.'), Object.keys(properties))
+    else named[name] = isObject(member) ? namedOnly(property, member, report, [...path, name]) : member
   }
   return named
 }

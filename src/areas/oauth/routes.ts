@@ -33,7 +33,6 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
   })
   app.addHook('preValidation', (request, _reply, next) => {
     const form = (request.body ?? undefined) as Record<string, string> | undefined
-    request.sandbox.form = form
     if (usesBasic(request)) request.body = withBasic(request, form)
     next()
   })
