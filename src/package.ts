@@ -15,3 +15,6 @@ export const API_REFERENCE: string = fileURLToPath(new URL('dist/openapi/scalar.
 
 /** The folder of the package's own fixtures. */
 export const OWN_FIXTURES: string = fileURLToPath(new URL('fixtures/', MANIFEST))
+
+/** The folder of the migrations of databases. */
+export const MIGRATIONS: string = fileURLToPath(new URL('migrations/', MANIFEST))

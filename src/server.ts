@@ -8,14 +8,12 @@ import { ownerOf as ownerOfToken } from './areas/oauth/tokens.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
 import { controlRoutes } from './control/routes.js'
-import { errors } from './core/errors.js'
 import { formatInstant } from './core/time/time.js'
 import { coverage as coveragePlugin, createCoverage } from './features/coverage/coverage.js'
 import { deprecation } from './features/deprecations/headers.js'
 import { createEventWaiters } from './features/events/waiters.js'
 import { faultDelivery } from './features/faults/delivery.js'
-import type { RecordedRequest } from './features/recording/file-format.js'
-import { createRequestRecorder, recordAnswers } from './features/recording/plugin.js'
+import { recordAnswer } from './features/recording/record.js'
 import { createRecorder } from './features/recording/recorder.js'
 import type { RequestLogBounds } from './features/request-log/request-log.js'
 import { createRequestLog, requestLog as requestLogPlugin } from './features/request-log/request-log.js'
@@ -34,7 +32,7 @@ import { createRequestIds } from './http/request-id.js'
 import { serializerCompiler } from './http/serialization.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
-import { isRead, pathOf, toRoutable } from './http/url.js'
+import { pathOf, toRoutable } from './http/url.js'
 import { validation, validatorCompiler } from './http/validation.js'
 import { webAccess } from './http/web-access.js'
 import { docs } from './openapi/docs.js'
@@ -44,11 +42,10 @@ import { collectRoutes } from './openapi/routes.js'
 import { NAME, VERSION } from './package.js'
 import type { TenantListener, TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
-import { collectHandlers } from './turns/apply.js'
+import type { Database } from './turns/database.js'
 import { createStoredTurns } from './turns/stored-turns.js'
-import type { TenantLog } from './turns/tenant-log.js'
-import type { Step, Turns } from './turns/turns.js'
-import { createTurns } from './turns/turns.js'
+import { apiTurns, pageTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
+import { createMemoryTurns } from './turns/turns.js'
 
 export interface ServerOptions extends TenantRegistryOptions {
   /** The bounds of the request log; by default those of the documentation. */
@@ -58,7 +55,7 @@ export interface ServerOptions extends TenantRegistryOptions {
   /** The maximum size of a state document in bytes. */
   readonly stateBytes?: number | undefined
   /** Keeps tenants in a database; undefined: they live in memory. */
-  readonly tenantLog?: TenantLog | undefined
+  readonly database?: Database | undefined
   readonly logger?: FastifyBaseLogger | undefined
   /** The token of the control plane; undefined: it needs none. */
   readonly adminToken?: string | undefined
@@ -81,12 +78,9 @@ const HEADER_LIMIT = 16 * 1024
 
 const CONTROL_PLANE = '/_sandbox'
 
-/** The time after which calls that wait look again, while the database cannot be used. */
-const RETRY_MS = 1000
-
 /** Builds the server and its tenants. It does not listen. */
 export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
-  const { tenantLog, logger, adminToken, timers = createTimers(), isReplay = false, requestTimeout = 60_000 } = options
+  const { database, logger, adminToken, timers = createTimers(), isReplay = false, requestTimeout = 60_000 } = options
   const { listeners = [], maxTenants, allowedHosts = [], corsOrigins = [], publicUrl } = options
   const now = options.now ?? (() => Date.now())
   const requestIds = createRequestIds()
@@ -119,13 +113,10 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.journalEntries,
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.journalBytes,
   }
-  const requestLog = tenantLog?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
+  const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
   const coverage = createCoverage()
-  const waiters = createEventWaiters(
-    timers,
-    tenantLog && ((clientId, done) => void stored?.doDueWork(clientId).then(done, () => timers.later(RETRY_MS, done))),
-  )
+  const waiters = createEventWaiters(timers)
   const beside: TenantListener = {
     onCreated({ clientId }, { reason }) {
       if (reason !== 'reset') return
@@ -139,29 +130,23 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       waiters.wake(clientId)
     },
   }
-  const requests = createRequestRecorder(recorder)
-  const stored =
-    tenantLog &&
-    createStoredTurns({
-      log: tenantLog,
-      registry: () => registry,
-      apply: collectHandlers(app, requests, app.log),
-      logger: app.log,
-      maxTenants,
-      now,
-      isInUse: waiters.has,
-      changed: waiters.wake,
-    })
   const registry = createTenantRegistry({
     ...options,
-    ...(tenantLog && stored && { ...stored.registryOptions, seed: tenantLog.seed }),
-    publicUrl: () => stored?.appliedUrl() ?? options.publicUrl(),
-    listeners: [...listeners, ...(stored ? [stored] : []), recorder, beside],
+    ...(database !== undefined && { seed: database.seed, maxTenants: Number.POSITIVE_INFINITY }),
+    listeners: [...listeners, recorder, beside],
   })
-  tenantLog?.listen?.(clientId => {
-    if (waiters.has(clientId)) stored?.doDueWork(clientId).catch(() => {})
+  const turns =
+    database === undefined
+      ? createMemoryTurns({ registry, now, changed: waiters.wake })
+      : createStoredTurns({
+          ...{ database, registry, logger: app.log, maxTenants, now },
+          isInUse: waiters.has,
+          changed: waiters.wake,
+          changedElsewhere: recorder.onChangedElsewhere,
+        })
+  database?.listen(clientId => {
+    if (waiters.has(clientId)) turns.refresh(clientId, () => {})
   })
-  const turns: Turns = stored ?? createTurns(now, registry.tenants)
 
   // Cross-cutting plugins. The hooks on answers run in this order.
   app.register(errorHandler)
@@ -174,8 +159,8 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.register(validation)
   app.register(hints)
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
-  app.register(recordAnswers, { recorder })
-  app.addHook('onSend', (request, _reply, _payload, next) => {
+  app.addHook('onSend', (request, reply, payload, next) => {
+    recordAnswer(recorder, request, reply, payload)
     request.sandbox.loggedClient = clientOf(request)
     next()
   })
@@ -184,10 +169,6 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     timeOf: clientId => formatInstant(registry.timeOf(clientId, now())),
   })
   app.register(coveragePlugin, { coverage })
-  app.addHook('onSend', (request, _reply, _payload, next) => {
-    if (request.sandbox.tenant) waiters.wake(request.sandbox.tenant.clientId)
-    next()
-  })
   if (!isReplay) app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
@@ -195,22 +176,14 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
 
   // The service.
   app.register(metadataRoutes, { publicUrl })
-  app.register(oauthRoutes, {
-    prefix: '/api/v1/oauth',
-    issueToken: (request, clientId, clientSecret) =>
-      turns.refreshAndTake(clientId, {
-        isRead: true,
-        record(realNow) {
-          request.sandbox.tenant = registry.authenticate(clientId, clientSecret, realNow)
-          return requests.recordApi(request, request.sandbox.tenant, realNow)
-        },
-        run(realNow, recorded) {
-          const { tenant } = request.sandbox
-          requests.passApi(request, tenant, recorded, realNow)
-          return tenant.tokens.issue()
-        },
-      }),
-  })
+  app.register(
+    (oauth, _options, done) => {
+      takeTurns(oauth, turns, tokenTurns(registry, recorder))
+      oauth.register(oauthRoutes)
+      done()
+    },
+    { prefix: '/api/v1/oauth' },
+  )
   app.register(
     (api, _options, done) => {
       api.register(authenticate, { admit })
@@ -219,33 +192,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
         next()
       })
-      api.addHook('preHandler', (request, _reply, next) => {
-        let hasRun = false
-        const step: Step<void> = {
-          isRead: isRead(request.method),
-          record(realNow) {
-            // While the body arrived, time has passed, and the tenant may have been replaced.
-            if (!registry.isCurrent(request.sandbox.tenant, realNow)) {
-              request.sandbox.tenant = registry.admit(bearerOf(request) as string, realNow)
-            }
-            return requests.recordApi(request, request.sandbox.tenant, realNow)
-          },
-          run(realNow, recorded) {
-            hasRun = true
-            try {
-              requests.passApi(request, request.sandbox.tenant, recorded, realNow)
-            } catch (error) {
-              next(error as Error)
-              return
-            }
-            // The handler runs at once.
-            next()
-          },
-        }
-        turns.take(request.sandbox.tenant.clientId, step)?.catch(error => {
-          if (!hasRun) next(error)
-        })
-      })
+      takeTurns(api, turns, apiTurns(registry, recorder))
       for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()
     },
@@ -255,23 +202,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   // The interface as a document.
   app.register(openapi, { documents })
   app.register(docs, { documents })
-  app.register(payoutLinkPages, {
-    admit(request, payoutLinkId, client) {
-      request.sandbox.tenant = registry.tenant(client ?? ownerOfLink(payoutLinkId), now())
-      return request.sandbox.tenant
-    },
-    refresh: turns.refreshLink,
-    act: (request, { prepare, perform }) =>
-      turns.take(request.sandbox.tenant.clientId, {
-        isRead: false,
-        record: realNow => requests.recordPage(request, request.sandbox.tenant, realNow, prepare()),
-        run(_realNow, recorded) {
-          requests.passControl(request, request.sandbox.tenant, recorded as RecordedRequest)
-          perform()
-        },
-      }),
-    isReplay,
-  })
+  app.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder, now }), isReplay })
 
   // The control plane.
   app.register(
@@ -289,9 +220,9 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           requestLog,
           coverage,
           recorder,
-          requests,
           turns,
           waiters,
+          refresh: turns.refresh,
           operations,
           documented,
           documents,
@@ -329,14 +260,6 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     const isPage = request.routeOptions.schema?.hide
     if (path.startsWith(CONTROL_PLANE) || isPage || request.sandbox.isForeign) return undefined
     return request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
-  }
-
-  /** Returns the client that has a payout link. Throws PAYOUT_LINK_NOT_FOUND, MISSING_FIELD (several have it). */
-  function ownerOfLink(payoutLinkId: string): string {
-    const [clientId, another] = registry.clientsWhere(({ payoutLinks }) => payoutLinks.has(payoutLinkId), now())
-    if (clientId === undefined) throw errors.payoutLinkNotFound(payoutLinkId)
-    if (another !== undefined) throw errors.ambiguousPayoutLink()
-    return clientId
   }
 
   function claimedClient(request: FastifyRequest): string | undefined {

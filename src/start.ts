@@ -15,10 +15,10 @@ import type { Fixtures } from './tenants/fixtures.js'
 import { loadFixtures } from './tenants/fixtures.js'
 import type { TenantRegistry } from './tenants/registry.js'
 import { DEMO_CLIENT } from './tenants/registry.js'
+import type { Database } from './turns/database.js'
+import { DatabaseError } from './turns/database.js'
 import { openPostgres } from './turns/postgres.js'
 import { openSqlite } from './turns/sqlite.js'
-import type { TenantLog } from './turns/tenant-log.js'
-import { DatabaseError } from './turns/tenant-log.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Time for open requests to finish. Then their connections are closed. */
@@ -63,11 +63,11 @@ export async function createServer(
     url ??= config.publicUrl ?? urlOf(config.host, app)
     return url
   }
-  const tenantLog = await openTenantLog(config, logger)
+  const database = await openDatabase(config, logger)
   const { app, registry }: ReturnType<typeof buildServer> = buildServer({
     ...config,
     clients: clientsOf(config),
-    tenantLog,
+    database,
     fixtures,
     requestLog: { entries: config.journalEntries, bytes: config.journalBytes },
     logger,
@@ -79,7 +79,7 @@ export async function createServer(
     if (config.fixtures !== undefined) assertFixtures(config, registry)
     prepare?.(registry)
   } catch (error) {
-    await tenantLog?.close()
+    await database?.close()
     throw error
   }
 
@@ -89,7 +89,7 @@ export async function createServer(
       try {
         await app.listen({ host: config.host, port: config.port })
       } catch (error) {
-        await tenantLog?.close()
+        await database?.close()
         throw error
       }
       // Reads the address while the server has one. Requests that finish during close still need it.
@@ -105,7 +105,7 @@ export async function createServer(
       const timer = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
       await app.close()
       clearTimeout(timer)
-      await tenantLog?.close()
+      await database?.close()
     },
   }
 }
@@ -136,7 +136,7 @@ function closeOnSignal(server: Server, { logger, flush }: Log): void {
 }
 
 /** Opens the database of the tenants; undefined: none is configured. Throws ConfigError. */
-async function openTenantLog(config: Config, logger: Logger): Promise<TenantLog | undefined> {
+async function openDatabase(config: Config, logger: Logger): Promise<Database | undefined> {
   const { data, databaseUrl, seed, isSeedGiven } = config
   try {
     if (databaseUrl !== undefined) return await openPostgres(databaseUrl, { seed, logger })

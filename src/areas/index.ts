@@ -2,6 +2,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import type { TArray, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { OutcomeMatch } from '../core/outcome-match.js'
+import type { Entry, StoredRecord } from '../core/records/repository.js'
 import type { TenantContext } from '../core/tenant-context.js'
 import { assumed } from '../http/schemas.js'
 import { accountRoutes } from './accounts/routes.js'
@@ -62,6 +63,12 @@ export interface Store {
    * @param path path of the list in the state document, for errors
    */
   restore(snapshots: readonly unknown[], path: string): void
+  /** Returns the entries of all records, in the order of creation. */
+  entries(): readonly Entry<unknown>[]
+  /** Returns an entry as a database keeps it. */
+  toStored(entry: never): StoredRecord
+  /** Adds or replaces a record of a database. It is not a change, and no rule is checked. */
+  load(record: StoredRecord): unknown
   /** Refuses the match of an armed outcome that no new record can meet. @throws INVALID_FIELD */
   assertReachable?(match: OutcomeMatch): void
 }
@@ -157,6 +164,7 @@ export const areas = {
     createStore: ({ context, clientId, settings, stores, publicUrl, takeOutcome }) =>
       createPayoutLinkStore({
         context,
+        clientId,
         publicUrl,
         allowedOrigins: () => settings.allowedOrigins,
         takeOutcome,

@@ -1,15 +1,15 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { ControlContext, ControlRoute } from '../features/control-route.js'
-import type { RequestRecorder } from '../features/recording/plugin.js'
+import { record } from '../features/recording/record.js'
 import { failures } from '../http/schemas.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
-import type { Step, Turns } from '../turns/turns.js'
+import { inTurn } from '../turns/take-turns.js'
+import type { Turns } from '../turns/turns.js'
 
 /** The parts of the server that the control plane acts on, with those that only `addRoutes` and its own rows need. */
 export interface ControlPlane extends ControlContext {
-  readonly requests: RequestRecorder
   readonly turns: Turns
 }
 
@@ -23,20 +23,37 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
     const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
     const { creates, recordedBody } = row
-    const { registry, requests, turns, waiters } = context
+    const { registry, recorder, turns, now } = context
 
-    const act = (request: FastifyRequest, reply: FastifyReply, realNow: number) => {
+    const act: RouteHandlerMethod = (request, reply) => {
       const { params, query, body } = request
       const client = clientOf(request)
+      const realNow = now()
       const tenant = () => registry.tenant(client, realNow)
+      reply.code(status)
       return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
     }
+    const handler = inTurn(
+      turns,
+      {
+        clientOf,
+        otherOf: ({ body }) => creates?.(body),
+        isRead: () => method === 'GET',
+        enter(request, realNow) {
+          if (!isRecorded) return registry.peek(clientOf(request))
+          const tenant = registry.tenant(clientOf(request), realNow)
+          record(recorder, request, tenant, realNow, recordedBody?.({ registry, tenant, body: request.body }))
+          return tenant
+        },
+      },
+      act,
+    )
 
     app.route({
       method,
       url,
       // A typo must not act on another tenant, nor leave a test green.
-      config: { isStrict: true, act },
+      config: { isStrict: true },
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
         operationId,
@@ -52,29 +69,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         ...(body !== undefined && { body }),
         response: { [status]: hasPage ? withPage(response) : response, ...failures },
       },
-      handler: (request, reply) => {
-        reply.code(status)
-        if (isGlobal) return act(request, reply, context.now())
-        const client = clientOf(request)
-        const step: Step<unknown> = {
-          isRead: method === 'GET',
-          record(realNow) {
-            if (!isRecorded) return undefined
-            const tenant = registry.tenant(client, realNow)
-            const recorded = requests.recordControl(request, tenant, realNow)
-            return recordedBody
-              ? { ...recorded, body: recordedBody({ registry, tenant, body: request.body }) }
-              : recorded
-          },
-          run(realNow, recorded) {
-            if (recorded !== undefined) requests.passControl(request, registry.tenant(client, realNow), recorded)
-            const result = act(request, reply, realNow)
-            if (method !== 'GET') waiters.wake(client)
-            return result
-          },
-        }
-        return turns.refreshAndTake(client, step, creates?.(request.body))
-      },
+      handler: isGlobal ? act : handler,
     })
   }
 }

@@ -11,7 +11,7 @@ import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time/time.js'
 import type { ControlRoute } from '../features/control-route.js'
-import { route, sendDocument } from '../features/control-route.js'
+import { route, toDocument } from '../features/control-route.js'
 import { coverageRoutes } from '../features/coverage/routes.js'
 import { deprecationRoutes } from '../features/deprecations/routes.js'
 import { eventRoutes } from '../features/events/routes.js'
@@ -144,10 +144,9 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       body: schemas.ClientCredentials,
       response: schemas.ResetResult,
       handle: ({ registry, body: { client_id, client_secret } }) =>
-        turns.refreshAndTake(client_id, {
-          isRead: true,
-          record: realNow => void registry.authenticate(client_id, client_secret, realNow),
-          run: realNow => describe(registry.tenant(client_id, realNow)),
+        turns.take(client_id, {
+          isRead: () => true,
+          run: realNow => describe(registry.authenticate(client_id, client_secret, realNow)),
         }),
     }),
     route({
@@ -161,11 +160,9 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isRecorded: false,
       params: schemas.ClientParams,
       response: schemas.Cleared,
-      handle({ registry, realNow, waiters, params: { clientId } }) {
+      handle({ registry, realNow, params: { clientId } }) {
         if (!registry.has(clientId)) throw errors.clientNotFound(clientId, 'clientId')
-        const isRemoved = registry.remove(clientId, realNow)
-        waiters.wake(clientId)
-        return { removed: isRemoved ? 1 : 0 }
+        return { removed: registry.remove(clientId, realNow) ? 1 : 0 }
       },
     }),
     route({
@@ -233,7 +230,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'this or another server.',
       querystring,
       response: schemas.TenantSnapshot,
-      handle: ({ tenant, reply }) => sendDocument(reply, tenant().snapshot()),
+      handle: ({ tenant, reply }) => toDocument(reply, tenant().snapshot()),
     }),
     route({
       method: 'PUT',

@@ -303,12 +303,6 @@ export const errors = {
     new ApiError('PAYOUT_LINK_CLOSED', 'payoutLinkId', `The link can no longer be claimed: it is ${status}.`),
   invalidPageToken: () =>
     new ApiError('INVALID_PAGE_TOKEN', 'token', 'token must be that of the page of this payout link.'),
-  ambiguousPayoutLink: () =>
-    new ApiError(
-      'MISSING_FIELD',
-      'client',
-      'Several clients have a payout link with this id: name one with ?client=<client_id>.',
-    ),
   rateLimited: (seconds: number) =>
     new ApiError('RATE_LIMITED', null, `Too many requests: try again in ${seconds} seconds.`, {
       'retry-after': String(seconds),

@@ -8,7 +8,7 @@ import type { DocumentedRoute } from '../openapi/routes.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Coverage } from './coverage/coverage.js'
-import type { EventWaiters } from './events/waiters.js'
+import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { Recorder } from './recording/recorder.js'
 import type { RequestLog } from './request-log/request-log.js'
 
@@ -19,6 +19,8 @@ export interface ControlContext {
   readonly coverage: Coverage
   readonly recorder: Recorder
   readonly waiters: EventWaiters
+  /** Brings a tenant up to date, then calls back. */
+  readonly refresh: Refresh
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
   /** The documented routes, for coverage. */
@@ -107,6 +109,8 @@ export function route<
   return row as unknown as ControlRoute
 }
 
-/** Sends a document that people read, too; made here, so that its members stay in their order. */
-export const sendDocument = (reply: FastifyReply, value: object) =>
-  reply.type(JSON_TYPE).send(JSON.stringify(value, null, 2))
+/** Returns a document that people read, too; made here, so that its members stay in their order. */
+export function toDocument(reply: FastifyReply, value: object): string {
+  reply.type(JSON_TYPE)
+  return JSON.stringify(value, null, 2)
+}

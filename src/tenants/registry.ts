@@ -2,15 +2,14 @@ import { ownerOf } from '../areas/oauth/tokens.js'
 import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../core/rules/origins.js'
-import type { Clock } from '../core/time/clock.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import type { Fixtures } from './fixtures.js'
 import { resolveDates } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
 import type { TenantSnapshot } from './snapshot.js'
-import type { ClientFacts, Tenant } from './tenant.js'
-import { createTenant, restoreTenant } from './tenant.js'
+import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
+import { createTenant, loadTenant, restoreTenant } from './tenant.js'
 
 /** A client that exists from the start: an entry of the file SANDBOX_CLIENTS, or the demo client. */
 export interface ClientEntry {
@@ -38,10 +37,6 @@ export interface TenantRegistryOptions {
   dropped?(clientId: string): void
   /** Called in this order. */
   readonly listeners?: readonly TenantListener[]
-  /** Brings the clock of a tenant to the real time at each look-up; by default `clock.sync`. */
-  syncClock?(clock: Clock, realNow: number): void
-  /** Whether a database keeps all clients, so that a search for a record begins none. */
-  readonly isKept?: boolean
   /** Whether secrets and tokens are not checked: a token is the client id. For a replay, which has no secrets. */
   readonly skipAuthentication?: boolean
 }
@@ -65,19 +60,28 @@ export interface Creation {
   snapshot(): TenantSnapshot
 }
 
+/** A tenant that is read from a database. */
+export interface LoadingTenant {
+  readonly tenant: Tenant
+  /** Makes it the client's present tenant. */
+  install(): void
+}
+
 export interface TenantListener {
-  /** A tenant is created; no request has seen it yet. Throws to refuse it: the former tenant stays. */
+  /** A tenant is created; no request has seen it yet. */
   onCreated(tenant: Tenant, creation: Creation): void
   /**
    * The client leaves memory. `removed`: it is gone, and its next token request begins it again. `released`: it is in
-   * a database, and comes back with its next request. `deleted`: it is removed on request; an error refuses that.
+   * a database, and comes back with its next request.
    */
-  onRemoved(clientId: string, reason: 'removed' | 'released' | 'deleted'): void
+  onRemoved(clientId: string, reason: 'removed' | 'released'): void
+  /** Another server has changed a tenant: what this one has seen of it has a gap. */
+  onChangedElsewhere?(tenant: Tenant): void
 }
 
 /**
- * All tenants of a process. Times are arguments: `realNow` is the real time in milliseconds, and each look-up of a
- * tenant brings its clock there first.
+ * All tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a turn moves the clock
+ * of a tenant (`turns/turns.ts`); a look-up does not.
  */
 export interface TenantRegistry {
   readonly seed: string
@@ -93,8 +97,6 @@ export interface TenantRegistry {
   admit(token: string, realNow: number): Tenant
   /** Returns the client id of a token that was issued here, expired or not. */
   ownerOf(token: string): string | undefined
-  /** Returns whether a tenant is the client's present one, its clock brought to the real time. */
-  isCurrent(tenant: Tenant, realNow: number): boolean
   has(clientId: string): boolean
   /** Returns the tenant of a client if it is in memory. It does not count as use, and nothing happens. */
   peek(clientId: string): Tenant | undefined
@@ -104,16 +106,13 @@ export interface TenantRegistry {
   letGo(clientId: string): void
   /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
   retire(clientId: string, resets: number): void
+  /** Returns the resets of a client that was removed. */
+  resetsOf(clientId: string): number
   /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
   timeOf(clientId: string, realNow: number): Instant
   /** Throws CLIENT_NOT_FOUND. */
   tenant(clientId: string, realNow: number): Tenant
   tenants(realNow: number): Tenant[]
-  /**
-   * Returns the client ids of the tenants that match. It does not count as use, and nothing happens. Clients without
-   * a request so far have the records of their fixture: they are looked at if no other matches.
-   */
-  clientsWhere(matches: (tenant: Tenant) => boolean, realNow: number): string[]
   /** Throws CLIENT_NOT_FOUND. */
   identityOf(clientId: string): Identity
   /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
@@ -132,8 +131,10 @@ export interface TenantRegistry {
    * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
    */
   fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Tenant
-  /** Adds a tenant from a database or a recording. A listed client keeps the secret of the list. */
+  /** Adds a tenant from a recording. A listed client keeps the secret of the list. */
   adopt(identity: Identity, snapshot: TenantSnapshot, realNow: number): Tenant
+  /** Creates the tenant of a client from a database, without its records. A listed client keeps the secret of the list. */
+  load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant
 }
 
 export const DEMO_CLIENT: ClientEntry = {
@@ -165,7 +166,6 @@ interface Registration {
 export function createTenantRegistry(options: TenantRegistryOptions): TenantRegistry {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime, publicUrl, dropped } = options
   const { listeners = [], skipAuthentication = false } = options
-  const { syncClock = (clock: Clock, realNow: number) => clock.sync(realNow) } = options
   const configured = new Map<string, Registration>()
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
@@ -254,7 +254,15 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     snapshot = () => tenant.snapshot(),
   ): Tenant {
     for (const listener of listeners) listener.onCreated(tenant, { reason, identity: identity(client), snapshot })
+    // The start of a tenant is no change of it.
+    tenant.changes.take()
     client.tenant = tenant
+    return tenant
+  }
+
+  /** Returns a new tenant, after the work that is due at once. */
+  function begin(tenant: Tenant, realNow: number): Tenant {
+    tenant.clock.sync(realNow)
     return tenant
   }
 
@@ -278,11 +286,8 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     return install(client, reason, build(), () => build().snapshot())
   }
 
-  function open(client: Registration, realNow: number): Tenant {
-    const tenant = client.tenant ?? startFromFixture(client, 'fixture', realNow)
-    syncClock(tenant.clock, realNow)
-    return tenant
-  }
+  const open = (client: Registration, realNow: number): Tenant =>
+    client.tenant ?? begin(startFromFixture(client, 'fixture', realNow), realNow)
 
   function fixtureRecords(name: string, now: Instant): SeedRecords {
     const fixture = fixtures.get(name)
@@ -297,12 +302,18 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     const client = mustUse(clientId)
     client.resets++
     try {
-      startFromFixture(client, 'reset', realNow)
+      return begin(startFromFixture(client, 'reset', realNow), realNow)
     } catch (error) {
       client.resets--
       throw error
     }
-    return open(client, realNow)
+  }
+
+  /** Returns the client of an identity: a listed one, or one that is not registered yet. */
+  function known({ clientId, secretDigest, resets, ...rest }: Identity): Registration {
+    const client = configured.get(clientId) ?? { ...registration({ clientId, ...rest }), secretDigest }
+    client.resets = resets
+    return client
   }
 
   function hasSecret(client: Registration, clientSecret: string): boolean {
@@ -330,8 +341,8 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
         )
       }
       const client = registration({ clientId, clientSecret })
-      register(client, () => startFromFixture(client, 'fixture', realNow))
-      return open(client, realNow)
+      register(client, () => open(client, realNow))
+      return client.tenant as Tenant
     },
     admit(token, realNow) {
       if (skipAuthentication) return open(mustUse(token), realNow)
@@ -348,11 +359,6 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       const tenant = find(ownerOf(token) ?? '')?.tenant
       return tenant?.tokens.read(token) === undefined ? undefined : tenant.clientId
     },
-    isCurrent(tenant, realNow) {
-      if (find(tenant.clientId)?.tenant !== tenant) return false
-      syncClock(tenant.clock, realNow)
-      return true
-    },
     timeOf: (clientId, realNow) => find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: clientId => find(clientId) !== undefined,
     peek: clientId => find(clientId)?.tenant,
@@ -368,17 +374,9 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       if (!registered.delete(clientId)) return
       for (const listener of listeners) listener.onRemoved(clientId, 'removed')
     },
+    resetsOf: clientId => retired.get(clientId) ?? 0,
     tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
     tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
-    clientsWhere(matches, realNow) {
-      const clients = [...configured.values(), ...registered.values()]
-      const used = clients.filter(({ tenant }) => tenant !== undefined && matches(tenant))
-      const found =
-        used.length > 0 || options.isKept
-          ? used
-          : clients.filter(client => client.tenant === undefined && matches(open(client, realNow)))
-      return found.map(({ clientId }) => clientId)
-    },
     identityOf: clientId => identity(mustUse(clientId)),
     reset,
     remove(clientId, realNow) {
@@ -387,43 +385,45 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
         reset(clientId, realNow)
         return false
       }
-      registered.delete(clientId)
-      try {
-        for (const listener of listeners) listener.onRemoved(clientId, 'deleted')
-      } catch (error) {
-        registered.set(clientId, client)
-        throw error
-      }
-      retire(client)
+      drop(client)
       return true
     },
     replace(clientId, snapshot, realNow) {
       const client = mustUse(clientId)
-      // Restoring takes the objects over, and a listener that refuses the tenant leads to a second attempt.
-      install(client, 'state', restored(client, structuredClone(snapshot), realNow))
-      return open(client, realNow)
+      return begin(install(client, 'state', restored(client, snapshot, realNow)), realNow)
     },
     fork(clientId, to, realNow) {
       const origin = mustUse(clientId)
-      const { clock, ...tenant } = open(origin, realNow)
+      const tenant = open(origin, realNow)
       if (find(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
       const { fixture, scope, allowedOrigins, secretDigest } = origin
       const client = registration({ clientId: to.clientId, fixture, scope, allowedOrigins })
       client.secretDigest = to.clientSecret === undefined ? secretDigest : digestOf(to.clientSecret)
-      // The part of the present second that has passed is copied, too.
-      const since = clock.realTimeOf(clock.now()) ?? realNow
-      const create = () => install(client, 'fork', restored(client, structuredClone(tenant.snapshot()), since))
-      register(client, create, origin)
-      return open(client, realNow)
-    },
-    adopt({ clientId, secretDigest, resets, ...rest }, snapshot, realNow) {
-      const listed = configured.get(clientId)
-      const client = listed ?? { ...registration({ clientId, ...rest }), secretDigest }
-      client.resets = resets
-      const create = () => install(client, 'restored', restored(client, snapshot, realNow))
-      if (listed === undefined) register(client, create)
-      else create()
+      const copy = () => {
+        const fork = loadTenant({ seed, client: factsOf(client), publicUrl }, tenant.meta(), realNow)
+        fork.load({ meta: tenant.meta(), records: tenant.records(), events: tenant.events.after(0) }, realNow)
+        begin(install(client, 'fork', fork), realNow)
+      }
+      register(client, copy, origin)
       return client.tenant as Tenant
+    },
+    adopt(identity, snapshot, realNow) {
+      const client = known(identity)
+      const create = () => install(client, 'restored', restored(client, snapshot, realNow))
+      if (configured.has(client.clientId)) create()
+      else register(client, create)
+      return client.tenant as Tenant
+    },
+    load(identity, meta, realNow) {
+      const client = known(identity)
+      const tenant = loadTenant({ seed, client: factsOf(client), publicUrl }, meta, realNow)
+      return {
+        tenant,
+        install() {
+          install(client, 'restored', tenant)
+          if (!configured.has(client.clientId)) registered.set(client.clientId, client)
+        },
+      }
     },
   }
 }

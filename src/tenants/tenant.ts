@@ -5,18 +5,20 @@ import { createTokens } from '../areas/oauth/tokens.js'
 import { errors } from '../core/errors.js'
 import { createIds } from '../core/ids.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
+import { createChangeLog } from '../core/records/changes.js'
 import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
+import type { Entry, StoredRecord } from '../core/records/repository.js'
 import type { TenantContext } from '../core/tenant-context.js'
-import type { ClockStart } from '../core/time/clock.js'
+import type { ClockStart, ClockState } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
 import type { Instant } from '../core/time/time.js'
 import { formatInstant, parseInstant } from '../core/time/time.js'
-import type { Deprecations } from '../features/deprecations/state.js'
+import type { Deprecation, Deprecations } from '../features/deprecations/state.js'
 import { createDeprecations } from '../features/deprecations/state.js'
 import type { Fault, Faults } from '../features/faults/state.js'
 import { createFaults } from '../features/faults/state.js'
-import type { ArmedOutcomes, SteeredKind } from '../features/outcomes/state.js'
+import type { ArmedOutcome, ArmedOutcomes, SteeredKind } from '../features/outcomes/state.js'
 import { createArmedOutcomes } from '../features/outcomes/state.js'
 import type { SeedRecords } from './seed.js'
 import type { Settings, TenantSnapshot } from './snapshot.js'
@@ -47,10 +49,44 @@ export interface Tenant extends TenantContext, Stores {
   readonly deprecations: Deprecations
   readonly tokens: Tokens
   counts(): Counts
+  /** Returns all state beside records and events. It shares nothing that changes. */
+  meta(): TenantMeta
+  /** Does an operation, or nothing: what it has changed is undone if it throws. */
+  attempt<T>(operation: () => T): T
+  /** Returns the records that have changed since the last call, as a database keeps them. */
+  takeChanges(): TenantRecord[]
+  /** Returns all records, as a database keeps them. */
+  records(): TenantRecord[]
+  /** Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events. */
+  load(content: TenantContent, realNow: number): void
   /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
   seed(records: SeedRecords): void
   /** Returns the whole tenant as one document. It shares its records with the tenant: serialise or copy it at once. */
   snapshot(): TenantSnapshot
+}
+
+/** The state of a tenant beside its records and events. */
+export interface TenantMeta {
+  readonly clock: ClockState
+  readonly settings: Settings
+  readonly deprecations: readonly Deprecation[]
+  readonly faults: readonly Fault[]
+  readonly outcomes: readonly ArmedOutcome[]
+  readonly ids: { readonly scope: string; readonly counters: Readonly<Record<string, number>> }
+  readonly tokens: { readonly generation: number }
+  readonly sequence: number
+}
+
+/** A record of some kind, as a database keeps it. */
+export interface TenantRecord extends StoredRecord {
+  readonly kind: AreaName
+}
+
+/** The state of a tenant, or what has changed in it. Loading it checks no rule, so that no later release changes it. */
+export interface TenantContent {
+  readonly meta: TenantMeta
+  readonly records: readonly TenantRecord[]
+  readonly events: readonly Event[]
 }
 
 /** The facts of a client that its tenant is created with. */
@@ -102,11 +138,13 @@ export function createTenant(
     clock: createClock(clock),
     ids: createIds(seed, past.ids.scope, past.ids.counters),
     events: createEventLog(past.events as readonly Event[]),
+    changes: createChangeLog(),
     nextSequence: () => ++sequence,
   }
   const faults = createFaults(context, past.faults as readonly Fault[])
   const deprecations = createDeprecations(context, past.deprecations)
   const tokenState = { ...past.tokens }
+  const { ids, events, changes } = context
   const tokens = createTokens({
     context,
     clientId,
@@ -125,6 +163,43 @@ export function createTenant(
     Object.assign(stores, { [name]: store })
   }
 
+  const meta = (): TenantMeta => ({
+    clock: context.clock.state(),
+    settings: { ...settings },
+    deprecations: deprecations.list(),
+    faults: faults.list(),
+    outcomes: outcomes.list(),
+    ids: { scope: past.ids.scope, counters: { ...ids.counters() } },
+    tokens: { ...tokenState },
+    sequence,
+  })
+
+  function restoreMeta(meta: TenantMeta, realNow?: number) {
+    context.clock.restore(meta.clock, realNow)
+    Object.assign(settings, meta.settings)
+    deprecations.restore(meta.deprecations)
+    faults.restore(meta.faults)
+    outcomes.restore(meta.outcomes)
+    ids.rewind(meta.ids.counters)
+    Object.assign(tokenState, meta.tokens)
+    sequence = meta.sequence
+  }
+
+  function attempt<T>(operation: () => T): T {
+    const before = meta()
+    const changed = changes.length()
+    const last = events.last()
+    try {
+      return operation()
+    } catch (error) {
+      // The clock first: plans are not in its past.
+      restoreMeta(before)
+      changes.undoTo(changed)
+      events.truncate(last)
+      throw error
+    }
+  }
+
   return {
     ...context,
     ...stores,
@@ -136,15 +211,24 @@ export function createTenant(
     deprecations,
     tokens,
     counts: () => byArea(name => storeOf(name).size()),
-    seed(records) {
-      const counters = { ...context.ids.counters() }
-      try {
-        for (const { commit } of stage(records)) commit()
-      } catch (error) {
-        context.ids.rewind(counters)
-        throw error
-      }
+    meta,
+    attempt,
+    takeChanges: () => changes.take().map(({ kind, entry }) => toRecord(kind as AreaName, entry)),
+    records: () =>
+      areaNames.flatMap(kind =>
+        storeOf(kind)
+          .entries()
+          .map(entry => toRecord(kind, entry)),
+      ),
+    load(content, realNow) {
+      restoreMeta(content.meta, realNow)
+      for (const record of content.records) storeOf(record.kind).load(record)
+      events.load(content.events)
     },
+    seed: records =>
+      attempt(() => {
+        for (const { commit } of stage(records)) commit()
+      }),
     snapshot: () => ({
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,
@@ -159,6 +243,10 @@ export function createTenant(
       ...(byArea(name => storeOf(name).snapshot()) as Pick<TenantSnapshot, AreaName>),
       events: context.events.after(0) as TenantSnapshot['events'],
     }),
+  }
+
+  function toRecord(kind: AreaName, entry: Entry<unknown>): TenantRecord {
+    return { kind, ...storeOf(kind).toStored(entry as never) }
   }
 
   /** Checks all records, each kind against those that it refers to, before any is stored. */
@@ -198,6 +286,17 @@ export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot:
     store.restore(snapshot[name], name)
   }
   return tenant
+}
+
+/** Creates the tenant of a database, without its records and events: `load` adds them. */
+export function loadTenant(
+  options: Omit<TenantOptions, 'clock' | 'settings'>,
+  meta: TenantMeta,
+  realNow: number,
+): Tenant {
+  const { settings, ids, clock } = meta
+  const start = { now: clock.now, mode: clock.mode, rate: clock.rate, realNow }
+  return createTenant({ ...options, clock: start, settings }, { ...noPast(ids.scope), ids })
 }
 
 /** Refuses numbers of events and places that are missing, repeated, or above the last. */

@@ -1,11 +1,13 @@
+import { setTimeout as setTimer } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Client, Pool, QueryConfig } from 'pg'
-import { digestOf } from '../core/digests.js'
+import type { Client, Pool, PoolClient, QueryConfig } from 'pg'
+import { digestOf, sha256 } from '../core/digests.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
+import type { Database, EventRow, Reader, RecordRow, TenantRow, Transaction } from './database.js'
+import { BATCH, DatabaseAwayError, DatabaseError } from './database.js'
+import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
-import type { LogRow, TenantLog } from './tenant-log.js'
-import { DatabaseAwayError, DatabaseError, END } from './tenant-log.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -13,76 +15,57 @@ export interface PostgresOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'>
 }
 
-/** A released migration never changes: a change of the tables is another one. */
-const MIGRATIONS = [
-  `CREATE TABLE sandbox_setting (name text PRIMARY KEY, value text NOT NULL);
-   CREATE TABLE sandbox_tenant (client_id text PRIMARY KEY, sequence bigint NOT NULL) WITH (fillfactor = 50);
-   CREATE TABLE sandbox_tenant_log (
-     client_id text NOT NULL,
-     sequence bigint NOT NULL,
-     instant bigint NOT NULL,
-     operation text NOT NULL,
-     content text NOT NULL,
-     document bytea,
-     PRIMARY KEY (client_id, sequence)
-   );
-   CREATE TABLE sandbox_link (
-     payout_link_id text NOT NULL,
-     client_id text NOT NULL,
-     PRIMARY KEY (payout_link_id, client_id)
-   );`,
-  `CREATE TABLE sandbox_request_count (
-     client_id text PRIMARY KEY,
-     last bigint NOT NULL,
-     cleared bigint NOT NULL DEFAULT 0
-   ) WITH (fillfactor = 50);
-   CREATE TABLE sandbox_request (
-     id bigserial PRIMARY KEY,
-     client_id text NOT NULL,
-     seq bigint NOT NULL,
-     bytes integer NOT NULL,
-     content text NOT NULL,
-     UNIQUE (client_id, seq)
-   );`,
-]
-
 /** A number of our own, for the lock of the migrations. */
 const MIGRATION_LOCK = 7_206_115_983
 const CHANNEL = 'sandbox_tenant'
 /** The message of pg-pool if all connections are busy for too long: the database is slow, but not away. */
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
-const CONNECTIONS = 10
-const CONNECT_MS = 5000
-const STATEMENT_MS = 5000
+/** The most connections of turns, beside one that listens and one of the request log. */
+const CONNECTIONS = 4
+/** The longest wait for a connection. */
+const CONNECT_MS = 3000
+/** The longest time of a statement, and of its wait for a lock. They concern the tenant of the statement only. */
+const STATEMENT_MS = 3000
+const LOCK_MS = 1500
+/** A server that answers nothing for this time is away. */
+const SILENCE_MS = 4000
 /** The time between two attempts to reach the database. */
 const PROBE_MS = 250
+/** The time between two attempts while all connections are taken. */
+const BUSY_MS = 100
 /** The longest text that NOTIFY carries, in bytes. */
 const LONGEST_PAYLOAD = 7999
 
 /**
- * Opens the logs in a Postgres database, which several servers share.
+ * Opens a Postgres database, which several servers share.
  * https://node-postgres.com
  * @throws DatabaseError
  */
-export async function openPostgres(url: string, { seed, logger }: PostgresOptions): Promise<TenantLog> {
+export async function openPostgres(url: string, { seed, logger }: PostgresOptions): Promise<Database> {
   const { default: pg } = await import('pg')
   const settings = {
     connectionString: url,
     application_name: 'payments-sandbox',
     connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: STATEMENT_MS,
+    query_timeout: SILENCE_MS,
     statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+    idle_in_transaction_session_timeout: SILENCE_MS * 10,
     keepAlive: true,
     // The statements count on it. A database can have another default.
     options: '-c default_transaction_isolation=read\\ committed',
   }
   let pool: Pool
+  let logPool: Pool
   try {
     pool = new pg.Pool({ ...settings, max: CONNECTIONS })
+    // A locked request log holds up no turn.
+    logPool = new pg.Pool({ ...settings, max: 1 })
   } catch (error) {
     throw new DatabaseError(oneLine(error))
   }
   pool.on('error', error => lose(error))
+  logPool.on('error', () => {})
   let isAway = false
   let isClosed = false
   let probe: NodeJS.Timeout | undefined
@@ -92,7 +75,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   function lose(error: Error) {
     if (isAway || isClosed) return
     isAway = true
-    logger.error({ err: error }, 'the database is away')
+    logger.error({ reason: error.message }, 'the database is away')
     probe = setTimeout(find, PROBE_MS)
   }
 
@@ -107,20 +90,54 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  const query: Query = async statement => {
+  /** Whether an error means that the database accepts no connection or answers nothing, and not that a statement fails. */
+  const isLoss = (error: Error) =>
+    error.message !== NO_CONNECTION_FREE && (!(error instanceof pg.DatabaseError) || /^(08|57P)/.test(error.code ?? ''))
+
+  /** Whether there are no connections left, for a moment. */
+  const isFull = (error: Error) => error instanceof pg.DatabaseError && error.code?.startsWith('53') === true
+
+  /** Returns the error of a statement or of a connection, and notices that the database is away. */
+  function failure(error: Error): Error {
+    if (isLoss(error)) lose(error)
+    else if (error.message !== NO_CONNECTION_FREE && !isFull(error)) return error
+    return new DatabaseAwayError(error.message, { cause: error })
+  }
+
+  async function guarded<T>(work: () => Promise<T>): Promise<T> {
     if (isAway) throw new DatabaseAwayError('the database is away')
     try {
-      return await pool.query(statement)
+      return await work()
     } catch (error) {
-      const { message } = error as Error
-      if (message !== NO_CONNECTION_FREE && !isLoss(error as Error)) throw error
-      if (message !== NO_CONNECTION_FREE) lose(error as Error)
-      throw new DatabaseAwayError(message, { cause: error })
+      throw failure(error as Error)
     }
   }
 
-  /** Whether an error is about the connection, and not about the statement. */
-  const isLoss = (error: Error) => !(error instanceof pg.DatabaseError) || /^(08|53|57)/.test(error.code ?? '')
+  /** Returns a connection of a pool. Waits while other users of the database have taken all. */
+  async function connect(of: Pool): Promise<PoolClient> {
+    for (let waited = 0; ; waited += BUSY_MS) {
+      try {
+        return await of.connect()
+      } catch (error) {
+        if (!isFull(error as Error) || waited >= CONNECT_MS) throw error
+        await setTimer(BUSY_MS)
+      }
+    }
+  }
+
+  async function run(of: Pool, statement: QueryConfig) {
+    const client = await connect(of)
+    try {
+      const result = await client.query(statement)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(isLoss(error as Error))
+      throw error
+    }
+  }
+
+  const query: Query = statement => guarded(() => run(pool, statement))
 
   // ---------------------------------------------------------------------------------------------------- notifications
 
@@ -167,63 +184,127 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   // --------------------------------------------------------------------------------------------------------- tenants
 
-  async function write(statement: QueryConfig, clientId: string): Promise<boolean> {
-    const { rowCount } = await query(statement)
-    if (rowCount === 1) announce(clientId)
-    return rowCount === 1
+  type Run = (name: string, text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
+
+  const readerOf = (run: Run): Reader => ({
+    async tenant(clientId) {
+      const [row] = await run('tenant', TENANT, [clientId])
+      return row && toTenant(row)
+    },
+    records: async (clientId, version, sequence) =>
+      (await run('records', RECORDS, [clientId, version, sequence])).map(toRecord),
+    events: async (clientId, after) => (await run('events', EVENTS, [clientId, after])).map(toEvent),
+  })
+
+  /** Begins a transaction on a connection of its own. */
+  async function transact(text: string): Promise<{ run: Run; end(text: string): Promise<void> }> {
+    const client = await guarded(() => connect(pool))
+    let isOpen = true
+    const release = (error?: Error) => {
+      if (!isOpen) return
+      isOpen = false
+      client.release(error)
+    }
+    const run: Run = async (name, text, values) => {
+      try {
+        return (await client.query({ ...(name !== '' && { name }), text, values })).rows
+      } catch (error) {
+        if (isLoss(error as Error)) release(error as Error)
+        throw failure(error as Error)
+      }
+    }
+    await run('', text, [])
+    return {
+      run,
+      async end(text) {
+        if (!isOpen) return
+        await run('', text, [])
+        release()
+      },
+    }
   }
 
-  const valuesOf = (clientId: string, { sequence, instant, operation, content, document }: LogRow) =>
-    [clientId, sequence, instant, operation, content, document] as unknown[]
+  async function begin(clientIds: readonly string[]): Promise<Transaction> {
+    const { run, end } = await transact('BEGIN')
+    const rollback = () => end('ROLLBACK').catch(() => {})
+    const locked = new Map<string, TenantRow | undefined>()
+    try {
+      for (const clientId of clientIds) {
+        let [row] = await run('lock', LOCK, [clientId])
+        // A row that another server begins at the same time makes this one wait.
+        if (row === undefined) {
+          await run('begin', BEGIN, [clientId])
+          ;[row] = await run('lock', LOCK, [clientId])
+        }
+        locked.set(clientId, toTenant(row as Record<string, unknown>))
+      }
+    } catch (error) {
+      await rollback()
+      throw error
+    }
+    return {
+      ...readerOf(run),
+      async tenant(clientId) {
+        const row = locked.get(clientId)
+        return row?.version === 0 ? undefined : row
+      },
+      async clear(clientId) {
+        await run('clear records', 'DELETE FROM sandbox_record WHERE client_id = $1', [clientId])
+        await run('clear events', 'DELETE FROM sandbox_event WHERE client_id = $1', [clientId])
+      },
+      async write(clientId, { version, life, instant, isRemoved, content, checksum }, records, events) {
+        await run('write', WRITE, [
+          ...[clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum],
+          ...(['sequence', 'kind', 'region', 'reference', 'content', 'checksum'] as const).map(column =>
+            records.map(row => row[column]),
+          ),
+          ...(['seq', 'content', 'checksum'] as const).map(column => events.map(row => row[column])),
+        ])
+      },
+      commit: () => end('COMMIT'),
+      rollback,
+    }
+  }
 
   try {
     await migrate(pool, seed)
   } catch (error) {
-    await pool.end()
+    await Promise.all([pool.end(), logPool.end()])
     throw error instanceof DatabaseError ? error : new DatabaseError(oneLine(error))
   }
 
   return {
     seed,
-    async tenants() {
-      const { rows } = await query({ text: TENANTS, values: [END] })
+    isShared: true,
+    async clients() {
+      const { rows } = await query({ text: CLIENTS })
       return rows.map(row => row.client_id as string)
     },
-    async after(clientId, sequence) {
+    async version(clientId) {
       // Postgres has no such text.
-      if (clientId.includes('\0')) return []
-      const { rows } = await query({ name: 'after', text: AFTER, values: [clientId, sequence] })
-      return rows.map(row => ({
-        sequence: Number(row.sequence),
-        instant: Number(row.instant),
-        operation: row.operation as string,
-        content: row.content as string,
-        document: row.document as Buffer | null,
-      }))
+      if (clientId.includes('\0')) return 0
+      const text = 'SELECT version FROM sandbox_tenant WHERE client_id = $1'
+      const { rows } = await query({ name: 'version', text, values: [clientId] })
+      return Number(rows[0]?.version ?? 0)
     },
-    append: (clientId, row) => write({ name: 'append', text: APPEND, values: valuesOf(clientId, row) }, clientId),
-    appendSnapshot(clientId, row) {
-      const values = valuesOf(clientId, row)
-      return row.sequence === 1
-        ? write({ name: 'begin', text: BEGIN, values }, clientId)
-        : write({ name: 'snapshot', text: SNAPSHOT, values }, clientId)
+    async read(work) {
+      const { run, end } = await transact('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+      try {
+        return await work(readerOf(run))
+      } finally {
+        await end('ROLLBACK').catch(() => {})
+      }
     },
-    async addLinks(clientId, payoutLinkIds) {
-      const text = 'INSERT INTO sandbox_link SELECT unnest($2::text[]), $1 ON CONFLICT DO NOTHING'
-      await query({ name: 'add links', text, values: [clientId, payoutLinkIds] })
-    },
-    async clientsOfLink(payoutLinkId) {
-      if (payoutLinkId.includes('\0')) return []
-      const text = 'SELECT client_id FROM sandbox_link WHERE payout_link_id = $1'
-      const { rows } = await query({ name: 'find link', text, values: [payoutLinkId] })
-      return rows.map(row => row.client_id as string)
+    begin,
+    announce(clientIds) {
+      for (const clientId of clientIds) announce(clientId)
     },
     async check() {
       const { rows } = await query({ name: 'check', text: 'SHOW transaction_read_only' })
       if (rows[0]?.transaction_read_only === 'on') throw new DatabaseAwayError('the database is read-only')
     },
     createRequestLog(bounds) {
-      requestLog = createPostgresRequestLog(query, bounds)
+      requestLog = createPostgresRequestLog(statement => guarded(() => run(logPool, statement)), bounds)
       return requestLog
     },
     listen: onChanged => void listen(onChanged),
@@ -234,44 +315,67 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       clearTimeout(probe)
       await announcing
       await listener?.end().catch(() => {})
-      await pool.end()
+      await Promise.all([pool.end(), logPool.end()])
     },
   }
 }
 
-const COLUMNS = '(client_id, sequence, instant, operation, content, document)'
-const VALUES = '$2::bigint, $3::bigint, $4::text, $5::text, $6::bytea'
+type Columns = Readonly<Record<string, unknown>>
 
-const TENANTS = `
-  SELECT client_id FROM sandbox_tenant JOIN sandbox_tenant_log USING (client_id, sequence)
-  WHERE operation <> $1 ORDER BY client_id`
+const toTenant = ({ version, life, instant, removed, content, checksum }: Columns): TenantRow => ({
+  version: Number(version),
+  life: Number(life),
+  instant: Number(instant),
+  isRemoved: removed !== 0,
+  content: content as string,
+  checksum: checksum as string,
+})
 
-const AFTER = `
-  SELECT sequence, instant, operation, content, document FROM sandbox_tenant_log
-  WHERE client_id = $1 AND sequence > $2 ORDER BY sequence`
+const toRecord = ({ sequence, version, ...texts }: Columns): RecordRow => ({
+  ...(texts as Omit<RecordRow, 'sequence' | 'version'>),
+  sequence: Number(sequence),
+  version: Number(version),
+})
 
-/** The update locks the tenant, and finds no row if another server was first. */
-const MOVED = `
-  moved AS (
-    UPDATE sandbox_tenant SET sequence = $2::bigint WHERE client_id = $1::text AND sequence = $2::bigint - 1
-    RETURNING client_id
-  )`
+const toEvent = ({ seq, content, checksum }: Columns): EventRow => ({
+  seq: Number(seq),
+  content: content as string,
+  checksum: checksum as string,
+})
 
-const APPEND = `WITH ${MOVED} INSERT INTO sandbox_tenant_log ${COLUMNS} SELECT client_id, ${VALUES} FROM moved`
+const CLIENTS = 'SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND version > 0 ORDER BY client_id'
 
-const SNAPSHOT = `
-  WITH ${MOVED}, removed AS (
-    DELETE FROM sandbox_tenant_log USING moved
-    WHERE sandbox_tenant_log.client_id = moved.client_id AND sandbox_tenant_log.sequence < $2::bigint
+const TENANT = 'SELECT version, life, instant, removed, content, checksum FROM sandbox_tenant WHERE client_id = $1'
+
+const LOCK = `${TENANT} FOR UPDATE`
+
+/** A row of version 0 is a tenant that has not begun. It is there only while a transaction writes it. */
+const BEGIN = "INSERT INTO sandbox_tenant VALUES ($1, 0, 0, 0, 0, '', '') ON CONFLICT DO NOTHING"
+
+const RECORDS = `
+  SELECT sequence, version, kind, region, reference, content, checksum FROM sandbox_record
+  WHERE client_id = $1 AND (version, sequence) > ($2::bigint, $3::bigint) ORDER BY version, sequence LIMIT ${BATCH}`
+
+const EVENTS = `
+  SELECT seq, content, checksum FROM sandbox_event WHERE client_id = $1 AND seq > $2 ORDER BY seq LIMIT ${BATCH}`
+
+const WRITE = `
+  WITH records AS (
+    INSERT INTO sandbox_record
+    SELECT $1::text, sequence, $2::bigint, kind, region, reference, content, checksum
+    FROM unnest($8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
+      AS added (sequence, kind, region, reference, content, checksum)
+    ON CONFLICT (client_id, sequence) DO UPDATE
+    SET version = excluded.version, content = excluded.content, checksum = excluded.checksum
+  ), events AS (
+    INSERT INTO sandbox_event
+    SELECT $1::text, seq, content, checksum
+    FROM unnest($14::bigint[], $15::text[], $16::text[]) AS added (seq, content, checksum)
   )
-  INSERT INTO sandbox_tenant_log ${COLUMNS} SELECT client_id, ${VALUES} FROM moved`
-
-const BEGIN = `
-  WITH moved AS (
-    INSERT INTO sandbox_tenant (client_id, sequence) VALUES ($1::text, $2::bigint)
-    ON CONFLICT DO NOTHING RETURNING client_id
-  )
-  INSERT INTO sandbox_tenant_log ${COLUMNS} SELECT client_id, ${VALUES} FROM moved`
+  UPDATE sandbox_tenant
+  SET version = $2::bigint, life = $3::bigint, instant = $4::bigint, removed = $5::integer, content = $6::text,
+    checksum = $7::text
+  WHERE client_id = $1::text`
 
 const oneLine = (error: unknown) => `the database cannot be used: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`
 
@@ -281,21 +385,28 @@ async function migrate(pool: Pool, seed: string): Promise<void> {
   try {
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    const former = await client.query(`SELECT to_regclass('sandbox_tenant_log') AS name`)
+    if (former.rows[0].name !== null) throw new DatabaseError(carryOver('the database'))
     await client.query('CREATE TABLE IF NOT EXISTS sandbox_migration (version integer PRIMARY KEY)')
     const { rows } = await client.query('SELECT coalesce(max(version), 0) AS version FROM sandbox_migration')
     const { version } = rows[0] as { version: number }
-    if (version > MIGRATIONS.length) throw new DatabaseError('the database was migrated by a later release.')
-    for (const [at, migration] of MIGRATIONS.entries()) {
-      if (at < version) continue
-      await client.query(migration)
-      await client.query('INSERT INTO sandbox_migration VALUES ($1)', [at + 1])
+    const migrations = readMigrations('postgres')
+    if (version > (migrations.at(-1)?.version ?? 0)) {
+      throw new DatabaseError('the database was migrated by a later release.')
+    }
+    for (const migration of migrations) {
+      if (migration.version <= version) continue
+      await client.query(migration.sql)
+      await client.query('INSERT INTO sandbox_migration VALUES ($1)', [migration.version])
     }
     // Stores the digest only, so that readers of the database cannot make tokens.
-    await client.query(`INSERT INTO sandbox_setting VALUES ('seed digest', $1) ON CONFLICT DO NOTHING`, [
-      digestOf(seed),
+    const digest = digestOf(seed)
+    await client.query(`INSERT INTO sandbox_setting VALUES ('seed digest', $1, $2) ON CONFLICT DO NOTHING`, [
+      digest,
+      sha256(digest),
     ])
     const settings = await client.query(`SELECT value FROM sandbox_setting WHERE name = 'seed digest'`)
-    if (settings.rows[0].value !== digestOf(seed)) {
+    if (settings.rows[0].value !== digest) {
       throw new DatabaseError('the database was begun with another SANDBOX_SEED: give that one.')
     }
     await client.query('COMMIT')

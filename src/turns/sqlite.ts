@@ -1,8 +1,11 @@
 import fs from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Database } from 'libsql'
+import { setImmediate } from 'node:timers/promises'
+import type { Database as Connection } from 'libsql'
 import { sha256 } from '../core/digests.js'
-import { DatabaseError, END, type LogRow, type TenantLog } from './tenant-log.js'
+import type { Database, EventRow, Reader, RecordRow, TenantRow, Transaction } from './database.js'
+import { BATCH, DatabaseError } from './database.js'
+import { carryOver, readMigrations } from './migrations.js'
 
 export interface SqliteOptions {
   /** The seed of a database that is new. */
@@ -12,42 +15,14 @@ export interface SqliteOptions {
 }
 
 const FILE = 'sandbox.db'
-/** Identifies the file, and the version of its tables. */
+/** Identifies the file. Its `user_version` is 100 and the number of the last migration. */
 const APPLICATION_ID = 0x50617953
-const VERSION = 2
-
-const TABLES = `
-  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL);
-  CREATE TABLE tenant_log (
-    client_id TEXT NOT NULL,
-    sequence INTEGER NOT NULL,
-    instant INTEGER NOT NULL,
-    operation TEXT NOT NULL,
-    content TEXT NOT NULL,
-    document BLOB,
-    checksum TEXT NOT NULL,
-    PRIMARY KEY (client_id, sequence)
-  );
-  CREATE TABLE link (
-    payout_link_id TEXT NOT NULL,
-    client_id TEXT NOT NULL,
-    PRIMARY KEY (payout_link_id, client_id)
-  ) WITHOUT ROWID;
-  PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${VERSION};
-`
+const FIRST_VERSION = 100
+/** The `user_version` of the format that stored requests. */
+const FORMER_VERSION = 2
 
 /** A value of SQLite as bytes. The library ends the process for a text that is not UTF-8, so no text is read as such. */
 type Bytes = ArrayBuffer
-
-interface StoredRow {
-  readonly sequence: number
-  readonly instant: number
-  readonly operation: Bytes
-  readonly content: Bytes
-  readonly document: Bytes | null
-  readonly checksum: Bytes
-}
 
 /** Returns the text of bytes. Those that are not UTF-8 become U+FFFD, which the checksum of their row detects. */
 const textOf = (bytes: Bytes) => Buffer.from(bytes).toString()
@@ -58,18 +33,18 @@ const textOf = (bytes: Bytes) => Buffer.from(bytes).toString()
  * https://github.com/tursodatabase/libsql-js
  * @throws DatabaseError
  */
-export async function openSqlite(folder: string, options: SqliteOptions): Promise<TenantLog> {
+export async function openSqlite(folder: string, options: SqliteOptions): Promise<Database> {
   const path = join(resolve(folder), FILE)
   try {
     fs.mkdirSync(resolve(folder), { recursive: true, mode: 0o700 })
     fs.accessSync(resolve(folder), fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
     const { default: Libsql } = await import('libsql')
     if (!fs.existsSync(path)) create(Libsql, path, options.seed)
-    const database = new Libsql(path)
+    const connection = new Libsql(path)
     try {
-      return createLog(database, path, prepare(database, path, options))
+      return createDatabase(connection, prepare(connection, path, options))
     } catch (error) {
-      database.close()
+      connection.close()
       throw error
     }
   } catch (error) {
@@ -84,132 +59,198 @@ function describe(path: string, { code, message }: Error & { code?: string }): s
   return `${JSON.stringify(path)} cannot be used: ${oneLine(message)}`
 }
 
-/** Locks and checks a database. Returns its seed. Throws DatabaseError, SqliteError. */
-function prepare(database: Database, path: string, { seed, isSeedGiven }: SqliteOptions): string {
+/** Locks and checks a database, and brings its tables up to date. Returns its seed. Throws DatabaseError, SqliteError. */
+function prepare(connection: Connection, path: string, { seed, isSeedGiven }: SqliteOptions): string {
   const name = JSON.stringify(path)
-  const numberOf = (pragma: string) => Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() as object)[0])
+  const numberOf = (pragma: string) => Number(Object.values(connection.prepare(`PRAGMA ${pragma}`).get() as object)[0])
   // Before WAL, so that the lock needs no shared memory, which other containers would not see.
-  database.pragma('locking_mode = EXCLUSIVE')
-  if (numberOf('application_id') !== APPLICATION_ID || numberOf('user_version') !== VERSION) {
-    throw new DatabaseError(`${name} is not a database of payments-sandbox in version ${VERSION}.`)
+  connection.pragma('locking_mode = EXCLUSIVE')
+  const version = numberOf('user_version')
+  if (numberOf('application_id') !== APPLICATION_ID) {
+    throw new DatabaseError(`${name} is not a database of payments-sandbox.`)
   }
-  database.pragma('journal_mode = WAL')
-  database.pragma('synchronous = FULL')
+  if (version === FORMER_VERSION) {
+    connection.pragma('locking_mode = NORMAL')
+    throw new DatabaseError(carryOver(name))
+  }
+  const migrations = readMigrations('sqlite')
+  const latest = FIRST_VERSION + (migrations.at(-1)?.version ?? 0)
+  if (version < FIRST_VERSION || version > latest) {
+    throw new DatabaseError(`${name} is of a later release: its version is ${version}, and this one reads ${latest}.`)
+  }
+  connection.pragma('journal_mode = WAL')
+  connection.pragma('synchronous = FULL')
   // Unlike quick_check, it compares the index with the rows: a tenant could not be found by a damaged index.
   const check = 'SELECT CAST(integrity_check AS BLOB) AS result FROM pragma_integrity_check(1)'
-  const result = textOf((database.prepare(check).get() as { result: Bytes }).result)
+  const result = textOf((connection.prepare(check).get() as { result: Bytes }).result)
   if (result !== 'ok') throw new DatabaseError(`${name} is damaged: ${oneLine(result)}`)
-  const setting = database
-    .prepare(`SELECT CAST(value AS BLOB) AS value, CAST(checksum AS BLOB) AS checksum FROM setting WHERE name = 'seed'`)
+  migrate(connection, version - FIRST_VERSION)
+  const setting = connection
+    .prepare(
+      `SELECT CAST(value AS BLOB) AS value, CAST(checksum AS BLOB) AS checksum FROM sandbox_setting WHERE name = 'seed'`,
+    )
     .get() as { value: Bytes; checksum: Bytes } | undefined
   const value = setting === undefined ? '' : textOf(setting.value)
   if (setting === undefined || shortDigest(value) !== textOf(setting.checksum)) {
     throw new DatabaseError(`${name} is damaged: its seed is not as it was written.`)
   }
   if (isSeedGiven && seed !== value) {
-    release(database)
+    release(connection)
     throw new DatabaseError(`${name} was begun with another SANDBOX_SEED: leave the variable out, or give that one.`)
   }
   return value
+}
+
+/** Runs the migrations after a version, in one transaction. */
+function migrate(connection: Connection, version: number): void {
+  const pending = readMigrations('sqlite').filter(migration => migration.version > version)
+  const last = pending.at(-1)
+  if (last === undefined) return
+  connection.exec(
+    `BEGIN; ${pending.map(({ sql }) => sql).join('\n')}; PRAGMA user_version = ${FIRST_VERSION + last.version}; COMMIT`,
+  )
 }
 
 /** Creates the file with its tables in one step: an empty file is never taken for a new database. */
 function create(Libsql: typeof import('libsql'), path: string, seed: string): void {
   const temporary = `${path}.new`
   fs.rmSync(temporary, { force: true })
-  const database = new Libsql(temporary)
-  database.exec(`BEGIN; ${TABLES}`)
-  database.prepare(`INSERT INTO setting VALUES ('seed', ?, ?)`).run([seed, shortDigest(seed)])
-  database.exec('COMMIT')
-  database.close()
+  const connection = new Libsql(temporary)
+  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+  migrate(connection, 0)
+  connection.prepare(`INSERT INTO sandbox_setting VALUES ('seed', ?, ?)`).run([seed, shortDigest(seed)])
+  connection.close()
   fs.chmodSync(temporary, 0o600)
   // Unlike a new name, a link replaces no file that another server has created meanwhile.
   fs.linkSync(temporary, path)
   fs.rmSync(temporary)
 }
 
-function createLog(database: Database, path: string, seed: string): TenantLog {
-  const insert = database.prepare('INSERT INTO tenant_log VALUES (?, ?, ?, ?, ?, ?, ?)')
-  const last = database.prepare('SELECT max(sequence) AS sequence FROM tenant_log WHERE client_id = ?')
-  const remove = database.prepare('DELETE FROM tenant_log WHERE client_id = ? AND sequence < ?')
-  const select = database.prepare(
-    `SELECT sequence, instant, CAST(operation AS BLOB) AS operation, CAST(content AS BLOB) AS content, document,
-       CAST(checksum AS BLOB) AS checksum
-     FROM tenant_log
-     WHERE client_id = ? AND sequence > ? ORDER BY sequence`,
-  )
-  const clients = database.prepare(
-    'SELECT DISTINCT CAST(client_id AS BLOB) AS clientId FROM tenant_log WHERE operation <> ? ORDER BY client_id',
-  )
-  const addLink = database.prepare('INSERT OR IGNORE INTO link VALUES (?, ?)')
-  const owners = database.prepare('SELECT CAST(client_id AS BLOB) AS clientId FROM link WHERE payout_link_id = ?')
+/** The bytes of some texts and the numbers of a row. */
+type Row<R> = { readonly [Column in keyof R]: R[Column] extends string ? Bytes : number }
 
-  function write(clientId: string, row: LogRow): boolean {
-    const { sequence } = last.get([clientId]) as { sequence: number | null }
-    if ((sequence ?? 0) !== row.sequence - 1) return false
-    const { instant, operation, content, document } = row
-    insert.run([clientId, row.sequence, instant, operation, content, document, checksumOf(clientId, row)])
-    return true
+function createDatabase(connection: Connection, seed: string): Database {
+  const blobs = (...columns: string[]) => columns.map(column => `CAST(${column} AS BLOB) AS ${column}`).join(', ')
+  const clients = connection.prepare(
+    `SELECT ${blobs('client_id')} FROM sandbox_tenant WHERE removed = 0 ORDER BY sandbox_tenant.client_id`,
+  )
+  const tenant = connection.prepare(
+    `SELECT version, life, instant, removed, ${blobs('content', 'checksum')} FROM sandbox_tenant WHERE client_id = ?`,
+  )
+  const records = connection.prepare(
+    `SELECT sequence, version, ${blobs('kind', 'region', 'reference', 'content', 'checksum')} FROM sandbox_record
+     WHERE client_id = ? AND (version, sequence) > (?, ?) ORDER BY version, sequence LIMIT ${BATCH}`,
+  )
+  const events = connection.prepare(
+    `SELECT seq, ${blobs('content', 'checksum')} FROM sandbox_event WHERE client_id = ? AND seq > ? ORDER BY seq LIMIT ${BATCH}`,
+  )
+  const putTenant = connection.prepare('INSERT OR REPLACE INTO sandbox_tenant VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const putRecord = connection.prepare('INSERT OR REPLACE INTO sandbox_record VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const putEvent = connection.prepare('INSERT INTO sandbox_event VALUES (?, ?, ?, ?)')
+  const removeRecords = connection.prepare('DELETE FROM sandbox_record WHERE client_id = ?')
+  const removeEvents = connection.prepare('DELETE FROM sandbox_event WHERE client_id = ?')
+
+  const reader: Reader = {
+    async tenant(clientId) {
+      const row = tenant.get([clientId]) as (Row<Omit<TenantRow, 'isRemoved'>> & { removed: number }) | undefined
+      if (row === undefined) return undefined
+      const { removed, content, checksum, ...numbers } = row
+      return { ...numbers, isRemoved: removed !== 0, content: textOf(content), checksum: textOf(checksum) }
+    },
+    records: async (clientId, version, sequence) =>
+      (records.all([clientId, version, sequence]) as Row<RecordRow>[]).map(row => ({
+        sequence: row.sequence,
+        version: row.version,
+        kind: textOf(row.kind),
+        region: textOf(row.region),
+        reference: textOf(row.reference),
+        content: textOf(row.content),
+        checksum: textOf(row.checksum),
+      })),
+    events: async (clientId, after) =>
+      (events.all([clientId, after]) as Row<EventRow>[]).map(({ seq, content, checksum }) => ({
+        seq,
+        content: textOf(content),
+        checksum: textOf(checksum),
+      })),
   }
 
-  /** The rows of one turn of the event loop share a transaction, and so one wait for the disk. */
-  let waiting: { write(): boolean; done(isWritten: boolean): void; fail(error: unknown): void }[] = []
+  /** A turn that commits: what it writes, in slices that each hold the process only briefly. */
+  interface Commit {
+    readonly slices: readonly (() => void)[]
+    done(): void
+    fail(error: unknown): void
+  }
+  let waiting: Commit[] = []
+  let committing: Promise<void> | undefined
 
-  function commit() {
-    const batch = waiting
-    waiting = []
-    try {
-      database.exec('BEGIN')
-      const results = batch.map(({ write }) => write())
-      database.exec('COMMIT')
-      for (const [at, { done }] of batch.entries()) done(results[at] as boolean)
-    } catch (error) {
-      // SQLite may have ended the transaction itself, for example when the disk is full.
-      if (database.open && database.inTransaction) database.exec('ROLLBACK')
-      for (const { fail } of batch) fail(error)
+  /** The turns that wait for a commit share the next one, and so one wait for the disk. */
+  async function commitAll() {
+    await setImmediate()
+    while (waiting.length > 0) {
+      const batch = waiting
+      waiting = []
+      try {
+        connection.exec('BEGIN')
+        for (const { slices } of batch) {
+          for (const [at, slice] of slices.entries()) {
+            if (at > 0) await setImmediate()
+            slice()
+          }
+        }
+        connection.exec('COMMIT')
+        for (const { done } of batch) done()
+      } catch (error) {
+        // SQLite may have ended the transaction itself, for example when the disk is full.
+        if (connection.open && connection.inTransaction) connection.exec('ROLLBACK')
+        for (const { fail } of batch) fail(error)
+      }
+    }
+    committing = undefined
+  }
+
+  function begin(): Transaction {
+    const slices: (() => void)[] = []
+    return {
+      ...reader,
+      async clear(clientId) {
+        slices.push(() => {
+          removeRecords.run([clientId])
+          removeEvents.run([clientId])
+        })
+      },
+      async write(clientId, { version, life, instant, isRemoved, content, checksum }, records, events) {
+        slices.push(() => {
+          putTenant.run([clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum])
+          for (const row of records) {
+            const { sequence, version, kind, region, reference, content, checksum } = row
+            putRecord.run([clientId, sequence, version, kind, region, reference, content, checksum])
+          }
+          for (const { seq, content, checksum } of events) putEvent.run([clientId, seq, content, checksum])
+        })
+      },
+      commit: () =>
+        new Promise((done, fail) => {
+          waiting.push({ slices, done, fail })
+          committing ??= commitAll()
+        }),
+      async rollback() {},
     }
   }
 
-  const commitSoon = (write: () => boolean) =>
-    new Promise<boolean>((done, fail) => {
-      if (waiting.push({ write, done, fail }) === 1) setImmediate(commit)
-    })
-
   return {
     seed,
-    tenants: async () => (clients.all([END]) as { clientId: Bytes }[]).map(({ clientId }) => textOf(clientId)),
-    after: async (clientId, sequence) =>
-      (select.all([clientId, sequence]) as StoredRow[]).map(({ checksum, operation, content, document, ...rest }) => {
-        const row: LogRow = {
-          ...rest,
-          operation: textOf(operation),
-          content: textOf(content),
-          document: document === null ? null : new Uint8Array(document),
-        }
-        if (checksumOf(clientId, row) === textOf(checksum)) return row
-        throw new DatabaseError(
-          `${JSON.stringify(path)} is damaged: row ${row.sequence} of tenant ${JSON.stringify(clientId)} is not as it was written.`,
-        )
-      }),
-    append: (clientId, row) => commitSoon(() => write(clientId, row)),
-    appendSnapshot: (clientId, row) =>
-      commitSoon(() => {
-        const isWritten = write(clientId, row)
-        if (isWritten) remove.run([clientId, row.sequence])
-        return isWritten
-      }),
-    async addLinks(clientId, payoutLinkIds) {
-      await commitSoon(() => {
-        for (const id of payoutLinkIds) addLink.run([id, clientId])
-        return true
-      })
-    },
-    clientsOfLink: async id => (owners.all([id]) as { clientId: Bytes }[]).map(({ clientId }) => textOf(clientId)),
+    isShared: false,
+    clients: async () => (clients.all([]) as { client_id: Bytes }[]).map(({ client_id }) => textOf(client_id)),
+    version: async clientId => (await reader.tenant(clientId))?.version ?? 0,
+    read: work => work(reader),
+    begin: async () => begin(),
+    announce() {},
+    listen() {},
     check: async () => {},
     async close() {
-      if (!database.open) return
-      if (waiting.length > 0) commit()
-      release(database)
+      await committing
+      if (connection.open) release(connection)
     },
   }
 }
@@ -218,21 +259,16 @@ function createLog(database: Database, path: string, seed: string): TenantLog {
  * Closes a database, and leaves one file without a log beside it.
  * The library releases the lock only after all statements are collected, so it is released before.
  */
-function release(database: Database): void {
+function release(connection: Connection): void {
   try {
-    database.pragma('journal_mode = DELETE')
-    database.pragma('locking_mode = NORMAL')
-    database.pragma('schema_version')
+    connection.pragma('journal_mode = DELETE')
+    connection.pragma('locking_mode = NORMAL')
+    connection.pragma('schema_version')
   } catch {
     // All that was acknowledged is on the disk: the next start reads the log beside the file.
   }
-  database.close()
+  connection.close()
 }
 
 /** SQLite has no checksums of its own, and would not see a changed byte within a row. */
-function checksumOf(clientId: string, { sequence, instant, operation, content, document }: LogRow): string {
-  const parts = [clientId, sequence, instant, operation, content, document === null ? null : sha256(document)]
-  return shortDigest(JSON.stringify(parts))
-}
-
 const shortDigest = (text: string) => sha256(text).slice(0, 32)

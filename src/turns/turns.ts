@@ -1,54 +1,79 @@
-import type { RecordedRequest } from '../features/recording/file-format.js'
 import type { Eventually } from '../http/request-context.js'
+import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 
 /** The work of a request on its tenant. */
-export interface Step<T> {
-  /** Whether it changes nothing, unless it has a record. */
-  readonly isRead: boolean
-  /**
-   * Returns the record of the request; undefined: it changes nothing that a replay needs. Changes nothing itself.
-   * Throws the refusals that do not depend on the request being recorded.
-   */
-  record(realNow: number): RecordedRequest | undefined
-  /** Does the work at once. The real time and the record are those of `record`. */
-  run(realNow: number, recorded: RecordedRequest | undefined): T
+export interface Work<T> {
+  /** Whether it changes nothing. The tenant is up to date. */
+  isRead(realNow: number): boolean
+  /** Whether `refresh` has brought the tenant up to date for this request. */
+  readonly isFresh?: boolean
+  /** Does the work at once. What it returns is answered after a database has all that it changed. */
+  run(realNow: number): T
 }
 
 /**
- * The order in which requests reach their tenants. In memory, each one is done as it comes. With a database, it is
- * done on the latest state, and after its record is in the database (`stored-turns.ts`).
+ * The one way in which anything reads or changes a tenant. In a turn, the tenant is up to date, the work that is due is
+ * done first, and nothing else reads or changes it. Only turns move its clock.
+ *
+ * In memory, a turn is taken at once. With a database, its changes are stored before it ends (`stored-turns.ts`).
  */
 export interface Turns {
-  /** Brings a tenant up to date if there is one, then calls back. The error is SERVICE_UNAVAILABLE. */
+  /**
+   * Brings a tenant up to date if there is one, then calls back within the turn. The callback must only read.
+   * The error is SERVICE_UNAVAILABLE.
+   */
   refresh(clientId: string | undefined, done: (error?: Error) => void): void
   /**
-   * Does a step of a tenant that is up to date. Throws, or rejects with, the errors of the step and SERVICE_UNAVAILABLE.
-   * @param other another client that the step may create
+   * Takes a turn of a tenant. Throws, or rejects with, the errors of the work and SERVICE_UNAVAILABLE.
+   * @param other another client that the work may create
    */
-  take<T>(clientId: string, step: Step<T>, other?: string): Eventually<T>
-  /** Brings a tenant up to date, and does a step. */
-  refreshAndTake<T>(clientId: string, step: Step<T>, other?: string): Eventually<T>
-  /** Brings the tenants that can have a payout link up to date, then calls back. The error is SERVICE_UNAVAILABLE. */
-  refreshLink(payoutLinkId: string, clientId: string | undefined, done: (error?: Error) => void): void
-  /** Describes each tenant in turn. */
+  take<T>(clientId: string, work: Work<T>, other?: string): Eventually<T>
+  /** Describes each tenant in a turn. */
   all<T>(describe: (tenant: Tenant) => T): Eventually<T[]>
   /** Throws, or rejects with, SERVICE_UNAVAILABLE where requests cannot be served. */
   check(): Eventually<void>
 }
 
-/** @param now the real time in milliseconds */
-export function createTurns(now: () => number, tenants: (realNow: number) => Tenant[]): Turns {
-  function take<T>(_: string, { record, run }: Step<T>): T {
-    const realNow = now()
-    return run(realNow, record(realNow))
+export interface MemoryTurnsOptions {
+  readonly registry: TenantRegistry
+  /** Returns the real time in milliseconds. */
+  now(): number
+  /** A turn of a tenant has ended: calls that wait for it look again. */
+  changed(clientId: string): void
+}
+
+/** Creates the turns of tenants that live in memory only. */
+export function createMemoryTurns({ registry, now, changed }: MemoryTurnsOptions): Turns {
+  /** Does due work. Its changes are stored nowhere. */
+  function sync(clientId: string, realNow: number) {
+    const tenant = registry.peek(clientId)
+    tenant?.clock.sync(realNow)
+    tenant?.changes.take()
   }
+
   return {
-    refresh: (_, done) => done(),
-    refreshLink: (_, __, done) => done(),
-    take,
-    refreshAndTake: take,
-    all: describe => tenants(now()).map(describe),
+    refresh(clientId, done) {
+      if (clientId !== undefined) sync(clientId, now())
+      done()
+    },
+    take(clientId, { run }) {
+      const realNow = now()
+      sync(clientId, realNow)
+      try {
+        return run(realNow)
+      } finally {
+        registry.peek(clientId)?.changes.take()
+        changed(clientId)
+      }
+    },
+    all(describe) {
+      const realNow = now()
+      return registry.tenants(realNow).map(tenant => {
+        sync(tenant.clientId, realNow)
+        return describe(tenant)
+      })
+    },
     check() {},
   }
 }

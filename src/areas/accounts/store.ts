@@ -15,6 +15,7 @@ export type AccountStore = ReturnType<typeof createAccountStore>
 export function createAccountStore(context: TenantContext) {
   const repository = createRepository<Account>(
     {
+      kind: 'accounts',
       name: 'accounts',
       referenceField: 'accountReference',
       reference: account => account.accountReference,
@@ -54,6 +55,10 @@ export function createAccountStore(context: TenantContext) {
     /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
     restore: (snapshots: readonly RecordSnapshot<Account>[], path: string) =>
       restoreRecords(repository, snapshots, path),
+
+    entries: repository.entries,
+    toStored: repository.toStored,
+    load: repository.load,
 
     size: repository.size,
   }

@@ -31,6 +31,7 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
 
   const repository = createStatefulRepository<Bill, BillStatus, BillVerb>(
     {
+      kind: 'bills',
       name: 'bills',
       event: 'bill',
       noun: 'bill',
@@ -108,9 +109,8 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
       const { record } = entry
       const { status, ...facts } = resolve(record, update)
       assertNotCancelled(entry)
-      if (status !== record.status) repository.move(entry, verbTo[status], 'api', facts)
-      else Object.assign(record, facts, { updatedAt: formatInstant(clock.now()) })
-      return record
+      if (status !== record.status) return repository.move(entry, verbTo[status], 'api', facts)
+      return repository.update(entry, { ...facts, updatedAt: formatInstant(clock.now()) })
     },
 
     /**
@@ -130,8 +130,7 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
         sha256: sha256(content),
         uploadedAt,
       }
-      record.documents.push(document)
-      record.updatedAt = uploadedAt
+      repository.update(entry, { documents: [...record.documents, document], updatedAt: uploadedAt })
       return document
     },
 
@@ -175,6 +174,10 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
 
     snapshot: repository.snapshot,
     restore: repository.restore,
+
+    entries: repository.entries,
+    toStored: repository.toStored,
+    load: repository.load,
 
     size: repository.size,
   }

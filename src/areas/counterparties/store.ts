@@ -13,6 +13,7 @@ export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 export function createCounterpartyStore(context: TenantContext) {
   const repository = createRepository<Counterparty>(
     {
+      kind: 'counterparties',
       name: 'counterparties',
       referenceField: 'counterpartyReference',
       reference: counterparty => counterparty.counterpartyReference,
@@ -30,7 +31,7 @@ export function createCounterpartyStore(context: TenantContext) {
       }
       const names = Object.keys(updates)
       if (!names.some(name => name in update)) throw errors.missing(null, `Give at least one of ${names.join(', ')}.`)
-      return Object.assign(repository.get(region, counterpartyReference, errors.counterpartyNotFound).record, update)
+      return repository.update(repository.get(region, counterpartyReference, errors.counterpartyNotFound), update)
     },
 
     /** Creates a counterparty with only its reference, unless it exists (decisions §9). */
@@ -59,6 +60,10 @@ export function createCounterpartyStore(context: TenantContext) {
     /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
     restore: (snapshots: readonly RecordSnapshot<Counterparty>[], path: string) =>
       restoreRecords(repository, snapshots, path),
+
+    entries: repository.entries,
+    toStored: repository.toStored,
+    load: repository.load,
 
     size: repository.size,
   }

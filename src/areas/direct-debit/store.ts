@@ -3,7 +3,7 @@ import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { Placed } from '../../core/records/repository.js'
-import type { Explained, StatefulEntry, StatefulSnapshot } from '../../core/records/stateful-repository.js'
+import type { Explained, StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
 import type { TenantContext } from '../../core/tenant-context.js'
@@ -42,14 +42,13 @@ export interface CollectionStoreOptions {
 
 export type CollectionStore = ReturnType<typeof createCollectionStore>
 
-type CollectionEntry = StatefulEntry<StoredCollection, CollectionVerb>
-
 /** The collection requests of one tenant, all in region EU (decisions §6). */
 export function createCollectionStore({ context, mandates, takeOutcome }: CollectionStoreOptions) {
   const { clock } = context
 
   const repository = createStatefulRepository<StoredCollection, CollectionStatus, CollectionVerb>(
     {
+      kind: 'collections',
       name: 'direct-debit',
       event: 'collection',
       noun: 'collection',
@@ -58,6 +57,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       reference: collection => collection.collectionReference,
       region: () => 'EU',
       createdAt: collection => collection.initiatedAt,
+      index: collection => collection.mandateReference,
       plan: nextStep,
       whenDue(step, { mandateReference }) {
         if (step.verb !== 'submit' || mandates.get(mandateReference).status === 'ACTIVE') return step
@@ -69,18 +69,6 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     },
     context,
   )
-
-  const byMandate = new Map<string, CollectionEntry[]>()
-
-  const collectionsOf = (mandateReference: string): readonly CollectionEntry[] => byMandate.get(mandateReference) ?? []
-
-  function addToMandate(collectionReference: string) {
-    const entry = entryOf(collectionReference)
-    const { mandateReference } = entry.record
-    const entries = byMandate.get(mandateReference)
-    if (entries === undefined) byMandate.set(mandateReference, [entry])
-    else entries.push(entry)
-  }
 
   const entryOf = (collectionReference: string) => repository.get('EU', collectionReference, errors.collectionNotFound)
 
@@ -111,7 +99,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
 
   /** A ONE_OFF mandate has one collection; only a cancelled one frees it (decisions §6). */
   function assertUnused({ mandateReference, type }: CollectedMandate) {
-    const isUsed = () => collectionsOf(mandateReference).some(({ record }) => record.status !== 'CANCELLED')
+    const isUsed = () => repository.indexed(mandateReference).some(({ record }) => record.status !== 'CANCELLED')
     if (type === 'ONE_OFF' && isUsed()) throw errors.mandateAlreadyUsed(mandateReference)
   }
 
@@ -133,9 +121,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       repository.assertUnused('EU', collectionReference)
       if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, mandate.status)
       assertUnused(mandate)
-      const { record } = repository.create('EU', steer(build(input, mandate)), 'api')
-      addToMandate(collectionReference)
-      return record
+      return repository.create('EU', steer(build(input, mandate)), 'api').record
     },
 
     /** @throws COLLECTION_NOT_FOUND */
@@ -178,8 +164,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
           `The outcome ${name} is not possible for a collection that is ${status} now. Possible: ${possible.join(', ') || 'none'}.`,
         )
       }
-      entry.record.outcome = name
-      repository.replan(entry)
+      repository.update(entry, { outcome: name })
     },
 
     /** Refuses the match of an armed outcome that no new collection can meet. @throws INVALID_FIELD */
@@ -204,7 +189,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
 
     /** Cancels the pending collections of a mandate. */
     cancelPendingOf(mandateReference: string, cause: Cause): void {
-      for (const entry of collectionsOf(mandateReference)) {
+      for (const entry of repository.indexed(mandateReference)) {
         if (entry.record.status === 'PENDING') repository.move(entry, 'cancel', cause)
       }
     },
@@ -248,7 +233,6 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
         commit() {
           commit()
           for (const { record } of records) {
-            addToMandate(record.collectionReference)
             if (!wasPresented(record)) continue
             mandates.presented(record.mandateReference, Math.min(submissionOf(record.collectionDate), clock.now()))
           }
@@ -263,8 +247,11 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
         atPath(`${path}.${index}`, () => mandates.get(record.mandateReference))
       }
       repository.restore(snapshots, path)
-      for (const { record } of snapshots) addToMandate(record.collectionReference)
     },
+
+    entries: repository.entries,
+    toStored: repository.toStored,
+    load: repository.load,
 
     size: repository.size,
   }

@@ -28,6 +28,7 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
   const repository = createStatefulRepository<StoredMandate, MandateStatus, MandateVerb>(
     {
+      kind: 'mandates',
       name: 'mandates',
       event: 'mandate',
       noun: 'mandate',
@@ -99,8 +100,7 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     cancel(mandateReference: string): StoredMandate {
       const entry = entryOf(mandateReference)
       if (entry.record.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, entry.record.status)
-      repository.move(entry, 'cancel', 'api')
-      return entry.record
+      return repository.move(entry, 'cancel', 'api')
     },
 
     /** @throws MANDATE_NOT_FOUND, ILLEGAL_TRANSITION */
@@ -112,9 +112,7 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     presented(mandateReference: string, at: Instant): void {
       const entry = entryOf(mandateReference)
       const presentedAt = formatInstant(at)
-      if (presentedAt <= (entry.record.lastPresentedAt ?? '')) return
-      entry.record.lastPresentedAt = presentedAt
-      repository.replan(entry)
+      if (presentedAt > (entry.record.lastPresentedAt ?? '')) repository.update(entry, { lastPresentedAt: presentedAt })
     },
 
     explain: (mandateReference: string): Explained<StoredMandate> => repository.explain(entryOf(mandateReference)),
@@ -143,6 +141,10 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
     snapshot: repository.snapshot,
     restore: repository.restore,
+
+    entries: repository.entries,
+    toStored: repository.toStored,
+    load: repository.load,
 
     size: repository.size,
   }

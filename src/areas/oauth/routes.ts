@@ -5,19 +5,13 @@ import { errors } from '../../core/errors.js'
 import { sendError, toApiError } from '../../http/error-handler.js'
 import { FORM, parseForm } from '../../http/form.js'
 import { hint } from '../../http/hints.js'
-import type { Eventually } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { isDecodable } from '../../http/url.js'
 import { toOAuthError } from './errors.js'
 import { AccessToken, ServerMetadata, TokenError, TokenRequest } from './schemas.js'
 
-export interface OAuthOptions {
-  /** Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant), and the error of a fault. */
-  issueToken(request: FastifyRequest, clientId: string, clientSecret: string): Eventually<AccessToken>
-}
-
 /** POST /api/v1/oauth/token: documented in full but for statuses and errors (interface, Endpoints; decisions §3). */
-export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { issueToken }, done) => {
+export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.register(formbody, { parser: parseForm })
   app.setErrorHandler((error, request, reply) => {
@@ -55,10 +49,8 @@ export const oauthRoutes: FastifyPluginCallbackTypebox<OAuthOptions> = (app, { i
         response: { 200: AccessToken, '4xx': TokenError, '5xx': TokenError },
       },
     },
-    request => {
-      const { client_id, client_secret } = request.body
-      return issueToken(request, client_id, client_secret)
-    },
+    // The tenant is that of the credentials.
+    ({ sandbox }) => sandbox.tenant.tokens.issue(),
   )
   done()
 }

@@ -66,7 +66,7 @@ const languageOf = (request: FastifyRequest) => {
 }
 
 /** The last page of each link. Rendering takes longer than the rest of a request. */
-const rendered = new WeakMap<StoredPayoutLink, { readonly key: string; readonly html: string }>()
+const rendered = new WeakMap<StoredPayoutLink, { readonly key: string; readonly page: string }>()
 
 /** Returns the page of a link. `refused` has the values and faults of a refused form. */
 export function pageOf(request: FastifyRequest, tenant: PageTenant, link: StoredPayoutLink, refused?: Refused): string {
@@ -92,10 +92,10 @@ export function pageOf(request: FastifyRequest, tenant: PageTenant, link: Stored
   // Nothing else of a link changes without its status.
   const key = JSON.stringify([shown, link.status])
   const last = rendered.get(link)
-  if (last?.key === key) return last.html
-  const html = render()
-  rendered.set(link, { key, html })
-  return html
+  if (last?.key === key) return last.page
+  const page = render()
+  rendered.set(link, { key, page })
+  return page
 }
 
 /** Answers a refusal: in the envelope to a program, as a page to a person. */
@@ -110,7 +110,10 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Ap
     isEmbedded: link?.uiMode === 'embedded',
     ...(link?.uiMode === 'embedded' && { embedders: request.sandbox.tenant.payoutLinks.embedders(link) }),
   }
-  return sendHtml(reply.code(refusal.status).headers(refusal.headers), renderNotice(notice))
+  return reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .send(html(reply, renderNotice(notice)))
 }
 
 function noticeOf({ code, field, status }: ApiError, link: StoredPayoutLink | undefined): NoticeName {
@@ -118,12 +121,14 @@ function noticeOf({ code, field, status }: ApiError, link: StoredPayoutLink | un
   if (code === 'PAYOUT_LINK_ALREADY_CLAIMED') return 'claimed'
   if (code === 'INVALID_PAGE_TOKEN') return 'token'
   if (code === 'RATE_LIMITED') return 'limit'
-  if (code === 'MISSING_FIELD' && field === 'client') return 'ambiguous'
   if (status === 404 || field === 'payoutLinkId') return 'unknown'
   return status < 500 ? 'invalid' : 'failure'
 }
 
-export const sendHtml = (reply: FastifyReply, html: string) => reply.type('text/html; charset=utf-8').send(html)
+export function html(reply: FastifyReply, page: string): string {
+  reply.type('text/html; charset=utf-8')
+  return page
+}
 
 /**
  * Returns the headers of every answer of the pages: nothing from another origin, no inline script or style, frames only

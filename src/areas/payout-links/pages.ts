@@ -2,13 +2,12 @@ import accepts from '@fastify/accepts'
 import formbody from '@fastify/formbody'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { isSame } from '../../core/digests.js'
 import { errors } from '../../core/errors.js'
 import { sendBrowserFile } from '../../http/browser-files.js'
 import { toApiError } from '../../http/error-handler.js'
 import { FORM } from '../../http/form.js'
-import type { Eventually } from '../../http/request-context.js'
 import { failures } from '../../http/schemas.js'
 import { check } from '../../http/validation.js'
 import { loadAssets } from './assets.js'
@@ -16,39 +15,31 @@ import type { PageTenant } from './page-answers.js'
 import {
   addressOf,
   headersOf,
+  html,
   isForm,
   mayRead,
   pageOf,
   pageToken,
   receiptOf,
   refuse,
-  sendHtml,
   wantsJson,
 } from './page-answers.js'
 import { faultsOf, parsePageForm, toClaim, valuesOf } from './page-form.js'
+import type { StoredPayoutLink } from './schemas.js'
 import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
 import { masked } from './store.js'
 
 export interface PageOptions {
-  /**
-   * Returns the tenant of a link, its clock brought to the present. `clientId` names one of several.
-   * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, MISSING_FIELD (client, if several have the link)
-   */
-  admit(request: FastifyRequest, payoutLinkId: string, clientId: string | undefined): PageTenant
-  /** Brings the tenant of a link up to date with a database, if there is one, then calls back. */
-  refresh(payoutLinkId: string, clientId: string | undefined, done: (error?: Error) => void): void
-  /** Does a claim or decline when it is its turn. Throws, or rejects with, the errors of the action. */
-  act(request: FastifyRequest, action: RecordedAction): Eventually<void>
+  /** Makes a handler that runs in the turn of the client of its page. */
+  inTurn(handler: RouteHandlerMethod): RouteHandlerMethod
+  /** Reads the tenant of a page in its turn, then calls back. */
+  look(request: FastifyRequest, read: () => void, done: (error?: Error) => void): void
+  /** Returns the tenant of a page, in its turn. @throws CLIENT_NOT_FOUND */
+  tenantOf(request: FastifyRequest): PageTenant
+  /** Records a claim or decline before it is applied, with a body that has no secrets. */
+  record(request: FastifyRequest, body: object): void
   /** Whether recorded requests are applied again. They were checked before they were recorded. */
-  isReplay: boolean
-}
-
-/** A claim or decline that is recorded before it is applied. */
-export interface RecordedAction {
-  /** Checks the action on the present state. Returns its body for the record, with a masked account number. */
-  prepare(): object
-  /** Applies the action to the tenant of the request. */
-  perform(): void
+  readonly isReplay: boolean
 }
 
 /** The schema of a file that browsers load. */
@@ -71,13 +62,7 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
   done()
 }
 
-const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh, act, isReplay }, done) => {
-  app.addHook('preHandler', ({ params, query }, _reply, next) => {
-    const { payoutLinkId } = params as { payoutLinkId?: string }
-    if (payoutLinkId === undefined) next()
-    else refresh(payoutLinkId, (query as PageQuery).client, next)
-  })
-
+const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, tenantOf, record, isReplay }, done) => {
   const schema = {
     // The OpenAPI document describes the interface of the service, not pages for people.
     hide: true,
@@ -99,12 +84,11 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh
         summary: 'The page of a payout link, or its state for callers that prefer JSON',
       },
     },
-    (request, reply) => {
+    inTurn((request, reply) => {
       const { tenant, link } = find(request, reply)
       if (!mayRead(request, tenant, link)) tenant.payoutLinks.assertOpen(link.payoutLinkId)
-      if (wantsJson(request)) reply.send(link)
-      else sendHtml(reply, pageOf(request, tenant, link))
-    },
+      return wantsJson(request) ? link : html(reply, pageOf(request, tenant, link))
+    }),
   )
 
   app.post(
@@ -113,15 +97,9 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh
       config: {
         consumes: `application/json or ${FORM}`,
         rateLimit: isReplay ? false : LIMIT,
-        act: ({ params, body, sandbox }) => {
-          perform(sandbox.tenant, (params as { payoutLinkId: string }).payoutLinkId, body as PageAction)
-        },
       },
       // Before the limit, so that a refusal is a page of the link.
-      preHandler: (request, reply, next) => {
-        find(request, reply)
-        next()
-      },
+      preHandler: (request, reply, next) => look(request, () => void find(request, reply), next),
       schema: {
         ...schema,
         operationId: 'actOnPayoutLinkPage',
@@ -129,46 +107,38 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh
         body: PageAction,
       },
     },
-    (request, reply) => {
-      // The limit is asynchronous, so the tenant may have been replaced. `act` finds the present one.
-      const { tenant } = request.sandbox
+    inTurn((request, reply) => {
+      const { tenant, link } = find(request, reply)
       const { payoutLinks, ids } = tenant
-      const { payoutLinkId } = request.params
-      const link = payoutLinks.read(payoutLinkId)
-      const { action, token = '', remarks } = request.body
+      const { payoutLinkId } = link
+      const { action, token = '', remarks, ...values } = request.body as PageAction
       if (!isReplay && !isSame(token, pageToken(ids, payoutLinkId))) throw errors.invalidPageToken()
       payoutLinks.assertOpen(payoutLinkId)
 
-      let claim: Claim | undefined
-      if (action === 'claim') {
-        const values = valuesOf(link, request.body)
-        const faults = isForm(request) ? faultsOf(link, values) : {}
-        if (Object.keys(faults).length > 0) {
-          sendHtml(reply.code(400), pageOf(request, tenant, link, { values, faults }))
-          return
-        }
-        claim = toClaim(link, request.body) as Claim
-        check(Claim, claim, 'INVALID_FIELD')
-      }
-      const decline = remarks === undefined ? {} : { remarks }
-      const done = act(request, {
-        prepare() {
-          const { tenant } = find(request, reply)
-          tenant.payoutLinks.assertOpen(payoutLinkId)
-          if (claim === undefined) return { action, ...decline }
-          if (!isReplay) tenant.payoutLinks.assertPayable(payoutLinkId, claim)
-          return { action, ...masked(claim) }
-        },
-        perform: () => perform(request.sandbox.tenant, payoutLinkId, { action, ...(claim ?? decline) }),
-      })
-      const answer = () => {
+      const answer = (changed: StoredPayoutLink) => {
         const receipt = receiptOf(ids, payoutLinkId)
-        if (wantsJson(request)) reply.send({ ...link, receipt })
-        else reply.redirect(addressOf(link, { ...request.query, receipt }), 303)
+        if (wantsJson(request)) return { ...changed, receipt }
+        reply.code(303).header('location', addressOf(link, { ...(request.query as PageQuery), receipt }))
+        return null
       }
-      if (done === undefined) answer()
-      else done.then(answer).catch(error => reply.send(error))
-    },
+      if (action === 'decline') {
+        const decline = remarks === undefined ? {} : { remarks }
+        record(request, { action, ...decline })
+        return answer(payoutLinks.decline(payoutLinkId, decline, 'api'))
+      }
+      if (isReplay) return answer(payoutLinks.claim(payoutLinkId, values as Claim, 'api'))
+      const given = valuesOf(link, request.body as PageAction)
+      const faults = isForm(request) ? faultsOf(link, given) : {}
+      if (Object.keys(faults).length > 0) {
+        reply.code(400)
+        return html(reply, pageOf(request, tenant, link, { values: given, faults }))
+      }
+      const claim = toClaim(link, request.body as PageAction) as Claim
+      check(Claim, claim, 'INVALID_FIELD')
+      payoutLinks.assertPayable(payoutLinkId, claim)
+      record(request, { action, ...masked(claim) })
+      return answer(payoutLinks.claim(payoutLinkId, claim, 'api'))
+    }),
   )
 
   const { assets, sdk } = loadAssets()
@@ -184,21 +154,15 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { admit, refresh
   })
   done()
 
-  /** Finds the link of a page, and lets only the pages of its partner frame it. @throws as `admit` */
+  /** Finds the link of a page, and lets only the pages of its partner frame it. @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND */
   function find(request: FastifyRequest, reply: FastifyReply) {
     const { payoutLinkId } = request.params as { payoutLinkId: string }
-    const tenant = admit(request, payoutLinkId, (request.query as PageQuery).client)
+    const tenant = tenantOf(request)
     const link = tenant.payoutLinks.read(payoutLinkId)
     request.sandbox.payoutLink = link
     reply.headers(headersOf(tenant.payoutLinks.embedders(link)))
     return { tenant, link }
   }
-}
-
-/** Applies a claim or decline. */
-function perform({ payoutLinks }: PageTenant, payoutLinkId: string, { action, remarks, ...claim }: PageAction): void {
-  if (action === 'claim') payoutLinks.claim(payoutLinkId, claim as Claim, 'api')
-  else payoutLinks.decline(payoutLinkId, remarks === undefined ? {} : { remarks }, 'api')
 }
 
 const LIMIT = {

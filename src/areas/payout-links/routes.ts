@@ -58,7 +58,8 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     },
     (request, reply) => {
       request.sandbox.tenant.payoutLinks.cancel(request.sandbox.region, request.params.payoutLinkId, request.body)
-      reply.code(204).send(null)
+      reply.code(204)
+      return null
     },
   )
 

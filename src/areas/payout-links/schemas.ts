@@ -103,7 +103,7 @@ export const PayoutLink = assumeConstraints(
         'ACTIVE until it is claimed, cancelled, expired or rejected (the recipient declined). A claimed link is ' +
           'PROCESSING, then PAID or FAILED.',
       ),
-      url: assumed(Type.String(), 'The page of the link, where the recipient claims it.'),
+      url: assumed(Type.String(), 'The page of the link, where the recipient claims it. It names the client.'),
       expiresAt: assumed(Moment, 'When the link expires.'),
       createdAt: assumed(Moment, 'When the link was created.'),
       updatedAt: assumed(Moment, 'When the link last changed its state.'),
@@ -118,7 +118,7 @@ export const PayoutLink = assumeConstraints(
           uiMode: 'hosted',
           expiryPeriod: 'P7D',
           status: 'ACTIVE',
-          url: 'http://127.0.0.1:8080/pay/pl_2mT9xQk4Zr',
+          url: 'http://127.0.0.1:8080/pay/pl_2mT9xQk4Zr?client=sandbox-client',
           expiresAt: '2026-11-09T09:00:00Z',
           createdAt: '2026-11-02T09:00:00Z',
           updatedAt: '2026-11-02T09:00:00Z',
@@ -163,6 +163,9 @@ export const StoredPayoutLink = titled(
   'PayoutLinkRecord',
   Type.Object({
     ...PayoutLink.properties,
+    url: Type.Optional(
+      assumed(PayoutLink.properties.url, 'The page of the link. It is not stored, and ignored where it is given.'),
+    ),
     cancellationComment: Type.Optional(documented(CancellationComment, 'Why the link was cancelled.')),
     claimedAt: Type.Optional(assumed(Moment, 'When the link was claimed.')),
     claim: Type.Optional(assumed(Claim, 'What the recipient filled in.')),
@@ -207,7 +210,7 @@ export const PageParams = Type.Object({ payoutLinkId: assumed(PayoutLinkId) })
 
 /** The parameters of the page of a link. */
 export const PageQuery = Type.Object({
-  /** Names the client if several have a link with the same id, as forks do. */
+  /** The client that has the link; by default `sandbox-client`. */
   client: Type.Optional(assumed(Type.String({ minLength: 1, 'x-expected': 'a client id' }))),
   /** Shows a closed link to the recipient who has claimed or declined it. */
   receipt: Type.Optional(assumed(Type.String({ maxLength: 64, 'x-expected': 'the receipt of a claim or decline' }))),

@@ -22,6 +22,7 @@ import type { CancelPayoutLink, Claim, Decline, NewPayoutLink, SeedPayoutLink, S
 
 export interface PayoutLinkStoreOptions {
   readonly context: TenantContext
+  readonly clientId: string
   /** The base URL of links, without a trailing slash. */
   publicUrl(): string
   /** The origins that may embed a link; `*` stands for any port. */
@@ -31,6 +32,9 @@ export interface PayoutLinkStoreOptions {
   /** Returns the name under which the tenant pays in a region. */
   payer(region: Region): string
 }
+
+/** A link with the address of its page. */
+type AnsweredPayoutLink = StoredPayoutLink & { readonly url: string }
 
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
 
@@ -45,6 +49,7 @@ const seconds = (duration: string) => parseDuration(duration) as number
 /** The payout links of one tenant (decisions §8), in regions EU, US and UK. */
 export function createPayoutLinkStore({
   context,
+  clientId,
   publicUrl,
   allowedOrigins,
   takeOutcome,
@@ -54,6 +59,7 @@ export function createPayoutLinkStore({
 
   const repository = createStatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb>(
     {
+      kind: 'payoutLinks',
       name: 'payout-links',
       event: 'payoutLink',
       noun: 'payout link',
@@ -67,11 +73,7 @@ export function createPayoutLinkStore({
     context,
   )
 
-  function build(
-    region: Region,
-    input: NewPayoutLink,
-    createdAt: Instant,
-  ): Omit<StoredPayoutLink, 'payoutLinkId' | 'url'> {
+  function build(region: Region, input: NewPayoutLink, createdAt: Instant): Omit<StoredPayoutLink, 'payoutLinkId'> {
     const { currency, payoutMethod, uiMode = 'hosted', origin } = input
     if (CURRENCY_OF[region] !== currency) throw errors.regionCurrencyMismatch(region, currency, CURRENCY_OF[region])
 
@@ -120,7 +122,11 @@ export function createPayoutLinkStore({
     }
   }
 
-  const identified = (payoutLinkId: string) => ({ payoutLinkId, url: `${publicUrl()}/pay/${payoutLinkId}` })
+  /** Returns a link with the address of its page, which names the client: a fork has a link of the same id. */
+  const answered = (link: StoredPayoutLink): AnsweredPayoutLink => ({
+    ...link,
+    url: `${publicUrl()}/pay/${link.payoutLinkId}?client=${encodeURIComponent(clientId)}`,
+  })
 
   /** Returns an unused id. Seeded links can have ids of this sequence. */
   function freshId(staged: ReadonlySet<string> = new Set()): string {
@@ -145,12 +151,12 @@ export function createPayoutLinkStore({
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
      * ORIGIN_NOT_ALLOWED
      */
-    create(region: Region, input: NewPayoutLink): StoredPayoutLink {
+    create(region: Region, input: NewPayoutLink): AnsweredPayoutLink {
       const link = build(region, input, clock.now())
       if (link.uiMode === 'embedded') assertOrigin(link.origin)
       const outcome = takeOutcome(link) as PayoutLinkOutcome | undefined
       const steered = outcome === undefined ? link : { ...link, outcome }
-      return repository.create(region, { ...identified(freshId()), ...steered }, 'api').record
+      return answered(repository.create(region, { payoutLinkId: freshId(), ...steered }, 'api').record)
     },
 
     /**
@@ -166,8 +172,6 @@ export function createPayoutLinkStore({
       }
       repository.move(entry, 'cancel', 'api', { cancellationComment })
     },
-
-    has: (payoutLinkId: string): boolean => repository.find(payoutLinkId).length > 0,
 
     /** @throws PAYOUT_LINK_NOT_FOUND */
     read: (payoutLinkId: string): StoredPayoutLink => findEntry(payoutLinkId).record,
@@ -189,16 +193,15 @@ export function createPayoutLinkStore({
      * Claims the link for the recipient, with a claim that `assertPayable` takes. Stores the account number masked.
      * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION
      */
-    claim(payoutLinkId: string, claim: Claim, cause: 'api' | 'control'): void {
+    claim(payoutLinkId: string, claim: Claim, cause: 'api' | 'control'): StoredPayoutLink {
       const entry = findEntry(payoutLinkId)
       const claimedAt = formatInstant(clock.now())
-      repository.move(entry, 'claim', cause, { claim: masked(claim), claimedAt })
+      return repository.move(entry, 'claim', cause, { claim: masked(claim), claimedAt })
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
-    decline(payoutLinkId: string, decline: Decline, cause: 'api' | 'control'): void {
-      repository.move(findEntry(payoutLinkId), 'decline', cause, { decline })
-    },
+    decline: (payoutLinkId: string, decline: Decline, cause: 'api' | 'control'): StoredPayoutLink =>
+      repository.move(findEntry(payoutLinkId), 'decline', cause, { decline }),
 
     /**
      * Refuses a claim that does not fit the link.
@@ -238,8 +241,7 @@ export function createPayoutLinkStore({
           `The outcome ${outcome} is not possible for a payout link that is ${status}, only for ${states}.`,
         )
       }
-      entry.record.outcome = outcome
-      repository.replan(entry)
+      repository.update(entry, { outcome })
     },
 
     /** Refuses the match of an armed outcome that no new link can meet. @throws INVALID_FIELD */
@@ -251,8 +253,10 @@ export function createPayoutLinkStore({
       }
     },
 
-    explain(payoutLinkId: string): Explained<StoredPayoutLink> {
-      return repository.explain(findEntry(payoutLinkId))
+    /** @throws PAYOUT_LINK_NOT_FOUND */
+    explain(payoutLinkId: string): Explained<AnsweredPayoutLink> {
+      const explained = repository.explain(findEntry(payoutLinkId))
+      return { ...explained, record: answered(explained.record) }
     },
 
     /**
@@ -275,7 +279,7 @@ export function createPayoutLinkStore({
           if (claim !== undefined) assertPayable(claim, link, 'claim.')
           const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
           const record = {
-            ...identified(payoutLinkId),
+            payoutLinkId,
             ...link,
             status,
             updatedAt,
@@ -302,6 +306,10 @@ export function createPayoutLinkStore({
       }
       repository.restore(snapshots, path)
     },
+
+    entries: repository.entries,
+    toStored: repository.toStored,
+    load: repository.load,
 
     size: repository.size,
   }

@@ -32,6 +32,10 @@ export interface EventFilter {
 export interface EventLog {
   /** Appends an event and returns its `seq`. */
   append(event: NewEvent): number
+  /** Adds the events of a database, which follow the latest one. */
+  load(events: readonly Event[]): void
+  /** Removes the events with a higher `seq`, to undo an operation. */
+  truncate(last: number): void
   /** Returns the `seq` of the latest event, or 0. */
   last(): number
   /** Returns the event with a `seq`, or undefined. */
@@ -51,6 +55,12 @@ export function createEventLog(earlier: readonly Event[] = []): EventLog {
       const seq = events.length + 1
       events.push({ seq, at, kind, reference, from, to, ...(reasonCode !== undefined && { reasonCode }), cause })
       return seq
+    },
+    load(more) {
+      for (const event of more) events.push(event)
+    },
+    truncate(last) {
+      events.length = last
     },
     last: () => events.length,
     at: seq => events[seq - 1],

@@ -17,7 +17,7 @@ export interface Placed<R> {
   readonly record: R
 }
 
-/** A stored record with its region and its position in the list. */
+/** A stored record with its region and its position in the list. Only the repository changes it. */
 export interface Entry<R> extends Placed<R>, Listed<R> {}
 
 /** A record in a state document (control plane, GET /state). */
@@ -32,7 +32,20 @@ export interface RecordSnapshot<R> extends Snapshot<R> {
   readonly createdAt: string
 }
 
+/** A record as a database keeps it: all of its entry, so that reading it back follows no rule. */
+export interface StoredRecord extends Placed<unknown> {
+  readonly sequence: number
+  readonly reference: string
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  readonly createdAt: Instant
+  /** The members of an entry with a lifecycle. */
+  readonly timeline?: readonly number[]
+  readonly nextStep?: unknown
+}
+
 export interface RepositoryOptions<R> {
+  /** The kind of the records, as in a state document. */
+  readonly kind: string
   /** The name of the list in cursors. */
   readonly name: string
   /** The field that holds the reference, for errors. */
@@ -40,11 +53,13 @@ export interface RepositoryOptions<R> {
   reference(record: R): string
   /** Returns the region that the record must be in. Left out if the record does not determine it. */
   region?(record: R): Region
+  /** Returns a value by which records are looked up together, and which never changes. */
+  index?(record: R): string
 }
 
 /**
  * The records of one kind of one tenant: per region a map by reference and an array sorted by position.
- * Two regions can hold the same reference (decisions §4).
+ * Two regions can hold the same reference (decisions §4). Records are immutable: a change replaces the record.
  */
 export interface Repository<R, E extends Entry<R> = Entry<R>> {
   size(): number
@@ -53,12 +68,18 @@ export interface Repository<R, E extends Entry<R> = Entry<R>> {
   get(region: Region, reference: string, notFound: (reference: string) => ApiError): E
   /** Returns the entries with the reference, of all regions. */
   find(reference: string): E[]
+  /** Returns the entries with a value of `index`, in the order in which they were added. */
+  indexed(value: string): readonly E[]
   /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
   newest(region: Region): E | undefined
   /** @throws DUPLICATE_REFERENCE */
   assertUnused(region: Region, reference: string): void
-  /** Stores an entry. Its reference must be unused. */
-  add(entry: E): E
+  /** Stores an entry. Its reference must be unused. `undone` is called if that is undone. */
+  add(entry: E, undone?: () => void): E
+  /** Changes members of an entry. `undone` is called if that is undone. */
+  change(entry: E, changes: Partial<E>, undone?: () => void): void
+  /** Changes fields of a record. Returns the changed record. */
+  update(entry: E, fields: Partial<R>): R
   /**
    * Checks that the references of new records are unused and distinct.
    * @param path path of the list of records in the request, for errors
@@ -69,6 +90,10 @@ export interface Repository<R, E extends Entry<R> = Entry<R>> {
   list(region: Region, query: Filter<R> & PageQuery): List<R>
   /** Returns all entries of all regions, in order of creation. */
   entries(): E[]
+  /** Returns an entry as a database keeps it. */
+  toStored(entry: E): StoredRecord
+  /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
+  load(stored: StoredRecord): E
   /**
    * Checks the references, the sequence numbers and the regions of a snapshot.
    * @param path path of the list in the state document, for errors
@@ -86,15 +111,55 @@ interface RegionRecords<E> {
 
 export function createRepository<R, E extends Entry<R> = Entry<R>>(
   options: RepositoryOptions<R>,
-  { ids }: Pick<TenantContext, 'ids'>,
+  { ids, changes }: Pick<TenantContext, 'ids' | 'changes'>,
 ): Repository<R, E> {
-  const { name, referenceField } = options
+  const { kind, name, referenceField, index } = options
   const regions = Object.fromEntries(
     REGIONS.map(region => [
       region,
       { byReference: new Map(), entries: [], cursors: createCursors(ids, `${name}.${region}`) },
     ]),
   ) as unknown as Record<Region, RegionRecords<E>>
+  const byIndex = new Map<string, E[]>()
+
+  function insert(entry: E) {
+    const { byReference, entries } = regions[entry.region]
+    byReference.set(options.reference(entry.record), entry)
+    // Usually the end: only seeded records can be older than the latest one.
+    entries.splice(placeOf(entry), 0, entry)
+    if (index === undefined) return
+    const value = index(entry.record)
+    const indexed = byIndex.get(value)
+    if (indexed === undefined) byIndex.set(value, [entry])
+    else indexed.push(entry)
+  }
+
+  /** Removes the entry that was inserted last. */
+  function removeLast(entry: E) {
+    const { byReference, entries } = regions[entry.region]
+    byReference.delete(options.reference(entry.record))
+    entries.splice(placeOf(entry) - 1, 1)
+    if (index !== undefined) byIndex.get(index(entry.record))?.pop()
+  }
+
+  /** Returns the place behind all entries at or before the position of an entry. */
+  const placeOf = (entry: E) => {
+    const { entries } = regions[entry.region]
+    return firstIndex(entries, other => comparePositions(other, entry) > 0)
+  }
+
+  function change(entry: E, members: Partial<E>, undone?: () => void) {
+    const before = { ...entry }
+    Object.assign(entry, members)
+    changes.add({
+      kind,
+      entry,
+      undo() {
+        for (const name of Object.keys(members) as (keyof E)[]) entry[name] = before[name]
+        undone?.()
+      },
+    })
+  }
 
   function assertAllUnused(records: readonly Placed<R>[], path: string) {
     const seen = new Set<string>()
@@ -124,17 +189,28 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       }
       return found
     },
+    indexed: value => byIndex.get(value) ?? [],
     newest: region => regions[region].entries.at(-1),
     assertUnused(region, reference) {
       if (regions[region].byReference.has(reference)) throw errors.duplicateReference(referenceField, reference)
     },
-    add(entry) {
-      const { byReference, entries } = regions[entry.region]
-      byReference.set(options.reference(entry.record), entry)
-      // Usually the end: only seeded records can be older than the latest one.
-      const index = firstIndex(entries, other => comparePositions(other, entry) > 0)
-      entries.splice(index, 0, entry)
+    add(entry, undone) {
+      insert(entry)
+      changes.add({
+        kind,
+        entry,
+        undo() {
+          removeLast(entry)
+          undone?.()
+        },
+      })
       return entry
+    },
+    change,
+    update(entry, fields) {
+      const record = { ...entry.record, ...fields }
+      change(entry, { record } as Partial<E>)
+      return record
     },
     assertAllUnused,
     list(region, query) {
@@ -142,6 +218,20 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       return page(filterRecords(entries, query), query, cursors)
     },
     entries: () => REGIONS.flatMap(region => regions[region].entries).sort((a, b) => a.sequence - b.sequence),
+    toStored: ({ region, sequence, createdAt, record }) => ({
+      region,
+      sequence,
+      reference: options.reference(record),
+      createdAt,
+      record,
+    }),
+    load({ region, sequence, reference, createdAt, record }) {
+      const known = regions[region].byReference.get(reference)
+      if (known !== undefined) return Object.assign(known, { record })
+      const entry = { createdAt, sequence, region, record } as unknown as E
+      insert(entry)
+      return entry
+    },
     assertConsistent(snapshots, path) {
       let previous = 0
       for (const [index, { region, sequence, record }] of snapshots.entries()) {

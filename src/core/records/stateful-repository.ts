@@ -3,18 +3,18 @@ import type { Region } from '../rules/regions.js'
 import type { TenantContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
-import { formatInstant, parseInstant } from '../time/time.js'
+import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
 import type { Cause, Event } from './events.js'
-import type { Entry, Placed, Repository, RepositoryOptions, Snapshot } from './repository.js'
+import type { Entry, Placed, Repository, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
 import type { Lifecycle, Move } from './state-machine.js'
 import { legalMoves, next } from './state-machine.js'
 
 /** The fields of every record with a lifecycle. */
 export interface Stateful<S extends string> {
-  status: S
-  reasonCode?: string
-  updatedAt: string
+  readonly status: S
+  readonly reasonCode?: string
+  readonly updatedAt: string
 }
 
 /** The next automatic transition of a record. */
@@ -26,10 +26,10 @@ export interface Step<V extends string> {
 }
 
 export interface StatefulEntry<R, V extends string = string> extends Entry<R>, Schedulable {
-  /** The next automatic transition; null: none. */
-  nextStep: Step<V> | null
+  /** The next automatic transition, not in the past when it is planned; null: none. */
+  readonly nextStep: Step<V> | null
   /** The `seq` of each event of the record, oldest first. */
-  readonly timeline: number[]
+  readonly timeline: readonly number[]
 }
 
 /** A record with a lifecycle in a state document (control plane, GET /state). */
@@ -68,7 +68,8 @@ export interface Explained<R> {
 }
 
 /** A repository of records with a lifecycle, events and scheduled transitions. */
-export interface StatefulRepository<R, V extends string> extends Repository<R, StatefulEntry<R, V>> {
+export interface StatefulRepository<R, V extends string>
+  extends Omit<Repository<R, StatefulEntry<R, V>>, 'add' | 'change'> {
   /** Stores a new record and schedules its first transition. The reference must be unused. */
   create(region: Region, record: R, cause: Cause): StatefulEntry<R, V>
   /**
@@ -78,12 +79,13 @@ export interface StatefulRepository<R, V extends string> extends Repository<R, S
   stage(records: readonly Placed<R>[], path: string): () => void
   /**
    * Makes one transition at the tenant's time.
-   * @param changes fields to set together with the status
+   * @param fields fields to set together with the status
+   * @returns the changed record
    * @throws ILLEGAL_TRANSITION naming the legal verbs
    */
-  move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, changes?: Partial<R>): void
-  /** Schedules the next transition again, after a change of a field that `plan` reads. */
-  replan(entry: StatefulEntry<R, V>): void
+  move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, fields?: Partial<R>): R
+  /** Changes fields of a record that `plan` reads, and schedules its next transition again. */
+  update(entry: StatefulEntry<R, V>, fields: Partial<R>): R
   explain(entry: StatefulEntry<R, V>, legal?: readonly LegalMove[]): Explained<R>
   /** Returns all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
   snapshot(): StatefulSnapshot<R>[]
@@ -103,26 +105,41 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
   const { clock, events } = context
   const repository = createRepository<R, StatefulEntry<R, V>>(options, context)
 
-  function appendEvent({ record, timeline }: StatefulEntry<R, V>, from: S | null, cause: Cause) {
+  const schedule = (entry: StatefulEntry<R, V>) => clock.schedule(entry, entry.nextStep?.at ?? null, takeStep)
+
+  /** Returns the next transition of a record. One in the past happens now, and one after the last instant never. */
+  function planOf(record: R): Step<V> | null {
+    const step = options.plan(record)
+    return step === null || step.at > LAST_INSTANT ? null : { ...step, at: Math.max(step.at, clock.now()) }
+  }
+
+  /** Appends the event of a transition to the present state of a record. Returns its `seq`. */
+  const appendEvent = (record: R, from: S | null, cause: Cause) => {
     const { updatedAt: at, status: to, reasonCode } = record
-    timeline.push(
-      events.append({ at, kind: options.event, reference: options.reference(record), from, to, reasonCode, cause }),
-    )
+    return events.append({
+      at,
+      kind: options.event,
+      reference: options.reference(record),
+      from,
+      to,
+      reasonCode,
+      cause,
+    })
   }
 
-  function move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, changes?: Partial<R>) {
-    const { record } = entry
-    const from = record.status
+  function change(entry: StatefulEntry<R, V>, record: R, timeline = entry.timeline) {
+    repository.change(entry, { record, timeline, nextStep: planOf(record) }, () => schedule(entry))
+    schedule(entry)
+    return record
+  }
+
+  function move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, fields?: Partial<R>) {
+    const from = entry.record.status
     const status = next(lifecycle, from, verb, options.noun)
-    Object.assign(record, changes, { status, updatedAt: formatInstant(clock.now()) })
-    appendEvent(entry, from, cause)
-    replan(entry)
+    const record = { ...entry.record, ...fields, status, updatedAt: formatInstant(clock.now()) }
+    change(entry, record, [...entry.timeline, appendEvent(record, from, cause)])
     options.onTransition?.(record, cause)
-  }
-
-  function replan(entry: StatefulEntry<R, V>) {
-    entry.nextStep = options.plan(entry.record)
-    clock.schedule(entry, entry.nextStep?.at ?? null, takeStep)
+    return record
   }
 
   const currentStep = ({ nextStep, record }: StatefulEntry<R, V>): Step<V> | null =>
@@ -134,17 +151,16 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     move(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
   }
 
-  function store(region: Region, record: R, sequence: number, timeline: number[]): StatefulEntry<R, V> {
+  function store(region: Region, record: R, sequence: number, timeline: readonly number[]): StatefulEntry<R, V> {
     const createdAt = parseInstant(options.createdAt(record)) as Instant
-    return repository.add({ createdAt, sequence, region, record, timeline, nextStep: null, dueAt: null })
+    const nextStep = planOf(record)
+    const entry: StatefulEntry<R, V> = { createdAt, sequence, region, record, timeline, nextStep, dueAt: null }
+    schedule(entry)
+    return repository.add(entry, () => clock.schedule(entry, null, takeStep))
   }
 
-  function create(region: Region, record: R, cause: Cause) {
-    const entry = store(region, record, context.nextSequence(), [])
-    appendEvent(entry, null, cause)
-    replan(entry)
-    return entry
-  }
+  const create = (region: Region, record: R, cause: Cause) =>
+    store(region, record, context.nextSequence(), [appendEvent(record, null, cause)])
 
   /**
    * Checks that a timeline lists events of its record, in order and not claimed by another record.
@@ -174,17 +190,14 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
       }
     },
     move,
-    replan,
+    update: (entry, fields) => change(entry, { ...entry.record, ...fields }),
     explain(entry, legal = legalMoves(lifecycle, entry.record.status)) {
-      const { record, timeline, dueAt } = entry
+      const { record, timeline } = entry
       const step = currentStep(entry)
       return {
         record,
         timeline: timeline.map(seq => events.at(seq) as Event),
-        next:
-          step === null || dueAt === null
-            ? null
-            : { at: formatInstant(dueAt), to: lifecycle[record.status][step.verb] as S },
+        next: step === null ? null : { at: formatInstant(step.at), to: lifecycle[record.status][step.verb] as S },
         legal,
       }
     },
@@ -201,8 +214,20 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
       for (const [index, snapshot] of snapshots.entries()) {
         assertTimeline(snapshot, `${path}.${index}`, claimed)
         const { region, sequence, record, timeline } = snapshot
-        replan(store(region, record, sequence, [...timeline]))
+        store(region, record, sequence, timeline)
       }
+    },
+    toStored: entry => ({
+      ...repository.toStored(entry),
+      timeline: entry.timeline,
+      nextStep: entry.nextStep,
+    }),
+    load(stored) {
+      const { timeline, nextStep } = stored as StoredRecord & Pick<StatefulEntry<R, V>, 'timeline' | 'nextStep'>
+      const entry = Object.assign(repository.load(stored), { timeline, nextStep })
+      entry.dueAt ??= null
+      schedule(entry)
+      return entry
     },
   }
 }

@@ -19,11 +19,10 @@ export interface Clock {
   observe(realNow: number): void
   /** Whether work is due at a real time. */
   isDueAt(realNow: number): boolean
-  /**
-   * Moves to the time that a request of a log had, and does all due work. The pace of the clock stays as it was,
-   * so every server that applies the log has the same clock.
-   */
-  applyAt(at: Instant, realNow: number): void
+  /** Returns the pace of the clock, to undo a change or to store it. */
+  state(): ClockState
+  /** Sets the pace of the clock. It does no due work. */
+  restore(state: ClockState, realNow?: number): void
   /** Moves to the time that a recorded request had, and does all due work. A running clock continues from there. */
   replayTo(at: Instant, realNow: number): void
   /** Freezes, resumes or changes the rate, from now on. */
@@ -41,6 +40,15 @@ export interface Clock {
    * A time after the last instant means never.
    */
   schedule<T extends Schedulable>(item: T, at: Instant | null, work: DueWork<T>): void
+}
+
+/** The time and the pace of a clock. */
+export interface ClockState {
+  readonly now: Instant
+  readonly mode: 'running' | 'frozen'
+  readonly rate: number
+  /** A pair of times from which a running clock counts: real and virtual milliseconds. */
+  readonly anchor: { readonly real: number; readonly virtual: number }
 }
 
 export interface ClockStart {
@@ -94,11 +102,10 @@ export function createClock(start: ClockStart): Clock {
       const due = scheduler.nextAt()
       return due !== null && due <= timeAt(realNow)
     },
-    applyAt(at, realNow) {
-      lastReal = realNow
-      advanceTo(at)
-      // A read may have shown a later second meanwhile.
-      now = at
+    state: () => ({ now, mode, rate, anchor }),
+    restore(state, realNow = lastReal) {
+      ;({ now, mode, rate, anchor } = state)
+      lastReal = Math.max(lastReal, realNow)
     },
     replayTo(at, realNow) {
       lastReal = Math.max(lastReal, realNow)

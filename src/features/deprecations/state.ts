@@ -21,6 +21,8 @@ export type DeprecationRequest = Pick<Deprecation, 'operation'> & Partial<Deprec
 /** The deprecated operations of one tenant. */
 export interface Deprecations {
   list(): readonly Deprecation[]
+  /** Replaces all deprecations by those that `list` returned earlier, without checks. */
+  restore(deprecations: readonly Deprecation[]): void
   /** Whether there are none. */
   isEmpty(): boolean
   /** Replaces all deprecations. @throws INVALID_FIELD, MISSING_FIELD */
@@ -45,6 +47,9 @@ export function createDeprecations(
 
   return {
     list: () => [...byOperation.values()],
+    restore(deprecations) {
+      byOperation = new Map(deprecations.map(deprecation => [deprecation.operation, deprecation]))
+    },
     isEmpty: () => byOperation.size === 0,
     replace(requests, operations) {
       const now = formatInstant(clock.now())

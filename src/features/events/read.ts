@@ -6,7 +6,7 @@ import type { Tenant } from '../../tenants/tenant.js'
 import type { ControlContext } from '../control-route.js'
 import type { EventQuery } from './schemas.js'
 
-type EventsContext = Pick<ControlContext, 'registry' | 'waiters' | 'now' | 'elapsed' | 'isClosing'>
+type EventsContext = Pick<ControlContext, 'registry' | 'refresh' | 'waiters' | 'now' | 'elapsed' | 'isClosing'>
 type Query = Static<typeof EventQuery>
 
 /** The maximum number of events in one answer. A reader requests the others afterwards. */
@@ -37,7 +37,7 @@ export function readEvents(
   client: string,
   query: Query,
   { raw: { socket } }: FastifyRequest,
-  { registry, waiters, now, elapsed, isClosing }: EventsContext,
+  { registry, refresh, waiters, now, elapsed, isClosing }: EventsContext,
 ) {
   const { wait = 0 } = query
   let { after = 0 } = query
@@ -46,23 +46,27 @@ export function readEvents(
 
   const settle = {} as { resolve(page: object): void; reject(error: Error): void }
   const answered = new Promise<object>((resolve, reject) => Object.assign(settle, { resolve, reject }))
-  const { cancel } = waiters.wait(client, () => {
-    if (!registry.has(client)) {
-      settle.reject(errors.clientNotFound(client))
-      return null
-    }
-    const realNow = now()
-    const current = registry.tenant(client, realNow)
-    const { data, last } = pageOf(current, query, current === tenant ? after : 0)
-    const left = deadline - elapsed()
-    if (data.length > 0 || left <= 0 || isClosing() || current !== tenant) {
-      settle.resolve({ data, last })
-      return null
-    }
-    // Events that did not match are not compared again.
-    after = Math.max(after, last)
-    return Math.min(left, untilNextDue(current, realNow))
-  })
+  const { cancel } = waiters.wait(
+    client,
+    () => {
+      if (!registry.has(client)) {
+        settle.reject(errors.clientNotFound(client))
+        return null
+      }
+      const realNow = now()
+      const current = registry.tenant(client, realNow)
+      const { data, last } = pageOf(current, query, current === tenant ? after : 0)
+      const left = deadline - elapsed()
+      if (data.length > 0 || left <= 0 || isClosing() || current !== tenant) {
+        settle.resolve({ data, last })
+        return null
+      }
+      // Events that did not match are not compared again.
+      after = Math.max(after, last)
+      return Math.min(left, untilNextDue(current, realNow))
+    },
+    refresh,
+  )
   socket.once('close', cancel)
   // The connection may carry further calls.
   return answered.finally(() => socket.off('close', cancel))
@@ -76,7 +80,7 @@ export function streamEvents(
   client: string,
   query: Query,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { registry, waiters, now, elapsed, isClosing }: EventsContext,
+  { registry, refresh, waiters, now, elapsed, isClosing }: EventsContext,
 ): void {
   let tenant = registry.tenant(client, now())
   let after = resumeAt(request, query, tenant)
@@ -100,37 +104,41 @@ export function streamEvents(
   }
   send(': the events of this tenant\n\n')
 
-  const wait = waiters.wait(client, () => {
-    const realNow = now()
-    const isOver = isClosing() || !registry.has(client)
-    if (raw.writableNeedDrain) {
-      const patience = lastSent + PATIENCE_MS - elapsed()
-      if (!isOver && patience > 0) return patience
-      raw.destroy()
-      return null
-    }
-    if (isOver) {
-      raw.end()
-      return null
-    }
-    const current = registry.tenant(client, realNow)
-    if (current !== tenant) {
-      tenant = current
-      after = 0
-      send('event: reset\nid: 0\ndata: {}\n\n')
-    }
-    // A slow reader gets the next page after it has taken this one.
-    for (let isWhole = false; !isWhole && !raw.writableNeedDrain; ) {
-      const page = pageOf(tenant, query, after)
-      for (const event of page.data) {
-        send(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`)
+  const wait = waiters.wait(
+    client,
+    () => {
+      const realNow = now()
+      const isOver = isClosing() || !registry.has(client)
+      if (raw.writableNeedDrain) {
+        const patience = lastSent + PATIENCE_MS - elapsed()
+        if (!isOver && patience > 0) return patience
+        raw.destroy()
+        return null
       }
-      after = page.last
-      isWhole = page.isWhole
-    }
-    if (elapsed() - lastSent >= HEARTBEAT_MS) send(': still here\n\n')
-    return Math.min(Math.max(0, lastSent + HEARTBEAT_MS - elapsed()), untilNextDue(tenant, realNow))
-  })
+      if (isOver) {
+        raw.end()
+        return null
+      }
+      const current = registry.tenant(client, realNow)
+      if (current !== tenant) {
+        tenant = current
+        after = 0
+        send('event: reset\nid: 0\ndata: {}\n\n')
+      }
+      // A slow reader gets the next page after it has taken this one.
+      for (let isWhole = false; !isWhole && !raw.writableNeedDrain; ) {
+        const page = pageOf(tenant, query, after)
+        for (const event of page.data) {
+          send(`id: ${event.seq}\nevent: ${event.kind}\ndata: ${JSON.stringify(event)}\n\n`)
+        }
+        after = page.last
+        isWhole = page.isWhole
+      }
+      if (elapsed() - lastSent >= HEARTBEAT_MS) send(': still here\n\n')
+      return Math.min(Math.max(0, lastSent + HEARTBEAT_MS - elapsed()), untilNextDue(tenant, realNow))
+    },
+    refresh,
+  )
   raw.on('drain', wait.look)
   socket.once('close', wait.cancel)
 }

@@ -5,6 +5,9 @@ import type { Timers } from '../../http/timers.js'
  */
 export type Look = () => number | null
 
+/** Brings a tenant up to date, then calls back. */
+export type Refresh = (clientId: string, done: (error?: Error) => void) => void
+
 /** A wait that goes on until it is over or cancelled. */
 export interface Wait {
   look(): void
@@ -13,8 +16,11 @@ export interface Wait {
 
 /** The calls that wait for events, by tenant. They look after each request of their tenant, and when a timer ends. */
 export interface EventWaiters {
-  /** Looks at once, and from then on until the wait is over. */
-  wait(clientId: string, look: Look): Wait
+  /**
+   * Looks at once, and from then on until the wait is over.
+   * @param refresh brings the tenant up to date before a timer lets the wait look
+   */
+  wait(clientId: string, look: Look, refresh: Refresh): Wait
   /** Lets all waits of a tenant look. */
   wake(clientId: string): void
   /** Whether there are waits of a tenant. */
@@ -24,15 +30,14 @@ export interface EventWaiters {
 /** The longest timer: a clock may be changed meanwhile. */
 const LONGEST_MS = 60_000
 
-/** @param refresh brings a tenant up to date before its waits look */
-export function createEventWaiters(
-  timers: Timers,
-  refresh: (clientId: string, done: () => void) => void = (_, done) => done(),
-): EventWaiters {
+/** The time after which a wait tries again, while the database cannot be used. */
+const RETRY_MS = 1000
+
+export function createEventWaiters(timers: Timers): EventWaiters {
   const waits = new Map<string, Set<Wait>>()
 
   return {
-    wait(clientId, look) {
+    wait(clientId, look, refresh) {
       const all = waits.get(clientId) ?? new Set()
       waits.set(clientId, all)
       let isOver = false
@@ -44,7 +49,7 @@ export function createEventWaiters(
           cancelTimer()
           const milliseconds = look()
           if (milliseconds === null) wait.cancel()
-          else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), () => refresh(clientId, wait.look))
+          else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), lookAgain)
         },
         cancel() {
           isOver = true
@@ -53,6 +58,11 @@ export function createEventWaiters(
           if (all.size === 0 && waits.get(clientId) === all) waits.delete(clientId)
         },
       }
+      const lookAgain = () =>
+        refresh(clientId, error => {
+          if (error === undefined) wait.look()
+          else if (!isOver) cancelTimer = timers.later(RETRY_MS, lookAgain)
+        })
       all.add(wait)
       wait.look()
       return wait

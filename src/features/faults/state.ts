@@ -73,8 +73,8 @@ export interface Fault extends FaultRequest {
   /** The real time at which it expires, in milliseconds. */
   readonly expiresAt?: number
   /** The number of matching requests, with those on which it did not fire. */
-  seen: number
-  fired: number
+  readonly seen: number
+  readonly fired: number
 }
 
 /** Armed: it can fire. Spent: it has fired `times` times. Expired: its `ttl` is over. */
@@ -108,6 +108,8 @@ export interface Faults {
   /** @throws INVALID_FIELD (it could never fire, or there are too many) */
   arm(request: FaultRequest, operations: readonly Operation[], realNow: number): Fault
   list(): readonly Fault[]
+  /** Replaces all faults by those that `list` returned earlier, without checks. */
+  restore(faults: readonly Fault[]): void
   stateOf(fault: Fault, realNow: number): FaultState
   /** @throws FAULT_NOT_FOUND */
   remove(id: string): void
@@ -131,14 +133,14 @@ export function createFaults(
   { clock, ids }: Pick<TenantContext, 'clock' | 'ids'>,
   earlier: readonly Fault[] = [],
 ): Faults {
-  let faults: Fault[] = earlier.map((fault, at) => {
+  for (const [at, fault] of earlier.entries()) {
     atPath(`faults.${at}`, () => {
       assertValidEffect(fault.effect)
       if (earlier.findIndex(({ id }) => id === fault.id) < at) throw errors.duplicateReference('id', fault.id)
     })
-    return { ...fault }
-  })
-  const globs = new WeakMap<Fault, (path: string) => boolean>()
+  }
+  let faults = earlier
+  const globs = new WeakMap<FaultMatch, (path: string) => boolean>()
 
   function stateOf({ times, fired, expiresAt }: Fault, realNow: number): FaultState {
     if (times !== null && fired >= times) return 'spent'
@@ -147,10 +149,10 @@ export function createFaults(
 
   /** Matches the decoded path, because all encodings of it lead to the same operation. */
   function matchesPath(fault: Fault, path: string): boolean {
-    let glob = globs.get(fault)
+    let glob = globs.get(fault.match)
     if (glob === undefined) {
       glob = createGlob(fault.match.path ?? '*')
-      globs.set(fault, glob)
+      globs.set(fault.match, glob)
     }
     return glob(path.includes('%') ? decodeURIComponent(path) : path)
   }
@@ -170,13 +172,9 @@ export function createFaults(
     return faults.some(fault => fault.id === id) ? nextId() : id
   }
 
-  /** Counts a matching request and returns whether the fault fires. */
-  function fires(fault: Fault): boolean {
-    fault.seen++
-    if (fault.seen <= fault.skip || (fault.probability < 1 && ids.fraction('fault') >= fault.probability)) return false
-    fault.fired++
-    return true
-  }
+  /** Returns whether a fault that has seen a number of requests, with this one, fires on it. */
+  const fires = ({ skip, probability }: Fault, seen: number) =>
+    seen > skip && (probability === 1 || ids.fraction('fault') < probability)
 
   function sample(delay: Delay): number {
     if (typeof delay === 'number') return delay
@@ -212,10 +210,13 @@ export function createFaults(
         seen: 0,
         fired: 0,
       }
-      faults.push(fault)
+      faults = [...faults, fault]
       return fault
     },
     list: () => faults,
+    restore(list) {
+      faults = list
+    },
     isEmpty: () => faults.length === 0,
     stateOf,
     remove(id) {
@@ -230,17 +231,17 @@ export function createFaults(
       const fired: Fault[] = []
       let delay = 0
       let effect: AppliedFaults['effect'] = null
-      for (const fault of faults) {
-        if (!isArmedFor(fault, request, realNow)) continue
-        if (fault.effect.kind === 'delay') {
-          if (!fires(fault)) continue
-          delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect)
-        } else {
-          if (effect !== null || !fires(fault)) continue
-          effect = fault.effect
-        }
-        fired.push(fault)
-      }
+      faults = faults.map(fault => {
+        const isDelay = fault.effect.kind === 'delay'
+        if (!isArmedFor(fault, request, realNow) || (!isDelay && effect !== null)) return fault
+        const seen = fault.seen + 1
+        if (!fires(fault, seen)) return { ...fault, seen }
+        if (fault.effect.kind === 'delay') delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect)
+        else effect = fault.effect
+        const counted = { ...fault, seen, fired: fault.fired + 1 }
+        fired.push(counted)
+        return counted
+      })
       return { fired, delay, effect }
     },
   }

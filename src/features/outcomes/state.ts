@@ -21,7 +21,7 @@ export interface ArmedOutcome extends OutcomeRequest {
   /** The tenant's time, YYYY-MM-DDThh:mm:ssZ. */
   readonly armedAt: string
   /** The number of records that it has steered. */
-  fired: number
+  readonly fired: number
 }
 
 /** The rules of one kind of record that outcomes steer. */
@@ -41,6 +41,8 @@ export interface ArmedOutcomes<K extends string = string> {
   /** @throws INVALID_FIELD (it can never apply, or there are too many) */
   arm(request: OutcomeRequest): ArmedOutcome
   list(): readonly ArmedOutcome[]
+  /** Replaces all outcomes by those that `list` returned earlier, without checks. */
+  restore(outcomes: readonly ArmedOutcome[]): void
   /** @throws OUTCOME_NOT_FOUND */
   remove(id: string): void
   clear(): void
@@ -65,13 +67,13 @@ export function createArmedOutcomes<K extends string>(
   earlier: readonly ArmedOutcome[] = [],
 ): ArmedOutcomes<K> {
   const allKinds = Object.values<SteeredKind>(kinds)
-  let armed: ArmedOutcome[] = earlier.map((outcome, at) => {
+  for (const [at, outcome] of earlier.entries()) {
     atPath(`outcomes.${at}`, () => {
       kindsOf(outcome)
       if (earlier.findIndex(({ id }) => id === outcome.id) < at) throw errors.duplicateReference('id', outcome.id)
     })
-    return { ...outcome }
-  })
+  }
+  let armed = earlier
 
   /** Returns the kinds whose records an outcome can steer: at least one. @throws INVALID_FIELD */
   function kindsOf({ match = {}, outcome }: OutcomeRequest): SteeredKind[] {
@@ -122,10 +124,13 @@ export function createArmedOutcomes<K extends string>(
       }
       assertReachable(match, kindsOf(request))
       const added = { id: nextId(), match, outcome, times, armedAt: formatInstant(clock.now()), fired: 0 }
-      armed.push(added)
+      armed = [...armed, added]
       return added
     },
     list: () => armed,
+    restore(outcomes) {
+      armed = outcomes
+    },
     remove(id) {
       if (!armed.some(outcome => outcome.id === id)) throw errors.outcomeNotFound(id)
       armed = armed.filter(outcome => outcome.id !== id)
@@ -137,8 +142,9 @@ export function createArmedOutcomes<K extends string>(
       const found = armed.find(
         one => !isSpent(one) && kinds[kind].outcomes.includes(one.outcome) && isMatch(one.match, record),
       )
-      if (found !== undefined) found.fired++
-      return found?.outcome
+      if (found === undefined) return undefined
+      armed = armed.map(one => (one === found ? { ...one, fired: one.fired + 1 } : one))
+      return found.outcome
     },
   }
 }

@@ -21,7 +21,7 @@ export interface Recorded {
 }
 
 /** The recordings of all tenants, bounded by bytes for all together. At the bound a recording stops. */
-export interface Recorder extends TenantListener {
+export interface Recorder extends Required<TenantListener> {
   add(tenant: Tenant, request: RecordedRequest): Recorded | null
   answer(recorded: Recorded, answer: RecordedAnswer): void
   of(tenant: Tenant): Pick<Recording, 'complete' | 'start' | 'requests'>
@@ -50,12 +50,19 @@ export function createRecorder(mostBytes: number): Recorder {
   return {
     onCreated(tenant, { reason, snapshot }) {
       remove(tenant.clientId)
-      // The state of a fixture is made when it is read. Other states are kept as text.
+      // The state of a fixture is made when it is read. Of other states, the records are shared: they are immutable.
       const isFixture = reason === 'fixture' || reason === 'reset'
-      const text = isFixture || mostBytes === 0 ? '' : JSON.stringify(snapshot())
-      const start = isFixture ? snapshot : () => JSON.parse(text) as TenantSnapshot
+      const state = isFixture || mostBytes === 0 ? undefined : snapshot()
+      const start = state === undefined ? snapshot : () => state
       const recording = { tenant, start, requests: [], answers: [], bytes: 0, isComplete: true }
-      if (reserve(recording, text.length)) recordings.set(tenant.clientId, recording)
+      const records = Object.values(tenant.counts()).reduce((sum, count) => sum + count, 0)
+      if (reserve(recording, state === undefined ? 0 : OVERHEAD * (records + tenant.events.last()))) {
+        recordings.set(tenant.clientId, recording)
+      }
+    },
+    onChangedElsewhere({ clientId }) {
+      const recording = recordings.get(clientId)
+      if (recording !== undefined) recording.isComplete = false
     },
     onRemoved: remove,
     add(tenant, request) {

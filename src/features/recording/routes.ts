@@ -1,6 +1,6 @@
 import { VERSION } from '../../package.js'
 import type { ControlRoute } from '../control-route.js'
-import { route, sendDocument } from '../control-route.js'
+import { route, toDocument } from '../control-route.js'
 import { ClientQuery } from '../schemas.js'
 import type { Recording } from './file-format.js'
 import { RECORDING_FORMAT, RECORDING_VERSION } from './file-format.js'
@@ -24,7 +24,7 @@ export const recordingRoutes: readonly ControlRoute[] = [
       const { clientId, secretDigest, ...identity } = registry.identityOf(client)
       const name = encodeURIComponent(clientId)
       reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
-      return sendDocument(reply, {
+      return toDocument(reply, {
         format: RECORDING_FORMAT,
         version: RECORDING_VERSION,
         recordedBy: VERSION,

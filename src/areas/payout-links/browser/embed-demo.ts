@@ -47,8 +47,8 @@ async function start() {
   try {
     const base = new URL('..', location.href).pathname
     const { mountPayoutLink } = (await import(`${origin}${base}sdk/v1.js`)) as typeof import('./sdk.js')
-    const { pathname } = new URL(await createPayoutLink())
-    const url = `${origin}${pathname}`
+    const { pathname, search } = new URL(await createPayoutLink())
+    const url = `${origin}${pathname}${search}`
     log(`mountPayoutLink(element, { url: '${url}' })`)
     const mounted = mountPayoutLink(element('checkout'), {
       url,

@@ -89,6 +89,6 @@ export interface NoticePage {
 /** Renders a page that says why there is nothing to claim. */
 export function renderNotice({ name, ...page }: NoticePage): string {
   const t = strings[page.language]
-  const children = <NoticeView name={name} t={t} asksForClient={name === 'ambiguous'} />
+  const children = <NoticeView name={name} t={t} />
   return renderPage({ ...page, title: t.notices[name].title, children })
 }

@@ -24,7 +24,6 @@ export type NoticeName =
   | 'declined'
   | 'claimed'
   | 'unknown'
-  | 'ambiguous'
   | 'outside'
   | 'token'
   | 'limit'
@@ -64,8 +63,6 @@ export interface Strings {
   readonly account: string
   readonly refresh: string
   readonly offline: string
-  readonly client: string
-  readonly open: string
   readonly notices: Readonly<Record<NoticeName, Notice>>
 }
 
@@ -156,8 +153,6 @@ const en: Strings = {
   account: 'Account',
   refresh: 'Check again',
   offline: 'The server cannot be reached. Please try again.',
-  client: 'Client ID',
-  open: 'Open',
   notices: {
     EXPIRED: {
       title: 'This payout link has expired',
@@ -174,10 +169,6 @@ const en: Strings = {
       text: 'A link works once. If it was not you, please contact the sender.',
     },
     unknown: { title: 'This payout link does not exist', text: 'Please check that the address is complete.' },
-    ambiguous: {
-      title: 'Which client does this link belong to?',
-      text: 'Several clients of this sandbox have a payout link with this id.',
-    },
     outside: {
       title: 'This payout belongs to another website',
       text: 'It can be accepted only inside the page of the sender’s website. Please go back to that website.',
@@ -286,8 +277,6 @@ const de: Strings = {
   account: 'Konto',
   refresh: 'Erneut prüfen',
   offline: 'Der Server ist nicht erreichbar. Bitte versuchen Sie es erneut.',
-  client: 'Client-ID',
-  open: 'Öffnen',
   notices: {
     EXPIRED: {
       title: 'Dieser Auszahlungslink ist abgelaufen',
@@ -312,10 +301,6 @@ const de: Strings = {
     unknown: {
       title: 'Diesen Auszahlungslink gibt es nicht',
       text: 'Bitte prüfen Sie, ob die Adresse vollständig ist.',
-    },
-    ambiguous: {
-      title: 'Zu welchem Client gehört dieser Link?',
-      text: 'Mehrere Clients dieser Sandbox haben einen Auszahlungslink mit dieser ID.',
     },
     outside: {
       title: 'Diese Auszahlung gehört zu einer anderen Website',
@@ -431,8 +416,6 @@ const fr: Strings = {
   account: 'Compte',
   refresh: 'Vérifier à nouveau',
   offline: 'Le serveur est injoignable. Veuillez réessayer.',
-  client: 'ID client',
-  open: 'Ouvrir',
   notices: {
     EXPIRED: {
       title: 'Ce lien de versement a expiré',
@@ -455,10 +438,6 @@ const fr: Strings = {
       text: 'Un lien ne sert qu’une fois. Si ce n’était pas vous, contactez l’expéditeur.',
     },
     unknown: { title: 'Ce lien de versement n’existe pas', text: 'Vérifiez que l’adresse est complète.' },
-    ambiguous: {
-      title: 'À quel client appartient ce lien ?',
-      text: 'Plusieurs clients de cette sandbox ont un lien de versement avec cet identifiant.',
-    },
     outside: {
       title: 'Ce versement appartient à un autre site',
       text: 'Il ne peut être accepté que dans la page du site de l’expéditeur. Veuillez retourner sur ce site.',

@@ -1,0 +1,41 @@
+import type { Entry } from './repository.js'
+
+/** A change of one record that has been made. */
+export interface Change {
+  /** The kind of the record, as in a state document. */
+  readonly kind: string
+  readonly entry: Entry<unknown>
+  /** Puts the entry back as it was before the change. */
+  undo(): void
+}
+
+/**
+ * The changes of the records of one tenant since they were last taken, in order. Every change of a record is in it, so
+ * that an operation that fails can be undone, and a database can store exactly the changed records.
+ */
+export interface ChangeLog {
+  add(change: Change): void
+  /** Returns the number of changes. */
+  length(): number
+  /** Undoes the changes after the first `length` ones, the last one first. */
+  undoTo(length: number): void
+  /** Returns the changed entries by kind, each once and in the order of their first change. The log is empty then. */
+  take(): { readonly kind: string; readonly entry: Entry<unknown> }[]
+}
+
+export function createChangeLog(): ChangeLog {
+  let changes: Change[] = []
+
+  return {
+    add: change => void changes.push(change),
+    length: () => changes.length,
+    undoTo(length) {
+      while (changes.length > length) changes.pop()?.undo()
+    },
+    take() {
+      const taken = new Map(changes.map(({ kind, entry }) => [entry, { kind, entry }]))
+      changes = []
+      return [...taken.values()]
+    },
+  }
+}

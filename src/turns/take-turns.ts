@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { PageOptions } from '../areas/payout-links/pages.js'
+import { applyFaults, hasFault } from '../features/faults/apply.js'
+import { record } from '../features/recording/record.js'
+import type { Recorder } from '../features/recording/recorder.js'
+import { bearerOf } from '../http/authenticate.js'
+import { operationOf } from '../http/operations.js'
+import { isRead } from '../http/url.js'
+import type { TenantRegistry } from '../tenants/registry.js'
+import { DEMO_CLIENT } from '../tenants/registry.js'
+import type { Tenant } from '../tenants/tenant.js'
+import type { Turns } from './turns.js'
+
+/** The way in which the requests of some routes take the turn of their tenant. */
+export interface TurnRules {
+  /** Returns the client whose tenant the request reads or changes. */
+  clientOf(request: FastifyRequest): string
+  /** Returns another client that the request may create. */
+  otherOf?(request: FastifyRequest): string | undefined
+  /** Whether the request changes nothing. */
+  isRead(request: FastifyRequest, realNow: number): boolean
+  /** Whether the tenant was brought up to date when the request was authenticated. */
+  readonly isFresh?: boolean
+  /**
+   * Finds the tenant in the turn, and does all that precedes the handler, such as recording and faults.
+   * @returns undefined: the handler creates or finds it
+   */
+  enter(request: FastifyRequest, realNow: number): Tenant | undefined
+}
+
+/** Makes a handler that runs in a turn, all or nothing. It returns its answer, since only a stored change is answered. */
+export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMethod): RouteHandlerMethod =>
+  function (request, reply) {
+    const handle = () => handler.call(this, request, reply)
+    return turns.take(
+      rules.clientOf(request),
+      {
+        isRead: realNow => rules.isRead(request, realNow),
+        isFresh: rules.isFresh === true,
+        run(realNow) {
+          const tenant = rules.enter(request, realNow)
+          return tenant === undefined || isRead(request.method) ? handle() : tenant.attempt(handle)
+        },
+      },
+      rules.otherOf?.(request),
+    )
+  }
+
+/** Makes the handlers of all routes of a scope run in turns. */
+export function takeTurns(scope: FastifyInstance, turns: Turns, rules: TurnRules): void {
+  scope.addHook('onRoute', route => {
+    route.handler = inTurn(turns, rules, route.handler)
+  })
+}
+
+/**
+ * Lets a request of the API pass to its handler: refuses an operation that is gone, records the request, and applies
+ * faults. Reads and token requests are recorded only if a fault matches them: they change nothing else.
+ * @throws OPERATION_SUNSET, the error of a fault
+ */
+function pass(recorder: Recorder, request: FastifyRequest, tenant: Tenant, realNow: number, isWrite: boolean): Tenant {
+  tenant.deprecations.assertNotSunset(operationOf(request))
+  const isFaulty = hasFault(request, tenant, realNow)
+  if (isWrite || isFaulty) record(recorder, request, tenant, realNow)
+  if (isFaulty) applyFaults(request, tenant, realNow)
+  return tenant
+}
+
+/** The turns of authenticated requests. */
+export const apiTurns = (registry: TenantRegistry, recorder: Recorder): TurnRules => ({
+  clientOf: ({ sandbox }) => sandbox.tenant.clientId,
+  isFresh: true,
+  isRead: (request, realNow) => isRead(request.method) && !hasFault(request, request.sandbox.tenant, realNow),
+  enter(request, realNow) {
+    // While the body arrived, the tenant may have been replaced.
+    const { clientId } = request.sandbox.tenant
+    if (registry.peek(clientId) !== request.sandbox.tenant) {
+      request.sandbox.tenant = registry.admit(bearerOf(request) as string, realNow)
+    }
+    return pass(recorder, request, request.sandbox.tenant, realNow, !isRead(request.method))
+  },
+})
+
+/** The turns of token requests, whose tenant is that of the credentials. */
+export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRules => {
+  const credentialsOf = ({ body }: FastifyRequest) => body as { client_id: string; client_secret: string }
+  return {
+    clientOf: request => credentialsOf(request).client_id,
+    isRead(request, realNow) {
+      const tenant = registry.peek(credentialsOf(request).client_id)
+      return tenant === undefined || !hasFault(request, tenant, realNow)
+    },
+    enter(request, realNow) {
+      const { client_id, client_secret } = credentialsOf(request)
+      request.sandbox.tenant = registry.authenticate(client_id, client_secret, realNow)
+      return pass(recorder, request, request.sandbox.tenant, realNow, false)
+    },
+  }
+}
+
+export interface PageTurnsOptions {
+  readonly turns: Turns
+  readonly registry: TenantRegistry
+  readonly recorder: Recorder
+  /** Returns the real time in milliseconds. */
+  now(): number
+}
+
+/** Returns the options of the pages of payout links, whose tenant is that of `?client=`. */
+export function pageTurns({ turns, registry, recorder, now }: PageTurnsOptions): Omit<PageOptions, 'isReplay'> {
+  const clientOf = ({ query }: FastifyRequest) => (query as { client?: string }).client ?? DEMO_CLIENT.clientId
+  const rules: TurnRules = {
+    clientOf,
+    isRead: ({ method }) => isRead(method),
+    enter(request, realNow) {
+      request.sandbox.tenant = registry.tenant(clientOf(request), realNow)
+      return request.sandbox.tenant
+    },
+  }
+  return {
+    inTurn: handler => inTurn(turns, rules, handler),
+    look(request, read, done) {
+      const work = {
+        isRead: () => true,
+        run(realNow: number) {
+          rules.enter(request, realNow)
+          read()
+        },
+      }
+      void (async () => turns.take(clientOf(request), work))().then(() => done(), done)
+    },
+    tenantOf: ({ sandbox }) => sandbox.tenant,
+    record: (request, body) => {
+      const query = { client: clientOf(request) }
+      record(recorder, request, request.sandbox.tenant, now(), body, query)
+    },
+  }
+}
