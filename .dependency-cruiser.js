@@ -16,7 +16,7 @@ const LAYERS = [
   'turns/',
   'control/',
   'server\\.ts',
-  '(?:start|config|log|health|replay)\\.ts|client/',
+  '(?:boot|start|config|log|health|replay)\\.ts|client/',
   '(?:commands|cli)\\.ts',
 ]
 

@@ -1,10 +1,9 @@
+import { fixturesOf } from './boot.js'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
 import { ReplayError, replayFile } from './features/recording/replay-file.js'
-import { OWN_FIXTURES } from './package.js'
 import { buildServer } from './server.js'
 import { serve } from './start.js'
-import { loadFixtures } from './tenants/fixtures.js'
 
 /**
  * Replays a recording (`payments-sandbox replay FILE [--until N]`). Exit code 1: an answer differs.
@@ -17,7 +16,7 @@ export async function replay(
   until: string | undefined,
   print: (line: string) => void,
 ): Promise<void> {
-  const fixtures = loadFixtures(OWN_FIXTURES, ...(config.fixtures === undefined ? [] : [config.fixtures]))
+  const fixtures = fixturesOf(config)
   const result = await replayFile({ file, until, fixtures, buildServer, print }).catch(error => {
     throw error instanceof ReplayError ? new ConfigError(error.message) : error
   })

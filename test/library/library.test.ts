@@ -161,7 +161,7 @@ t.test(`library: an option that is not allowed is named, with what is`, async t 
   const cases: readonly [SandboxOptions, RegExp][] = [
     [{ seed: 'sëed' }, /^createSandbox: seed="sëed" is not allowed: give .*ASCII/],
     [{ clock: 'noon' }, /^createSandbox: clock="noon" is not allowed: give real, or an instant/],
-    [{ fixture: 'saga' }, /^createSandbox: fixture="saga" is not allowed: known are demo, empty\.$/],
+    [{ fixture: 'saga' }, /^createSandbox: fixture="saga" is not allowed: give one of demo, empty\.$/],
     [{ clientId: 'not an id' }, /^createSandbox: clientId="not an id" is not allowed: give 1 to 64/],
     [{ clientId: '' }, /^createSandbox: clientId="" is/],
     [{ clientId: 'x'.repeat(65) }, /^createSandbox: clientId=/],

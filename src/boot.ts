@@ -1,0 +1,143 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import type { Config } from './config.js'
+import { ConfigError } from './config.js'
+import { quote } from './core/errors.js'
+import { realTimers } from './http/timers.js'
+import { NAME, OWN_FIXTURES } from './package.js'
+import { buildServer } from './server.js'
+import { checkFixtures } from './tenants/check-fixture.js'
+import type { Fixtures } from './tenants/fixtures.js'
+import { loadFixtures } from './tenants/fixtures.js'
+import type { TenantRegistry } from './tenants/registry.js'
+import type { Database } from './turns/database.js'
+
+export interface BootOptions {
+  /** The client that has the fixture `SANDBOX_FIXTURE`. An entry of `SANDBOX_CLIENTS` replaces it. */
+  readonly client: { readonly clientId: string; readonly clientSecret: string }
+  /** Time for open requests to finish during close, in milliseconds. Then their connections are closed. */
+  readonly graceMs: number
+  readonly logger?: Logger
+  /** Opens the database of the tenants. By default, they are in memory. */
+  openDatabase?(): Promise<Database | undefined>
+  /** Changes the tenants before the first request. */
+  prepare?(registry: TenantRegistry): void
+}
+
+/** A server with its tenants. */
+export interface Server {
+  readonly app: FastifyInstance
+  /** Listens on HOST and PORT. Resolves to the URL of the server. */
+  listen(): Promise<string>
+  /** Finishes open requests within the grace period and releases all resources. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates a server with its tenants, for the command line and for the library.
+ * @throws ConfigError
+ */
+export async function boot(config: Config, options: BootOptions): Promise<Server> {
+  const { client, graceMs, logger } = options
+  const fixtures = fixturesOf(config)
+  assertFixturesExist(config, fixtures)
+  let url: string | undefined
+  const publicUrl = () => {
+    url ??= config.publicUrl ?? urlOf(config.host, app)
+    return url
+  }
+  const database = await options.openDatabase?.()
+  const { app, registry }: ReturnType<typeof buildServer> = buildServer({
+    ...config,
+    clients: [{ ...client, fixture: config.fixture }, ...config.clients],
+    database,
+    fixtures,
+    requestLog: { entries: config.journalEntries, bytes: config.journalBytes },
+    logger,
+    publicUrl,
+    dropped: clientId =>
+      logger?.warn({ clientId }, 'dropped the tenant to make room for another: see SANDBOX_MAX_TENANTS'),
+  })
+  try {
+    if (config.fixtures !== undefined) assertFixtures(config.fixtures, config.frozenAt ?? Date.now(), registry)
+    options.prepare?.(registry)
+  } catch (error) {
+    await database?.close()
+    throw error
+  }
+
+  return {
+    app,
+    async listen() {
+      try {
+        await app.listen({ host: config.host, port: config.port })
+      } catch (error) {
+        await database?.close()
+        throw error
+      }
+      // Reads the address while the server has one. Requests that finish during close still need it.
+      publicUrl()
+      const ownUrl = urlOf(config.host, app)
+      logger?.info(
+        { url: ownUrl, clientId: client.clientId, seed: registry.seed },
+        `${NAME} is ready: open ${ownUrl}/docs`,
+      )
+      return ownUrl
+    },
+    async close() {
+      const timer = realTimers.setTimeout(() => app.server.closeAllConnections(), graceMs)
+      await app.close()
+      realTimers.clearTimeout(timer)
+      await database?.close()
+    },
+  }
+}
+
+/** Returns the URL of a listening server. A wildcard address becomes `localhost`. */
+function urlOf(host: string, app: FastifyInstance): string {
+  const { port } = app.server.address() as AddressInfo
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+let ownFixtures: Fixtures | undefined
+
+/** Returns the fixtures of the package, which are read once, and of SANDBOX_FIXTURES. @throws ConfigError */
+export function fixturesOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Fixtures {
+  ownFixtures ??= loadFixtures(OWN_FIXTURES)
+  if (folder === undefined) return ownFixtures
+  try {
+    return new Map([...ownFixtures, ...loadFixtures(folder)])
+  } catch (error) {
+    throw fixtureError(folder, error)
+  }
+}
+
+/** Refuses a fixture that does not exist. @throws ConfigError */
+function assertFixturesExist({ fixture: first, clients }: Config, fixtures: Fixtures): void {
+  const names = [...fixtures.keys()].join(', ')
+  if (!fixtures.has(first)) {
+    throw new ConfigError(`SANDBOX_FIXTURE=${quote(first)} is not allowed: give one of ${names}.`)
+  }
+  for (const { clientId, fixture = 'empty' } of clients) {
+    if (fixtures.has(fixture)) continue
+    throw new ConfigError(
+      `SANDBOX_CLIENTS: client ${JSON.stringify(clientId)} has an unknown fixture ${JSON.stringify(fixture)}. Known: ${names}.`,
+    )
+  }
+}
+
+/** Checks all fixtures. @throws ConfigError */
+function assertFixtures(folder: string, now: number, registry: TenantRegistry): void {
+  try {
+    checkFixtures(registry, now)
+  } catch (error) {
+    throw fixtureError(folder, error)
+  }
+}
+
+const fixtureError = (folder: string, error: unknown) =>
+  new ConfigError(
+    `SANDBOX_FIXTURES=${JSON.stringify(folder)} is not allowed: ${(error as Error).message.replace(/\s+/g, ' ')}`,
+  )
