@@ -375,23 +375,36 @@ async function callAll(value: object, ...args: unknown[]): Promise<void> {
   }
 }
 
-t.test('library: there is a method for every call of the control plane that acts on a client', async t => {
-  const { url } = await create(t)
-  const { routes } = (await (await fetch(`${url}/_sandbox`)).json()) as { routes: { method: string; path: string }[] }
+t.test(
+  'library: a method for every call that acts on a client, and for every creation and list of the API',
+  async t => {
+    const { url } = await create(t)
+    const read = async (path: string) => (await fetch(`${url}${path}`)).json()
+    const { routes } = (await read('/_sandbox')) as { routes: { method: string; path: string }[] }
+    const { paths } = (await read('/openapi.json')) as { paths: Record<string, object> }
 
-  const asked = new Set<string>()
-  t.capture(globalThis, 'fetch', async (input: string, { method }: RequestInit) => {
-    asked.add(`${method} ${new URL(input).pathname}`)
-    return Response.json({ data: [{ seq: 1 }], last: 2, removed: 0, matched: true })
-  })
-  const { close, ...sandbox } = createClient({ url, clientId: 'app', clientSecret: 'secret' })
-  await callAll(sandbox, 'REFERENCE', {})
-  await sandbox.settings()
-  t.same(
-    [...asked].filter(name => name.includes(' /_sandbox')).sort(),
-    routes
-      .map(({ method, path }) => `${method} ${path.replace(':clientId', 'app').replace(/:\w+/, 'REFERENCE')}`)
-      .filter(name => !NOT_OF_A_CLIENT.includes(name))
-      .sort(),
-  )
-})
+    const asked = new Set<string>()
+    t.capture(globalThis, 'fetch', async (input: string, { method }: RequestInit) => {
+      asked.add(`${method} ${new URL(input).pathname}`)
+      return Response.json({ data: [{ seq: 1 }], last: 2, removed: 0, matched: true })
+    })
+    const { close, ...sandbox } = createClient({ url, clientId: 'app', clientSecret: 'secret' })
+    await callAll(sandbox, 'REFERENCE', {})
+    await sandbox.settings()
+    const calls = [...asked].sort()
+    t.same(
+      calls.filter(name => name.includes(' /_sandbox')),
+      routes
+        .map(({ method, path }) => `${method} ${path.replace(':clientId', 'app').replace(/:\w+/, 'REFERENCE')}`)
+        .filter(name => !NOT_OF_A_CLIENT.includes(name))
+        .sort(),
+    )
+    t.same(
+      calls.filter(name => /^(GET|POST) \/api\/v1\/[\w-]+$/.test(name)),
+      Object.entries(paths)
+        .filter(([path]) => /^\/api\/v1\/[\w-]+$/.test(path))
+        .flatMap(([path, methods]) => Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`))
+        .sort(),
+    )
+  },
+)

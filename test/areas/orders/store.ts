@@ -16,6 +16,7 @@ export type OrderStore = ReturnType<typeof createOrderStore>
 export function createOrderStore(context: TenantContext) {
   const repository = createStatefulRepository<Order, OrderStatus, OrderVerb>(
     {
+      kind: 'orders',
       name: 'orders',
       event: 'order',
       noun: 'order',
@@ -53,6 +54,10 @@ export function createOrderStore(context: TenantContext) {
 
     snapshot: repository.snapshot,
     restore: repository.restore,
+
+    entries: repository.entries,
+    toStored: repository.toStored,
+    load: repository.load,
 
     size: repository.size,
   }
