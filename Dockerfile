@@ -14,6 +14,7 @@ COPY package.json package-lock.json LICENSE ./
 RUN npm ci --omit=dev && npm cache clean --force
 COPY --from=build /app/dist ./dist
 COPY fixtures ./fixtures
+COPY migrations ./migrations
 # A new volume at /data gets this owner.
 RUN mkdir /data && chown node:node /data
 RUN chmod +x dist/cli.js && ln -s /app/dist/cli.js /usr/local/bin/payments-sandbox

@@ -18,22 +18,28 @@ CREATE TABLE sandbox_tenant (
 
 CREATE TABLE sandbox_record (
   client_id TEXT NOT NULL,
-  sequence BIGINT NOT NULL,
+  number BIGINT NOT NULL,
   version BIGINT NOT NULL,
   kind TEXT NOT NULL,
-  region TEXT NOT NULL,
+  region TEXT,
   reference TEXT NOT NULL,
   content TEXT NOT NULL,
   checksum TEXT NOT NULL,
-  PRIMARY KEY (client_id, sequence)
+  PRIMARY KEY (client_id, number)
 );
 
-CREATE INDEX sandbox_record_version ON sandbox_record (client_id, version, sequence);
+CREATE INDEX sandbox_record_version ON sandbox_record (client_id, version, number);
 
 CREATE TABLE sandbox_event (
   client_id TEXT NOT NULL,
-  seq BIGINT NOT NULL,
+  number BIGINT NOT NULL,
+  version BIGINT NOT NULL,
+  kind TEXT NOT NULL,
+  region TEXT,
+  reference TEXT NOT NULL,
   content TEXT NOT NULL,
   checksum TEXT NOT NULL,
-  PRIMARY KEY (client_id, seq)
+  PRIMARY KEY (client_id, number)
 );
+
+CREATE INDEX sandbox_event_version ON sandbox_event (client_id, version, number);

@@ -102,6 +102,8 @@ export const TenantSnapshot = component('TenantSnapshot', {
     Type.Literal(SNAPSHOT_VERSION, { 'x-expected': String(SNAPSHOT_VERSION) }),
     'The version of the format.',
   ),
+  // Left out by documents of earlier releases.
+  release: Type.Optional(assumed(Text(1, 64), 'The release that made the document.')),
   clock: assumed(ClockState, 'The clock of the tenant.'),
   settings: assumed(Settings, 'The settings of the tenant.'),
   deprecations: assumed(

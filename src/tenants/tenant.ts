@@ -20,6 +20,7 @@ import type { Fault, Faults } from '../features/faults/state.js'
 import { createFaults } from '../features/faults/state.js'
 import type { ArmedOutcome, ArmedOutcomes, SteeredKind } from '../features/outcomes/state.js'
 import { createArmedOutcomes } from '../features/outcomes/state.js'
+import { VERSION } from '../package.js'
 import type { SeedRecords } from './seed.js'
 import type { Settings, TenantSnapshot } from './snapshot.js'
 import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from './snapshot.js'
@@ -232,6 +233,7 @@ export function createTenant(
     snapshot: () => ({
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,
+      release: VERSION,
       clock: { now: formatInstant(context.clock.now()), mode: context.clock.mode(), rate: context.clock.rate() },
       settings: { ...settings },
       deprecations: [...deprecations.list()],

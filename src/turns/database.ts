@@ -33,46 +33,41 @@ export interface TenantContents {
   readonly events: number
 }
 
-/** The row of a record, with the version of its tenant that wrote it. */
-export interface RecordRow {
-  /** Position in the tenant's order of creation: the key of the record. */
-  readonly sequence: number
+/** The tables of the rows that a tenant has many of. */
+export type Table = 'record' | 'event'
+
+/** The row of a record or of an event. */
+export interface Row {
+  /** Of a record its place in the order of creation, of an event its `seq`. */
+  readonly number: number
+  /** The version of the tenant that wrote it. */
   readonly version: number
   readonly kind: string
-  readonly region: string
+  /** Null: an event has none. */
+  readonly region: string | null
   readonly reference: string
-  /** JSON of a `TenantRecord`. */
+  /** JSON of a `TenantRecord` or an `Event`. */
   readonly content: string
   readonly checksum: string
 }
 
-/** The row of an event. */
-export interface EventRow {
-  readonly seq: number
-  /** JSON of an `Event`. */
-  readonly content: string
-  readonly checksum: string
-}
-
-/** The most records or events of one read or write. */
+/** The most rows of a table in one read or write. */
 export const BATCH = 1000
 
 /** Reads tenants as of one moment. */
 export interface Reader {
   /** Returns the row of a tenant; undefined: there was never one. */
   tenant(clientId: string): Promise<TenantRow | undefined>
-  /** Returns up to `BATCH` records after a version and a sequence, in this order. */
-  records(clientId: string, version: number, sequence: number): Promise<RecordRow[]>
-  /** Returns up to `BATCH` events after a number, in order. */
-  events(clientId: string, seq: number): Promise<EventRow[]>
+  /** Returns up to `BATCH` rows after a version and a number, in this order. */
+  rows(table: Table, clientId: string, after: Pick<Row, 'version' | 'number'>): Promise<Row[]>
 }
 
 /** A turn in the database: nothing else changes its tenants until it ends. */
 export interface Transaction extends Reader {
-  /** Deletes the records and the events of a tenant. */
+  /** Deletes all rows of a tenant but its own. */
   clear(clientId: string): Promise<void>
-  /** Writes the row of a tenant, and up to `BATCH` changed records and new events. */
-  write(clientId: string, row: TenantRow, records: readonly RecordRow[], events: readonly EventRow[]): Promise<void>
+  /** Writes the row of a tenant, and up to `BATCH` changed or new rows of each table. */
+  write(clientId: string, tenant: TenantRow, rows: Readonly<Record<Table, readonly Row[]>>): Promise<void>
   /** Resolves after all that was written is durable. */
   commit(): Promise<void>
   /** Undoes all that was written. Never rejects. */
@@ -107,49 +102,46 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Returns the checksum of a row. A database need not notice a changed byte within a row. */
+/** Returns the checksum of the values of a row. A database need not notice a changed byte within a row. */
 const checksumOf = (...values: unknown[]): string => sha256(JSON.stringify(values)).slice(0, 32)
 
 const checksumOfTenant = (clientId: string, row: Omit<TenantRow, 'checksum'>) =>
   checksumOf(clientId, row.version, row.life, row.instant, row.isRemoved, row.content)
-const checksumOfRecord = (clientId: string, row: Omit<RecordRow, 'checksum'>) =>
-  checksumOf(clientId, row.sequence, row.version, row.kind, row.region, row.reference, row.content)
-const checksumOfEvent = (clientId: string, { seq, content }: Omit<EventRow, 'checksum'>) =>
-  checksumOf(clientId, seq, content)
+const checksumOfRow = (table: Table, clientId: string, row: Omit<Row, 'checksum'>) =>
+  checksumOf(table, clientId, row.number, row.version, row.kind, row.region, row.reference, row.content)
 
-export function toTenantRow(clientId: string, row: Omit<TenantRow, 'checksum'>): TenantRow {
-  return { ...row, checksum: checksumOfTenant(clientId, row) }
+export const toTenantRow = (clientId: string, row: Omit<TenantRow, 'checksum'>): TenantRow => ({
+  ...row,
+  checksum: checksumOfTenant(clientId, row),
+})
+
+function toRow(table: Table, clientId: string, row: Omit<Row, 'content' | 'checksum'>, content: object): Row {
+  const whole = { ...row, content: JSON.stringify(content) }
+  return { ...whole, checksum: checksumOfRow(table, clientId, whole) }
 }
 
-export function toRecordRow(clientId: string, version: number, record: TenantRecord): RecordRow {
-  const { sequence, kind, region, reference } = record
-  const row = { sequence, version, kind, region, reference, content: JSON.stringify(record) }
-  return { ...row, checksum: checksumOfRecord(clientId, row) }
+export const toRecordRow = (clientId: string, version: number, record: TenantRecord): Row => {
+  const { sequence: number, kind, region, reference } = record
+  return toRow('record', clientId, { number, version, kind, region, reference }, record)
 }
 
-export function toEventRow(clientId: string, event: Event): EventRow {
-  const row = { seq: event.seq, content: JSON.stringify(event) }
-  return { ...row, checksum: checksumOfEvent(clientId, row) }
+export const toEventRow = (clientId: string, version: number, event: Event): Row => {
+  const { seq: number, kind, reference } = event
+  return toRow('event', clientId, { number, version, kind, region: null, reference }, event)
 }
 
 /** @throws DatabaseError (the row is not as it was written) */
 export function fromTenantRow(clientId: string, row: TenantRow): TenantContents {
-  return contentOf<TenantContents>(row, checksumOfTenant(clientId, row), `the tenant ${JSON.stringify(clientId)}`)
+  if (row.checksum !== checksumOfTenant(clientId, row)) throw damaged('tenant', clientId)
+  return JSON.parse(row.content) as TenantContents
 }
 
-/** @throws DatabaseError (the row is not as it was written) */
-export function fromRecordRow(clientId: string, row: RecordRow): TenantRecord {
-  const name = `record ${row.sequence} of the tenant ${JSON.stringify(clientId)}`
-  return contentOf<TenantRecord>(row, checksumOfRecord(clientId, row), name)
+/** Returns the record or event of a row. @throws DatabaseError (the row is not as it was written) */
+export function fromRow<T>(table: Table, clientId: string, row: Row): T {
+  if (row.checksum !== checksumOfRow(table, clientId, row)) throw damaged(`${table} ${row.number}`, clientId)
+  return JSON.parse(row.content) as T
 }
 
-/** @throws DatabaseError (the row is not as it was written) */
-export function fromEventRow(clientId: string, row: EventRow): Event {
-  const name = `event ${row.seq} of the tenant ${JSON.stringify(clientId)}`
-  return contentOf<Event>(row, checksumOfEvent(clientId, row), name)
-}
-
-function contentOf<T>({ content, checksum }: { content: string; checksum: string }, expected: string, name: string): T {
-  if (checksum !== expected) throw new DatabaseError(`the database is damaged: ${name} is not as it was written`)
-  return JSON.parse(content) as T
-}
+/** @param part the part of a tenant that is not as it was written */
+export const damaged = (part: string, clientId: string) =>
+  new DatabaseError(`the database is damaged: ${part} of the client ${JSON.stringify(clientId)}`)

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Client, Pool, PoolClient, QueryConfig } from 'pg'
 import { digestOf, sha256 } from '../core/digests.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
-import type { Database, EventRow, Reader, RecordRow, TenantRow, Transaction } from './database.js'
+import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, DatabaseAwayError, DatabaseError } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
@@ -191,9 +191,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       const [row] = await run('tenant', TENANT, [clientId])
       return row && toTenant(row)
     },
-    records: async (clientId, version, sequence) =>
-      (await run('records', RECORDS, [clientId, version, sequence])).map(toRecord),
-    events: async (clientId, after) => (await run('events', EVENTS, [clientId, after])).map(toEvent),
+    rows: async (table, clientId, { version, number }) =>
+      (await run(`${table} rows`, ROWS[table], [clientId, version, number])).map(toRow),
   })
 
   /** Begins a transaction on a connection of its own. */
@@ -252,14 +251,10 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         await run('clear records', 'DELETE FROM sandbox_record WHERE client_id = $1', [clientId])
         await run('clear events', 'DELETE FROM sandbox_event WHERE client_id = $1', [clientId])
       },
-      async write(clientId, { version, life, instant, isRemoved, content, checksum }, records, events) {
-        await run('write', WRITE, [
-          ...[clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum],
-          ...(['sequence', 'kind', 'region', 'reference', 'content', 'checksum'] as const).map(column =>
-            records.map(row => row[column]),
-          ),
-          ...(['seq', 'content', 'checksum'] as const).map(column => events.map(row => row[column])),
-        ])
+      async write(clientId, { version, life, instant, isRemoved, content, checksum }, { record, event }) {
+        const columns = (rows: readonly Row[]) => COLUMNS.map(column => rows.map(row => row[column]))
+        const tenant = [clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum]
+        await run('write', WRITE, [...tenant, ...columns(record), ...columns(event)])
       },
       commit: () => end('COMMIT'),
       rollback,
@@ -331,16 +326,10 @@ const toTenant = ({ version, life, instant, removed, content, checksum }: Column
   checksum: checksum as string,
 })
 
-const toRecord = ({ sequence, version, ...texts }: Columns): RecordRow => ({
-  ...(texts as Omit<RecordRow, 'sequence' | 'version'>),
-  sequence: Number(sequence),
+const toRow = ({ number, version, ...texts }: Columns): Row => ({
+  ...(texts as Omit<Row, 'number' | 'version'>),
+  number: Number(number),
   version: Number(version),
-})
-
-const toEvent = ({ seq, content, checksum }: Columns): EventRow => ({
-  seq: Number(seq),
-  content: content as string,
-  checksum: checksum as string,
 })
 
 const CLIENTS = 'SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND version > 0 ORDER BY client_id'
@@ -352,26 +341,25 @@ const LOCK = `${TENANT} FOR UPDATE`
 /** A row of version 0 is a tenant that has not begun. It is there only while a transaction writes it. */
 const BEGIN = "INSERT INTO sandbox_tenant VALUES ($1, 0, 0, 0, 0, '', '') ON CONFLICT DO NOTHING"
 
-const RECORDS = `
-  SELECT sequence, version, kind, region, reference, content, checksum FROM sandbox_record
-  WHERE client_id = $1 AND (version, sequence) > ($2::bigint, $3::bigint) ORDER BY version, sequence LIMIT ${BATCH}`
+const selectFrom = (table: Table) => `
+  SELECT number, version, kind, region, reference, content, checksum FROM sandbox_${table}
+  WHERE client_id = $1 AND (version, number) > ($2::bigint, $3::bigint) ORDER BY version, number LIMIT ${BATCH}`
+const ROWS = { record: selectFrom('record'), event: selectFrom('event') }
 
-const EVENTS = `
-  SELECT seq, content, checksum FROM sandbox_event WHERE client_id = $1 AND seq > $2 ORDER BY seq LIMIT ${BATCH}`
+/** The columns of a written row beside client and version. */
+const COLUMNS = ['number', 'kind', 'region', 'reference', 'content', 'checksum'] as const
+
+/** Inserts or replaces rows, whose columns are the parameters from a number on. */
+const insertInto = (table: Table, first: number) => `
+  INSERT INTO sandbox_${table}
+  SELECT $1::text, number, $2::bigint, kind, region, reference, content, checksum
+  FROM unnest(${COLUMNS.map((column, at) => `$${first + at}::${column === 'number' ? 'bigint' : 'text'}[]`).join(', ')})
+    AS added (${COLUMNS.join(', ')})
+  ON CONFLICT (client_id, number) DO UPDATE
+  SET version = excluded.version, content = excluded.content, checksum = excluded.checksum`
 
 const WRITE = `
-  WITH records AS (
-    INSERT INTO sandbox_record
-    SELECT $1::text, sequence, $2::bigint, kind, region, reference, content, checksum
-    FROM unnest($8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[])
-      AS added (sequence, kind, region, reference, content, checksum)
-    ON CONFLICT (client_id, sequence) DO UPDATE
-    SET version = excluded.version, content = excluded.content, checksum = excluded.checksum
-  ), events AS (
-    INSERT INTO sandbox_event
-    SELECT $1::text, seq, content, checksum
-    FROM unnest($14::bigint[], $15::text[], $16::text[]) AS added (seq, content, checksum)
-  )
+  WITH records AS (${insertInto('record', 8)}), events AS (${insertInto('event', 14)})
   UPDATE sandbox_tenant
   SET version = $2::bigint, life = $3::bigint, instant = $4::bigint, removed = $5::integer, content = $6::text,
     checksum = $7::text

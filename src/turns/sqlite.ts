@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database as Connection } from 'libsql'
 import { sha256 } from '../core/digests.js'
-import type { Database, EventRow, Reader, RecordRow, TenantRow, Transaction } from './database.js'
+import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, DatabaseError } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 
@@ -22,10 +22,11 @@ const FIRST_VERSION = 100
 const FORMER_VERSION = 2
 
 /** A value of SQLite as bytes. The library ends the process for a text that is not UTF-8, so no text is read as such. */
-type Bytes = ArrayBuffer
+type Bytes = ArrayBuffer | Uint8Array
 
 /** Returns the text of bytes. Those that are not UTF-8 become U+FFFD, which the checksum of their row detects. */
-const textOf = (bytes: Bytes) => Buffer.from(bytes).toString()
+const textOf = (bytes: Bytes) => Buffer.from(bytes as Uint8Array).toString()
+const isBytes = (value: unknown): value is Bytes => value instanceof ArrayBuffer || value instanceof Uint8Array
 
 /**
  * Opens the database of a folder for this process only, and makes both if they are not there.
@@ -126,8 +127,12 @@ function create(Libsql: typeof import('libsql'), path: string, seed: string): vo
   fs.rmSync(temporary)
 }
 
-/** The bytes of some texts and the numbers of a row. */
-type Row<R> = { readonly [Column in keyof R]: R[Column] extends string ? Bytes : number }
+/** A row as SQLite returns it: texts as bytes. The library adds an object of its own. */
+type Columns = Readonly<Record<string, number | Bytes | null | object>>
+
+/** Returns a row with its texts. */
+const toTexts = <R>(row: Columns): R =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isBytes(value) ? textOf(value) : value])) as R
 
 function createDatabase(connection: Connection, seed: string): Database {
   const blobs = (...columns: string[]) => columns.map(column => `CAST(${column} AS BLOB) AS ${column}`).join(', ')
@@ -137,42 +142,26 @@ function createDatabase(connection: Connection, seed: string): Database {
   const tenant = connection.prepare(
     `SELECT version, life, instant, removed, ${blobs('content', 'checksum')} FROM sandbox_tenant WHERE client_id = ?`,
   )
-  const records = connection.prepare(
-    `SELECT sequence, version, ${blobs('kind', 'region', 'reference', 'content', 'checksum')} FROM sandbox_record
-     WHERE client_id = ? AND (version, sequence) > (?, ?) ORDER BY version, sequence LIMIT ${BATCH}`,
-  )
-  const events = connection.prepare(
-    `SELECT seq, ${blobs('content', 'checksum')} FROM sandbox_event WHERE client_id = ? AND seq > ? ORDER BY seq LIMIT ${BATCH}`,
-  )
   const putTenant = connection.prepare('INSERT OR REPLACE INTO sandbox_tenant VALUES (?, ?, ?, ?, ?, ?, ?)')
-  const putRecord = connection.prepare('INSERT OR REPLACE INTO sandbox_record VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
-  const putEvent = connection.prepare('INSERT INTO sandbox_event VALUES (?, ?, ?, ?)')
-  const removeRecords = connection.prepare('DELETE FROM sandbox_record WHERE client_id = ?')
-  const removeEvents = connection.prepare('DELETE FROM sandbox_event WHERE client_id = ?')
+  const statementsOf = (table: Table) => ({
+    select: connection.prepare(
+      `SELECT number, version, ${blobs('kind', 'region', 'reference', 'content', 'checksum')} FROM sandbox_${table}
+       WHERE client_id = ? AND (version, number) > (?, ?) ORDER BY version, number LIMIT ${BATCH}`,
+    ),
+    put: connection.prepare(`INSERT OR REPLACE INTO sandbox_${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`),
+    clear: connection.prepare(`DELETE FROM sandbox_${table} WHERE client_id = ?`),
+  })
+  const tables = { record: statementsOf('record'), event: statementsOf('event') }
 
   const reader: Reader = {
     async tenant(clientId) {
-      const row = tenant.get([clientId]) as (Row<Omit<TenantRow, 'isRemoved'>> & { removed: number }) | undefined
+      const row = tenant.get([clientId]) as Columns | undefined
       if (row === undefined) return undefined
-      const { removed, content, checksum, ...numbers } = row
-      return { ...numbers, isRemoved: removed !== 0, content: textOf(content), checksum: textOf(checksum) }
+      const { removed, ...rest } = toTexts<Omit<TenantRow, 'isRemoved'> & { removed: number }>(row)
+      return { ...rest, isRemoved: removed !== 0 }
     },
-    records: async (clientId, version, sequence) =>
-      (records.all([clientId, version, sequence]) as Row<RecordRow>[]).map(row => ({
-        sequence: row.sequence,
-        version: row.version,
-        kind: textOf(row.kind),
-        region: textOf(row.region),
-        reference: textOf(row.reference),
-        content: textOf(row.content),
-        checksum: textOf(row.checksum),
-      })),
-    events: async (clientId, after) =>
-      (events.all([clientId, after]) as Row<EventRow>[]).map(({ seq, content, checksum }) => ({
-        seq,
-        content: textOf(content),
-        checksum: textOf(checksum),
-      })),
+    rows: async (table, clientId, { version, number }) =>
+      (tables[table].select.all([clientId, version, number]) as Columns[]).map(toTexts<Row>),
   }
 
   /** A turn that commits: what it writes, in slices that each hold the process only briefly. */
@@ -215,18 +204,18 @@ function createDatabase(connection: Connection, seed: string): Database {
       ...reader,
       async clear(clientId) {
         slices.push(() => {
-          removeRecords.run([clientId])
-          removeEvents.run([clientId])
+          for (const { clear } of Object.values(tables)) clear.run([clientId])
         })
       },
-      async write(clientId, { version, life, instant, isRemoved, content, checksum }, records, events) {
+      async write(clientId, { version, life, instant, isRemoved, content, checksum }, rows) {
         slices.push(() => {
           putTenant.run([clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum])
-          for (const row of records) {
-            const { sequence, version, kind, region, reference, content, checksum } = row
-            putRecord.run([clientId, sequence, version, kind, region, reference, content, checksum])
+          for (const [table, { put }] of Object.entries(tables)) {
+            for (const row of rows[table as Table]) {
+              const { number, version, kind, region, reference, content, checksum } = row
+              put.run([clientId, number, version, kind, region, reference, content, checksum])
+            }
           }
-          for (const { seq, content, checksum } of events) putEvent.run([clientId, seq, content, checksum])
         })
       },
       commit: () =>
@@ -241,7 +230,7 @@ function createDatabase(connection: Connection, seed: string): Database {
   return {
     seed,
     isShared: false,
-    clients: async () => (clients.all([]) as { client_id: Bytes }[]).map(({ client_id }) => textOf(client_id)),
+    clients: async () => (clients.all([]) as Columns[]).map(row => toTexts<{ client_id: string }>(row).client_id),
     version: async clientId => (await reader.tenant(clientId))?.version ?? 0,
     read: work => work(reader),
     begin: async () => begin(),

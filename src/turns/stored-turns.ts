@@ -7,9 +7,8 @@ import type { Database, Reader, TenantContents, TenantRow, Transaction } from '.
 import {
   BATCH,
   DatabaseAwayError,
-  DatabaseError,
-  fromEventRow,
-  fromRecordRow,
+  damaged,
+  fromRow,
   fromTenantRow,
   toEventRow,
   toRecordRow,
@@ -152,21 +151,20 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const { identity, meta, records, events } = fromTenantRow(clientId, row)
     const loading = since === undefined ? registry.load(identity, meta, row.instant) : undefined
     const tenant = loading?.tenant ?? (since?.tenant as Tenant)
-    let after = { version: since?.version ?? 0, sequence: Number.MAX_SAFE_INTEGER }
-    for (let isLast = false; !isLast; await setImmediate()) {
-      const batch = await reader.records(clientId, after.version, after.sequence)
-      tenant.load({ meta, records: batch.map(record => fromRecordRow(clientId, record)), events: [] }, row.instant)
-      after = batch.at(-1) ?? after
-      isLast = batch.length < BATCH
+    for (const table of ['record', 'event'] as const) {
+      let after = { version: since?.version ?? 0, number: Number.MAX_SAFE_INTEGER }
+      for (let isLast = false; !isLast; await setImmediate()) {
+        const batch = await reader.rows(table, clientId, after)
+        const items = batch.map(each => fromRow<never>(table, clientId, each))
+        tenant.load(
+          { meta, records: table === 'record' ? items : [], events: table === 'event' ? items : [] },
+          row.instant,
+        )
+        after = batch.at(-1) ?? after
+        isLast = batch.length < BATCH
+      }
     }
-    for (let isLast = false; !isLast; await setImmediate()) {
-      const batch = await reader.events(clientId, tenant.events.last())
-      tenant.load({ meta, records: [], events: batch.map(event => fromEventRow(clientId, event)) }, row.instant)
-      isLast = batch.length < BATCH
-    }
-    if (sizeOf(tenant) !== records || tenant.events.last() !== events) {
-      throw new DatabaseError(`the database is damaged: rows of the tenant ${JSON.stringify(clientId)} are missing`)
-    }
+    if (sizeOf(tenant) !== records || tenant.events.last() !== events) throw damaged('a row', clientId)
     loading?.install()
     if (since !== undefined) changedElsewhere(tenant)
     return { tenant, version: row.version, life: row.life, records, events, key: keyOf(tenant) }
@@ -205,7 +203,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       const content = JSON.stringify({ identity: { ...identity, resets }, meta, records: 0, events: 0 })
       await transaction.clear(clientId)
       const row = toTenantRow(clientId, { version, life: version, instant, isRemoved: true, content })
-      await transaction.write(clientId, row, [], [])
+      await transaction.write(clientId, row, { record: [], event: [] })
       return { stored: undefined }
     }
     const known = tenant === stored?.tenant ? stored : undefined
@@ -218,12 +216,10 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     if (known === undefined && before !== undefined) await transaction.clear(clientId)
     for (let at = 0; at === 0 || at < Math.max(records.length, events.length); at += BATCH) {
       if (at > 0) await setImmediate()
-      await transaction.write(
-        clientId,
-        row,
-        records.slice(at, at + BATCH).map(record => toRecordRow(clientId, version, record)),
-        events.slice(at, at + BATCH).map(event => toEventRow(clientId, event)),
-      )
+      await transaction.write(clientId, row, {
+        record: records.slice(at, at + BATCH).map(record => toRecordRow(clientId, version, record)),
+        event: events.slice(at, at + BATCH).map(event => toEventRow(clientId, version, event)),
+      })
     }
     return { stored: { tenant, ...next, key: keyOf(tenant) } }
   }
