@@ -24,7 +24,7 @@ import { errorHandler } from './http/error-handler.js'
 import { hints } from './http/hints.js'
 import { logging } from './http/logging.js'
 import { notFound } from './http/not-found.js'
-import { collectOperations, operationOf } from './http/operations.js'
+import { collectOperations, operationOf, routeFacts } from './http/operations.js'
 import { clientErrorHandler, protocol } from './http/protocol.js'
 import { region } from './http/region.js'
 import { requestContext } from './http/request-context.js'
@@ -149,6 +149,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   })
 
   // Cross-cutting plugins. The hooks on answers run in this order.
+  app.register(routeFacts)
   app.register(errorHandler)
   app.register(requestContext)
   app.register(closing)
@@ -255,9 +256,10 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
 
   /** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
   function clientOf(request: FastifyRequest): string | undefined {
-    const path = request.routeOptions.url ?? pathOf(request.url)
+    const { route } = request.sandbox
+    const path = route.url ?? pathOf(request.url)
     // The browsers of recipients are not the app under test.
-    const isPage = request.routeOptions.schema?.hide
+    const isPage = route.schema?.hide
     if (path.startsWith(CONTROL_PLANE) || isPage || request.sandbox.isForeign) return undefined
     return request.sandbox.tenant?.clientId ?? claimedClient(request) ?? DEMO_CLIENT.clientId
   }

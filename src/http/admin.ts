@@ -11,7 +11,7 @@ export const admin = fp<{ adminToken: string }>((app, { adminToken }, done) => {
   // Digests have one length, so the comparison reveals nothing of the token's length.
   const right = digestOf(adminToken)
   app.addHook('onRequest', (request, _reply, next) => {
-    const isHealth = HEALTH.test(request.routeOptions.url ?? '')
+    const isHealth = HEALTH.test(request.sandbox.route.url ?? '')
     if (!isHealth && !isSame(digestOf(bearerOf(request) ?? ''), right)) throw errors.adminTokenRequired()
     next()
   })

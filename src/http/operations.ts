@@ -1,11 +1,32 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
 import type { Operation } from '../core/operations.js'
+import type { Region } from '../core/rules/regions.js'
 import { regionsOf } from './region.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The name of the operation, such as `GET /api/v1/mandates/{mandateReference}`. HEAD is part of GET. */
+    operation?: string
+    /** The regions that the route serves; undefined: it takes no region. */
+    regions?: readonly Region[] | undefined
+  }
+}
 
 const API = '/api/'
 
 /** Returns the name of an operation, such as `GET /api/v1/mandates/{mandateReference}`. */
 export const nameOf = (method: string, url: string) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`
+
+/** Adds the facts of each route to its `config`, so that no request has to work them out. */
+export const routeFacts = fp((app, _options, done) => {
+  app.addHook('onRoute', route => {
+    const { method, url, schema } = route
+    const operation = nameOf(method === 'HEAD' ? 'GET' : String(method), url)
+    route.config = { ...route.config, operation, regions: regionsOf(schema) }
+  })
+  done()
+})
 
 /** Collects the operations of the API as their routes are added. */
 export function collectOperations(app: FastifyInstance): readonly Operation[] {
@@ -24,5 +45,4 @@ export function collectOperations(app: FastifyInstance): readonly Operation[] {
 }
 
 /** Returns the operation of a request, as deprecations name it. HEAD is part of GET. */
-export const operationOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): string =>
-  nameOf(method === 'HEAD' ? 'GET' : method, url)
+export const operationOf = ({ sandbox: { route } }: FastifyRequest): string => route.config.operation as string

@@ -16,7 +16,7 @@ export const region = fp((app, _options, done) => {
     const region = request.headers['x-region']
     if (typeof region !== 'string' || region === '')
       throw errors.missing('x-region', 'The header x-region is required.')
-    const served = regionsOf(request.routeOptions.schema) as readonly Region[]
+    const served = request.sandbox.route.config.regions as readonly Region[]
     if (!served.includes(region as Region)) throw errors.invalidRegion(region, served)
     request.sandbox.region = region as Region
     next()

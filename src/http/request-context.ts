@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Region } from '../core/rules/regions.js'
 
@@ -6,6 +7,8 @@ import type { Region } from '../core/rules/regions.js'
  * `tenants/tenant.ts` adds the tenant to it, `features/faults/state.ts` the faults.
  */
 export interface RequestContext {
+  /** The route of the request. Fastify would make this object each time that `request.routeOptions` is read. */
+  readonly route: FastifyRequest['routeOptions']
   /** The value of `x-region`. Set by the region plugin, on routes that take one. */
   region: Region
   /** The sentences of the response header `Sandbox-Hint`. */
@@ -39,7 +42,8 @@ declare module 'fastify' {
   }
 }
 
-const newContext = (): Omit<RequestContext, 'tenant'> => ({
+const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext, 'tenant'> => ({
+  route,
   region: 'EU',
   hints: [],
   isForeign: false,
@@ -55,7 +59,7 @@ const newContext = (): Omit<RequestContext, 'tenant'> => ({
 export const requestContext = fp((app, _options, done) => {
   app.decorateRequest('sandbox')
   app.addHook('onRequest', (request, reply, next) => {
-    request.sandbox = newContext() as RequestContext
+    request.sandbox = newContext(request.routeOptions) as RequestContext
     reply.header('x-request-id', request.id)
     next()
   })

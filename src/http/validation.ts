@@ -136,7 +136,7 @@ export const validation = fp((app, _options, done) => {
 
 /** Removes the members that the schema of a body does not name. Hints at them and at such parameters, or refuses them. */
 function removeUnknown(request: FastifyRequest): void {
-  const { schema, config } = request.routeOptions
+  const { schema, config } = request.sandbox.route
   const { querystring, body } = (schema ?? {}) as { querystring?: TObject; body?: TObject }
   const parameters = querystring?.properties ?? {}
   for (const name of Object.keys(request.query as object)) {
@@ -196,7 +196,7 @@ function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw errors.malformed(null, 'The body is not UTF-8.')
   const text = bytes.toString()
   request.sandbox.bodyText = text
-  if (bytes.length > USUAL_BYTES) assertParseable(bytes, request.routeOptions.bodyLimit)
+  if (bytes.length > USUAL_BYTES) assertParseable(bytes, request.sandbox.route.bodyLimit)
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -43,7 +43,7 @@ const EXPOSED_HEADERS = [
 export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins, publicUrl }, done) => {
   app.addHook('onRequest', (request, _reply, next) => {
     const { host = '', origin } = request.headers
-    const { url = '', config } = request.routeOptions
+    const { url = '', config } = request.sandbox.route
     const refuse = (error: Error) => {
       request.sandbox.isForeign = true
       throw error

@@ -58,7 +58,7 @@ export const coverage = fp<{ coverage: Coverage }>((app, { coverage }, done) => 
 
   app.addHook('onSend', (request, { statusCode }, _payload, next) => {
     const { loggedClient, faults, content } = request.sandbox
-    const isOperation = request.routeOptions.url !== undefined
+    const isOperation = !request.is404
     const isLost = faults !== null && isCutOff(faults)
     if (loggedClient !== undefined && isOperation && !isLost) {
       const covered = coverage.of(loggedClient, operationOf(request))

@@ -6,7 +6,7 @@ import type { Tenant } from '../../tenants/tenant.js'
 import { faultError } from './errors.js'
 
 /** Whether an operation takes an access token: all but the token request do. */
-const takesToken = ({ routeOptions }: FastifyRequest) => routeOptions.config.consumes !== FORM
+const takesToken = ({ sandbox: { route } }: FastifyRequest) => route.config.consumes !== FORM
 
 const targetOf = (request: FastifyRequest) => ({
   method: request.method,

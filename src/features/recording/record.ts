@@ -27,15 +27,15 @@ export function record(
   body: unknown = recordableBody(request),
   query: unknown = request.query,
 ): void {
-  const { method, params, sandbox, headers, routeOptions } = request
-  const { upload } = sandbox
+  const { method, params, sandbox, headers } = request
+  const { upload, route } = sandbox
   const recorded: RecordedRequest = {
     at: formatInstant(tenant.clock.now()),
     receivedAt: new Date(realNow).toISOString(),
     operation: method === 'HEAD' ? operationOf(request).replace('GET', 'HEAD') : operationOf(request),
     ...(headers['x-region'] !== undefined && { region: sandbox.region }),
     params: params as Record<string, string>,
-    query: routeOptions.schema?.querystring === undefined ? {} : (query as Record<string, unknown>),
+    query: route.schema?.querystring === undefined ? {} : (query as Record<string, unknown>),
     ...(body !== undefined && body !== null && { body }),
     ...(upload !== undefined && {
       file: { fileName: upload.fileName, contentBase64: upload.content.toString('base64') },
@@ -45,14 +45,14 @@ export function record(
 }
 
 /** A secret makes no difference to a replay. */
-const recordableBody = ({ body, routeOptions }: FastifyRequest) =>
-  routeOptions.config.consumes === FORM ? { ...(body as object), client_secret: '***' } : body
+const recordableBody = ({ body, sandbox: { route } }: FastifyRequest) =>
+  route.config.consumes === FORM ? { ...(body as object), client_secret: '***' } : body
 
 /** Records the answer of a recorded request, delivered or not: a replay must give the same. */
 export function recordAnswer(recorder: Recorder, request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
-  const { method, routeOptions, sandbox } = request
+  const { method, sandbox } = request
   // The answer to a token request holds a token.
-  if (!sandbox.recorded || routeOptions.config.consumes === FORM) return
+  if (!sandbox.recorded || sandbox.route.config.consumes === FORM) return
   const hasContent = typeof payload === 'string' && method !== 'HEAD' && reply.statusCode !== 204
   recorder.answer(sandbox.recorded, toAnswer(reply.statusCode, hasContent ? payload : ''))
 }

@@ -230,7 +230,7 @@ function exchangeOf(
 
 const rawLength = (rawHeaders: readonly string[]) => rawHeaders.reduce((sum, text) => sum + text.length, 0)
 
-const takesCredentials = ({ routeOptions: { config } }: FastifyRequest) => config.consumes === FORM
+const takesCredentials = ({ sandbox: { route } }: FastifyRequest) => route.config.consumes === FORM
 
 /** A name that is not known may be the rest of a secret that was not encoded. */
 const maskHint = (text: string) => text.replace(/unknown (\S+) \S* ignored/g, `unknown $1 ${MASK} ignored`)
