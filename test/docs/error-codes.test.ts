@@ -283,20 +283,20 @@ const again: Provocation = async ({ send }) => {
 
 /** Codes that are answered before a request has a route, or by hooks that all routes share: tests elsewhere provoke them. */
 const ELSEWHERE: Record<string, string> = {
-  REQUEST_TIMEOUT: 'catalogue.test.ts: a part of a request arrives',
-  HEADERS_TOO_LARGE: 'catalogue.test.ts: refused by the parser',
+  REQUEST_TIMEOUT: 'http/parser.test.ts: a part of a request arrives',
+  HEADERS_TOO_LARGE: 'http/parser.test.ts: refused by the parser',
 }
 /** Faults, which provoke the others, are for operations below /api/v1. */
 const ELSEWHERE_WITHOUT_FAULTS: Record<string, string> = {
   ...ELSEWHERE,
-  INTERNAL_ERROR: 'failure.test.ts: no other call fails on purpose',
-  SERVICE_UNAVAILABLE: 'closing.test.ts: the server closes',
+  INTERNAL_ERROR: 'http/failure.test.ts: no other call fails on purpose',
+  SERVICE_UNAVAILABLE: 'http/closing.test.ts: the server closes',
 }
 
 /** The same of single operations. */
 const ELSEWHERE_OF_OPERATIONS: Record<string, string> = {
-  'getState ANSWER_TOO_LARGE': 'state.test.ts: a state that Node cannot hold',
-  'listRequests ANSWER_TOO_LARGE': 'requests.test.ts: a log that Node cannot hold',
+  'getState ANSWER_TOO_LARGE': 'control/state.test.ts: a state that Node cannot hold',
+  'listRequests ANSWER_TOO_LARGE': 'control/requests.test.ts: a log that Node cannot hold',
 }
 
 const locked = build(t, { adminToken: 'admin' })

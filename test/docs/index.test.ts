@@ -1,5 +1,4 @@
 // Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
-import './catalogue.test.js'
 import './check-answers.test.js'
 import './control-plane-docs.test.js'
 import './error-codes.test.js'
