@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect as connectSocket } from 'node:net'
 import t, { type Test } from 'tap'
-import { gist, malformed, missing, table, tenantsOf, WRONG_METHOD, WRONG_REGION } from '../answers.js'
+import { gist, malformed, missing, table, tenantsOf } from '../answers.js'
 import type { Answer, CallOptions, Client } from '../helper.js'
 import { bill, build, MONDAY, requestToken } from '../helper.js'
 import { closed } from '../http/raw.js'
@@ -21,8 +21,6 @@ const NO_FILE = missing('file')
 const WRONG_BYTES = '415 UNSUPPORTED_MEDIA_TYPE file'
 const WRONG_TYPE = '415 UNSUPPORTED_MEDIA_TYPE content-type'
 const TOO_LARGE = '413 PAYLOAD_TOO_LARGE file'
-const UNKNOWN = '404 BILL_NOT_FOUND uniqueReferenceIdentifier'
-const WRONG_REFERENCE = '400 INVALID_BILL_REFERENCE uniqueReferenceIdentifier'
 
 const tenant = tenantsOf(build(t))
 
@@ -191,34 +189,6 @@ t.test('decisions §1, §2: a body that is no multipart form is 415, a malformed
   })
   t.same(await documentsOf(client), [], 'nothing was attached')
   t.equal(gist(await upload(client, { content: PDF })), '201', 'and the server goes on')
-})
-
-t.test('decisions §1: token, region, path and form are looked at before the bill and its state', async t => {
-  const client = await open()
-  const form = multipart({ content: PDF })
-  const send = (url: string, options: CallOptions = {}, body = form) => post(client, body, options, url)
-  const unknown = '/api/v1/bills/unknown/document'
-  const answers = [
-    await send(DOCUMENT, { headers: { authorization: 'Bearer nonsense' }, region: 'GB' }),
-    await send(unknown, { region: 'GB' }),
-    await send(unknown, { region: null }),
-    await send('/api/v1/bills/ab/document'),
-    await send(unknown, {}, multipart({ content: '' })),
-    await send(unknown),
-    await send(DOCUMENT, { region: 'US' }),
-    await client.get(DOCUMENT),
-  ]
-  t.same(answers.map(gist), [
-    '401 INVALID_TOKEN authorization',
-    WRONG_REGION,
-    missing('x-region'),
-    WRONG_REFERENCE,
-    NO_FILE,
-    UNKNOWN,
-    UNKNOWN,
-    WRONG_METHOD,
-  ])
-  t.match(answers.at(-1)?.headers.allow, /POST/)
 })
 
 t.test('decisions §9: a paid bill takes documents, a cancelled one does not', async t => {

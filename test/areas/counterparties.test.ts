@@ -1,16 +1,5 @@
 import t from 'tap'
-import {
-  gist,
-  invalid,
-  missing,
-  NO_ROUTE,
-  NO_TEXT,
-  REGIONS,
-  table,
-  tenantsOf,
-  WRONG_METHOD,
-  WRONG_REGION,
-} from '../answers.js'
+import { gist, invalid, missing, NO_TEXT, REGIONS, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build } from '../helper.js'
 
@@ -132,40 +121,6 @@ t.test('decisions §10: an address has line1, city and country, a code of ISO 31
 
 // --------------------------------------------------------------------------------------------- path and regions
 
-t.test('interface, counterpartyReference: the path takes 5 to 50 letters, digits and hyphens', async t => {
-  const client = await tenant()
-  const right = ['abc-5', '-----', 'x'.repeat(50)]
-  await seed(client, ...right.map(counterpartyReference => ({ region: 'EU', counterpartyReference })))
-  const wrong = ['abcd', 'x'.repeat(51), 'x'.repeat(5000), 'abc_5', 'abc.5', 'abc%205', '%C3%A4bcde']
-  await table(t, reference => client.patch(`${PATH}/${reference}`, { remarks: 'x' }), {
-    200: right,
-    [invalid('counterpartyReference')]: wrong,
-    [NO_ROUTE]: ['CPTY/0001', 'CPTY%2F0001', 'CPTY%2f0001'],
-    [UNKNOWN]: ['ABC-5', 'CPTY-0002'],
-  })
-})
-
-t.test('decisions §1: an unknown counterparty is 404, after the body has been looked at', async t => {
-  const client = await tenant()
-  await table(t, update => client.patch(CPTY, update), {
-    [UNKNOWN]: [{ remarks: 'x' }],
-    [invalid('remarks')]: [{ remarks: '' }],
-    [IMMUTABLE]: [{ counterpartyReference: 'CPTY-0002', remarks: 'x' }],
-  })
-})
-
-t.test('interface, Other endpoints: counterparties are updated, by JSON, and nothing else', async t => {
-  const client = await open()
-  await table(t, ([method, url]) => client.send(method, url), {
-    [WRONG_METHOD]: ['GET', 'POST', 'PUT', 'DELETE'].map(method => [method, CPTY]),
-    [NO_ROUTE]: [['GET', PATH]],
-  })
-  t.match((await client.get(CPTY)).headers.allow, /PATCH/)
-  const answer = await client.patch(CPTY, 'remarks=x', { headers: { 'content-type': 'text/plain' } })
-  t.equal(gist(answer), '415 UNSUPPORTED_MEDIA_TYPE content-type')
-  t.match(answer.headers['accept-patch'], /application\/json/)
-})
-
 t.test('decisions §4: a counterparty belongs to its region, and the same reference may exist in another', async t => {
   const client = await tenant()
   const patch = (region: string | null) => client.patch(CPTY, { remarks: 'x' }, { region })
@@ -174,8 +129,6 @@ t.test('decisions §4: a counterparty belongs to its region, and the same refere
     await seed(client, { region, counterpartyReference: 'CPTY-0001', accountHolderName: region })
   }
   for (const region of REGIONS) t.equal((await patch(region)).body.accountHolderName, region)
-  await table(t, patch, { [WRONG_REGION]: ['GB', 'eu', 'FR'], [missing('x-region')]: [null] })
-  t.match((await patch('GB')).body.message, /UK/, 'GB is told that UK replaced it')
 })
 
 // ------------------------------------------------------------------------------------------------------- seeding

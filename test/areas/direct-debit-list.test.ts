@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { gist, holds, invalidQuery, malformed, table, tenantsOf } from '../answers.js'
+import { gist, holds, invalidQuery, table, tenantsOf } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
 import { build, collection, MONDAY, mandate } from '../helper.js'
 
@@ -172,26 +172,6 @@ t.test('decisions §2: a cursor that this server did not issue for this list and
     'A of 2': [own],
     [WRONG_CURSOR]: [...made, ...cut, ...changed, ofMandates, await cursorAfter(other, 'limit=1')],
   })
-})
-
-t.test('decisions §1: an empty value is 400, a scalar given twice is MALFORMED_REQUEST', async t => {
-  const client = await open()
-  const scalars = ['limit=1', 'mandateReference=MND-0001', 'debtorReference=x', `initiatedFrom=${MONDAY}`]
-  const more = [`initiatedTo=${MONDAY}`, 'amountMin=1', 'amountMax=1', 'cursor=a']
-  for (const scalar of [...scalars, ...more]) {
-    const field = scalar.split('=')[0] as string
-    await table(t, lister(client), {
-      [invalidQuery(field)]: [`${field}=`],
-      [malformed(field)]: [`${scalar}&${scalar}`, `${scalar}&${field}=`],
-    })
-  }
-})
-
-t.test('decisions §1: parameters that the interface does not name are ignored and hinted at', async t => {
-  const client = await open()
-  await create(client, ['A'])
-  t.match(await lister(client)('page=2&Status=SETTLED'), /^A of 1, hint: .*page.*; .*Status/)
-  t.equal(await lister(client)(), 'A of 1')
 })
 
 // ---------------------------------------------------------------------------------------------------------- filters

@@ -1,19 +1,7 @@
 import t from 'tap'
-import {
-  gist,
-  type holds,
-  invalid,
-  malformed,
-  missing,
-  NO_ROUTE,
-  NO_TEXT,
-  NO_TOKEN,
-  table,
-  tenantsOf,
-  WRONG_REGION,
-} from '../answers.js'
+import { gist, type holds, invalid, NO_TEXT, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, collection, MONDAY, mandate } from '../helper.js'
+import { build, collection, MONDAY, mandate } from '../helper.js'
 
 const PATH = '/api/v1/direct-debit'
 const ONE = `${PATH}/COL-0001`
@@ -62,36 +50,12 @@ t.test('decisions §6: an accepted request is 201 with the PENDING record, and c
   t.notOk('debtorReference' in (await post(await open())).body, 'absent where neither side names one')
 })
 
-t.test('interface, Errors 2: a path value outside its pattern is 400, one with a slash 404, else unknown', async t => {
-  const client = await open()
-  const wrong = ['COL1', 'C'.repeat(51), 'C'.repeat(5000), 'COL_0001', 'COL.0001', 'COL%200001', 'C%C3%96L-1']
-  await table(t, reference => client.get(`${PATH}/${reference}`), {
-    [invalid('collectionReference')]: wrong,
-    [NO_ROUTE]: ['COL/0001', 'COL%2F0001', 'COL%2f0001'],
-    [UNKNOWN]: ['COL-1', 'C'.repeat(50)],
-  })
-})
-
 t.test('decisions §3: the collections of one tenant are not those of another', async t => {
   const [acme, other] = [await open(), await tenant()]
   await acme.post(PATH, collection())
   t.same([await other.get(ONE), await other.post(PATH, collection())].map(gist), [UNKNOWN, NO_MANDATE])
   await other.post('/api/v1/mandates', mandate())
   t.equal(gist(await other.post(PATH, collection())), '201', 'the same reference is free for another tenant')
-})
-
-t.test('interface, x-region: EU and a token are asked for on every operation, before all else', async t => {
-  const client = await open()
-  const inputs = (regions: (string | null)[]) =>
-    [`POST ${PATH}`, `GET ${PATH}`, `GET ${ONE}`, `GET ${PATH}?limit=0`, `GET ${PATH}/x`].flatMap(operation =>
-      regions.map(region => [...operation.split(' '), region]),
-    )
-  await table(t, ([method, url, region]) => client.send(method, url, { region }), {
-    [WRONG_REGION]: inputs(['IN', 'US', 'UK', 'GB', 'eu', 'XX']),
-    [missing('x-region')]: inputs([null]),
-  })
-  await table(t, ([method, url, region]) => call(app, method, url, { region }), { [NO_TOKEN]: inputs(['EU', 'US']) })
-  t.match((await client.get(PATH, { region: 'GB' })).body.message, /\bUK\b/, 'says that UK replaced GB')
 })
 
 // ---------------------------------------------------------------------------------------------------------- fields
@@ -141,47 +105,6 @@ t.test('interface, summary: members take the documented values, and no others', 
       { 201: right, [invalid(field)]: [...wrong, ...NO_TEXT] },
     )
   }
-})
-
-t.test(
-  'decisions §1, §2: a required member that is absent or empty is named, and so is a body of another kind',
-  async t => {
-    const client = await open()
-    for (const field of ['collectionReference', 'mandateReference', 'amount', 'currency', 'collectionDate']) {
-      await table(t, value => client.post(PATH, collection({ [field]: value })), { [missing(field)]: [undefined, ''] })
-    }
-    await table(t, body => client.post(PATH, body), {
-      [missing('collectionReference')]: [undefined, {}],
-      [invalid(null)]: ['[]', '"text"', '1', 'null', 'true'],
-      [malformed(null)]: ['{', '{"amount":}', 'amount=1'],
-    })
-  },
-)
-
-t.test('decisions §1: members that the interface does not name are ignored, not stored, and hinted at', async t => {
-  const client = await open()
-  const unnamed = { remark: 'hello', status: 'SETTLED', initiatedAt: '2020-01-01T00:00:00Z' }
-  const { status, headers, body } = await client.post(PATH, collection(unnamed))
-  t.same([status, body.status, body.initiatedAt, 'remark' in body], [201, 'PENDING', MONDAY, false])
-  t.match(headers['sandbox-hint'], /remark.*; .*status.*; .*initiatedAt/)
-})
-
-t.test("decisions §1: a reference above SEPA's 35 characters is legal, with a hint", async t => {
-  const client = await open()
-  const hints: unknown[] = []
-  for (const count of [36, 35]) {
-    hints.push((await post(client, { collectionReference: 'C'.repeat(count) })).headers['sandbox-hint'])
-  }
-  t.match(hints[0], /collectionReference.*35/)
-  t.equal(hints[1], undefined)
-})
-
-t.test('decisions §2: a message quotes no more than 80 characters of the input', async t => {
-  const client = await open()
-  const long = 'Q'.repeat(300)
-  const queries = [`/${long}`, `?mandateReference=${long}`, `?amountMin=${long}`].map(query => client.get(PATH + query))
-  const answers = await Promise.all([...queries, post(client, { amount: long })])
-  for (const { body } of answers) t.match(body.message, /^[^Q]*Q{1,80}[^Q]*$/)
 })
 
 // --------------------------------------------------------------------------------------------------- what refuses
@@ -241,16 +164,6 @@ t.test('decisions §6: a ONE_OFF mandate serves once, and only a CANCELLED colle
   await table(t, again, { 201: ['CANCELLED'], [USED]: Object.keys(others) })
   const client = await open({ type: 'ONE_OFF' })
   t.same((await Promise.all([post(client), post(client)])).map(gist), ['201', USED], 'two at once')
-})
-
-t.test('decisions §1: what is wrong with a body is told before the record (404) and its state (409)', async t => {
-  const client = await open({ type: 'ONE_OFF' })
-  await client.post(PATH, collection())
-  const wrong = { amount: 1, mandateReference: 'MND-9999' }
-  await table(t, changes => client.post(PATH, collection(changes)), {
-    [invalid('amount')]: [{ amount: 1 }, wrong],
-    [NO_MANDATE]: [{ mandateReference: 'MND-9999' }],
-  })
 })
 
 // ---------------------------------------------------------------------------------------------------------- dates

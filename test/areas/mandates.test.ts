@@ -1,21 +1,7 @@
 import t from 'tap'
-import {
-  gist,
-  holds,
-  ILLEGAL,
-  invalid,
-  invalidQuery,
-  malformed,
-  missing,
-  NO_ROUTE,
-  NO_TEXT,
-  NO_TOKEN,
-  table,
-  tenantsOf,
-  WRONG_REGION,
-} from '../answers.js'
+import { gist, holds, ILLEGAL, invalid, invalidQuery, malformed, NO_TEXT, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
+import { build, collection, MONDAY, mandate } from '../helper.js'
 
 const PATH = '/api/v1/mandates'
 const COLLECTIONS = '/api/v1/direct-debit'
@@ -23,7 +9,6 @@ const ONE = `${PATH}/MND-0001`
 const UNKNOWN = '404 MANDATE_NOT_FOUND mandateReference'
 const NOT_ACTIVE = '409 MANDATE_NOT_ACTIVE mandateReference'
 const DUPLICATE = '409 DUPLICATE_REFERENCE mandateReference'
-const WRONG_CURSOR = '400 INVALID_CURSOR cursor'
 
 const app = build(t)
 const open = tenantsOf(app)
@@ -86,17 +71,6 @@ t.test('decisions §7: every member that may be given is stored as given', async
   t.same([status, body], [201, { ...request, status: 'ACTIVE', createdAt: MONDAY, updatedAt: MONDAY }])
 })
 
-t.test('interface, Errors 2: a path value outside its pattern is 400, one with a slash 404, else unknown', async t => {
-  const client = await open()
-  const both = (names: string[]) => names.flatMap(name => [`GET ${name}`, `DELETE ${name}`])
-  const wrong = both(['MND1', 'M'.repeat(51), 'M'.repeat(5000), 'MND_0001', 'MND%200001', 'M%C3%9CD-1'])
-  await table(t, input => client.send(input.split(' ')[0], `${PATH}/${input.split(' ')[1]}`), {
-    [invalid('mandateReference')]: wrong,
-    [NO_ROUTE]: both(['MND/0001', 'MND%2F0001', 'MND%2f0001']),
-    [UNKNOWN]: both(['MND-1', 'M'.repeat(50)]),
-  })
-})
-
 t.test(
   'decisions §2: a taken reference is 409 DUPLICATE_REFERENCE, whatever the body, the state and at once',
   async t => {
@@ -108,27 +82,6 @@ t.test(
     t.same(await read(client), body, 'the first one stays as it is')
   },
 )
-
-t.test('interface, mandates: region EU and a token are asked for on every operation, before all else', async t => {
-  const client = await open()
-  await client.post(PATH, mandate())
-  const operations = [
-    `POST ${PATH}`,
-    `GET ${PATH}`,
-    `GET ${ONE}`,
-    `DELETE ${ONE}`,
-    `GET ${PATH}/x`,
-    `GET ${PATH}?limit=0`,
-  ]
-  const inputs = (regions: (string | null)[]) =>
-    operations.flatMap(operation => regions.map(region => [...operation.split(' '), region]))
-  await table(t, ([method, url, region]) => client.send(method, url, { region }), {
-    [WRONG_REGION]: inputs(['IN', 'US', 'UK', 'GB', 'eu']),
-    [missing('x-region')]: inputs([null]),
-  })
-  await table(t, ([method, url, region]) => call(app, method, url, { region }), { [NO_TOKEN]: inputs(['EU', 'IN']) })
-  t.equal((await read(client)).status, 'ACTIVE', 'nothing was changed')
-})
 
 // ---------------------------------------------------------------------------------------------------------- fields
 
@@ -228,53 +181,6 @@ t.test(
     }
   },
 )
-
-t.test(
-  'decisions §2: a required member is MISSING_FIELD when absent or empty, INVALID_FIELD of a wrong type',
-  async t => {
-    const client = await open()
-    const { creditor } = mandate()
-    const fields: [field: string, change: (value?: unknown) => object][] = [
-      ['mandateReference', mandateReference => mandate({ mandateReference })],
-      ['type', type => mandate({ type })],
-      ['creditor.name', name => mandate({ creditor: { ...creditor, name } })],
-      ['creditor.bankIdentifier.type', type => withIdentifier({ type })],
-      ['creditor.bankIdentifier.value', value => withIdentifier({ value })],
-      ['debtor.name', name => withDebtor({ name })],
-      ['debtor.iban', iban => withDebtor({ iban })],
-    ]
-    const objects: [field: string, change: (value?: unknown) => object][] = [
-      ['creditor', one => mandate({ creditor: one })],
-      ['creditor.bankIdentifier', bankIdentifier => mandate({ creditor: { ...creditor, bankIdentifier } })],
-      ['debtor', debtor => mandate({ debtor })],
-    ]
-    for (const [field, change] of fields) {
-      const rows = { [missing(field)]: [undefined, ''], [invalid(field)]: NO_TEXT }
-      await table(t, value => client.post(PATH, change(value)), rows)
-    }
-    for (const [field, change] of objects) {
-      const rows = { [missing(field)]: [undefined], [invalid(field)]: ['text', null, 7, []] }
-      await table(t, value => client.post(PATH, change(value)), rows)
-    }
-    await table(t, body => client.post(PATH, body), {
-      [missing('mandateReference')]: [undefined, {}],
-      [invalid(null)]: ['[]', '"text"'],
-      [malformed(null)]: ['{'],
-    })
-    t.equal((await client.get(PATH)).body.totalCount, 0)
-  },
-)
-
-t.test('decisions §1: members that the interface does not name are ignored, not stored, and hinted at', async t => {
-  const client = await open()
-  const past = '2020-01-01T00:00:00Z'
-  const unnamed = { ...withDebtor({ phone: '123' }), status: 'EXPIRED', createdAt: past, lastPresentedAt: past }
-  const { status, headers, body } = await client.post(PATH, unnamed)
-  t.same([status, body.debtor, body.status, body.createdAt], [201, mandate().debtor, 'ACTIVE', MONDAY])
-  t.match(headers['sandbox-hint'], /phone/)
-  t.match(headers['sandbox-hint'], /status/)
-  t.equal((await nextOf(client)).at, '2029-11-02T09:00:00Z')
-})
 
 // ---------------------------------------------------------------------------------------------------------- DELETE
 
@@ -521,21 +427,6 @@ t.test('decisions §5: mandates are filtered by status, type and debtorReference
   })
 })
 
-t.test('decisions §2: a cursor that was not issued for this list and tenant is INVALID_CURSOR', async t => {
-  const { client, list, cursorAfter } = await openList()
-  const other = await openList()
-  await client.post(PATH, mandate())
-  for (const collectionReference of ['COL-0001', 'COL-0002']) {
-    await client.post(COLLECTIONS, collection({ collectionReference }))
-  }
-  const own = await cursorAfter('limit=1')
-  const ofCollections = (await client.get(`${COLLECTIONS}?limit=1`)).body.nextCursor
-  await table(t, cursor => list(`cursor=${cursor}`), {
-    'FEDCBA of 7': [own],
-    [WRONG_CURSOR]: ['x', `${own}x`, ofCollections, await other.cursorAfter('limit=1')],
-  })
-})
-
 // ---------------------------------------------------------------------------------------------------------- seeding
 
 t.test('control plane, seed: mandates of any state are added', async t => {
@@ -564,11 +455,4 @@ t.test('control plane, seed: mandates are validated as the API does, all or noth
     [invalid(`${at}.status`)]: [mandate({ status: 'LOST' })],
   })
   t.equal((await client.get(PATH)).body.totalCount, 0, 'nothing was added')
-})
-
-t.test('decisions §3: the mandates of one tenant are not those of another', async t => {
-  const [client, other] = [await open(), await connect(app, 'other')]
-  await client.post(PATH, mandate())
-  const found = [await other.get(ONE), await other.delete(ONE), await other.post(PATH, mandate())].map(gist)
-  t.same(found, [UNKNOWN, UNKNOWN, '201'])
 })

@@ -1,8 +1,7 @@
-import { pino } from 'pino'
 import t from 'tap'
 import { gist, NO_TOKEN, table, WRONG_METHOD } from '../answers.js'
 import type { Answer } from '../helper.js'
-import { build, call, connect, requestToken } from '../helper.js'
+import { build, call, requestToken } from '../helper.js'
 
 const TOKEN = '/api/v1/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'
@@ -62,7 +61,7 @@ t.test('decisions §3: the token opens the business endpoints, whatever the case
   const token = await tokenOf(shared)
   const get = (scheme: string) =>
     call(shared, 'GET', '/api/v1/bills', { region: 'EU', headers: { authorization: `${scheme} ${token}` } })
-  await table(t, get, { 200: ['Bearer', 'bearer', 'BEARER', 'bEaReR'] })
+  await table(t, get, { 200: ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '] })
 })
 
 t.test(
@@ -81,8 +80,10 @@ t.test(
 )
 
 t.test('decisions §1: parameters of a form that the interface does not name are ignored, with a hint', async t => {
-  const { status, headers } = await post(shared, `${CREDENTIALS}&audience=anything`)
-  t.match([status, headers['sandbox-hint']], [200, /audience/])
+  for (const extra of ['audience=anything', '__proto__=1', 'constructor=1', 'client_id%20=x', 'é=1', 'a%0d%0ab=1']) {
+    const { status, headers } = await post(shared, `${CREDENTIALS}&${extra}`)
+    t.match([status, headers['sandbox-hint']], [200, /^unknown member [\x20-\x7e]+ ignored$/], extra)
+  }
   t.equal((await post(shared, CREDENTIALS)).headers['sandbox-hint'], undefined)
 })
 
@@ -115,9 +116,10 @@ t.test('decisions §3: a missing, empty or repeated parameter is 400', async t =
     [missing('grant_type')]: [{ grant_type: undefined }, { grant_type: '' }],
   })
   await table(t, async form => refusal(await post(shared, form)), {
-    [missing('client_id')]: ['', GRANT, `client_id&client_secret=s&${GRANT}`],
+    [missing('client_id')]: ['', '&&&', GRANT, `client_id&client_secret=s&${GRANT}`],
     [malformed('client_id')]: ['client_id=acme', 'client_id=acme&client_id=acme'].map(one => `${CREDENTIALS}&${one}`),
     [malformed('client_secret')]: [`${CREDENTIALS}&client_secret=other`],
+    [malformed(null)]: [`${CREDENTIALS}%`, `%zz=1&${CREDENTIALS}`, `${CREDENTIALS}&a=%ff`, `${CREDENTIALS}&a=%c3%28`],
     [malformed('grant_type')]: [`${CREDENTIALS}&${GRANT}`],
   })
   t.equal(refusal(await call(shared, 'POST', TOKEN)), missing('client_id'), 'decisions §1: no body is 400, not 415')
@@ -240,24 +242,6 @@ t.test('decisions §3: a configured client has its secret and scope, and scopes 
   })
 })
 
-t.test('decisions §3: secrets and tokens are never logged', async t => {
-  const lines: string[] = []
-  const app = build(t, { logger: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) })
-  const token = await tokenOf(app, { client_secret: 'hush-hush' })
-  await requestToken(app, { client_secret: 'wrong-secret' })
-  await post(app, `${CREDENTIALS}&client_secret=twice-secret`)
-  await post(app, GRANT, { authorization: basic('acme', 'basic-secret') })
-  await withToken(app, token)
-  await withToken(app, `${token}x`)
-  const log = lines.join('')
-  t.match(log, /token/, 'the requests are in the log')
-  const secrets = ['hush-hush', 'wrong-secret', 'twice-secret', 'basic-secret', basic('acme', 'basic-secret'), token]
-  t.same(
-    secrets.filter(secret => log.includes(secret)),
-    [],
-  )
-})
-
 // -------------------------------------------------------------------------------------------------------- tokens
 
 t.test('decisions §3: each token expires on the tenant clock, at its exact second', async t => {
@@ -288,9 +272,18 @@ t.test('decisions §3: a token expires with a running clock, too', async t => {
 })
 
 t.test('decisions §3: no credentials are MISSING_TOKEN with a challenge that names no error', async t => {
-  const get = (headers: Record<string, string>) => call(shared, 'GET', '/api/v1/bills', { region: 'EU', headers })
+  const token = await tokenOf(shared)
+  const get = (headers: Record<string, string>) =>
+    call(shared, 'GET', `/api/v1/bills?access_token=${token}`, { region: 'EU', headers })
   await table(t, async headers => unauthorized(await get(headers)), {
-    [`${NO_TOKEN}, ${REALM}`]: [{}, { authorization: basic('acme', 'secret') }],
+    [`${NO_TOKEN}, ${REALM}`]: [
+      {},
+      ...[basic('acme', 'secret'), 'Bearer', 'Bearer ', `Token ${token}`, `Bearer${token}`, token].map(
+        authorization => ({
+          authorization,
+        }),
+      ),
+    ],
   })
 })
 
@@ -310,6 +303,10 @@ t.test('decisions §3: a token that was changed, cut, doubled, swapped or made i
     '.',
     '...',
     'a.b.c.d',
+    'null',
+    '__proto__',
+    'constructor.1.1.1',
+    '\u00ff',
     `${Buffer.from('nobody').toString('base64url')}.1.zzzzzz.AAAA`,
     'x'.repeat(4000),
   ]
@@ -325,25 +322,6 @@ t.test('decisions §3: a token is good only at the server and for the client tha
   await requestToken(two)
   const tokens = [await tokenOf(one), await tokenOf(one, DEMO), await tokenOf(one, { client_id: 'absent' })]
   await table(t, async token => unauthorized(await withToken(two, token)), { [INVALID]: tokens })
-})
-
-t.test('control plane, SANDBOX_SEED: the same seed, clock and requests give the same token', async t => {
-  const [first, again, other] = [build(t, { seed: 'one' }), build(t, { seed: 'one' }), build(t, { seed: 'two' })]
-  t.equal(await tokenOf(first), await tokenOf(again))
-  t.not(await tokenOf(first), await tokenOf(other))
-})
-
-t.test('control plane, reset: the tokens of the tenant stay INVALID_TOKEN, those of others stay good', async t => {
-  const [acme, beta] = [await connect(shared, 'reset'), await connect(shared, 'not-reset')]
-  await acme.advance({ by: 'PT10M' })
-  const old = acme.token
-  await acme.control('POST', '/reset')
-  const issued = [await tokenOf(shared, { client_id: 'reset' }), await tokenOf(shared, { client_id: 'reset' })]
-  t.notOk(issued.includes(old))
-  await table(t, async token => unauthorized(await withToken(shared, token)), {
-    [INVALID]: [old],
-    '200, undefined': [...issued, beta.token],
-  })
 })
 
 t.test('decisions §3: however many tokens are issued, each is good', async t => {

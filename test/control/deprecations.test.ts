@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { invalid, malformed, missing, refusesValues, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
 import { build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
@@ -272,53 +273,46 @@ t.test('control plane, PUT /deprecations: a wrong list is refused, and all stays
   const client = await connect(build(t))
   await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true })
   const before = (await client.control('GET', '/deprecations')).body
-  const wrong: [body: unknown, code: string, field: string | null][] = [
-    [{}, 'MISSING_FIELD', 'data'],
-    [[], 'INVALID_FIELD', null],
-    ['{', 'MALFORMED_REQUEST', null],
-    [{ data: null }, 'INVALID_FIELD', 'data'],
-    [{ data: {} }, 'INVALID_FIELD', 'data'],
-    [{ data: [null] }, 'INVALID_FIELD', 'data.0'],
-    [{ data: [LIST] }, 'INVALID_FIELD', 'data.0'],
-    [{ data: [{}] }, 'MISSING_FIELD', 'data.0.operation'],
-    [{ data: Array.from({ length: 101 }, () => ({ operation: LIST })) }, 'INVALID_FIELD', 'data'],
-  ]
-  const wrongMembers: [entry: object, code: string, member: string][] = [
-    [{ operation: '' }, 'MISSING_FIELD', 'operation'],
-    [{ operation: 1 }, 'INVALID_FIELD', 'operation'],
-    [{ operation: 'x'.repeat(201) }, 'INVALID_FIELD', 'operation'],
-    [{ operation: 'getMandates' }, 'INVALID_FIELD', 'operation'],
-    [{ operation: MANDATES }, 'INVALID_FIELD', 'operation'],
-    [{ operation: `get ${MANDATES}` }, 'INVALID_FIELD', 'operation'],
-    [{ operation: `HEAD ${MANDATES}` }, 'INVALID_FIELD', 'operation'],
-    [{ operation: `GET  ${MANDATES}` }, 'INVALID_FIELD', 'operation'],
-    [{ operation: `GET ${MANDATES}/:mandateReference` }, 'INVALID_FIELD', 'operation'],
-    [{ operation: `GET ${MANDATES}/MND-0001` }, 'INVALID_FIELD', 'operation'],
-    [{ operation: `GET ${MANDATES}*` }, 'INVALID_FIELD', 'operation'],
-    [{ operation: 'GET /_sandbox/clock' }, 'INVALID_FIELD', 'operation'],
-    [{ operation: CREATE }, 'INVALID_FIELD', 'operation'],
-    [{ operation: LIST, deprecatedSince: '2026-11-02' }, 'INVALID_FIELD', 'deprecatedSince'],
-    [{ operation: LIST, deprecatedSince: true }, 'INVALID_FIELD', 'deprecatedSince'],
-    [{ operation: LIST, deprecatedSince: null }, 'INVALID_FIELD', 'deprecatedSince'],
-    [{ operation: LIST, sunset: '2026-12-02T09:00:00+01:00' }, 'INVALID_FIELD', 'sunset'],
-    [{ operation: LIST, sunset: 'Wed, 02 Dec 2026 09:00:00 GMT' }, 'INVALID_FIELD', 'sunset'],
-    [{ operation: LIST, sunset: '2026-02-30T00:00:00Z' }, 'INVALID_FIELD', 'sunset'],
-    [{ operation: LIST, sunset: '' }, 'INVALID_FIELD', 'sunset'],
-    [{ operation: LIST, sunset: '2026-11-02T08:59:59Z' }, 'INVALID_FIELD', 'sunset'],
-    [{ operation: LIST, deprecatedSince: SUNSET, sunset: SINCE }, 'INVALID_FIELD', 'sunset'],
-    [{ operation: LIST, goneAfterSunset: true }, 'MISSING_FIELD', 'sunset'],
-    [{ operation: LIST, sunset: SUNSET, goneAfterSunset: 'true' }, 'INVALID_FIELD', 'goneAfterSunset'],
-    [{ operation: LIST, sunset: SUNSET, goneAfterSunset: null }, 'INVALID_FIELD', 'goneAfterSunset'],
-  ]
-  for (const [entry, code, member] of wrongMembers) {
-    wrong.push([{ data: [{ operation: CREATE }, entry] }, code, `data.1.${member}`])
-  }
-  const seen = []
-  for (const [body] of wrong) {
-    const answer = await client.control('PUT', '/deprecations', body)
-    seen.push([body, answer.body.code, answer.body.field])
-  }
-  t.same(seen, wrong)
+  const send = (body: object) => client.control('PUT', '/deprecations', body)
+  await table(t, send, {
+    [missing('data')]: [{}],
+    [missing('data.0.operation')]: [{ data: [{}] }],
+    [missing('data.1.sunset')]: [{ data: [{ operation: CREATE }, { operation: LIST, goneAfterSunset: true }] }],
+    [malformed(null)]: ['{'],
+    [invalid(null)]: [[]],
+    [invalid('data')]: [null, {}, Array(101).fill({ operation: LIST })].map(data => ({ data })),
+    [invalid('data.0')]: [{ data: [null] }, { data: [LIST] }],
+    [missing('data.1.operation')]: [{ data: [{ operation: CREATE }, { operation: '' }] }],
+    [invalid('data.1.sunset')]: [
+      { data: [{ operation: CREATE }, { operation: LIST, deprecatedSince: SUNSET, sunset: SINCE }] },
+    ],
+  })
+  await refusesValues(
+    t,
+    send,
+    { data: [{ operation: CREATE }, { operation: LIST }] },
+    {
+      'data.1.operation': [
+        ...[
+          1,
+          'x'.repeat(201),
+          'getMandates',
+          MANDATES,
+          `get ${MANDATES}`,
+          `HEAD ${MANDATES}`,
+          `GET  ${MANDATES}`,
+          CREATE,
+        ],
+        ...[`GET ${MANDATES}/:mandateReference`, `GET ${MANDATES}/MND-0001`, `GET ${MANDATES}*`, 'GET /_sandbox/clock'],
+      ],
+      'data.1.deprecatedSince': ['2026-11-02', true, null],
+      'data.1.sunset': [
+        ...['2026-12-02T09:00:00+01:00', 'Wed, 02 Dec 2026 09:00:00 GMT', '2026-02-30T00:00:00Z', ''],
+        '2026-11-02T08:59:59Z',
+      ],
+      'data.1.goneAfterSunset': ['true', null],
+    },
+  )
   t.same((await client.control('GET', '/deprecations')).body, before)
 })
 

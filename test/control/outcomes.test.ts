@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import t from 'tap'
-import type { Answer, Client } from '../helper.js'
+import { invalid, missing, refusesValues, table } from '../answers.js'
+import type { Client } from '../helper.js'
 import { build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
 import { refused } from '../http/raw.js'
 
@@ -40,20 +41,6 @@ async function way(client: Client, path: string): Promise<string> {
   const { timeline } = await explain(client, path)
   const { reasonCode, cause } = timeline.at(-1)
   return [...timeline.slice(1).map(({ to }: { to: string }) => to), reasonCode, cause].filter(Boolean).join(' ')
-}
-
-/** Asserts refusals of several bodies. Each row is the body, the status, the code and the field. */
-async function assertRefusals(
-  t: Test,
-  send: (body: object) => Promise<Answer>,
-  rows: readonly (readonly [body: object, status: number, code: string, field: string | null])[],
-) {
-  const found = []
-  for (const [body] of rows) {
-    const answer = await send(body)
-    found.push([body, answer.status, answer.body.code, answer.body.field])
-  }
-  t.same(found, rows)
 }
 
 // ------------------------------------------------------------------------------------------------------------- arming
@@ -185,21 +172,13 @@ t.test('a refused or seeded collection uses up no outcome', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001')
   await arm(client, { outcome: 'FAILED' })
-  t.equal((await client.post(COLLECTIONS, collection())).status, 409)
-  t.equal((await client.post(COLLECTIONS, collection({ collectionReference: 'COL-0002', amount: 7 }))).status, 400)
-  t.equal(
-    (await client.post(COLLECTIONS, collection({ mandateReference: 'MND-9999', collectionReference: 'COL-0002' })))
-      .status,
-    404,
-  )
-  t.equal(
-    (
-      await client.control('POST', '/seed', {
-        records: { collections: [collection({ collectionReference: 'COL-0003' })] },
-      })
-    ).status,
-    200,
-  )
+  const other = collection({ collectionReference: 'COL-0002' })
+  await table(t, ([path, body]) => client.post(path, body), {
+    '409 DUPLICATE_REFERENCE collectionReference': [[COLLECTIONS, collection()]],
+    [invalid('amount')]: [[COLLECTIONS, { ...other, amount: 7 }]],
+    '404 MANDATE_NOT_FOUND mandateReference': [[COLLECTIONS, { ...other, mandateReference: 'MND-9999' }]],
+    200: [['/_sandbox/seed?client=acme', { records: { collections: [other] } }]],
+  })
   t.match(await armed(client), [{ fired: 0, state: 'armed' }])
 })
 
@@ -208,65 +187,47 @@ t.test('an outcome that can never apply is refused', async t => {
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-GONE' }))
   await client.delete('/api/v1/mandates/MND-GONE')
   await collect(client, 'COL-0001')
-  await assertRefusals(t, body => arm(client, body), [
-    [{}, 400, 'MISSING_FIELD', 'outcome'],
-    [{ outcome: null }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: '' }, 400, 'MISSING_FIELD', 'outcome'],
-    [{ outcome: ['FAILED'] }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'SIM-FAILED' }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'RETURNED-FF01' }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'REJECTED-AC13' }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'returned-am04' }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'PAID' }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'FAILED', time: 1 }, 400, 'INVALID_FIELD', 'time'],
-    [{ outcome: 'FAILED', times: 0 }, 400, 'INVALID_FIELD', 'times'],
-    [{ outcome: 'FAILED', times: 1_000_001 }, 400, 'INVALID_FIELD', 'times'],
-    [{ outcome: 'FAILED', times: '1' }, 400, 'INVALID_FIELD', 'times'],
-    [{ outcome: 'FAILED', match: null }, 400, 'INVALID_FIELD', 'match'],
-    [{ outcome: 'FAILED', match: [] }, 400, 'INVALID_FIELD', 'match'],
-    [{ outcome: 'FAILED', match: { mandate: 'MND-0001' } }, 400, 'INVALID_FIELD', 'match.mandate'],
-    [{ outcome: 'FAILED', match: { mandateReference: 'MND' } }, 400, 'INVALID_FIELD', 'match.mandateReference'],
-    [{ outcome: 'FAILED', match: { mandateReference: 'a b c' } }, 400, 'INVALID_FIELD', 'match.mandateReference'],
-    [{ outcome: 'FAILED', match: { amount: 10 } }, 400, 'INVALID_FIELD', 'match.amount'],
-    [{ outcome: 'FAILED', match: { amount: '0.50' } }, 400, 'INVALID_FIELD', 'match.amount'],
-    [{ outcome: 'FAILED', match: { debtorReference: '' } }, 400, 'INVALID_FIELD', 'match.debtorReference'],
-    [{ outcome: 'FAILED', match: { debtorReference: 'x'.repeat(101) } }, 400, 'INVALID_FIELD', 'match.debtorReference'],
-    [{ outcome: 'FAILED', match: { payoutMethod: 'SWIFT' } }, 400, 'INVALID_FIELD', 'match.payoutMethod'],
-    // No record has these fields, or no record with these fields has the outcome.
-    [
-      { outcome: 'FAILED', match: { mandateReference: 'MND-0001', payoutMethod: 'SEPA-CT' } },
-      400,
-      'INVALID_FIELD',
-      'match',
+  const send = (body: object) => arm(client, body)
+  await table(t, send, { [missing('outcome')]: [{}, { outcome: '' }] })
+  await refusesValues(
+    t,
+    send,
+    { outcome: 'FAILED' },
+    {
+      outcome: [null, ['FAILED'], 'SIM-FAILED', 'RETURNED-FF01', 'REJECTED-AC13', 'returned-am04', 'PAID'],
+      time: [1],
+      times: [0, 1_000_001, '1'],
+      // No record has both fields.
+      match: [null, [], { mandateReference: 'MND-0001', payoutMethod: 'SEPA-CT' }],
+      'match.mandate': ['MND-0001'],
+      // No new record can have the last of these references, nor a collection of this outcome the last amount.
+      'match.mandateReference': ['MND', 'a b c', 'MND-GONE'],
+      'match.collectionReference': ['COL-0001'],
+      'match.debtorReference': ['', 'x'.repeat(101), 'SIM-SETTLED'],
+      'match.amount': [10, '0.50'],
+      'match.payoutMethod': ['SWIFT'],
+    },
+  )
+  await refusesValues(
+    t,
+    send,
+    { outcome: 'FAILED', match: { payoutMethod: 'UK-FAST' } },
+    {
+      'match.amount': ['1000000.01'],
+    },
+  )
+  await table(t, send, {
+    // No record with these fields has the outcome.
+    [invalid('outcome')]: [
+      { outcome: 'RETURNED', match: { payoutMethod: 'SEPA-CT' } },
+      { outcome: 'STUCK-PENDING', match: { counterpartyReference: 'CPTY-0001' } },
     ],
-    [{ outcome: 'RETURNED', match: { payoutMethod: 'SEPA-CT' } }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'STUCK-PENDING', match: { counterpartyReference: 'CPTY-0001' } }, 400, 'INVALID_FIELD', 'outcome'],
-    // No new record can have these values.
-    [
-      { outcome: 'FAILED', match: { collectionReference: 'COL-0001' } },
-      400,
-      'INVALID_FIELD',
-      'match.collectionReference',
-    ],
-    [{ outcome: 'FAILED', match: { mandateReference: 'MND-GONE' } }, 400, 'INVALID_FIELD', 'match.mandateReference'],
-    [{ outcome: 'FAILED', match: { debtorReference: 'SIM-SETTLED' } }, 400, 'INVALID_FIELD', 'match.debtorReference'],
-    [
-      { outcome: 'FAILED', match: { payoutMethod: 'UK-FAST', amount: '1000000.01' } },
-      400,
-      'INVALID_FIELD',
-      'match.amount',
-    ],
-  ])
+  })
   t.same(await armed(client), [], 'none is armed')
   t.equal((await arm(client, { outcome: 'FAILED', match: { payoutMethod: 'UK-FAST', amount: '1000000' } })).status, 201)
   t.equal((await arm(client, { outcome: 'FAILED', match: { debtorReference: 'SIM-NONSENSE' } })).status, 201)
-  refused(
-    t,
-    await client.control('POST', '/outcomes?times=2', { outcome: 'FAILED' }),
-    400,
-    'INVALID_QUERY_PARAMETER',
-    'times',
-  )
+  const answer = await client.control('POST', '/outcomes?times=2', { outcome: 'FAILED' })
+  refused(t, answer, 400, 'INVALID_QUERY_PARAMETER', 'times')
 })
 
 t.test('at most 1,000 outcomes are armed, with the spent ones', async t => {
@@ -432,26 +393,17 @@ t.test('PUT …/outcome refuses invalid requests and changes nothing', async t =
   await collect(client, 'COL-0001')
   const path = await offer(client)
   const before = (await client.control('GET', '/state')).body
-  const put = (target: string) => (body: object) => client.control('PUT', `${target}/outcome`, body)
-  await assertRefusals(t, put('/direct-debit/COL-0001'), [
-    [{}, 400, 'MISSING_FIELD', 'outcome'],
-    [{ outcome: 7 }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'SIM-FAILED' }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: 'FAILED', times: 1 }, 400, 'INVALID_FIELD', 'times'],
-  ])
-  await assertRefusals(t, put('/direct-debit/COL-9999'), [
-    [{ outcome: 'FAILED' }, 404, 'COLLECTION_NOT_FOUND', 'collectionReference'],
-  ])
-  await assertRefusals(t, put('/direct-debit/x'), [
-    [{ outcome: 'FAILED' }, 400, 'INVALID_FIELD', 'collectionReference'],
-  ])
-  await assertRefusals(t, put(path), [
-    [{ outcome: 'RETURNED' }, 400, 'INVALID_FIELD', 'outcome'],
-    [{ outcome: null }, 400, 'INVALID_FIELD', 'outcome'],
-  ])
-  await assertRefusals(t, put('/payout-links/pl_nothing'), [
-    [{ outcome: 'FAILED' }, 404, 'PAYOUT_LINK_NOT_FOUND', 'payoutLinkId'],
-  ])
+  const put = ([target, body]: [string, object]) => client.control('PUT', `${target}/outcome`, body)
+  const ofCollection = [{ outcome: 7 }, { outcome: 'SIM-FAILED' }].map(body => ['/direct-debit/COL-0001', body])
+  const ofLink = [{ outcome: 'RETURNED' }, { outcome: null }].map(body => [path, body])
+  await table(t, put, {
+    [missing('outcome')]: [['/direct-debit/COL-0001', {}]],
+    [invalid('outcome')]: [...ofCollection, ...ofLink],
+    [invalid('times')]: [['/direct-debit/COL-0001', { outcome: 'FAILED', times: 1 }]],
+    [invalid('collectionReference')]: [['/direct-debit/x', { outcome: 'FAILED' }]],
+    '404 COLLECTION_NOT_FOUND collectionReference': [['/direct-debit/COL-9999', { outcome: 'FAILED' }]],
+    '404 PAYOUT_LINK_NOT_FOUND payoutLinkId': [['/payout-links/pl_nothing', { outcome: 'FAILED' }]],
+  })
   t.same((await client.control('GET', '/state')).body, before)
 })
 
@@ -534,26 +486,19 @@ t.test('a state document with invalid outcomes is refused; one without outcomes 
   const [first, second] = state.outcomes
   const withOutcomes = (...outcomes: object[]) => ({ ...state, outcomes })
   const [entry] = state.collections
-  const rows: [document: object, status: number, code: string, field: string][] = [
-    [withOutcomes(first, first), 409, 'DUPLICATE_REFERENCE', 'outcomes.1.id'],
-    [withOutcomes({ ...first, outcome: 'LOST' }), 400, 'INVALID_FIELD', 'outcomes.0.outcome'],
-    [withOutcomes({ ...first, match: { payoutMethod: 'SEPA-CT' } }), 400, 'INVALID_FIELD', 'outcomes.0.outcome'],
-    [
-      withOutcomes(first, { ...second, match: { payoutMethod: 'SEPA-CT', debtorReference: 'x' } }),
-      400,
-      'INVALID_FIELD',
-      'outcomes.1.match',
-    ],
-    [withOutcomes({ ...first, fired: -1 }), 400, 'INVALID_FIELD', 'outcomes.0.fired'],
-    [withOutcomes(...Array(1001).fill(first)), 400, 'INVALID_FIELD', 'outcomes'],
-    [
+  const ofLinks = { payoutMethod: 'SEPA-CT' }
+  await table(t, document => client.control('PUT', '/state', document), {
+    '409 DUPLICATE_REFERENCE outcomes.1.id': [withOutcomes(first, first)],
+    [invalid('outcomes.0.outcome')]: [{ outcome: 'LOST' }, { match: ofLinks }].map(wrong =>
+      withOutcomes({ ...first, ...wrong }),
+    ),
+    [invalid('outcomes.1.match')]: [withOutcomes(first, { ...second, match: { ...ofLinks, debtorReference: 'x' } })],
+    [invalid('outcomes.0.fired')]: [withOutcomes({ ...first, fired: -1 })],
+    [invalid('outcomes')]: [withOutcomes(...Array(1001).fill(first))],
+    [invalid('collections.0.record.outcome')]: [
       { ...state, collections: [{ ...entry, record: { ...entry.record, outcome: 'LOST' } }] },
-      400,
-      'INVALID_FIELD',
-      'collections.0.record.outcome',
     ],
-  ]
-  for (const [document, ...wanted] of rows) refused(t, await client.control('PUT', '/state', document), ...wanted)
+  })
   t.same((await client.control('GET', '/state')).body, state)
   const { outcomes, ...earlier } = state
   t.equal((await client.control('PUT', '/state', earlier)).status, 200)

@@ -1,11 +1,7 @@
-import { once } from 'node:events'
-import type { AddressInfo, Socket } from 'node:net'
-import { connect as dial } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { closed, refused } from '../http/raw.js'
+import { refused } from '../http/raw.js'
 
 const fixtures: Fixtures = new Map([
   ['demo', { mandates: [mandate(), mandate({ mandateReference: 'MND-0002' })], bills: [bill()] }],
@@ -112,62 +108,11 @@ t.test('control plane, GET /_sandbox: every route of the control plane, once, wi
   t.same(missing, [], 'each exists')
 })
 
-t.test('decisions §1: a known path with another method is 405 with Allow, an unknown one 404', async t => {
-  const app = build(t, { fixtures })
-  const wrong = await call(app, 'GET', '/_sandbox/reset')
-  refused(t, wrong, 405, 'METHOD_NOT_ALLOWED', null)
-  t.equal(wrong.headers.allow, 'OPTIONS, POST')
-  for (const path of ['/_sandbox/', '/_sandbox/nothing', '/_sandbox/clock/', '/_sandbox/mandates/a%2Fb', '/_SANDBOX'])
-    refused(t, await call(app, 'GET', path), 404, 'ROUTE_NOT_FOUND', null)
-})
-
 t.test('control plane, GET /health/live and /health/ready: 200 with status ok', async t => {
   const app = build(t, { fixtures })
   const answers = []
   for (const check of ['live', 'ready']) answers.push((await call(app, 'GET', `/_sandbox/health/${check}`)).body)
   t.same(answers, Array(2).fill({ status: 'ok' }))
-})
-
-/** A connection that has had one answer and has begun another request, so that a closing server waits for it. */
-async function begun(app: FastifyInstance, path: string): Promise<Socket> {
-  const socket = dial((app.server.address() as AddressInfo).port, '127.0.0.1')
-  const head = `GET ${path} HTTP/1.1\r\nhost: localhost\r\n`
-  socket.write(`GET /_sandbox/health/live HTTP/1.1\r\nhost: localhost\r\n\r\n${head}`)
-  await once(socket, 'data')
-  return socket
-}
-
-async function finished(socket: Socket): Promise<string> {
-  let text = ''
-  socket.on('data', data => {
-    text += data
-  })
-  socket.end('\r\n')
-  await closed(socket)
-  return text
-}
-
-t.test('control plane, GET /health/ready: 503 while closing; live is 200 still', async t => {
-  const app = build(t, { fixtures })
-  let closing: (() => void) | undefined
-  const isClosing = new Promise<void>(resolve => {
-    closing = resolve
-  })
-  app.addHook('preClose', async () => closing?.())
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const [ready, live, other] = [
-    await begun(app, '/_sandbox/health/ready'),
-    await begun(app, '/_sandbox/health/live'),
-    await begun(app, '/_sandbox/clock'),
-  ]
-  const closed = app.close()
-  await isClosing
-  const answer = await finished(ready)
-  t.match(answer, /^HTTP\/1\.1 503 /)
-  t.match(JSON.parse(answer.slice(answer.indexOf('{'))), { code: 'SERVICE_UNAVAILABLE', field: null })
-  t.match(await finished(live), /^HTTP\/1\.1 200 [\s\S]*\{"status":"ok"\}$/)
-  t.match(await finished(other), /^HTTP\/1\.1 503 /, 'and no other request is taken')
-  await closed
 })
 
 t.test('control plane, GET /clients: client id, fixture, counts and time of every tenant', async t => {

@@ -6,6 +6,7 @@ import { COLLECTION_STATUSES } from '../../src/areas/direct-debit/lifecycle.js'
 import { MANDATE_STATUSES } from '../../src/areas/mandates/lifecycle.js'
 import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
 import { errors } from '../../src/core/errors.js'
+import { changed, gist, holds, invalid, malformed, missing, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
@@ -473,176 +474,103 @@ t.test('control plane, PUT /state: whatever has been, it can be put back, and go
 
 // --------------------------------------------------------------------------------------------------------- refusals
 
-type Damage = [what: string, damage: (document: Document) => void, code: string, field: string | null]
-
-const drop =
-  (name: string) =>
-  (document: Document): void => {
-    delete document[name]
-  }
 const swap = (list: Document[]) => list.splice(0, 2, list[1], list[0])
 
-const damages: Damage[] = [
-  ['no format', drop('format'), 'MISSING_FIELD', 'format'],
-  ['another format', d => (d.format = 'payments-sandbox/recording'), 'INVALID_FIELD', 'format'],
-  ['a later version', d => (d.version = 2), 'INVALID_FIELD', 'version'],
-  ['the version as text', d => (d.version = '1'), 'INVALID_FIELD', 'version'],
-  ...[
-    'version',
-    'clock',
-    'settings',
-    'deprecations',
-    'faults',
-    'ids',
-    'tokens',
-    'sequence',
-    'mandates',
-    'collections',
-    'payoutLinks',
-    'bills',
-    'counterparties',
-    'accounts',
-    'events',
-  ].map<Damage>(name => [`no ${name}`, drop(name), 'MISSING_FIELD', name]),
-  ['no time', d => delete d.clock.now, 'MISSING_FIELD', 'clock.now'],
-  ['a time with fractions', d => (d.clock.now = '2026-11-02T09:00:00.5Z'), 'INVALID_FIELD', 'clock.now'],
-  ['a day that is none', d => (d.clock.now = '2026-02-30T09:00:00Z'), 'INVALID_FIELD', 'clock.now'],
-  ['a clock of no mode', d => (d.clock.mode = 'stopped'), 'INVALID_FIELD', 'clock.mode'],
-  ['a clock that stands by its rate', d => (d.clock.rate = 0), 'INVALID_FIELD', 'clock.rate'],
-  ['a clock that is too fast', d => (d.clock.rate = 86_401), 'INVALID_FIELD', 'clock.rate'],
-  ['an unknown setting', d => (d.settings.mandateActivation = 'never'), 'INVALID_FIELD', 'settings.mandateActivation'],
-  ['no origin', d => (d.settings.allowedOrigins = ['shop']), 'INVALID_FIELD', 'settings.allowedOrigins.0'],
-  ['a negative count', d => (d.ids.counters.token = -1), 'INVALID_FIELD', 'ids.counters.token'],
-  ['no scope', d => (d.ids.scope = ''), 'MISSING_FIELD', 'ids.scope'],
-  ['half a generation', d => (d.tokens.generation = 0.5), 'INVALID_FIELD', 'tokens.generation'],
-  ['no generation', d => (d.tokens = { expiredUpTo: 0 }), 'INVALID_FIELD', 'tokens.expiredUpTo'],
-  ['a list that is none', d => (d.mandates = {}), 'INVALID_FIELD', 'mandates'],
-  ['a record that is none', d => (d.mandates[1] = null), 'INVALID_FIELD', 'mandates.1'],
-  ['a place without its record', d => delete d.bills[0].record, 'MISSING_FIELD', 'bills.0.record'],
-  ['a record that is not whole', d => delete d.bills[0].record.status, 'MISSING_FIELD', 'bills.0.record.status'],
-  ['an unknown state', d => (d.bills[0].record.status = 'GONE'), 'INVALID_FIELD', 'bills.0.record.status'],
-  [
-    'an amount as a number',
-    d => (d.collections[0].record.amount = 10.5),
-    'INVALID_FIELD',
-    'collections.0.record.amount',
-  ],
-  [
-    'a wrong IBAN',
-    d => (d.mandates[0].record.debtor.iban = 'DE00370400440532013000'),
-    'INVALID_FIELD',
-    'mandates.0.record.debtor.iban',
-  ],
-  ['an unknown region', d => (d.bills[0].region = 'GB'), 'INVALID_FIELD', 'bills.0.region'],
-  ['a bill in another region', d => (d.bills[0].region = 'US'), 'INVALID_FIELD', 'bills.0.region'],
-  ['a mandate outside the EU', d => (d.mandates[2].region = 'UK'), 'INVALID_FIELD', 'mandates.2.region'],
-  ['a collection outside the EU', d => (d.collections[0].region = 'UK'), 'INVALID_FIELD', 'collections.0.region'],
-  ['a link in another region', d => (d.payoutLinks[2].region = 'EU'), 'INVALID_FIELD', 'payoutLinks.2.region'],
-  ['an account in another region', d => (d.accounts[0].region = 'UK'), 'INVALID_FIELD', 'accounts.0.region'],
-  [
-    'a collection of no mandate',
+/** Changes that a list of wrong values at a path cannot express, by the refusal that follows. */
+const damages: Record<string, ((document: Document) => void)[]> = {
+  '404 MANDATE_NOT_FOUND collections.0.mandateReference': [d => (d.mandates = [])],
+  '404 MANDATE_NOT_FOUND collections.1.mandateReference': [
     d => (d.collections[1].record.mandateReference = 'MND-NONE'),
-    'MANDATE_NOT_FOUND',
-    'collections.1.mandateReference',
   ],
-  ['all mandates gone', d => (d.mandates = []), 'MANDATE_NOT_FOUND', 'collections.0.mandateReference'],
-  [
-    'a reference twice',
-    d => (d.mandates[1].record.mandateReference = 'MND-0001'),
-    'DUPLICATE_REFERENCE',
-    'mandates.1.mandateReference',
-  ],
-  [
-    'a link id twice, though in two regions',
+  '409 DUPLICATE_REFERENCE mandates.1.mandateReference': [d => (d.mandates[1].record.mandateReference = 'MND-0001')],
+  // In two regions.
+  '409 DUPLICATE_REFERENCE payoutLinks.2.record.payoutLinkId': [
     d => (d.payoutLinks[2].record.payoutLinkId = d.payoutLinks[0].record.payoutLinkId),
-    'DUPLICATE_REFERENCE',
-    'payoutLinks.2.record.payoutLinkId',
   ],
-  [
-    'a counterparty twice',
+  '409 DUPLICATE_REFERENCE counterparties.2.counterpartyReference': [
     d => d.counterparties.push({ ...d.counterparties[0], sequence: ++d.sequence }),
-    'DUPLICATE_REFERENCE',
-    'counterparties.2.counterpartyReference',
   ],
-  ['places out of order', d => swap(d.mandates), 'INVALID_FIELD', 'mandates.1.sequence'],
-  ['a place twice', d => (d.mandates[1].sequence = d.mandates[0].sequence), 'INVALID_FIELD', 'mandates.1.sequence'],
-  [
-    'a place twice, by records of two kinds',
-    d => (d.accounts[0].sequence = d.bills[0].sequence),
-    'INVALID_FIELD',
-    'accounts.0.sequence',
-  ],
-  ['no place', d => (d.mandates[0].sequence = 0), 'INVALID_FIELD', 'mandates.0.sequence'],
-  ['a place that is to come', d => (d.sequence = d.mandates[2].sequence - 1), 'INVALID_FIELD', 'mandates.2.sequence'],
-  ['events that begin late', d => d.events.shift(), 'INVALID_FIELD', 'events.0.seq'],
-  ['events with a gap', d => d.events.splice(3, 1), 'INVALID_FIELD', 'events.3.seq'],
-  ['events out of order', d => swap(d.events), 'INVALID_FIELD', 'events.0.seq'],
-  ['an event of no kind', d => (d.events[0].kind = 'account'), 'INVALID_FIELD', 'events.0.kind'],
-  ['an event of no cause', d => (d.events[0].cause = 'chance'), 'INVALID_FIELD', 'events.0.cause'],
-  ['an event without from', d => delete d.events[0].from, 'MISSING_FIELD', 'events.0.from'],
-  [
-    "another record's event",
-    d => (d.mandates[0].timeline = d.mandates[1].timeline),
-    'INVALID_FIELD',
-    'mandates.0.timeline.0',
-  ],
-  [
-    "an event of another kind of record, which has the record's reference",
+  '409 DUPLICATE_REFERENCE faults.1.id': [d => (d.faults[1].id = 'fault-1')],
+  [invalid('mandates.1.sequence')]: [d => swap(d.mandates), d => (d.mandates[1].sequence = d.mandates[0].sequence)],
+  [invalid('mandates.2.sequence')]: [d => (d.sequence = d.mandates[2].sequence - 1)],
+  [invalid('accounts.0.sequence')]: [d => (d.accounts[0].sequence = d.bills[0].sequence)],
+  [invalid('events.0.seq')]: [d => d.events.shift(), d => swap(d.events)],
+  [invalid('events.3.seq')]: [d => d.events.splice(3, 1)],
+  // Events of another record, of another kind with this reference, and of this reference in another region.
+  [invalid('mandates.0.timeline.0')]: [d => (d.mandates[0].timeline = d.mandates[1].timeline)],
+  [invalid('bills.0.timeline.0')]: [
     d => {
-      const { timeline, record } = d.bills[0]
-      d.events[timeline[0] - 1] = {
-        ...d.events[timeline[0] - 1],
-        kind: 'mandate',
-        reference: record.uniqueReferenceIdentifier,
-      }
+      const event = d.events[d.bills[0].timeline[0] - 1]
+      Object.assign(event, { kind: 'mandate', reference: d.bills[0].record.uniqueReferenceIdentifier })
     },
-    'INVALID_FIELD',
-    'bills.0.timeline.0',
   ],
-  ['an event that is to come', d => d.mandates[0].timeline.push(9999), 'INVALID_FIELD', 'mandates.0.timeline.1'],
-  [
-    'an event twice',
+  [invalid('bills.1.timeline.0')]: [d => (d.bills[1].timeline = [d.bills[0].timeline[0]])],
+  [invalid('mandates.0.timeline.1')]: [
+    d => d.mandates[0].timeline.push(9999),
     d => d.mandates[0].timeline.push(d.mandates[0].timeline[0]),
-    'INVALID_FIELD',
-    'mandates.0.timeline.1',
   ],
-  ['a history backwards', d => d.collections[1].timeline.reverse(), 'INVALID_FIELD', 'collections.1.timeline.1'],
-  ['event number 0', d => (d.mandates[0].timeline = [0]), 'INVALID_FIELD', 'mandates.0.timeline.0'],
-  ['a fault without effect', d => delete d.faults[0].effect, 'MISSING_FIELD', 'faults.0.effect'],
-  ['a fault without match', d => delete d.faults[1].match, 'MISSING_FIELD', 'faults.1.match'],
-  ['a fault of no kind', d => (d.faults[0].effect.kind = 'fire'), 'INVALID_FIELD', 'faults.0.effect.kind'],
-  ['an error without status', d => delete d.faults[1].effect.status, 'MISSING_FIELD', 'faults.1.effect.status'],
-  ['a distribution without max', d => delete d.faults[3].effect.max, 'MISSING_FIELD', 'faults.3.effect.max'],
-  ['a fault twice', d => (d.faults[1].id = 'fault-1'), 'DUPLICATE_REFERENCE', 'faults.1.id'],
-  [
-    'a counter at which the next is no other',
-    d => (d.ids.counters.payoutLink = 2 ** 53),
-    'INVALID_FIELD',
-    'ids.counters.payoutLink',
-  ],
-  ['a sequence without end', d => (d.sequence = 1e308), 'INVALID_FIELD', 'sequence'],
-  ['more faults than can be', d => (d.faults = Array(1001).fill(d.faults[0])), 'INVALID_FIELD', 'faults'],
-  ['gone after no sunset', d => delete d.deprecations[0].sunset, 'MISSING_FIELD', 'deprecations.0.sunset'],
-  ['deprecated twice', d => d.deprecations.push(d.deprecations[0]), 'INVALID_FIELD', 'deprecations.1.operation'],
-]
+  [invalid('collections.1.timeline.1')]: [d => d.collections[1].timeline.reverse()],
+  [invalid('deprecations.1.operation')]: [d => d.deprecations.push(d.deprecations[0])],
+}
 
 t.test('control plane, PUT /state: a damaged document is refused, names the damage, and changes nothing', async t => {
   const app = build(t)
   const client = await everything(app)
   const token = (await requestToken(app)).body.access_token
   const before = await read(app, 'acme')
-  const seen = []
-  for (const [what, damage] of damages) {
-    const document = JSON.parse(before)
-    damage(document)
-    const { status, body } = await put(app, 'acme', document)
-    seen.push([what, status, body.code, body.field, (await read(app, 'acme')) === before])
-  }
-  const statuses: Record<string, number> = { DUPLICATE_REFERENCE: 409, MANDATE_NOT_FOUND: 404 }
-  t.same(
-    seen,
-    damages.map(([what, , code, field]) => [what, statuses[code] ?? 400, code, field, true]),
+  const document = JSON.parse(before)
+  const send = (damaged: unknown) => put(app, 'acme', damaged)
+  const { format: _, outcomes: __, ...required } = document
+  const members = ['format', ...Object.keys(required), 'clock.now', 'bills.0.record', 'bills.0.record.status']
+  const inLists = [
+    'events.0.from',
+    'faults.0.effect',
+    'faults.1.match',
+    'faults.1.effect.status',
+    'faults.3.effect.max',
+  ]
+  const cases = [...members, ...inLists, 'deprecations.0.sunset'].map(path => [path, missing(path)] as const)
+  await holds(t, [...cases, ['ids.scope', missing('ids.scope')]], path =>
+    send(changed(document, path, path === 'ids.scope' ? '' : undefined)),
   )
+  await refusesValues(t, send, document, {
+    format: ['payments-sandbox/recording'],
+    version: [2, '1'],
+    'clock.now': ['2026-11-02T09:00:00.5Z', '2026-02-30T09:00:00Z'],
+    'clock.mode': ['stopped'],
+    'clock.rate': [0, 86_401],
+    'settings.mandateActivation': ['never'],
+    'settings.allowedOrigins.0': ['shop'],
+    'ids.counters.token': [-1],
+    'ids.counters.payoutLink': [2 ** 53],
+    'tokens.generation': [0.5],
+    'tokens.expiredUpTo': [0],
+    sequence: [1e308],
+    mandates: [{}],
+    'mandates.1': [null],
+    'mandates.0.record.debtor.iban': ['DE00370400440532013000'],
+    'mandates.0.sequence': [0],
+    'mandates.0.timeline.0': [0],
+    'mandates.2.region': ['UK'],
+    'bills.0.record.status': ['GONE'],
+    'bills.0.region': ['GB', 'US'],
+    'collections.0.record.amount': [10.5],
+    'collections.0.region': ['UK'],
+    'payoutLinks.2.region': ['EU'],
+    'accounts.0.region': ['UK'],
+    'events.0.kind': ['account'],
+    'events.0.cause': ['chance'],
+    faults: [Array(1001).fill(document.faults[0])],
+    'faults.0.effect.kind': ['fire'],
+  })
+  for (const [expected, all] of Object.entries(damages)) {
+    for (const damage of all) {
+      const damaged = JSON.parse(before)
+      damage(damaged)
+      t.equal(gist(await send(damaged)), expected, damage.toString())
+    }
+  }
+  t.equal(await read(app, 'acme'), before)
   const headers = { authorization: `Bearer ${token}` }
   t.equal((await client.control('DELETE', '/faults')).status, 200)
   t.equal((await client.get('/api/v1/bills', { headers })).status, 200, 'and the tenant lives on')
@@ -654,31 +582,16 @@ t.test('decisions §1: a body that is no document is refused, and changes nothin
   const before = await read(app, 'acme')
   const send = (body: string | Buffer | undefined, contentType = 'application/json') =>
     call(app, 'PUT', stateUrl('acme'), { body, headers: { 'content-type': contentType } })
-  refused(t, await send(undefined), 400, 'MISSING_FIELD', 'format', 'no body')
-  refused(t, await send(''), 400, 'MISSING_FIELD', 'format', 'an empty body')
-  refused(t, await send('{}'), 400, 'MISSING_FIELD', 'format')
-  refused(t, await send('[]'), 400, 'INVALID_FIELD', null)
-  refused(t, await send('null'), 400, 'INVALID_FIELD', null)
-  for (const length of [1, before.length >> 1, before.length - 1])
-    refused(t, await send(before.slice(0, length)), 400, 'MALFORMED_REQUEST', null, `${length} characters of it`)
-  refused(t, await send(`${before}}`), 400, 'MALFORMED_REQUEST', null)
-  refused(t, await send(Buffer.concat([Buffer.from(before), Buffer.from([0xff])])), 400, 'MALFORMED_REQUEST', null)
+  const cut = [1, before.length >> 1, before.length - 1].map(length => before.slice(0, length))
+  await table(t, body => send(body), {
+    [missing('format')]: [undefined, '', '{}'],
+    [invalid(null)]: ['[]', 'null'],
+    [malformed(null)]: [...cut, `${before}}`, Buffer.concat([Buffer.from(before), Buffer.from([0xff])])],
+    [malformed('__proto__')]: [before.replace('"counters": {', '"counters": { "__proto__": 1,')],
+    // Half a character.
+    [invalid('bills.0.record.documents.0.fileName')]: [before.replace('"Rechnung', '"\\ud800 Rechnung')],
+  })
   refused(t, await send(before, 'text/plain'), 415, 'UNSUPPORTED_MEDIA_TYPE', 'content-type')
-  refused(
-    t,
-    await send(before.replace('"counters": {', '"counters": { "__proto__": 1,')),
-    400,
-    'MALFORMED_REQUEST',
-    '__proto__',
-  )
-  refused(
-    t,
-    await send(before.replace('"Rechnung', '"\\ud800 Rechnung')),
-    400,
-    'INVALID_FIELD',
-    'bills.0.record.documents.0.fileName',
-    'half a character',
-  )
   t.equal(await read(app, 'acme'), before)
 })
 
@@ -737,16 +650,12 @@ t.test('control plane, PUT /state: the first fault of a large document ends its 
   const app = build(t)
   const document = JSON.parse(await read(app, 'sandbox-client'))
   const values = (json: string) => `[${Array(300_000).fill(json).join(',')}]`
-  for (const [json, code, field] of [
-    ['null', 'INVALID_FIELD', 'mandates.0'],
-    ['{}', 'MISSING_FIELD', 'mandates.0.region'],
-    ['{"x": 1}', 'INVALID_FIELD', 'mandates.0.x'],
-    ['"\\u0041"', 'INVALID_FIELD', 'mandates.0'],
-    ['"\\ud800"', 'INVALID_FIELD', 'mandates.0'],
-  ] as const) {
-    const body = JSON.stringify({ ...document, mandates: 'here' }).replace('"here"', values(json))
-    refused(t, await put(app, 'sandbox-client', body), 400, code, field, json)
-  }
+  const bodyOf = (json: string) => JSON.stringify({ ...document, mandates: 'here' }).replace('"here"', values(json))
+  await table(t, json => put(app, 'sandbox-client', bodyOf(json)), {
+    [invalid('mandates.0')]: ['null', '"\\u0041"', '"\\ud800"'],
+    [missing('mandates.0.region')]: ['{}'],
+    [invalid('mandates.0.x')]: ['{"x": 1}'],
+  })
   document.ids.counters = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`c${n}`, n]))
   refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'ids.counters')
 })

@@ -216,22 +216,25 @@ t.test(
   },
 )
 
-t.test('control plane, Skip to payday: plans that are replaced thousands of times are done once, at their last time', async t => {
-  const clock = frozen()
-  const { done, work } = journal(clock)
-  const items = Array.from({ length: 10 }, (_, sequence) => item(sequence))
-  for (let round = 1; round <= 1000; round++) {
-    for (const one of items) clock.schedule(one, START + ((one.sequence * round) % 7) * SECOND, work)
-    clock.schedule(items[3] as Item, null, work)
-  }
-  // The last round is 1000, which is 6 modulo 7.
-  const expected = [0, 1, 2, 4, 5, 6, 7, 8, 9].map(sequence => [(sequence * 6) % 7, `#${sequence}`] as const)
-  clock.advanceTo(START + 7 * SECOND)
-  t.same(
-    done,
-    expected.toSorted((a, b) => a[0] - b[0]),
-  )
-})
+t.test(
+  'control plane, Skip to payday: plans that are replaced thousands of times are done once, at their last time',
+  async t => {
+    const clock = frozen()
+    const { done, work } = journal(clock)
+    const items = Array.from({ length: 10 }, (_, sequence) => item(sequence))
+    for (let round = 1; round <= 1000; round++) {
+      for (const one of items) clock.schedule(one, START + ((one.sequence * round) % 7) * SECOND, work)
+      clock.schedule(items[3] as Item, null, work)
+    }
+    // The last round is 1000, which is 6 modulo 7.
+    const expected = [0, 1, 2, 4, 5, 6, 7, 8, 9].map(sequence => [(sequence * 6) % 7, `#${sequence}`] as const)
+    clock.advanceTo(START + 7 * SECOND)
+    t.same(
+      done,
+      expected.toSorted((a, b) => a[0] - b[0]),
+    )
+  },
+)
 
 t.test('control plane, GET /clock: a running clock stops at the last moment that can be written', async t => {
   const clock = running(86_400, LAST_INSTANT - 10 * SECOND)

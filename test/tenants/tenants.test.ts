@@ -68,30 +68,6 @@ t.test('decisions §3: nothing crosses between tenants: records, clock, tokens a
   t.equal((await (await connect(shared, 'ACME')).get('/api/v1/bills')).body.totalCount, 0, 'the case of an id counts')
 })
 
-t.test('control plane: an unknown client is CLIENT_NOT_FOUND, and is not registered by asking', async t => {
-  const before = await clientIds(shared)
-  const ask = (path: string) => call(shared, path === '/reset' ? 'POST' : 'GET', `/_sandbox${path}?client=absent`)
-  await table(t, ask, { '404 CLIENT_NOT_FOUND client': ['/reset', '/clock'] })
-  t.same(await clientIds(shared), before)
-  await call(shared, 'POST', '/_sandbox/clock/advance', { body: { by: 'P1D' } })
-  const demo = await call(shared, 'GET', '/_sandbox/clock?client=sandbox-client')
-  t.equal(demo.body.now, '2026-11-03T09:00:00Z', 'sandbox-client is the default')
-})
-
-t.test('control plane, clients: tenants are listed without their secrets, each with its fixture', async t => {
-  const app = build(t, { clients: [{ clientId: 'beta', clientSecret: 'beta-secret' }] })
-  await requestToken(app, { client_id: 'acme', client_secret: 'acme-secret' })
-  const { data } = (await call(app, 'GET', '/_sandbox/clients')).body
-  t.same(
-    data.map(({ clientId, fixture, now, counts, ...rest }: Record<string, unknown>) => [clientId, fixture, now, rest]),
-    [
-      ['sandbox-client', 'demo', MONDAY, {}],
-      ['beta', 'empty', MONDAY, {}],
-      ['acme', 'empty', MONDAY, {}],
-    ],
-  )
-})
-
 // ------------------------------------------------------------------------------------------------------ fixtures
 
 t.test('decisions §3: a configured client has its fixture and its origins, and its id may be any text', async t => {
@@ -112,49 +88,6 @@ t.test('decisions §3: a configured client has its fixture and its origins, and 
   const other = await withToken(app, await tokenOf(app, { client_id: any }))
   t.same([other.status, other.body.totalCount], [200, 0], 'without a fixture it starts from empty')
 })
-
-t.test('control plane, reset: records, clock, ids and settings are back at the fixture, the secret stays', async t => {
-  const client = { clientId: 'acme', clientSecret: 'secret', fixture: 'shop', allowedOrigins: [SHOP] }
-  const app = build(t, { fixtures, clients: [client] })
-  const [acme, beta] = [await connect(app, 'acme'), await connect(app, 'beta')]
-  await beta.post('/api/v1/bills', bill())
-  const firstId = (await acme.post(LINKS, payoutLink())).body.payoutLinkId
-  await acme.post('/api/v1/bills', bill())
-  await acme.patch('/api/v1/bills/SHOP-1', { status: 'PAID' })
-  await acme.control('PUT', '/settings', { allowedOrigins: [], mandateActivation: 'manual' })
-  await acme.advance({ by: 'P10D' })
-  const { status, body } = await acme.control('POST', '/reset')
-  t.match(
-    [status, body],
-    [200, { clientId: 'acme', fixture: 'shop', now: MONDAY, counts: { bills: 1, payoutLinks: 0 } }],
-  )
-
-  const after = await connect(app, 'acme')
-  const { data } = (await after.get('/api/v1/bills')).body
-  t.same([data.length, data[0].status], [1, 'OPEN'])
-  t.equal((await after.post(LINKS, payoutLink())).body.payoutLinkId, firstId, 'the same ids again')
-  t.equal(gist(await after.post(LINKS, embedded())), '201', 'its configured origins')
-  t.equal((await after.post('/api/v1/mandates', mandate())).body.status, 'ACTIVE')
-  await beta.control('POST', '/reset')
-  t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'other' })).body.code, 'INVALID_CLIENT')
-  t.equal((await after.get('/api/v1/bills')).body.totalCount, 1, 'another tenant is untouched')
-})
-
-t.test(
-  'control plane, seed: a fixture is added by its name, with dates relative to the present of the tenant',
-  async t => {
-    const acme = await connect(build(t, { fixtures }))
-    await acme.advance({ by: 'P7D' })
-    const seed = async (fixture: string) =>
-      gist(await acme.control('POST', '/seed', { fixture })).replace(/ records.*/, '')
-    await table(t, seed, {
-      200: ['shop'],
-      '409 DUPLICATE_REFERENCE': ['shop'],
-      '400 INVALID_FIELD fixture': ['nowhere', 'SHOP', '../demo', '__proto__', ''],
-    })
-    t.equal((await acme.get('/api/v1/bills/SHOP-1')).body.dueDate, '2026-11-23')
-  },
-)
 
 // --------------------------------------------------------------------------------------------------- max tenants
 
@@ -264,26 +197,3 @@ t.test(
 )
 
 // --------------------------------------------------------------------------------------------------- determinism
-
-t.test('control plane, SANDBOX_SEED: the same requests give the same answers, byte for byte', async t => {
-  const story = async (seed: string) => {
-    const client = await connect(build(t, { seed }))
-    const link = (await client.post(LINKS, payoutLink())).body
-    for (const uniqueReferenceIdentifier of ['INV-1', 'INV-2']) {
-      await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier }))
-    }
-    return JSON.stringify([link, (await client.get('/api/v1/bills?limit=1')).body])
-  }
-  const [first, again, other] = [await story('one'), await story('one'), await story('two')]
-  t.equal(first, again)
-  t.not(first, other)
-})
-
-t.test('control plane, SANDBOX_CLOCK: with the real clock a tenant starts at the second of its creation', async t => {
-  let real = Date.parse('2026-11-02T09:00:00.999Z')
-  const acme = await connect(build(t, { clock: 'real', now: () => real }))
-  t.equal((await acme.control('GET', '/clock')).body.now, MONDAY)
-  real += 90_000
-  t.match((await acme.control('GET', '/clock')).body, { now: '2026-11-02T09:01:30Z', mode: 'running' })
-  t.equal((await acme.post('/api/v1/bills', bill())).body.createdAt, '2026-11-02T09:01:30Z')
-})
