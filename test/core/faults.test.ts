@@ -1,17 +1,18 @@
 import t, { type Test } from 'tap'
 import { createIds } from '../../src/core/ids.js'
 import { createClock } from '../../src/core/time/clock.js'
-import type { Delay, FaultRequest } from '../../src/features/faults/state.js'
+import type { Delay, Fault, FaultRequest } from '../../src/features/faults/state.js'
 import { createFaults } from '../../src/features/faults/state.js'
 
-/** Arms an endless fault, applies it to a number of requests, and returns the fault and the delays of the requests. */
+/** Arms an endless fault and applies it to a number of requests. Returns the fault and the delays of the requests. */
 function run({ effect, probability = 1 }: Pick<FaultRequest, 'effect' | 'probability'>, requests = 1000) {
   const clock = createClock({ now: 0, mode: 'frozen', rate: 1, realNow: 0 })
   const faults = createFaults({ clock, ids: createIds('test', 'acme') })
   const operations = [{ operation: 'GET /list', method: 'GET', path: '/list', regions: ['EU'] }] as const
-  const fault = faults.arm({ effect, probability, times: null }, operations, 0)
+  faults.arm({ effect, probability, times: null }, operations, 0)
   const request = { method: 'GET', path: '/list', region: 'EU' } as const
-  return { fault, delays: Array.from({ length: requests }, () => faults.apply(request, 0).delay) }
+  const delays = Array.from({ length: requests }, () => faults.apply(request, 0).delay)
+  return { fault: faults.list()[0] as Fault, delays }
 }
 
 const delaysOf = (ms: Delay) => run({ effect: { kind: 'delay', ms } }).delays

@@ -1,14 +1,20 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createIds } from '../../src/core/ids.js'
+import { createChangeLog } from '../../src/core/records/changes.js'
 import { createRepository } from '../../src/core/records/repository.js'
 
 interface Thing {
   readonly thingReference: string
-  readonly colour?: string | undefined
+  readonly colour: string | undefined
 }
 
-const options = { name: 'things', referenceField: 'thingReference', reference: (thing: Thing) => thing.thingReference }
+const options = {
+  kind: 'things',
+  name: 'things',
+  referenceField: 'thingReference',
+  reference: (thing: Thing) => thing.thingReference,
+}
 
 t.test(
   'decisions §5: pages equal the slices of a naive sort and filter, for records of any creation time',
@@ -22,7 +28,10 @@ t.test(
     })
     fc.assert(
       fc.property(fc.array(thing, { maxLength: 30 }), query, (input, { colour, limit, even }) => {
-        const repository = createRepository<Thing>(options, { ids: createIds('seed', 'acme') })
+        const repository = createRepository<Thing>(options, {
+          ids: createIds('seed', 'acme'),
+          changes: createChangeLog(),
+        })
         for (const [index, { hour, colour }] of input.entries()) {
           const record = { thingReference: `${index}`, colour }
           repository.add({ createdAt: hour * 3_600_000, sequence: index + 1, region: 'EU', record })
