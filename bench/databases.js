@@ -116,42 +116,73 @@ async function rates() {
   }
 }
 
-/** Copies one tenant many times, and compares the starts. */
-async function starts() {
-  const { openSqlite } = await import('../dist/turns/sqlite.js')
-  const { openPostgres } = await import('../dist/turns/postgres.js')
-  const seed = { seed: 'bench', isSeedGiven: true, logger: { info() {}, error: console.error } }
+const control = async (port, method, path, body) => {
+  const request = { method, ...(body && { headers: json, body: JSON.stringify(body) }) }
+  const response = await fetch(`http://127.0.0.1:${port}/_sandbox${path}`, request)
+  assert(response.ok, `${method} ${path}: ${response.status} ${response.ok ? '' : await response.text()}`)
+  return response.json()
+}
+
+/** Returns the milliseconds of some work, and its result. */
+async function timed(work) {
+  const began = performance.now()
+  const result = await work()
+  return [Math.round(performance.now() - began), result]
+}
+
+const collection = number => ({
+  ...{ collectionReference: `COL-${String(number).padStart(7, '0')}`, mandateReference: 'MND-0001' },
+  ...{ amount: '10', currency: 'EUR', scheme: 'SEPA' },
+  collectionDate: `2026-12-${String((number % 28) + 1).padStart(2, '0')}`,
+})
+const mandate = {
+  ...{ mandateReference: 'MND-0001', type: 'RECURRING' },
+  creditor: { name: 'Acme', bankIdentifier: { type: 'CREDITOR_IDENTIFIER', value: 'DE98ZZZ09999999999' } },
+  debtor: { name: 'Jane Doe', iban: 'FR1420041010050500013M02606' },
+}
+
+/** Measures clients of different sizes: their first load, one more record on another server, and a long advance. */
+async function sizes() {
+  const clock = { SANDBOX_CLOCK: '2026-11-02T09:00:00Z', SANDBOX_OPEN_REGISTRATION: 'true' }
   const subjects = {
-    SQLite: [{ SANDBOX_DATA: folderOf('starts') }, () => openSqlite(folderOf('starts'), seed)],
-    ...(DATABASE_URL && { Postgres: [{ SANDBOX_DATABASE_URL: DATABASE_URL }, () => openPostgres(DATABASE_URL, seed)] }),
+    memory: [clock],
+    SQLite: [{ ...clock, SANDBOX_DATA: folderOf('sizes') }],
+    ...(DATABASE_URL && {
+      Postgres: Array.from({ length: 2 }, () => ({ ...clock, SANDBOX_DATABASE_URL: DATABASE_URL })),
+    }),
   }
-  for (const [name, [settings, open]] of Object.entries(subjects)) {
-    const timesOf = async () => {
-      const took = []
-      for (let round = 0; round < 7; round++) {
-        took.push((await launch(settings)).took)
-        stopAll()
-        await wait(200)
+  for (const [name, settings] of Object.entries(subjects)) {
+    let ports = (await Promise.all(settings.map(launch))).map(({ port }) => port)
+    for (const size of [1000, 10_000, 100_000]) {
+      const client = `size-${size}`
+      await tokenOf(ports[0], client)
+      await control(ports[0], 'POST', `/seed?client=${client}`, { records: { mandates: [mandate] } })
+      for (let at = 0; at < size; at += 1000) {
+        const collections = Array.from({ length: 1000 }, (_, n) => collection(at + n))
+        await control(ports[0], 'POST', `/seed?client=${client}`, { records: { collections } })
       }
-      return Math.round(median(took))
+      const read = port => control(port, 'GET', `/direct-debit/COL-0000001?client=${client}`)
+      if (ports[1] !== undefined) {
+        await read(ports[1])
+        const more = { records: { collections: [collection(size)] } }
+        await control(ports[0], 'POST', `/seed?client=${client}`, more)
+        console.log(`| one more of ${size} on another server, ${name} | ${(await timed(() => read(ports[1])))[0]} ms |`)
+      }
+      if (size === 10_000) {
+        const advance = () => control(ports[0], 'POST', `/clock/advance?client=${client}`, { by: 'P60D' })
+        const [took, { transitions, omitted }] = await timed(advance)
+        console.log(`| advance of ${transitions.length + omitted} transitions, ${name} | ${took} ms |`)
+      }
+      if (name === 'memory') continue
+      stopAll()
+      await wait(500)
+      ports = (await Promise.all(settings.map(launch))).map(({ port }) => port)
+      console.log(`| load of ${size}, ${name} | ${(await timed(() => read(ports[0])))[0]} ms |`)
     }
-    const { port } = await launch(settings)
-    await tokenOf(port, 'one')
     stopAll()
-    await wait(200)
-    const few = await timesOf()
-    const log = await open()
-    const [row] = await log.after('one', 0)
-    for (let at = 0; at < 10_000; at += 100) {
-      const copies = Array.from({ length: 100 }, (_, n) => `copy-${at + n}`)
-      await Promise.all(
-        copies.map(id => log.appendSnapshot(id, { ...row, content: row.content.replaceAll('"one"', `"${id}"`) })),
-      )
-    }
-    await log.close()
-    console.log(`| start with 10,000 tenants, ${name} | ${await timesOf()} ms | ${few} ms with one |`)
+    await wait(500)
   }
 }
 
-await rates()
-await starts()
+if (process.argv[2] !== 'sizes') await rates()
+await sizes()
