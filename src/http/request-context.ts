@@ -15,8 +15,6 @@ export interface RequestContext {
   readonly hints: string[]
   /** Whether the request of a web page was refused. Such requests are not in the request log. */
   isForeign: boolean
-  /** The client whose request log and coverage get the request. Set when the answer is ready; undefined: no client. */
-  loggedClient: string | undefined
   /** The content of the answer before its serialization, for coverage; undefined: there is none. */
   content: unknown
   /** The text of a JSON body, for the request log. */
@@ -47,7 +45,6 @@ const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext,
   region: 'EU',
   hints: [],
   isForeign: false,
-  loggedClient: undefined,
   content: undefined,
   faults: null,
   bodyText: undefined,

@@ -8,7 +8,7 @@ import type { OutcomeMatch } from '../core/outcome-match.js'
 import { createChangeLog } from '../core/records/changes.js'
 import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
-import type { Entry, StoredRecord } from '../core/records/repository.js'
+import type { StoredRecord } from '../core/records/repository.js'
 import type { TenantContext } from '../core/tenant-context.js'
 import type { ClockStart, ClockState } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
@@ -247,7 +247,7 @@ export function createTenant(
     }),
   }
 
-  function toRecord(kind: AreaName, entry: Entry<unknown>): TenantRecord {
+  function toRecord(kind: AreaName, entry: object): TenantRecord {
     return { kind, ...storeOf(kind).toStored(entry as never) }
   }
 

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { ownerOf as ownerOfToken } from '../areas/oauth/tokens.js'
 import type { PageOptions } from '../areas/payout-links/pages.js'
 import { applyFaults, hasFault } from '../features/faults/apply.js'
 import { record } from '../features/recording/record.js'
 import type { Recorder } from '../features/recording/recorder.js'
+import type { AuthenticateOptions } from '../http/authenticate.js'
 import { bearerOf } from '../http/authenticate.js'
 import { operationOf } from '../http/operations.js'
 import { isRead } from '../http/url.js'
@@ -65,6 +67,26 @@ function pass(recorder: Recorder, request: FastifyRequest, tenant: Tenant, realN
   if (isFaulty) applyFaults(request, tenant, realNow)
   return tenant
 }
+
+/** Returns the admission of tokens: their tenant is brought up to date before their expiry is checked. */
+export const admission =
+  (turns: Turns, registry: TenantRegistry, now: () => number): AuthenticateOptions['admit'] =>
+  (request, token, done) => {
+    const clientId = ownerOfToken(token)
+    turns.refresh(clientId, error => {
+      if (error !== undefined) {
+        done(error)
+        return
+      }
+      try {
+        request.sandbox.tenant = registry.admit(token, now())
+      } catch (refusal) {
+        done(refusal as Error)
+        return
+      }
+      done()
+    })
+  }
 
 /** The turns of authenticated requests. */
 export const apiTurns = (registry: TenantRegistry, recorder: Recorder): TurnRules => ({

@@ -1,10 +1,8 @@
-import type { Entry } from './repository.js'
-
 /** A change of one record that has been made. */
 export interface Change {
   /** The kind of the record, as in a state document. */
   readonly kind: string
-  readonly entry: Entry<unknown>
+  readonly entry: object
   /** Puts the entry back as it was before the change. */
   undo(): void
 }
@@ -20,7 +18,7 @@ export interface ChangeLog {
   /** Undoes the changes after the first `length` ones, the last one first. */
   undoTo(length: number): void
   /** Returns the changed entries by kind, each once and in the order of their first change. The log is empty then. */
-  take(): { readonly kind: string; readonly entry: Entry<unknown> }[]
+  take(): { readonly kind: string; readonly entry: object }[]
 }
 
 export function createChangeLog(): ChangeLog {

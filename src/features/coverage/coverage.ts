@@ -1,5 +1,4 @@
-import type { FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { operationOf } from '../../http/operations.js'
@@ -49,28 +48,21 @@ export function createCoverage(): Coverage {
   }
 }
 
-/** Notes which answers each client (`loggedClient`) gets, for the control plane, GET /coverage. */
-export const coverage = fp<{ coverage: Coverage }>((app, { coverage }, done) => {
-  app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
-    sandbox.content = content
-    next(null, content)
-  })
-
-  app.addHook('onSend', (request, { statusCode }, _payload, next) => {
-    const { loggedClient, faults, content } = request.sandbox
-    const isOperation = !request.is404
-    const isLost = faults !== null && isCutOff(faults)
-    if (loggedClient !== undefined && isOperation && !isLost) {
-      const covered = coverage.of(loggedClient, operationOf(request))
-      covered.requests++
-      covered.statuses.add(statusCode)
-      if (statusCode < 400) addRecords(covered, request, (content ?? {}) as Content)
-      else addErrorCode(covered, (content ?? {}) as Partial<ErrorEnvelope>)
-    }
-    next()
-  })
-  done()
-})
+/** Counts an answer of a client, for the control plane, GET /coverage. */
+export function coverAnswer(
+  coverage: Coverage,
+  clientId: string,
+  request: FastifyRequest,
+  { statusCode }: FastifyReply,
+): void {
+  const { faults, content } = request.sandbox
+  if (request.is404 || (faults !== null && isCutOff(faults))) return
+  const covered = coverage.of(clientId, operationOf(request))
+  covered.requests++
+  covered.statuses.add(statusCode)
+  if (statusCode < 400) addRecords(covered, request, (content ?? {}) as Content)
+  else addErrorCode(covered, (content ?? {}) as Partial<ErrorEnvelope>)
+}
 
 /** The members of a record or of a list that count. */
 type Content = { readonly status?: unknown; readonly data?: readonly { readonly status?: unknown }[] }

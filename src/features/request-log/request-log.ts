@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import fp from 'fastify-plugin'
 import { createGlob } from '../../core/rules/glob.js'
 import { FORM } from '../../http/form.js'
 import { MASK, maskHeaders, maskJsonText, maskPath, maskQuery, maskTokenRequest } from '../../http/masking.js'
@@ -173,32 +172,11 @@ function toLogged(entry: StoredExchange): LoggedExchange {
   }
 }
 
-export interface RequestLogOptions {
-  readonly requestLog: RequestLog
-  /** Returns the present of a client, YYYY-MM-DDThh:mm:ssZ. */
-  timeOf(clientId: string): string
-}
-
-/** Logs each request of a client (`loggedClient`) with its answer. A failure to log is reported and does not change the answer. */
-export const requestLog = fp<RequestLogOptions>((app, { requestLog, timeOf }, done) => {
-  app.addHook('onSend', (request, reply, payload, next) => {
-    try {
-      const { loggedClient } = request.sandbox
-      if (loggedClient !== undefined) {
-        requestLog.add(loggedClient, { at: timeOf(loggedClient), ...exchangeOf(request, reply, payload) })
-      }
-    } catch (error) {
-      request.log.error({ err: error }, 'a request cannot be logged')
-    }
-    next()
-  })
-  done()
-})
-
 /** The bytes that an entry takes beside its texts, roughly. */
 const OVERHEAD = 512
 
-function exchangeOf(
+/** Returns an exchange as it is kept, secrets and tokens masked. */
+export function exchangeOf(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,

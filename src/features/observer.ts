@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { formatInstant } from '../core/time/time.js'
+import { bearerOf } from '../http/authenticate.js'
+import { pathOf } from '../http/url.js'
+import type { TenantListener, TenantRegistry } from '../tenants/registry.js'
+import { DEMO_CLIENT } from '../tenants/registry.js'
+import type { Coverage } from './coverage/coverage.js'
+import { coverAnswer } from './coverage/coverage.js'
+import type { EventWaiters } from './events/waiters.js'
+import { recordAnswer } from './recording/record.js'
+import type { Recorder } from './recording/recorder.js'
+import type { RequestLog } from './request-log/request-log.js'
+import { exchangeOf } from './request-log/request-log.js'
+
+export interface ObserverOptions {
+  readonly registry: TenantRegistry
+  readonly recorder: Recorder
+  readonly requestLog: RequestLog
+  readonly coverage: Coverage
+  /** Returns the real time in milliseconds. */
+  now(): number
+}
+
+/**
+ * Observes each exchange when its answer is ready, delivered or not: records the answer, logs the exchange of a client,
+ * and counts it for its coverage. A failure to log is reported and does not change the answer.
+ */
+export const observer = fp<ObserverOptions>((app, { registry, recorder, requestLog, coverage, now }, done) => {
+  app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
+    sandbox.content = content
+    next(null, content)
+  })
+  app.addHook('onSend', (request, reply, payload, next) => {
+    recordAnswer(recorder, request, reply, payload)
+    const clientId = clientOf(request, registry)
+    if (clientId !== undefined) {
+      try {
+        const at = formatInstant(registry.timeOf(clientId, now()))
+        requestLog.add(clientId, { at, ...exchangeOf(request, reply, payload) })
+      } catch (error) {
+        request.log.error({ err: error }, 'a request cannot be logged')
+      }
+      coverAnswer(coverage, clientId, request, reply)
+    }
+    next()
+  })
+  done()
+})
+
+/** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
+function clientOf(request: FastifyRequest, registry: TenantRegistry): string | undefined {
+  const { route, tenant, isForeign } = request.sandbox
+  // The control plane and the browsers of recipients are not the app under test.
+  if (isForeign || route.schema?.hide || (route.url ?? pathOf(request.url)).startsWith('/_sandbox')) return undefined
+  return tenant?.clientId ?? claimedClient(request, registry) ?? DEMO_CLIENT.clientId
+}
+
+/** Returns the client that a refused request names by its credentials or its token. */
+function claimedClient(request: FastifyRequest, registry: TenantRegistry): string | undefined {
+  const { client_id: clientId } = (request.body ?? {}) as { client_id?: unknown }
+  if (typeof clientId === 'string' && registry.has(clientId)) return clientId
+  const token = bearerOf(request)
+  return token === undefined ? undefined : registry.ownerOf(token)
+}
+
+/** Forgets the exchanges of clients that are reset or removed. */
+export const forgetExchanges = (requestLog: RequestLog, coverage: Coverage, waiters: EventWaiters): TenantListener => ({
+  onCreated({ clientId }, { reason }) {
+    if (reason !== 'reset') return
+    requestLog.remove(clientId)
+    coverage.remove(clientId)
+  },
+  onRemoved(clientId, reason) {
+    if (reason === 'released') return
+    requestLog.remove(clientId)
+    coverage.remove(clientId)
+    waiters.wake(clientId)
+  },
+})

@@ -1,0 +1,74 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyBaseLogger } from 'fastify'
+import fastify, { LogController } from 'fastify'
+import { closing } from './closing.js'
+import { errorHandler } from './error-handler.js'
+import { hints } from './hints.js'
+import { logging } from './logging.js'
+import { notFound } from './not-found.js'
+import { routeFacts } from './operations.js'
+import { clientErrorHandler, protocol } from './protocol.js'
+import { requestContext } from './request-context.js'
+import { createRequestIds } from './request-id.js'
+import { serializerCompiler } from './serialization.js'
+import { toRoutable } from './url.js'
+import { validation, validatorCompiler } from './validation.js'
+import { webAccess } from './web-access.js'
+
+/** The size of a body (decisions §1) and of the request line with all headers, in bytes. */
+const BODY_LIMIT = 1024 * 1024
+const HEADER_LIMIT = 16 * 1024
+
+export interface AppOptions {
+  readonly logger: FastifyBaseLogger | undefined
+  /** The milliseconds in which a request must arrive. */
+  readonly requestTimeout: number
+  /** Host names of the server beside local ones. */
+  readonly allowedHosts: readonly string[]
+  /** The origins whose web pages may call `/api/v1`. */
+  readonly corsOrigins: readonly string[]
+  /** Returns the URL of the server. */
+  publicUrl(): string
+}
+
+/** Creates a Fastify server with all that the wire needs, and without routes. */
+export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl }: AppOptions) {
+  const requestIds = createRequestIds()
+  const app = fastify({
+    ...(logger !== undefined && { loggerInstance: logger }),
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: requestIds.of,
+    requestIdHeader: false,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout,
+    return503OnClosing: false,
+    rewriteUrl: toRoutable,
+    clientErrorHandler: clientErrorHandler(requestIds.next),
+    // A value of any length reaches validation, which refuses its length (decisions §1).
+    routerOptions: { maxParamLength: HEADER_LIMIT },
+    // Node would answer these requests by itself, without the envelope.
+    http: {
+      requireHostHeader: false,
+      maxHeaderSize: HEADER_LIMIT,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(requestTimeout, 1000),
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  // Headers are bounded by their size. Node would drop some above a number in silence.
+  app.server.maxHeadersCount = 0
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+
+  // Hooks run in this order.
+  app.register(routeFacts)
+  app.register(errorHandler)
+  app.register(requestContext)
+  app.register(closing)
+  app.register(protocol, { nextRequestId: requestIds.next })
+  app.register(webAccess, { allowedHosts, corsOrigins, publicUrl })
+  app.register(notFound)
+  app.register(logging)
+  app.register(validation)
+  app.register(hints)
+  return app
+}
