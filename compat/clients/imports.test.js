@@ -81,16 +81,16 @@ after(() => sandbox.close())
 async function send({ method, path, values, headers, body }) {
   const client = await sandbox.fork()
   const url = values.reduce((url, value) => url.replace(/:\w+/, value), path)
-  const isForm = path === '/api/v1/oauth/token'
   const response = await fetch(sandbox.url + url, {
     method,
     headers: { authorization: `Bearer ${await client.token()}`, ...headers },
-    ...(body && { body: isForm ? new URLSearchParams(body) : JSON.stringify(body) }),
+    ...(body && { body: isToken({ path }) ? new URLSearchParams(body) : JSON.stringify(body) }),
   })
   return response.status
 }
 
 const byName = (a, b) => (a.name < b.name ? -1 : 1)
+const isToken = ({ path }) => path === '/api/v1/oauth/token'
 const isUpload = ({ path }) => path.endsWith('/document')
 
 for (const [name, load] of Object.entries({ Postman: importToPostman, Bruno: importToBruno })) {
@@ -98,15 +98,10 @@ for (const [name, load] of Object.entries({ Postman: importToPostman, Bruno: imp
     const { server, requests } = await load()
     assert.equal(server, SERVER)
     const imported = requests.map(({ headers: _headers, ...request }) => ({ body: undefined, ...request }))
-    // The converter of Postman ignores the example of a form.
-    const [token] = operations.filter(({ path }) => path === '/api/v1/oauth/token')
-    const form = name === 'Postman' && {
-      client_id: 'string',
-      client_secret: 'string',
-      grant_type: 'client_credentials',
-    }
-    const expected = operations.map(operation => (operation === token && form ? { ...token, body: form } : operation))
-    assert.deepEqual(imported.sort(byName), expected.sort(byName))
+    // The converter of Postman ignores the example of a form. It makes up the values, so only the names are compared.
+    const comparable = request =>
+      name === 'Postman' && isToken(request) ? { ...request, body: Object.keys(request.body).sort() } : request
+    assert.deepEqual(imported.map(comparable).sort(byName), operations.map(comparable).sort(byName))
   })
 
   test(`${name}: sends the imported requests, and each succeeds`, async () => {
