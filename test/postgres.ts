@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from './free-port.js'
@@ -33,7 +34,6 @@ const programs = findPrograms()
 
 /** Whether Postgres is installed. Without it, tests are left out with this reason. */
 export const postgresSkip = programs === undefined ? 'Postgres is not installed (apt-get install postgresql)' : false
-if (postgresSkip !== false && process.env.REQUIRE_POSTGRES === '1') throw new Error(postgresSkip)
 
 /** Postgres refuses to run as root. */
 const user = (): SpawnOptions => {
@@ -42,7 +42,13 @@ const user = (): SpawnOptions => {
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** Starts a server. Remove it at the end. */
+/**
+ * A script that runs a program. If descriptor 3 closes before a line comes, the process of the test is gone: then the
+ * script kills the program and removes its folder.
+ */
+const WATCHED = '(read -r _ <&3 || { kill -QUIT $$; sleep 2; rm -rf "$0"; }) & exec "$@" 3<&-'
+
+/** Starts a server. Remove it at the end. If the process is killed before, the server ends too. */
 export async function startPostgres(): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'payments-sandbox-postgres-'))
   const owner = user()
@@ -67,8 +73,21 @@ export async function startPostgres(): Promise<Postgres> {
   }
 
   async function start() {
-    const settings = ['-D', data, '-p', String(port), '-k', folder, '-h', '127.0.0.1']
-    child = spawn(join(programs as string, 'postgres'), settings, options)
+    const command = [
+      join(programs as string, 'postgres'),
+      '-D',
+      data,
+      '-p',
+      String(port),
+      '-k',
+      folder,
+      '-h',
+      '127.0.0.1',
+    ]
+    child = spawn('sh', ['-c', WATCHED, folder, ...command], {
+      ...options,
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    })
     for (;;) {
       const client = new pg.Client(urlOf('postgres'))
       client.on('error', () => {})
@@ -84,10 +103,14 @@ export async function startPostgres(): Promise<Postgres> {
   }
 
   async function stop() {
-    if (child === undefined || child.exitCode !== null) return
-    const exited = once(child, 'exit')
-    child.kill('SIGQUIT')
-    await exited
+    if (child === undefined) return
+    if (child.exitCode === null) {
+      const exited = once(child, 'exit')
+      child.kill('SIGQUIT')
+      await exited
+    }
+    // Ends the watch.
+    ;(child.stdio[3] as Writable).end('\n')
     child = undefined
   }
 

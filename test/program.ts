@@ -46,7 +46,7 @@ export const program: Program = {
  * Without coverage it has no hooks, and starts faster.
  */
 export const coveredProgram: Program =
-  process.env.TAP_DISABLE_COVERAGE === '1'
+  process.env.NODE_V8_COVERAGE === undefined
     ? program
     : {
         command: [process.execPath, ...process.execArgv],

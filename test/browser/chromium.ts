@@ -1,20 +1,21 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import { pathToFileURL } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 
 interface Teardown {
   teardown(close: () => Promise<void>): void
 }
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'] as const
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'] as const
 
 /** The path of the browser: the variable CHROMIUM, else the first of its usual names on PATH. Empty or undefined: none. */
 export const executablePath = process.env.CHROMIUM ?? NAMES.map(findOnPath).find(path => path !== undefined)
 
 /** The options of a test that needs a browser: `t.test(title, needsChromium, async t => …)`. */
 export const needsChromium = {
-  skip: !executablePath && 'needs Chromium: install the package chromium, or set CHROMIUM to its path',
+  skip: !executablePath && 'needs Chromium: install the package chromium-headless-shell, or set CHROMIUM to its path',
 }
 
 /**
@@ -50,6 +51,30 @@ export async function openBrowser(t: Teardown, { hosts = [] }: { hosts?: readonl
   })
   t.teardown(() => browser.close())
   return browser
+}
+
+/** The address of a module that only browsers run, with the path of its file as the group. */
+const BROWSER_MODULE = /\/pay\/assets\/(.*\/browser\/.*)$/
+const SDK = 'areas/payout-links/browser/sdk.js'
+let reports = 0
+
+/**
+ * Adds the modules that a page runs from now on to the coverage of Node (NODE_V8_COVERAGE). Without it, does nothing.
+ *
+ * Chromium and Node count in the same form. Frames of other sites, and pages that a test closes, are not counted.
+ */
+export async function measureCoverage(t: Teardown, page: Page): Promise<void> {
+  const folder = process.env.NODE_V8_COVERAGE
+  if (folder === undefined) return
+  await page.coverage.startJSCoverage({ resetOnNavigation: false })
+  t.teardown(async () => {
+    if (page.isClosed()) return
+    const result = (await page.coverage.stopJSCoverage()).flatMap(({ url, scriptId, functions }) => {
+      const path = url.endsWith('/sdk/v1.js') ? SDK : BROWSER_MODULE.exec(url)?.[1]
+      return path === undefined ? [] : { scriptId, url: pathToFileURL(join('build/src', path)).href, functions }
+    })
+    writeFileSync(join(folder, `coverage-${process.pid}-browser-${++reports}.json`), JSON.stringify({ result }))
+  })
 }
 
 function findOnPath(name: string): string | undefined {

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { createLink } from '../areas/pages.js'
 import { assertAccessible } from './accessibility.js'
-import { needsChromium, openBrowser } from './chromium.js'
+import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
 import type { Site } from './pages.js'
 import { startPartner, startSite } from './pages.js'
 
@@ -40,6 +40,7 @@ t.test('payout links in a browser', needsChromium, async t => {
     const context = await browser.newContext({ locale: 'en-GB', ...options })
     t.teardown(() => context.close())
     const page = await context.newPage()
+    if (options.javaScriptEnabled !== false) await measureCoverage(t, page)
     page.on('pageerror', error => t.fail(String(error)))
     page.on('console', message => {
       if (message.text().includes('Content Security Policy')) t.fail(message.text())
@@ -348,6 +349,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   async function shop(t: Test, id: string, { origin = allowed, query = '' } = {}): Promise<Page> {
     const page = await browser.newPage({ locale: 'en-GB' })
     t.teardown(() => page.close())
+    await measureCoverage(t, page)
     // Timers of the page run when the test says so.
     await page.clock.install()
     await page.goto(`${origin}/?url=${encodeURIComponent(`${site.url}/pay/${id}${query}`)}`)
@@ -473,6 +475,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   t.test('the demo embeds a link from a second origin', async t => {
     const page = await browser.newPage({ locale: 'en-GB' })
     t.teardown(() => page.close())
+    await measureCoverage(t, page)
     await page.goto(`${site.url}/_sandbox/embed-demo`)
     await page.getByRole('button', { name: 'Create and embed a payout link' }).click()
     const frame = page.frameLocator('iframe')

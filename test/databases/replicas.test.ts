@@ -2,21 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
-import { openPostgres } from '../src/turns/postgres.js'
-import type { LogRow } from '../src/turns/tenant-log.js'
-import { bill, build } from './helper.js'
-import { serveLog, stateOf } from './persistence/helper.js'
-import { postgresSkip, startPostgres } from './postgres.js'
-import type { Outgoing, Played, RandomRequest, Transport } from './random-requests.js'
-import { createPlayer, injecting, randomRequest } from './random-requests.js'
-import { isTimeless, PUBLIC_URL, Server } from './server-process.js'
+import { openPostgres } from '../../src/turns/postgres.js'
+import type { LogRow } from '../../src/turns/tenant-log.js'
+import { bill, build } from '../helper.js'
+import { serveLog, stateOf } from '../persistence/helper.js'
+import { postgresSkip, startPostgres } from '../postgres.js'
+import type { Outgoing, Played, RandomRequest, Transport } from '../random-requests.js'
+import { createPlayer, injecting, randomRequest } from '../random-requests.js'
+import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
 
 // Persistence: three servers on Postgres behind a client that takes them in turn, while servers are killed and started
 // again, and while the database is away.
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const TENANTS = IS_LONG ? 20 : 4
-const OPERATIONS = IS_LONG ? 5000 : 400
+const OPERATIONS = IS_LONG ? 5000 : 150
 /** The clients that use one tenant at the same time. */
 const WORKERS = 6
 const PAUSE_MS = 100
@@ -189,14 +189,14 @@ t.test('persistence: three servers on Postgres', { skip: postgresSkip }, async t
   }
 
   t.test(`${OPERATIONS} random operations of ${TENANTS} tenants, while servers are killed`, async t => {
-    const { acknowledged, kills } = await run(t, cluster => cluster.killInTurn(IS_LONG ? 1000 : 300))
+    const { acknowledged, kills } = await run(t, cluster => cluster.killInTurn(IS_LONG ? 1000 : 100))
     t.ok(acknowledged > OPERATIONS / 2, `${acknowledged}`)
     t.ok(kills > 0, `${kills}`)
   })
 
   t.test(`${OPERATIONS} random operations, while the database is away`, async t => {
     const { unavailable } = await run(t, async () => {
-      await pause(500)
+      await pause(PAUSE_MS)
       await postgres.stop()
       await pause(IS_LONG ? 10_000 : 1000)
       await postgres.start()
@@ -207,7 +207,7 @@ t.test('persistence: three servers on Postgres', { skip: postgresSkip }, async t
   t.test(`${OPERATIONS} random operations of ${WORKERS} clients of one tenant, while servers are killed`, async t => {
     const url = await postgres.createDatabase()
     const cluster = await createCluster(t, url)
-    const killing = cluster.killInTurn(IS_LONG ? 1000 : 300)
+    const killing = cluster.killInTurn(IS_LONG ? 1000 : 100)
     const known = { token: '', count: 1000, MND: ['MND-NONE'], COL: ['COL-NONE'], LINK: ['pl_nothing'] }
     const clientId = 'shared'
     const acknowledged: string[] = []

@@ -6,11 +6,11 @@ import { DatabaseError } from '../../src/turns/tenant-log.js'
 import { claim } from '../areas/pages.js'
 import { bill, call, connect, payoutLink, requestToken } from '../helper.js'
 import { refused } from '../http/raw.js'
+import type { Stored, StoredOptions } from '../persistence/helper.js'
+import { operationsOf, resume, serveLog, stateOf } from '../persistence/helper.js'
+import { testLog } from '../persistence/log-contract.js'
 import type { Postgres } from '../postgres.js'
 import { postgresSkip, startPostgres } from '../postgres.js'
-import type { Stored, StoredOptions } from './helper.js'
-import { operationsOf, resume, serveLog, stateOf } from './helper.js'
-import { testLog } from './log-contract.js'
 
 const logger = { error() {}, info() {} }
 

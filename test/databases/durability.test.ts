@@ -4,11 +4,11 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
-import { bill, build } from './helper.js'
-import { postgresSkip, startPostgres } from './postgres.js'
-import type { Outgoing, Played, RandomRequest, Transport } from './random-requests.js'
-import { createPlayer, injecting, randomRequests } from './random-requests.js'
-import { isTimeless, PUBLIC_URL, Server } from './server-process.js'
+import { bill, build } from '../helper.js'
+import { postgresSkip, startPostgres } from '../postgres.js'
+import type { Outgoing, Played, RandomRequest, Transport } from '../random-requests.js'
+import { createPlayer, injecting, randomRequests } from '../random-requests.js'
+import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
 
 // Persistence: `kill -9` at random moments during writes. Every acknowledged write is there after the restart, and no
 // other is there in part.
