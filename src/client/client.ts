@@ -1,25 +1,33 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import { randomUUID } from 'node:crypto'
-import type { Currency, Region } from '../core/rules/regions.js'
-import { CURRENCIES, regionOf } from '../core/rules/regions.js'
-import type { Request } from './connection.js'
+import type { Region } from '../core/rules/regions.js'
+import type { Call, Connection } from './connection.js'
 import { createConnection } from './connection.js'
 import { createEvents } from './events.js'
 import { toExpectationError } from './expectation.js'
+import { createRecords } from './records.js'
 import type {
-  Account,
-  Bill,
-  Collection,
-  CollectionSummary,
-  Counterparty,
+  ArmedOutcome,
+  ClockAdvanced,
+  ClockState,
+  ClockStep,
+  Coverage,
   Deprecation,
+  DeprecationRequest,
   Expectation,
-  Explained,
-  Mandate,
+  Fault,
+  FaultRequest,
+  LoggedExchange,
+  OutcomeRequest,
   OutcomeTable,
-  PayoutLink,
+  Recording,
+  RequestFilter,
   ResetResult,
-  Sandbox,
+  SeedRecords,
+  SeedResult,
   Settings,
+  State,
   Verification,
 } from './types.js'
 
@@ -35,39 +43,163 @@ export interface ClientOptions {
   closed?(): Promise<void> | void
 }
 
-/** Creates a client of a sandbox server. Sends no request. */
-export function createClient(options: ClientOptions): Sandbox {
-  const { url, clientId, clientSecret, adminToken, settings: initial, closed } = options
-  const connection = createConnection({ url, adminToken })
-  const { events, forget } = createEvents(connection, clientId)
-  const forks = new Set<Sandbox>()
-
-  /** Calls a route of the control plane with this client id. */
-  const control = <T>(method: Request['method'], path: string, { body, query }: Pick<Request, 'body' | 'query'> = {}) =>
-    connection.call<T>({ method, path: `/_sandbox${path}`, query: { client: clientId, ...query }, body })
+/** Creates the methods of a client, but those of events and records. `forget` resets the positions of `events.next`. */
+function createCalls(connection: Connection, control: Call, forget: () => void, options: ClientOptions) {
+  const { url, clientId, clientSecret, settings: initial } = options
 
   const all = async <T>(path: string, filter: object = {}) =>
     (await control<{ data: T[] }>('GET', path, { query: { ...filter } })).data
 
   const remove = async (path: string) => (await control<{ removed: number }>('DELETE', path)).removed
 
-  /** Creates the methods that explain and change the records of an area. */
-  function records<R>(area: string) {
-    const pathOf = (reference: string, verb = '') => `/${area}/${encodeURIComponent(reference)}${verb}`
-    return {
-      explain: (reference: string, query: Request['query'] = {}) =>
-        control<Explained<R>>('GET', pathOf(reference), { query }),
-      move: (verb: string) => (reference: string, body?: object) =>
-        control<Explained<R>>('POST', pathOf(reference, `/${verb}`), { body }),
-      setOutcome: (reference: string, outcome: string) =>
-        control<Explained<R>>('PUT', pathOf(reference, '/outcome'), { body: { outcome } }),
-    }
-  }
+  const verify = (expectation: Expectation): Promise<Verification> =>
+    control('POST', '/requests/verify', { body: expectation })
+  const settings = (changes?: Partial<Settings>): Promise<Settings> =>
+    changes === undefined ? control('GET', '/settings') : control('PUT', '/settings', { body: changes })
 
-  const collection = records<Collection>('direct-debit')
-  const mandate = records<Mandate>('mandates')
-  const payoutLink = records<PayoutLink>('payout-links')
-  const bill = records<Bill>('bills')
+  return {
+    /** The URL of the server without a trailing slash. The API is at `${url}/api/v1/…`. */
+    url,
+    /** The `client_id` of the application. */
+    clientId,
+    /** The `client_secret` of the application. */
+    clientSecret,
+    /** The clock of the client. */
+    clock: {
+      get: (): Promise<ClockState> => control('GET', '/clock'),
+      /** Stops the clock. */
+      freeze: (): Promise<ClockState> => control('PATCH', '/clock', { body: { mode: 'frozen' } }),
+      /** Starts the clock. */
+      resume: (): Promise<ClockState> => control('PATCH', '/clock', { body: { mode: 'running' } }),
+      /** Sets the rate of a running clock: 1 to 86400 seconds per second. */
+      setRate: (rate: number): Promise<ClockState> => control('PATCH', '/clock', { body: { rate } }),
+      /** Moves the clock forward. Scheduled events happen at their own times. Tokens can expire. */
+      advance: (step: ClockStep): Promise<ClockAdvanced> => control('POST', '/clock/advance', { body: step }),
+    },
+    /** The faults of the client, in the order of arming. */
+    faults: {
+      /** Arms a fault. Rejects if the fault can never fire. */
+      arm: (fault: FaultRequest): Promise<Fault> => control('POST', '/faults', { body: fault }),
+      /** Lists all faults, including spent and expired ones. */
+      list: (): Promise<Fault[]> => all('/faults'),
+      async remove(id: string): Promise<void> {
+        await remove(`/faults/${encodeURIComponent(id)}`)
+      },
+      /** Removes all faults. Resolves to their number. */
+      clear: (): Promise<number> => remove('/faults'),
+    },
+    /** The request log of the client. It is bounded: the oldest requests are dropped first. */
+    requests: {
+      /** Lists the requests of the application with their responses. Secrets are masked. */
+      list: (filter?: RequestFilter): Promise<LoggedExchange[]> => all('/requests', filter),
+      /** Counts the requests that match. */
+      verify,
+      /** Counts the requests that match. Rejects with an `ExpectationError` if the expectation does not hold. */
+      async expect(expectation: Expectation): Promise<Verification> {
+        const verification = await verify(expectation)
+        if (!verification.matched) throw toExpectationError(expectation, verification)
+        return verification
+      },
+      /** Empties the log. Resolves to the number of requests. */
+      clear: (): Promise<number> => remove('/requests'),
+    },
+    /** The armed outcomes of the client, in the order of arming. */
+    outcomes: {
+      /** Steers the next matching collections or payout links that the API creates. Rejects if it can never apply. */
+      arm: (outcome: OutcomeRequest): Promise<ArmedOutcome> => control('POST', '/outcomes', { body: outcome }),
+      /** Lists all armed outcomes, including spent ones. */
+      list: async (): Promise<ArmedOutcome[]> => (await control<OutcomeTable>('GET', '/outcomes')).armed,
+      async remove(id: string): Promise<void> {
+        await remove(`/outcomes/${encodeURIComponent(id)}`)
+      },
+      /** Removes all armed outcomes. Resolves to their number. */
+      clear: (): Promise<number> => remove('/outcomes'),
+    },
+    /** The deprecated operations of the client. */
+    deprecations: {
+      list: (): Promise<Deprecation[]> => all('/deprecations'),
+      /** Replaces all deprecations. */
+      set: async (deprecations: readonly DeprecationRequest[]): Promise<Deprecation[]> =>
+        (await control<{ data: Deprecation[] }>('PUT', '/deprecations', { body: { data: deprecations } })).data,
+      /** Removes all deprecations. Resolves to their number. */
+      clear: (): Promise<number> => remove('/deprecations'),
+    },
+    /** Expires all tokens of the client. */
+    async expireTokens(): Promise<void> {
+      await control('POST', '/tokens/expire')
+    },
+    /** Adds the records of a fixture or given records; adds all of them or none. */
+    seed: (what: string | SeedRecords): Promise<SeedResult> =>
+      control('POST', '/seed', { body: typeof what === 'string' ? { fixture: what } : { records: what } }),
+    /** Changes the given settings. Resolves to all settings. */
+    settings,
+    /** Restores the initial state: records, clock, ids, settings, faults, requests, events, tokens. */
+    async reset(): Promise<ResetResult> {
+      const result = await control<ResetResult>('POST', '/reset')
+      forget()
+      if (initial !== undefined) await settings(initial)
+      return result
+    },
+    /** Reports the operations, statuses, error codes, states and pages that the application has met, and missed. */
+    coverage: (): Promise<Coverage> => control('GET', '/coverage'),
+    /** Exports the client as one document. */
+    state: (): Promise<State> => control('GET', '/state'),
+    /** Replaces the whole client by a state document, or fails without a change. */
+    async restore(state: State): Promise<ResetResult> {
+      const result = await control<ResetResult>('PUT', '/state', { body: state })
+      forget()
+      return result
+    },
+    /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
+    recording: (): Promise<Recording> => control('GET', '/recording'),
+    /**
+     * Removes the client with all records from the server. Later calls reject.
+     *
+     * A client that always exists is reset instead: that of `createSandbox`, `sandbox-client`, and listed ones.
+     * Resolves to whether the client is removed.
+     */
+    async delete(): Promise<boolean> {
+      const path = `/_sandbox/clients/${encodeURIComponent(clientId)}`
+      const { removed } = await connection.call<{ removed: number }>({ method: 'DELETE', path })
+      forget()
+      return removed === 1
+    },
+  }
+}
+
+/**
+ * A client of a sandbox server: the credentials of the application and the control plane.
+ *
+ * All methods act on this client over HTTP. Each of them can reject with a `SandboxError`.
+ */
+export interface Sandbox
+  extends Readonly<ReturnType<typeof createCalls>>,
+    Readonly<ReturnType<typeof createRecords>>,
+    Readonly<Pick<ReturnType<typeof createEvents>, 'events'>> {
+  /** Requests a new access token. The request log contains this request. */
+  token(): Promise<string>
+  /** Creates an independent copy of the client with the same secret. Default: a random client id. */
+  fork(clientId?: string): Promise<Sandbox>
+  /**
+   * Closes the sandbox and its forks: pending calls reject and streams end.
+   *
+   * Closes the server too if `createSandbox` started it. A second call has no effect.
+   */
+  close(): Promise<void>
+  /** Closes the sandbox, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
+  /** Starts to close the sandbox and does not wait, for `using`. */
+  [Symbol.dispose](): void
+}
+
+/** Creates a client of a sandbox server. Sends no request. */
+export function createClient(options: ClientOptions): Sandbox {
+  const { url, clientId, clientSecret, adminToken, closed } = options
+  const connection = createConnection({ url, adminToken })
+  const forks = new Set<Sandbox>()
+
+  const control: Call = (method, path, { body, query } = {}) =>
+    connection.call({ method, path: `/_sandbox${path}`, query: { client: clientId, ...query }, body })
 
   async function token() {
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
@@ -79,35 +211,11 @@ export function createClient(options: ClientOptions): Sandbox {
     return access_token
   }
 
-  /** Returns a function that sends requests of the API in a region, all with one new token. */
-  async function apiIn(region: Region) {
+  async function apiIn(region: Region): Promise<Call> {
     const headers = { authorization: `Bearer ${await token()}`, 'x-region': region }
-    return <T>(method: Request['method'], path: string, { body, query }: Pick<Request, 'body' | 'query'> = {}) =>
-      connection.call<T>({ method, path: `/api/v1${path}`, headers, body, query })
+    return (method, path, { body, query } = {}) =>
+      connection.call({ method, path: `/api/v1${path}`, headers, body, query })
   }
-
-  const create = async <T>(path: string, body: object, region: Region = 'EU') =>
-    (await apiIn(region))<T>('POST', path, { body })
-
-  /** Returns the matching records of all pages. */
-  async function list<T>(path: string, filter: object = {}, region: Region = 'EU'): Promise<T[]> {
-    const send = await apiIn(region)
-    const records: T[] = []
-    for (let cursor: string | undefined; ; ) {
-      const query = { ...filter, limit: MAX_PAGE, cursor }
-      const { data, nextCursor } = await send<{ data: T[]; nextCursor?: string | null }>('GET', path, { query })
-      records.push(...data)
-      if (typeof nextCursor !== 'string') return records
-      cursor = nextCursor
-    }
-  }
-
-  const verify = (expectation: Expectation) => control<Verification>('POST', '/requests/verify', { body: expectation })
-
-  const settings = (changes?: Partial<Settings>) =>
-    changes === undefined
-      ? control<Settings>('GET', '/settings')
-      : control<Settings>('PUT', '/settings', { body: changes })
 
   async function close() {
     connection.close()
@@ -115,128 +223,17 @@ export function createClient(options: ClientOptions): Sandbox {
     await closed?.()
   }
 
+  const { forget, ...events } = createEvents(connection, clientId)
   return {
-    url,
-    clientId,
-    clientSecret,
-    clock: {
-      get: () => control('GET', '/clock'),
-      freeze: () => control('PATCH', '/clock', { body: { mode: 'frozen' } }),
-      resume: () => control('PATCH', '/clock', { body: { mode: 'running' } }),
-      setRate: rate => control('PATCH', '/clock', { body: { rate } }),
-      advance: step => control('POST', '/clock/advance', { body: step }),
-    },
-    faults: {
-      arm: fault => control('POST', '/faults', { body: fault }),
-      list: () => all('/faults'),
-      async remove(id) {
-        await remove(`/faults/${encodeURIComponent(id)}`)
-      },
-      clear: () => remove('/faults'),
-    },
-    requests: {
-      list: filter => all('/requests', filter),
-      verify,
-      async expect(expectation) {
-        const verification = await verify(expectation)
-        if (!verification.matched) throw toExpectationError(expectation, verification)
-        return verification
-      },
-      clear: () => remove('/requests'),
-    },
-    events,
-    outcomes: {
-      arm: outcome => control('POST', '/outcomes', { body: outcome }),
-      list: async () => (await control<OutcomeTable>('GET', '/outcomes')).armed,
-      async remove(id) {
-        await remove(`/outcomes/${encodeURIComponent(id)}`)
-      },
-      clear: () => remove('/outcomes'),
-    },
-    collections: {
-      list: filter => list<CollectionSummary>('/direct-debit', filter),
-      create: body => create('/direct-debit', body),
-      setOutcome: collection.setOutcome,
-      explain: reference => collection.explain(reference),
-      submit: collection.move('submit'),
-      process: collection.move('process'),
-      settle: collection.move('settle'),
-      fail: collection.move('fail'),
-      reject: collection.move('reject'),
-      return: collection.move('return'),
-      cancel: collection.move('cancel'),
-    },
-    mandates: {
-      list: filter => list<Mandate>('/mandates', filter),
-      create: body => create('/mandates', body),
-      explain: reference => mandate.explain(reference),
-      activate: mandate.move('activate'),
-      fail: mandate.move('fail'),
-      cancel: mandate.move('cancel'),
-      expire: mandate.move('expire'),
-    },
-    payoutLinks: {
-      create: body => create('/payout-links', body, regionFor(body)),
-      setOutcome: payoutLink.setOutcome,
-      explain: reference => payoutLink.explain(reference),
-      claim: payoutLink.move('claim'),
-      decline: payoutLink.move('decline'),
-      process: payoutLink.move('process'),
-      pay: payoutLink.move('pay'),
-      fail: payoutLink.move('fail'),
-      expire: payoutLink.move('expire'),
-    },
-    bills: {
-      list: (filter, { region } = {}) => list<Bill>('/bills', filter, region),
-      create: body => create('/bills', body, regionFor(body)),
-      explain: (reference, { region } = {}) => bill.explain(reference, { region }),
-    },
-    counterparties: {
-      async update(reference, changes, { region = 'EU' } = {}) {
-        const send = await apiIn(region)
-        return send<Counterparty>('PATCH', `/counterparties/${encodeURIComponent(reference)}`, { body: changes })
-      },
-    },
-    accounts: {
-      list: (filter, { region } = {}) => list<Account>('/accounts', filter, region),
-    },
-    deprecations: {
-      list: () => all('/deprecations'),
-      set: async deprecations =>
-        (await control<{ data: Deprecation[] }>('PUT', '/deprecations', { body: { data: deprecations } })).data,
-      clear: () => remove('/deprecations'),
-    },
+    ...createCalls(connection, control, forget, options),
+    ...createRecords(control, apiIn),
+    ...events,
     token,
-    async expireTokens() {
-      await control('POST', '/tokens/expire')
-    },
-    seed: what => control('POST', '/seed', { body: typeof what === 'string' ? { fixture: what } : { records: what } }),
-    settings,
-    async reset() {
-      const result = await control<ResetResult>('POST', '/reset')
-      forget()
-      if (initial !== undefined) await settings(initial)
-      return result
-    },
-    coverage: () => control('GET', '/coverage'),
-    state: () => control('GET', '/state'),
-    async restore(state) {
-      const result = await control<ResetResult>('PUT', '/state', { body: state })
-      forget()
-      return result
-    },
     async fork(forkId = `${clientId.slice(0, MAX_PREFIX)}-${randomUUID().slice(0, 8)}`) {
       await control('POST', '/fork', { body: { clientId: forkId } })
       const fork = createClient({ ...options, clientId: forkId, closed: () => void forks.delete(fork) })
       forks.add(fork)
       return fork
-    },
-    recording: () => control('GET', '/recording'),
-    async delete() {
-      const path = `/_sandbox/clients/${encodeURIComponent(clientId)}`
-      const { removed } = await connection.call<{ removed: number }>({ method: 'DELETE', path })
-      forget()
-      return removed === 1
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -246,10 +243,3 @@ export function createClient(options: ClientOptions): Sandbox {
 
 /** The length of a client id, 64, without a hyphen and 8 random characters. */
 const MAX_PREFIX = 64 - 9
-
-/** The most records of a page of the API. */
-const MAX_PAGE = 500
-
-/** Returns the region of a new record. The server refuses an unknown currency, whatever the region. */
-const regionFor = ({ currency }: { readonly currency?: unknown }): Region =>
-  CURRENCIES.includes(currency as Currency) ? regionOf(currency as Currency) : 'EU'

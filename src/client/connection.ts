@@ -19,6 +19,9 @@ export interface Request {
   readonly signal?: Abort | undefined
 }
 
+/** Sends a request. Resolves to the JSON body of the response. @throws SandboxError */
+export type Call = <T>(method: Request['method'], path: string, options?: Pick<Request, 'body' | 'query'>) => Promise<T>
+
 /** Sends HTTP requests to a server until it is closed. */
 export interface Connection {
   readonly isClosed: boolean

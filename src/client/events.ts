@@ -1,7 +1,7 @@
 import { elapsed } from '../http/timers.js'
 import type { Connection, Request } from './connection.js'
 import { SandboxError } from './errors.js'
-import type { ClockState, Event, EventFilter, Events, NextOptions, StreamOptions } from './types.js'
+import type { ClockState, Event, EventFilter, NextOptions, StreamOptions } from './types.js'
 
 interface EventPage {
   readonly data: Event[]
@@ -15,7 +15,7 @@ const TIMEOUT_SECONDS = 4
 const MAX_WAIT_SECONDS = 60
 
 /** Creates the event methods of a client. `forget` resets the positions of `next`. */
-export function createEvents(connection: Connection, clientId: string): { events: Events; forget(): void } {
+export function createEvents(connection: Connection, clientId: string) {
   /** The number of the last event that `next` returned, by filter. */
   const positions = new Map<string, number>()
 
@@ -93,7 +93,23 @@ export function createEvents(connection: Connection, clientId: string): { events
     if (!isOver()) throw failure
   }
 
-  return { events: { list, next, stream }, forget: () => positions.clear() }
+  return {
+    /** The changes of state of the client's records. */
+    events: {
+      /** Lists all events in order. */
+      list,
+      /**
+       * Resolves to the next event of the filter, and waits for it if necessary.
+       *
+       * Each call with the same filter continues after the event of the last call.
+       * Rejects with a `SandboxError` of code TIMEOUT after the timeout.
+       */
+      next,
+      /** Yields all past and future events until the sandbox closes or the loop ends. */
+      stream,
+    },
+    forget: () => positions.clear(),
+  }
 }
 
 const matches = ({ to }: EventFilter, event: Event) => (to ?? event.to) === event.to

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
+import type { Sandbox, SandboxOptions, SeedRecords } from '../../src/client/index.js'
 import { connectSandbox, createSandbox, SandboxError } from '../../src/client/index.js'
-import type { Sandbox, SandboxOptions, SeedRecords } from '../../src/client/types.js'
 import { MONDAY } from '../helper.js'
 
 export const ADMIN_TOKEN = 'hush-hush'

@@ -1,7 +1,6 @@
 /** The methods that list, create and steer records, on a server in this process and on one that is connected to. */
 import type { Test } from 'tap'
 import t from 'tap'
-import { connectSandbox } from '../../src/client/index.js'
 import type {
   CollectionOutcome,
   NewBill,
@@ -9,7 +8,8 @@ import type {
   NewMandate,
   NewPayoutLink,
   Sandbox,
-} from '../../src/client/types.js'
+} from '../../src/client/index.js'
+import { connectSandbox } from '../../src/client/index.js'
 import { bill, collection, MONDAY, mandate, payoutLink } from '../helper.js'
 import { create, RECORDS, refusal, WAYS } from './helper.js'
 

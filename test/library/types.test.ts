@@ -2,7 +2,7 @@ import t from 'tap'
 import type { CollectionVerb } from '../../src/areas/direct-debit/lifecycle.js'
 import type { MandateVerb } from '../../src/areas/mandates/lifecycle.js'
 import type { PayoutLinkVerb } from '../../src/areas/payout-links/lifecycle.js'
-import type { Bills, ClockStep, Collections, Mandates, PayoutLinks } from '../../src/client/types.js'
+import type { Bills, ClockStep, Collections, Mandates, PayoutLinks } from '../../src/client/index.js'
 import type * as schemas from '../../src/control/schemas.js'
 
 // The library's own interfaces, compared with the server at compile time: `npm run typecheck` fails on a difference.
