@@ -71,7 +71,13 @@ export function createClock(start: ClockStart): Clock {
     for (let at = scheduler.nextAt(); at !== null && at <= to; at = scheduler.nextAt()) {
       const { item, work } = scheduler.take()
       if (at > now) now = at
-      work(item)
+      try {
+        work(item)
+      } catch (error) {
+        // The work has not happened, so it stays planned.
+        scheduler.plan(item, at, work)
+        throw error
+      }
     }
     if (to > now) now = to
   }
