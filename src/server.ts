@@ -30,6 +30,7 @@ import { createTenantRegistry } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
 import { createStoredTurns } from './turns/stored-turns.js'
 import { admission, apiTurns, pageTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
+import type { Turns } from './turns/turns.js'
 import { createMemoryTurns } from './turns/turns.js'
 
 export interface ServerOptions extends TenantRegistryOptions {
@@ -73,12 +74,13 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
   const coverage = createCoverage()
   const waiters = createEventWaiters(timers)
+  const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,
     ...(database !== undefined && { seed: database.seed, maxTenants: Number.POSITIVE_INFINITY }),
-    listeners: [...listeners, recorder, forgetExchanges(requestLog, coverage, waiters)],
+    listeners: [...listeners, recorder, forgetExchanges({ requestLog, coverage, waiters, afterwards })],
   })
-  const turns =
+  const turns: Turns =
     database === undefined
       ? createMemoryTurns({ registry, now, changed: waiters.wake })
       : createStoredTurns({

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { formatInstant } from '../core/time/time.js'
 import { bearerOf } from '../http/authenticate.js'
+import type { Eventually } from '../http/request-context.js'
 import { pathOf } from '../http/url.js'
 import type { TenantListener, TenantRegistry } from '../tenants/registry.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
@@ -64,17 +65,28 @@ function claimedClient(request: FastifyRequest, registry: TenantRegistry): strin
   return token === undefined ? undefined : registry.ownerOf(token)
 }
 
+export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'coverage'> {
+  readonly waiters: EventWaiters
+  /** Does some work once the changes of the turn in progress are stored. */
+  afterwards(work: () => Eventually<void>): void
+}
+
 /** Forgets the exchanges of clients that are reset or removed. */
-export const forgetExchanges = (requestLog: RequestLog, coverage: Coverage, waiters: EventWaiters): TenantListener => ({
-  onCreated({ clientId }, { reason }) {
-    if (reason !== 'reset') return
-    requestLog.remove(clientId)
-    coverage.remove(clientId)
-  },
-  onRemoved(clientId, reason) {
-    if (reason === 'released') return
-    requestLog.remove(clientId)
-    coverage.remove(clientId)
-    waiters.wake(clientId)
-  },
-})
+export function forgetExchanges({ requestLog, coverage, waiters, afterwards }: ForgetOptions): TenantListener {
+  const forget = (clientId: string) =>
+    afterwards(() => {
+      requestLog.remove(clientId)
+      coverage.remove(clientId)
+      waiters.wake(clientId)
+      // Later requests must not be removed with the earlier ones.
+      return requestLog.flush()
+    })
+  return {
+    onCreated({ clientId }, { reason }) {
+      if (reason === 'reset') forget(clientId)
+    },
+    onRemoved(clientId, reason) {
+      if (reason !== 'released') forget(clientId)
+    },
+  }
+}

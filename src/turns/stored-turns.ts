@@ -57,8 +57,10 @@ interface Slot {
   looks: ((error?: Error) => void)[] | undefined
 }
 
-/** A value, or the refusal of a request. */
-type Outcome<T> = { readonly value: T } | { readonly error: unknown }
+/** A value, or the refusal of a request. The answer waits for the work after the commit. */
+type Outcome<T> = ({ readonly value: T } | { readonly error: unknown }) & { readonly afterwards?: Promise<unknown> }
+
+type Afterwards = Parameters<Turns['afterwards']>[0]
 
 /**
  * Creates the turns of tenants that a database keeps. A tenant in memory is a copy of its rows.
@@ -71,6 +73,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   const { database, registry, logger, maxTenants, now, isInUse, changed, changedElsewhere } = options
   /** The tenant used longest ago comes first. */
   const slots = new Map<string, Slot>()
+  /** The work after the commit of the turn whose handler runs; undefined: none does. */
+  let afterCommit: Afterwards[] | undefined
 
   // ---------------------------------------------------------------------------------------------------------- memory
 
@@ -230,12 +234,15 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   // ----------------------------------------------------------------------------------------------------------- turns
 
   /** Does due work, then the work of a request. A refusal is an outcome, since due work stays. */
-  function attempt<T>(all: readonly Slot[], work: Work<T>, realNow: number): Outcome<T> {
+  function attempt<T>(all: readonly Slot[], work: Work<T>, realNow: number, later: Afterwards[]): Outcome<T> {
+    afterCommit = later
     try {
       for (const { clientId } of all) registry.peek(clientId)?.clock.sync(realNow)
       return { value: work.run(realNow) }
     } catch (error) {
       return { error }
+    } finally {
+      afterCommit = undefined
     }
   }
 
@@ -247,7 +254,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       const rows = new Map<Slot, TenantRow | undefined>()
       for (const slot of all) rows.set(slot, await load(slot, transaction))
       const realNow = now()
-      const outcome = attempt(all, work, realNow)
+      const later: Afterwards[] = []
+      const outcome = attempt(all, work, realNow, later)
       const written = new Map<Slot, { readonly stored: Stored | undefined }>()
       for (const slot of all) {
         const result = await write(slot, transaction, rows.get(slot), realNow)
@@ -258,7 +266,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       for (const [slot, { stored }] of written) slot.stored = stored
       if (written.size > 0) database.announce([...written.keys()].map(({ clientId }) => clientId))
       for (const { clientId } of all) changed(clientId)
-      return outcome
+      return { ...outcome, afterwards: Promise.all(later.map(work => work())) }
     } catch (error) {
       if (transaction !== undefined) {
         await transaction.rollback()
@@ -321,6 +329,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       }
       return takeTurn(all, work)
     })
+    await outcome.afterwards
     if ('error' in outcome) throw outcome.error
     return outcome.value
   }
@@ -377,6 +386,10 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
         })
       }
       return described
+    },
+    afterwards(work) {
+      if (afterCommit === undefined) void work()
+      else afterCommit.push(work)
     },
     check: () =>
       database.check().catch(error => {

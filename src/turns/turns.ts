@@ -31,6 +31,11 @@ export interface Turns {
   take<T>(clientId: string, work: Work<T>, other?: string): Eventually<T>
   /** Describes each tenant in a turn. */
   all<T>(describe: (tenant: Tenant) => T): Eventually<T[]>
+  /**
+   * Does some work once the changes of the turn in progress are stored, and before its answer. If they cannot be stored,
+   * it is not done. Without a turn, it is done at once.
+   */
+  afterwards(work: () => Eventually<void>): void
   /** Throws, or rejects with, SERVICE_UNAVAILABLE where requests cannot be served. */
   check(): Eventually<void>
 }
@@ -74,6 +79,7 @@ export function createMemoryTurns({ registry, now, changed }: MemoryTurnsOptions
         return describe(tenant)
       })
     },
+    afterwards: work => void work(),
     check() {},
   }
 }
