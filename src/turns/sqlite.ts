@@ -41,6 +41,7 @@ export async function openSqlite(folder: string, options: SqliteOptions): Promis
     fs.accessSync(resolve(folder), fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
     const { default: Libsql } = await import('libsql')
     if (!fs.existsSync(path)) create(Libsql, path, options.seed)
+    if (versionIn(path) === FORMER_VERSION) throw new DatabaseError(carryOver(JSON.stringify(path)))
     const connection = new Libsql(path)
     try {
       return createDatabase(connection, prepare(connection, path, options))
@@ -51,6 +52,19 @@ export async function openSqlite(folder: string, options: SqliteOptions): Promis
   } catch (error) {
     throw error instanceof DatabaseError ? error : new DatabaseError(describe(path, error as Error), { cause: error })
   }
+}
+
+/**
+ * Returns the `user_version` of a file of ours from its header; undefined: it is no such file. Unlike SQLite, it writes
+ * nothing, not even to the log beside the file.
+ * https://www.sqlite.org/fileformat2.html#the_database_header
+ */
+function versionIn(path: string): number | undefined {
+  const header = Buffer.alloc(100)
+  const file = fs.openSync(path, 'r')
+  fs.readSync(file, header)
+  fs.closeSync(file)
+  return header.readInt32BE(68) === APPLICATION_ID ? header.readInt32BE(60) : undefined
 }
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')
@@ -69,10 +83,6 @@ function prepare(connection: Connection, path: string, { seed, isSeedGiven }: Sq
   const version = numberOf('user_version')
   if (numberOf('application_id') !== APPLICATION_ID) {
     throw new DatabaseError(`${name} is not a database of payments-sandbox.`)
-  }
-  if (version === FORMER_VERSION) {
-    connection.pragma('locking_mode = NORMAL')
-    throw new DatabaseError(carryOver(name))
   }
   const migrations = readMigrations('sqlite')
   const latest = FIRST_VERSION + (migrations.at(-1)?.version ?? 0)
