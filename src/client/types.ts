@@ -39,7 +39,7 @@ export type Collection = collections.StoredCollection
 /** A collection in a list: without its reason code. */
 export type CollectionSummary = Static<typeof collections.CollectionSummary>
 export type Mandate = mandates.StoredMandate
-export type PayoutLink = payoutLinks.StoredPayoutLink
+export type PayoutLink = payoutLinks.PayoutLinkRecord
 export type CollectionStatus = Collection['status']
 export type MandateStatus = Mandate['status']
 export type PayoutLinkStatus = PayoutLink['status']

@@ -14,7 +14,7 @@ import {
   Decline,
   PayoutLinkOutcomeBody,
   PayoutLinkParams,
-  StoredPayoutLink,
+  PayoutLinkRecord,
 } from '../areas/payout-links/schemas.js'
 import { change, Event } from '../features/events/schemas.js'
 import { Cleared, ClientId, ClientQuery, client, Fidelity, Now } from '../features/schemas.js'
@@ -172,7 +172,7 @@ const explained = <R extends TProperties[string]>(title: string, record: R) =>
 
 export const ExplainedCollection = explained('ExplainedCollection', StoredCollection)
 export const ExplainedMandate = explained('ExplainedMandate', StoredMandate)
-export const ExplainedPayoutLink = explained('ExplainedPayoutLink', StoredPayoutLink)
+export const ExplainedPayoutLink = explained('ExplainedPayoutLink', PayoutLinkRecord)
 export const ExplainedBill = explained('ExplainedBill', Bill)
 
 /** The client ids that open registration takes (decisions §3). */

@@ -119,7 +119,7 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, 
         const receipt = receiptOf(ids, payoutLinkId)
         if (wantsJson(request)) return { ...changed, receipt }
         reply.code(303).header('location', addressOf(link, { ...(request.query as PageQuery), receipt }))
-        return null
+        return ''
       }
       if (action === 'decline') {
         const decline = remarks === undefined ? {} : { remarks }

@@ -158,14 +158,11 @@ export const Decline = Type.Object(
 )
 export type Decline = Static<typeof Decline>
 
-/** A stored link, with the members that only the control plane shows. */
-export const StoredPayoutLink = titled(
+/** A link with the members that only the control plane shows. */
+export const PayoutLinkRecord = titled(
   'PayoutLinkRecord',
   Type.Object({
     ...PayoutLink.properties,
-    url: Type.Optional(
-      assumed(PayoutLink.properties.url, 'The page of the link. It is not stored, and ignored where it is given.'),
-    ),
     cancellationComment: Type.Optional(documented(CancellationComment, 'Why the link was cancelled.')),
     claimedAt: Type.Optional(assumed(Moment, 'When the link was claimed.')),
     claim: Type.Optional(assumed(Claim, 'What the recipient filled in.')),
@@ -173,7 +170,20 @@ export const StoredPayoutLink = titled(
     outcome: Type.Optional(assumed(OneOf(...PAYOUT_LINK_OUTCOMES), 'The outcome that the control plane has set.')),
   }),
 )
-export type StoredPayoutLink = Static<typeof StoredPayoutLink>
+export type PayoutLinkRecord = Static<typeof PayoutLinkRecord>
+
+/** A link in a state document. Its `url` is made when the link is answered. */
+export const StoredPayoutLink = titled(
+  'StoredPayoutLink',
+  Type.Object({
+    ...PayoutLinkRecord.properties,
+    // Documents of earlier releases have it.
+    url: Type.Optional(
+      assumed(PayoutLink.properties.url, 'Ignored. The `url` of a link is made when the link is answered.'),
+    ),
+  }),
+)
+export type StoredPayoutLink = Omit<PayoutLinkRecord, 'url'>
 
 /** A link as fixtures and seeding give it: a request, in any state. */
 export const SeedPayoutLink = titled(
@@ -184,10 +194,10 @@ export const SeedPayoutLink = titled(
     status: Type.Optional(PayoutLink.properties.status),
     createdAt: Type.Optional(PayoutLink.properties.createdAt),
     updatedAt: Type.Optional(PayoutLink.properties.updatedAt),
-    cancellationComment: StoredPayoutLink.properties.cancellationComment,
-    claimedAt: StoredPayoutLink.properties.claimedAt,
-    claim: StoredPayoutLink.properties.claim,
-    decline: StoredPayoutLink.properties.decline,
+    cancellationComment: PayoutLinkRecord.properties.cancellationComment,
+    claimedAt: PayoutLinkRecord.properties.claimedAt,
+    claim: PayoutLinkRecord.properties.claim,
+    decline: PayoutLinkRecord.properties.decline,
   }),
 )
 export type SeedPayoutLink = Static<typeof SeedPayoutLink>

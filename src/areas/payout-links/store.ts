@@ -18,7 +18,15 @@ import type { PayoutMethod } from './methods.js'
 import { PAYOUT_METHODS, payoutMethods, processingAt } from './methods.js'
 import type { PayoutLinkOutcome } from './outcomes.js'
 import { STEERABLE_STATUSES } from './outcomes.js'
-import type { CancelPayoutLink, Claim, Decline, NewPayoutLink, SeedPayoutLink, StoredPayoutLink } from './schemas.js'
+import type {
+  CancelPayoutLink,
+  Claim,
+  Decline,
+  NewPayoutLink,
+  PayoutLinkRecord,
+  SeedPayoutLink,
+  StoredPayoutLink,
+} from './schemas.js'
 
 export interface PayoutLinkStoreOptions {
   readonly context: TenantContext
@@ -32,9 +40,6 @@ export interface PayoutLinkStoreOptions {
   /** Returns the name under which the tenant pays in a region. */
   payer(region: Region): string
 }
-
-/** A link with the address of its page. */
-type AnsweredPayoutLink = StoredPayoutLink & { readonly url: string }
 
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
 
@@ -123,7 +128,7 @@ export function createPayoutLinkStore({
   }
 
   /** Returns a link with the address of its page, which names the client: a fork has a link of the same id. */
-  const answered = (link: StoredPayoutLink): AnsweredPayoutLink => ({
+  const answered = (link: StoredPayoutLink): PayoutLinkRecord => ({
     ...link,
     url: `${publicUrl()}/pay/${link.payoutLinkId}?client=${encodeURIComponent(clientId)}`,
   })
@@ -151,7 +156,7 @@ export function createPayoutLinkStore({
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
      * ORIGIN_NOT_ALLOWED
      */
-    create(region: Region, input: NewPayoutLink): AnsweredPayoutLink {
+    create(region: Region, input: NewPayoutLink): PayoutLinkRecord {
       const link = build(region, input, clock.now())
       if (link.uiMode === 'embedded') assertOrigin(link.origin)
       const outcome = takeOutcome(link) as PayoutLinkOutcome | undefined
@@ -254,7 +259,7 @@ export function createPayoutLinkStore({
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND */
-    explain(payoutLinkId: string): Explained<AnsweredPayoutLink> {
+    explain(payoutLinkId: string): Explained<PayoutLinkRecord> {
       const explained = repository.explain(findEntry(payoutLinkId))
       return { ...explained, record: answered(explained.record) }
     },
@@ -296,7 +301,7 @@ export function createPayoutLinkStore({
 
     snapshot: repository.snapshot,
     /** Restores a snapshot into an empty store. @throws as the repository, DUPLICATE_REFERENCE (also across regions) */
-    restore(snapshots: readonly StatefulSnapshot<StoredPayoutLink>[], path: string): void {
+    restore(snapshots: readonly StatefulSnapshot<StoredPayoutLink & { readonly url?: string }>[], path: string): void {
       const known = new Set<string>()
       for (const [index, { record }] of snapshots.entries()) {
         const { payoutLinkId } = record
@@ -304,7 +309,11 @@ export function createPayoutLinkStore({
           throw errors.duplicateReference(`${path}.${index}.record.payoutLinkId`, payoutLinkId)
         known.add(payoutLinkId)
       }
-      repository.restore(snapshots, path)
+      repository.restore(
+        // Documents of earlier releases have the address.
+        snapshots.map(({ record: { url, ...record }, ...rest }) => ({ ...rest, record })),
+        path,
+      )
     },
 
     entries: repository.entries,
