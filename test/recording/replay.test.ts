@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { OWN_FIXTURES } from '../../src/package.js'
 import { loadFixtures } from '../../src/tenants/fixtures.js'
+import { claim, createLink, open, pagePath, submit, tokenOf } from '../areas/pages.js'
 import { command } from '../command.js'
 import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
 
@@ -56,6 +57,36 @@ t.test('replay: it prints that the recording stopped at its bound', async t => {
   t.equal(code, 0)
   t.match(stdout, /stopped at its bound/)
 })
+
+t.test(
+  'replay: claims and declines of pages, by forms and by JSON, also of a recording of an earlier release',
+  async t => {
+    const client = await connect(build(t))
+    const [claimed, posted, declined] = [await createLink(client), await createLink(client), await createLink(client)]
+    // The recording begins here, so its start has the links.
+    await client.control('PUT', '/state', (await client.control('GET', '/state')).body)
+    const form = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+    t.equal((await claim(client, claimed, form)).statusCode, 303)
+    const body = { action: 'claim', token: tokenOf(await open(client, posted)), ...form }
+    t.equal((await call(client.app, 'POST', pagePath(client, posted), { body })).status, 200)
+    const token = tokenOf(await open(client, declined))
+    t.equal((await submit(client, declined, { action: 'decline', token })).statusCode, 303)
+
+    const recording = (await client.control('GET', '/recording')).body
+    const same = { code: 0, stdout: 'acme: 3 requests, every answer is the same\n', stderr: '' }
+    t.same(await command(['replay', write(t, recording)]), same)
+    // Earlier releases stored the address of a link.
+    for (const { record } of recording.start.payoutLinks)
+      record.url = `http://127.0.0.1:8080/pay/${record.payoutLinkId}`
+    t.same(await command(['replay', write(t, recording)]), same)
+
+    recording.start.payoutLinks[0].record.status = 'CANCELLED'
+    t.match(await command(['replay', write(t, recording)]), {
+      code: 1,
+      stdout: /request 1 of 3 is answered otherwise: POST \/pay\/.*\n {2}recorded 303 \n {2}replayed 410 /,
+    })
+  },
+)
 
 t.test('replay: a request that had no answer yet is applied; a recording may be empty', async t => {
   const recording = await live(t)
