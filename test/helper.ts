@@ -99,8 +99,14 @@ export interface Client {
   advance(step: { by: string } | { to: string } | { toNextEvent: true }): Promise<Answer>
 }
 
-export async function connect(app: FastifyInstance, clientId = 'acme', region = 'EU'): Promise<Client> {
-  const issue = async () => (await requestToken(app, { client_id: clientId })).body.access_token as string
+export async function connect(
+  app: FastifyInstance,
+  clientId = 'acme',
+  region = 'EU',
+  clientSecret = 'secret',
+): Promise<Client> {
+  const credentials = { client_id: clientId, client_secret: clientSecret }
+  const issue = async () => (await requestToken(app, credentials)).body.access_token as string
   let token = await issue()
 
   const send = (method: string, url: string, options: CallOptions = {}) =>
@@ -111,7 +117,7 @@ export async function connect(app: FastifyInstance, clientId = 'acme', region = 
     })
   const control = (method: string, path: string, body?: unknown) => {
     const separator = path.includes('?') ? '&' : '?'
-    return call(app, method, `/_sandbox${path}${separator}client=${clientId}`, { body })
+    return call(app, method, `/_sandbox${path}${separator}client=${encodeURIComponent(clientId)}`, { body })
   }
 
   return {

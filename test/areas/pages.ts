@@ -1,4 +1,4 @@
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import type { LightMyRequestResponse } from 'fastify'
 import type { Client } from '../helper.js'
 import { payoutLink } from '../helper.js'
 
@@ -58,37 +58,50 @@ export async function createLink(client: Client, method = 'SEPA-CT', changes: ob
   return link.payoutLinkId
 }
 
+/** A client whose pages are opened; it needs no token. */
+type Payer = Pick<Client, 'app' | 'clientId'>
+
+/** Returns the address of the page of a client's link, relative to the public URL. */
+export const pagePath = ({ clientId }: Pick<Payer, 'clientId'>, id: string) =>
+  `/pay/${id}?client=${encodeURIComponent(clientId)}`
+
 export interface PageCall {
+  /** The query of the address, such as that of a redirection; by default it names the client. */
   readonly query?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const addressOf = (client: Payer, id: string, { query }: PageCall) =>
+  query === undefined ? pagePath(client, id) : `/pay/${id}${query}`
+
 /** Opens a page as a browser does. */
-export const open = (app: FastifyInstance, id: string, { query = '', headers = {} }: PageCall = {}) =>
-  app.inject({ url: `/pay/${id}${query}`, headers: { accept: 'text/html', ...headers } })
+export const open = (client: Payer, id: string, call: PageCall = {}) =>
+  client.app.inject({ url: addressOf(client, id, call), headers: { accept: 'text/html', ...call.headers } })
 
 /** Returns the token of a page. */
 export const tokenOf = ({ payload }: LightMyRequestResponse) => /name="token" value="([\w-]+)"/.exec(payload)?.[1] ?? ''
 
 /** Sends a form as a browser does. */
-export const submit = (
-  app: FastifyInstance,
-  id: string,
-  fields: Readonly<Record<string, string>>,
-  { query = '', headers = {} }: PageCall = {},
-) =>
-  app.inject({
+export const submit = (client: Payer, id: string, fields: Readonly<Record<string, string>>, call: PageCall = {}) =>
+  client.app.inject({
     method: 'POST',
-    url: `/pay/${id}${query}`,
-    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    url: addressOf(client, id, call),
+    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...call.headers },
     payload: new URLSearchParams(fields).toString(),
   })
 
 /** Opens the page of a link, and claims it with its form. */
-export async function claim(app: FastifyInstance, id: string, form: Readonly<Record<string, string>>, call?: PageCall) {
-  const token = tokenOf(await open(app, id, call))
-  return submit(app, id, { action: 'claim', token, ...form }, call)
+export async function claim(client: Payer, id: string, form: Readonly<Record<string, string>>, call?: PageCall) {
+  const token = tokenOf(await open(client, id, call))
+  return submit(client, id, { action: 'claim', token, ...form }, call)
 }
+
+/** Returns the query of the address that a form redirects to, which shows the link to its recipient. */
+export const queryAfter = ({ headers }: LightMyRequestResponse) => String(headers.location).replace(/^[^?]*/, '')
+
+/** Returns the receipt of a claim or decline by a form. */
+export const receiptAfter = (answer: LightMyRequestResponse) =>
+  new URLSearchParams(queryAfter(answer)).get('receipt') as string
 
 /** Returns the text of the title of a page. */
 export const titleOf = ({ payload }: LightMyRequestResponse) => /<title>(.*?)<\/title>/.exec(payload)?.[1]

@@ -109,7 +109,8 @@ t.test('decisions §8: a link is answered with its request, id, url and times', 
     origin: SHOP,
     remarks: 'thanks',
   }
-  const { status, body } = await (await open()).post(LINKS, request)
+  const client = await open()
+  const { status, body } = await client.post(LINKS, request)
   const { payoutLinkId, ...rest } = body
   t.match(payoutLinkId, /^[-_a-zA-Z0-9]{7,90}$/, 'an id that the cancel path takes')
   t.same(
@@ -118,7 +119,7 @@ t.test('decisions §8: a link is answered with its request, id, url and times', 
       201,
       {
         ...request,
-        url: `http://127.0.0.1:8080/pay/${payoutLinkId}`,
+        url: `http://127.0.0.1:8080/pay/${payoutLinkId}?client=${client.clientId}`,
         status: 'ACTIVE',
         expiresAt: '2026-11-04T09:00:00Z',
         createdAt: '2026-11-02T09:00:00Z',
@@ -141,16 +142,19 @@ t.test('decisions §8: by default a link is hosted and expires after seven days'
   })
 })
 
-t.test('decisions §8: the url of a link is its page below the public URL, and each id is another', async t => {
-  const client = await connect(build(t, { publicUrl: () => 'https://pay.example/sandbox' }))
-  const links = await Promise.all(Array.from({ length: 20 }, () => client.post(LINKS, payoutLink())))
-  const ids = links.map(({ body }) => body.payoutLinkId)
-  t.equal(new Set(ids).size, 20)
-  t.same(
-    links.map(({ body }) => body.url),
-    ids.map(id => `https://pay.example/sandbox/pay/${id}`),
-  )
-})
+t.test(
+  'decisions §8: the url of a link is its page below the public URL with its client, and each id is another',
+  async t => {
+    const client = await connect(build(t, { publicUrl: () => 'https://pay.example/sandbox' }))
+    const links = await Promise.all(Array.from({ length: 20 }, () => client.post(LINKS, payoutLink())))
+    const ids = links.map(({ body }) => body.payoutLinkId)
+    t.equal(new Set(ids).size, 20)
+    t.same(
+      links.map(({ body }) => body.url),
+      ids.map(id => `https://pay.example/sandbox/pay/${id}?client=acme`),
+    )
+  },
+)
 
 t.test('interface, amount: the amount of a link is a decimal string of at most 2 decimals', async t => {
   const client = await open()

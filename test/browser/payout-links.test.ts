@@ -1,7 +1,8 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
-import { createLink } from '../areas/pages.js'
+import { createLink, pagePath } from '../areas/pages.js'
+import { call } from '../helper.js'
 import { assertAccessible } from './accessibility.js'
 import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
 import type { Site } from './pages.js'
@@ -56,12 +57,12 @@ t.test('payout links in a browser', needsChromium, async t => {
   t.test('a person claims a payout by each method, and sees it paid', async t => {
     const claim = async (method: string) => {
       const id = await createLink(site.client, method)
-      const page = await openPage(t, `/pay/${id}`)
+      const page = await openPage(t, pagePath(site.client, id))
       await fill(page, method)
       await accept(page).click()
       await heading(page, 'Payout accepted').waitFor()
       t.equal(await statusOf(site, id), 'CLAIMED', method)
-      t.match(page.url(), /receipt=/, method)
+      t.match(page.url(), /\?client=acme&receipt=/, method)
       // The page looks by itself.
       await move(site, id, 'process')
       await heading(page, 'Your money is on its way').waitFor()
@@ -75,7 +76,7 @@ t.test('payout links in a browser', needsChromium, async t => {
 
   t.test('a payout fails while the page is open', async t => {
     const id = await createLink(site.client)
-    const page = await openPage(t, `/pay/${id}`)
+    const page = await openPage(t, pagePath(site.client, id))
     await fill(page, 'SEPA-CT')
     await accept(page).click()
     await heading(page, 'Payout accepted').waitFor()
@@ -86,7 +87,7 @@ t.test('payout links in a browser', needsChromium, async t => {
 
   t.test('a person declines with a comment', async t => {
     const id = await createLink(site.client)
-    const page = await openPage(t, `/pay/${id}`)
+    const page = await openPage(t, pagePath(site.client, id))
     await page.getByText('I do not want this payout').click()
     await page.getByLabel('Comment (optional)').fill('Not for me')
     await page.getByRole('button', { name: 'Decline the payout' }).click()
@@ -96,7 +97,7 @@ t.test('payout links in a browser', needsChromium, async t => {
   })
 
   t.test('fields are checked by the rules of the API as one types', async t => {
-    const page = await openPage(t, `/pay/${await createLink(site.client)}`)
+    const page = await openPage(t, pagePath(site.client, await createLink(site.client)))
     const iban = page.getByLabel('IBAN')
     const error = page.locator('#accountIdentifier-error')
     await iban.pressSequentially('DE88')
@@ -115,7 +116,7 @@ t.test('payout links in a browser', needsChromium, async t => {
 
   t.test('a form with faults is not sent, and the first fault gets the focus', async t => {
     const id = await createLink(site.client, 'US-ACH')
-    const page = await openPage(t, `/pay/${id}`)
+    const page = await openPage(t, pagePath(site.client, id))
     await page.getByLabel('Account number').fill('12')
     await accept(page).click()
     await page.getByText('Select the type of account.').waitFor()
@@ -131,18 +132,18 @@ t.test('payout links in a browser', needsChromium, async t => {
   })
 
   t.test('the keyboard of a phone fits the field, and the browser can fill in the name', async t => {
-    const page = await openPage(t, `/pay/${await createLink(site.client, 'US-ACH')}`)
+    const page = await openPage(t, pagePath(site.client, await createLink(site.client, 'US-ACH')))
     const attribute = (label: string, name: string) => page.getByLabel(label).getAttribute(name)
     t.equal(await attribute('Account holder', 'autocomplete'), 'name')
     t.equal(await attribute('Routing number', 'inputmode'), 'numeric')
     t.equal(await attribute('Account number', 'inputmode'), 'numeric')
-    const sepa = await openPage(t, `/pay/${await createLink(site.client)}`)
+    const sepa = await openPage(t, pagePath(site.client, await createLink(site.client)))
     t.equal(await sepa.getByLabel('IBAN').getAttribute('autocapitalize'), 'characters')
   })
 
   t.test('the name that the sender has set is shown and fixed', async t => {
     const id = await createLink(site.client, 'SEPA-CT', { accountHolderName: 'Ida Lindholm' })
-    const page = await openPage(t, `/pay/${id}`)
+    const page = await openPage(t, pagePath(site.client, id))
     const name = page.getByLabel('Account holder')
     t.same([await name.inputValue(), await name.isEditable()], ['Ida Lindholm', false])
     await page.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
@@ -153,7 +154,7 @@ t.test('payout links in a browser', needsChromium, async t => {
 
   t.test('it works without JavaScript', async t => {
     const id = await createLink(site.client, 'UK-FAST')
-    const page = await openPage(t, `/pay/${id}`, { javaScriptEnabled: false })
+    const page = await openPage(t, pagePath(site.client, id), { javaScriptEnabled: false })
     await fill(page, 'UK-FAST')
     await page.getByLabel('Account number').fill('1234')
     await accept(page).click()
@@ -168,7 +169,7 @@ t.test('payout links in a browser', needsChromium, async t => {
     await heading(page, 'Your money is on its way').waitFor()
 
     const declined = await createLink(site.client)
-    await page.goto(`${site.url}/pay/${declined}`)
+    await page.goto(site.url + pagePath(site.client, declined))
     await page.getByText('I do not want this payout').click()
     await page.getByRole('button', { name: 'Decline the payout' }).click()
     await heading(page, 'You declined this payout').waitFor()
@@ -176,7 +177,7 @@ t.test('payout links in a browser', needsChromium, async t => {
 
   t.test('the keyboard is enough', async t => {
     const id = await createLink(site.client, 'US-ACH')
-    const page = await openPage(t, `/pay/${id}`)
+    const page = await openPage(t, pagePath(site.client, id))
     const { keyboard } = page
     for (const text of ['Jane Doe', '021000021', '000123456789']) {
       await keyboard.press('Tab')
@@ -209,15 +210,20 @@ t.test('payout links in a browser', needsChromium, async t => {
     for (const [title, move] of Object.entries(close)) {
       const id = await createLink(site.client)
       await move(id)
-      const page = await openPage(t, `/pay/${id}`)
+      const page = await openPage(t, pagePath(site.client, id))
       t.ok(await heading(page, title).isVisible(), title)
     }
-    t.ok(await heading(await openPage(t, '/pay/pl_unknown'), 'This payout link does not exist').isVisible())
+    t.ok(
+      await heading(
+        await openPage(t, pagePath(site.client, 'pl_unknown')),
+        'This payout link does not exist',
+      ).isVisible(),
+    )
   })
 
   t.test('of two browsers that claim at once, one wins and the other sees it', async t => {
     const id = await createLink(site.client)
-    const pages = await Promise.all([openPage(t, `/pay/${id}`), openPage(t, `/pay/${id}`)])
+    const pages = await Promise.all([openPage(t, pagePath(site.client, id)), openPage(t, pagePath(site.client, id))])
     // No page looks at the state before both have sent their form.
     for (const page of pages) await page.clock.install()
     for (const page of pages) await fill(page, 'SEPA-CT')
@@ -233,9 +239,26 @@ t.test('payout links in a browser', needsChromium, async t => {
     t.same(results.sort(), [false, true])
   })
 
+  t.test('the same link of two forks is claimed in one, and declined in the other', async t => {
+    const id = await createLink(site.client)
+    const openFork = async (clientId: string) => {
+      await site.client.control('POST', '/fork', { clientId })
+      const { body } = await call(site.app, 'GET', `/_sandbox/payout-links/${id}?client=${clientId}`)
+      return openPage(t, body.record.url)
+    }
+    const [first, second] = [await openFork('fork-1'), await openFork('fork-2')]
+    await fill(first, 'SEPA-CT')
+    await accept(first).click()
+    await heading(first, 'Payout accepted').waitFor()
+    await second.getByText('I do not want this payout').click()
+    await second.getByRole('button', { name: 'Decline the payout' }).click()
+    await heading(second, 'You declined this payout').waitFor()
+    t.equal(await statusOf(site, id), 'ACTIVE')
+  })
+
   t.test('a link expires while its page is open', async t => {
     const id = await createLink(site.client)
-    const page = await openPage(t, `/pay/${id}`)
+    const page = await openPage(t, pagePath(site.client, id))
     await page.getByLabel('IBAN').fill('DE89')
     await move(site, id, 'expire')
     await heading(page, 'This payout link has expired').waitFor()
@@ -243,7 +266,7 @@ t.test('payout links in a browser', needsChromium, async t => {
   })
 
   t.test('a server that cannot be reached is said, and the form stays', async t => {
-    const page = await openPage(t, `/pay/${await createLink(site.client)}`)
+    const page = await openPage(t, pagePath(site.client, await createLink(site.client)))
     await fill(page, 'SEPA-CT')
     await page.route('**/pay/**', route => route.abort())
     await accept(page).click()
@@ -256,7 +279,7 @@ t.test('payout links in a browser', needsChromium, async t => {
   t.test('markup in every text shows up as text', async t => {
     const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script>"'&lt;`
     const id = await createLink(site.client, 'SEPA-CT', { accountHolderName: markup, remarks: markup })
-    const page = await openPage(t, `/pay/${id}`)
+    const page = await openPage(t, pagePath(site.client, id))
     t.equal(await page.getByLabel('Account holder').inputValue(), markup)
     t.ok(await page.getByText(markup, { exact: true }).isVisible())
     await page.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
@@ -265,7 +288,7 @@ t.test('payout links in a browser', needsChromium, async t => {
     t.equal(await page.getByText(markup, { exact: true }).count(), 2, 'the message and the account holder')
 
     const typed = await createLink(site.client)
-    const plain = await openPage(t, `/pay/${typed}`, { javaScriptEnabled: false })
+    const plain = await openPage(t, pagePath(site.client, typed), { javaScriptEnabled: false })
     await plain.getByLabel('Account holder').fill(markup)
     await plain.getByLabel('IBAN').fill(markup.slice(0, 60))
     await accept(plain).click()
@@ -280,7 +303,7 @@ t.test('payout links in a browser', needsChromium, async t => {
       ['fr-BE', 'Où envoyer l’argent ?'],
       ['pl-PL', 'Where should we send it?'],
     ] as const) {
-      t.ok(await heading(await openPage(t, `/pay/${id}`, { locale }), title).isVisible(), locale)
+      t.ok(await heading(await openPage(t, pagePath(site.client, id), { locale }), title).isVisible(), locale)
     }
   })
 
@@ -294,9 +317,10 @@ type OpenPage = (t: Test, path: string, options?: BrowserContextOptions) => Prom
 async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   const long = 'Donaudampfschifffahrtsgesellschaft'.repeat(4)
   const pages: Record<string, (page: Page) => Promise<unknown>> = {}
+  const at = (id: string) => pagePath(site.client, id)
   for (const method of Object.keys(TYPED)) {
     const id = await createLink(site.client, method, { amount: '999999.99', remarks: long })
-    pages[`/pay/${id}`] = async page => {
+    pages[at(id)] = async page => {
       await page.getByText('I do not want this payout').click()
       await accept(page).click()
       await page.locator('.error').first().waitFor()
@@ -304,7 +328,7 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   }
   const refused = await createLink(site.client, 'SEPA-CT', { accountHolderName: long })
   // The page that the server renders for a refused form.
-  pages[`/pay/${refused}`] = page =>
+  pages[at(refused)] = page =>
     Promise.all([
       page.waitForEvent('domcontentloaded'),
       page.getByRole('alert').waitFor(),
@@ -312,29 +336,24 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
     ])
   for (const verbs of [['claim'], ['claim', 'process'], ['claim', 'process', 'pay'], ['claim', 'process', 'fail']]) {
     const id = await createLink(site.client)
-    const page = await (await site.app.inject(`/pay/${id}`)).payload
+    const page = await (await site.app.inject(at(id))).payload
     const token = /name="token" value="([\w-]+)"/.exec(page)?.[1]
     const claimed = await site.app.inject({
       method: 'POST',
-      url: `/pay/${id}`,
+      url: at(id),
       payload: { action: 'claim', token, ...CLAIM },
     })
     for (const verb of verbs.slice(1)) await move(site, id, verb)
-    pages[`/pay/${id}?receipt=${claimed.json().receipt}`] = async () => {}
+    pages[`${at(id)}&receipt=${claimed.json().receipt}`] = async () => {}
   }
   const expired = await createLink(site.client)
   await move(site, expired, 'expire')
-  const twice = await createLink(site.client)
-  await site.client.control('POST', '/fork', { clientId: 'twin' })
   const elsewhere = await createLink(site.client, 'SEPA-CT', { uiMode: 'embedded' })
-  for (const path of [expired, twice, elsewhere]) pages[`/pay/${path}?client=acme`] = async () => {}
-  pages[`/pay/${twice}`] = async () => {}
+  for (const id of [expired, elsewhere, 'pl_unknown']) pages[at(id)] = async () => {}
   pages['/_sandbox/embed-demo'] = async () => {}
 
-  const client = (path: string) =>
-    path.includes('?') || path.startsWith('/_') || path === `/pay/${twice}` ? path : `${path}?client=acme`
   for (const [path, act] of Object.entries(pages)) {
-    const page = await openPage(t, client(path), { viewport: { width: 320, height: 640 } })
+    const page = await openPage(t, path, { viewport: { width: 320, height: 640 } })
     await act(page)
     await assertAccessible(t, page)
     await page.context().close()
@@ -345,14 +364,15 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
 async function embedded(t: Test, site: Site, browser: Browser) {
   const port = await startPartner(t, site)
   const allowed = `http://localhost:${port}`
+  const at = (id: string) => site.url + pagePath(site.client, id)
 
-  async function shop(t: Test, id: string, { origin = allowed, query = '' } = {}): Promise<Page> {
+  async function shop(t: Test, id: string, { origin = allowed } = {}): Promise<Page> {
     const page = await browser.newPage({ locale: 'en-GB' })
     t.teardown(() => page.close())
     await measureCoverage(t, page)
     // Timers of the page run when the test says so.
     await page.clock.install()
-    await page.goto(`${origin}/?url=${encodeURIComponent(`${site.url}/pay/${id}${query}`)}`)
+    await page.goto(`${origin}/?url=${encodeURIComponent(at(id))}`)
     return page
   }
   const logged = (page: Page, text: string) => page.locator('#log li', { hasText: text }).first().waitFor()
@@ -419,7 +439,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       const page = await browser.newPage()
       await page.clock.install()
       const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
-      await page.goto(`${origin}/?url=${encodeURIComponent(`${site.url}/pay/${id}`)}`)
+      await page.goto(`${origin}/?url=${encodeURIComponent(at(id))}`)
       await refused
       await page.locator('iframe').waitFor()
       await page.waitForLoadState()
@@ -455,7 +475,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     const page = await browser.newPage()
     t.teardown(() => page.close())
     // A window that is no frame: the opener of the page is no partner.
-    await page.goto(`http://foreign.example:${port}/?url=${encodeURIComponent(`${site.url}/pay/pl_unknown`)}`)
+    await page.goto(`http://foreign.example:${port}/?url=${encodeURIComponent(at('pl_unknown'))}`)
     const popup = page.waitForEvent('popup')
     const own = await link()
     await page.evaluate(url => {
@@ -463,7 +483,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       Object.assign(window, { messages })
       window.addEventListener('message', ({ data }) => messages.push(data))
       Object.assign(window, { opened: window.open(url) })
-    }, `${site.url}/pay/${own}`)
+    }, at(own))
     await heading(await popup, 'This payout belongs to another website').waitFor()
     await page.evaluate(() => {
       const { opened } = window as unknown as { opened: Window }

@@ -1,7 +1,7 @@
 /** Writes the pictures of the pages in docs/screenshots: `npm run screenshots`. */
 import { mkdirSync } from 'node:fs'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { createLink } from '../areas/pages.js'
+import { createLink, pagePath } from '../areas/pages.js'
 import { connect } from '../helper.js'
 import { openBrowser } from './chromium.js'
 import { runApp } from './coverage.js'
@@ -41,15 +41,18 @@ async function claim(page: Page) {
   await page.locator('.steps').waitFor()
 }
 const link = async (changes: object) =>
-  `/pay/${await createLink(demo, 'SEPA-INSTANT', { amount: '64.00', remarks: 'Refund of a lost parcel', ...changes })}`
+  pagePath(
+    demo,
+    await createLink(demo, 'SEPA-INSTANT', { amount: '64.00', remarks: 'Refund of a lost parcel', ...changes }),
+  )
 
-await picture('claim', '/pay/PL-ACME-EU-0007?client=demo-shop', { colorScheme: 'light' })
+await picture('claim', pagePath(demo, 'PL-ACME-EU-0007'), { colorScheme: 'light' })
 const dark = await link({ accountHolderName: 'Ida Lindholm' })
 await picture('claim-dark', dark, { colorScheme: 'dark' })
 await picture('progress', dark, { colorScheme: 'light' }, claim)
 await picture(
   'claim-us',
-  `/pay/${await createLink(demo, 'US-ACH', { amount: '860.00' })}`,
+  pagePath(demo, await createLink(demo, 'US-ACH', { amount: '860.00' })),
   {
     colorScheme: 'light',
     locale: 'en-US',
@@ -61,7 +64,7 @@ await picture(
   },
 )
 await picture('claim-mobile', await link({ accountHolderName: 'Ida Lindholm' }), { locale: 'de-DE', viewport: NARROW })
-await picture('expired-mobile', '/pay/PL-ACME-UK-0001?client=demo-shop', {
+await picture('expired-mobile', pagePath(demo, 'PL-ACME-UK-0001'), {
   locale: 'fr-FR',
   viewport: { width: 390, height: 520 },
   colorScheme: 'dark',

@@ -257,7 +257,7 @@ t.test('control plane, PUT /state: it answers what it did, like a reset', async 
   })
 })
 
-/** The answers to the same requests: two tenants with the same past have the same. */
+/** The answers to the same requests: two tenants with the same past have the same, with addresses of their own. */
 async function futureOf(app: FastifyInstance, clientId: string): Promise<string> {
   const token = (await requestToken(app, { client_id: clientId })).body.access_token
   const headers = { authorization: `Bearer ${token}` }
@@ -284,8 +284,32 @@ async function futureOf(app: FastifyInstance, clientId: string): Promise<string>
     await control('POST', '/clock/advance', { by: 'P400D' }),
     await control('POST', '/clock/advance', { by: 'P1200D' }),
   )
-  return JSON.stringify(answers.map(({ status, body }) => [status, body]))
+  const text = JSON.stringify(answers.map(({ status, body }) => [status, body]))
+  return text.replaceAll(`?client=${clientId}"`, '?client=CLIENT"')
 }
+
+t.test(
+  'control plane, PUT /state: a document has no address of a link, and one of an earlier release is ignored',
+  async t => {
+    const app = build(t, { publicUrl: () => 'https://pay.example' })
+    await everything(app)
+    await connect(app, 'other')
+    const document = await read(app, 'acme')
+    t.notMatch(document, 'pay.example')
+    const earlier: Document = JSON.parse(document)
+    for (const { record } of earlier.payoutLinks) record.url = `http://127.0.0.1:8080/pay/${record.payoutLinkId}`
+    t.equal((await put(app, 'other', earlier)).status, 200)
+    t.equal(await read(app, 'other'), document)
+    const [{ record }] = earlier.payoutLinks
+    const explained = await call(app, 'GET', `/_sandbox/payout-links/${record.payoutLinkId}?client=other`)
+    t.equal(explained.body.record.url, `https://pay.example/pay/${record.payoutLinkId}?client=other`)
+    record.url = 7
+    t.match(await put(app, 'other', earlier), {
+      status: 400,
+      body: { code: 'INVALID_FIELD', field: 'payoutLinks.0.record.url' },
+    })
+  },
+)
 
 t.test('control plane, PUT /state: the future is the same, too: ids, cursors, transitions', async t => {
   const app = build(t)
@@ -294,7 +318,7 @@ t.test('control plane, PUT /state: the future is the same, too: ids, cursors, tr
   const document = await read(app, 'acme')
   await put(app, 'other', document)
   const future = await futureOf(app, 'acme')
-  t.match(future, /"payoutLinkId"/)
+  t.match(future, /"url":"[^"]+\?client=CLIENT"/)
   t.match(future, /"to":"RETURNED"/)
   t.match(future, /"nextCursor":"/)
   t.equal(await futureOf(app, 'other'), future, 'in another tenant')
