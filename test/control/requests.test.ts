@@ -395,6 +395,31 @@ t.test(
   },
 )
 
+t.test(
+  'control plane, Inspect the requests of your app: a large request takes the place of several small ones',
+  async t => {
+    const client = await connect(build(t, { requestLog: { bytes: 20 * 1024 } }))
+    for (let count = 0; count < 8; count++) await client.get('/api/v1/bills')
+    t.match(await requestsOf(client.app, 'acme'), { data: { length: 9 }, dropped: 0 })
+    await client.get(`/api/v1/bills?x=${'x'.repeat(15 * 1024)}`)
+    const { data, dropped } = await requestsOf(client.app, 'acme')
+    t.ok(dropped > 1 && dropped < 9, `${dropped} dropped`)
+    t.equal(data.at(-1).seq, 10)
+  },
+)
+
+t.test('control plane, DELETE /requests: the bytes of removed requests are free for other tenants', async t => {
+  const app = build(t, { requestLog: { bytes: 20 * 1024 } })
+  const [acme, other] = [await connect(app), await connect(app, 'other')]
+  const fill = async (client: Client) => {
+    for (let count = 0; count < 3; count++) await client.get(`/api/v1/bills?x=${'x'.repeat(5000)}`)
+  }
+  await fill(other)
+  t.same((await other.control('DELETE', '/requests')).body, { removed: 4 })
+  await fill(acme)
+  t.match(await requestsOf(app, 'acme'), { data: { length: 4 }, dropped: 0 })
+})
+
 t.test('control plane, GET /requests: concurrent requests are all there, each with its answer', async t => {
   const client = await connect(build(t))
   const references = Array.from({ length: 50 }, (_, at) => `MND-${1000 + at}`)

@@ -8,7 +8,7 @@ import t from 'tap'
 import { command } from '../command.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { closed, LIVE, listen, open, request } from '../http/raw.js'
+import { closed, listen, open, request } from '../http/raw.js'
 import { MULTIPART, multipart } from '../multipart.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 
@@ -160,21 +160,28 @@ t.test('a fault in the delivery of an answer does nothing to the recording', asy
 async function prepare(t: Test, { clock = MONDAY, maxTenants = 10 } = {}) {
   const time = { now: Date.parse(MONDAY) }
   const app = build(t, { clock, maxTenants, now: () => time.now })
+  let hasBegun = () => {}
+  // The request is authenticated, and its body is about to be read.
+  app.addHook('preParsing', (_request, _reply, payload, next) => {
+    hasBegun()
+    next(null, payload)
+  })
   const client = await connect(app)
   const port = await listen(app)
   return {
     app,
     client,
     time,
-    /** Sends a request up to the last bytes of its body, and waits until that has arrived. The result sends the rest. */
+    /** Sends a request up to the last bytes of its body, and waits until it is authenticated. The result sends the rest. */
     async begin(line: string, body: string | Buffer, type: object = { 'content-type': 'application/json' }) {
       const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', ...type }
       const bytes = Buffer.from(request(line, headers, body))
       const connection = await open(port)
-      connection.send(request(`GET ${LIVE}`))
-      await connection.read()
+      const begun = new Promise<void>(resolve => {
+        hasBegun = resolve
+      })
       connection.send(bytes.subarray(0, -5))
-      await call(app, 'GET', LIVE)
+      await begun
       return async () => {
         connection.send(bytes.subarray(-5))
         const answer = await connection.read()
@@ -236,6 +243,7 @@ t.test('a tenant that begins again while a body comes in has none of its earlier
     const end = await begin('POST /api/v1/mandates', JSON.stringify(mandate()))
     await renew(client)
     t.equal((await end())?.status, status)
+    t.equal((await client.control('GET', '/mandates/MND-0001')).status, status === 201 ? 200 : 404)
     const recording = await replays(t, app)
     t.same([recording.start.mandates, operations(recording)], [[], expected])
   }
