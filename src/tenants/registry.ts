@@ -93,8 +93,11 @@ export interface TenantRegistry {
    * Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant).
    */
   authenticate(clientId: string, clientSecret: string, realNow: number): Tenant
-  /** Returns the tenant that a token was issued to. Throws INVALID_TOKEN, EXPIRED_TOKEN. */
-  admit(token: string, realNow: number): Tenant
+  /**
+   * Returns the tenant that a token was issued to. Throws INVALID_TOKEN, EXPIRED_TOKEN.
+   * @param clientId the client id in the token, if it is decoded already
+   */
+  admit(token: string, realNow: number, clientId?: string): Tenant
   /** Returns the client id of a token that was issued here, expired or not. */
   ownerOf(token: string): string | undefined
   has(clientId: string): boolean
@@ -344,9 +347,8 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       register(client, () => open(client, realNow))
       return client.tenant as Tenant
     },
-    admit(token, realNow) {
+    admit(token, realNow, clientId = ownerOf(token) ?? '') {
       if (skipAuthentication) return open(mustUse(token), realNow)
-      const clientId = ownerOf(token) ?? ''
       const tokens = find(clientId)?.tenant?.tokens
       // A forged token must not count as use of the tenant, nor move its clock.
       const claims = tokens?.read(token)

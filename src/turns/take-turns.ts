@@ -79,7 +79,7 @@ export const admission =
         return
       }
       try {
-        request.sandbox.tenant = registry.admit(token, now())
+        request.sandbox.tenant = registry.admit(token, now(), clientId)
       } catch (refusal) {
         done(refusal as Error)
         return
