@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { formatInstant } from '../core/time/time.js'
 import { bearerOf } from '../http/authenticate.js'
 import type { Eventually } from '../http/request-context.js'
 import { pathOf } from '../http/url.js'
@@ -37,8 +36,7 @@ export const observer = fp<ObserverOptions>((app, { registry, recorder, requestL
     const clientId = clientOf(request, registry)
     if (clientId !== undefined) {
       try {
-        const at = formatInstant(registry.timeOf(clientId, now()))
-        requestLog.add(clientId, { at, ...exchangeOf(request, reply, payload) })
+        requestLog.add(clientId, exchangeOf(request, reply, payload, registry.timeOf(clientId, now())))
       } catch (error) {
         request.log.error({ err: error }, 'a request cannot be logged')
       }

@@ -58,10 +58,10 @@ export function maskJson(value: unknown, isSecret = isSecretMember, depth = 0): 
   )
 }
 
-/** Masks the JSON text of a body or answer. Undefined: it is not JSON. */
-export function maskJsonText(text: string): string | undefined {
+/** Parses the JSON text of a body or answer, and masks its secrets. Undefined: it is not JSON. */
+export function parseMasked(text: string): unknown {
   try {
-    return JSON.stringify(maskJson(JSON.parse(text)))
+    return maskJson(JSON.parse(text))
   } catch {
     return undefined
   }

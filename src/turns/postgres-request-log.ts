@@ -1,15 +1,13 @@
 import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
-import type { RequestLog, RequestLogBounds, StoredExchange } from '../features/request-log/request-log.js'
-import { selectExchanges } from '../features/request-log/request-log.js'
+import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
+import { filterExchanges, toLogged } from '../features/request-log/request-log.js'
 
 /** Runs a statement. Rejects at once while the database is away. */
 export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
 
-type NewExchange = Omit<StoredExchange, 'seq' | 'order'>
-
 /** A pending write for one client, in order: an exchange, or a new start of its log. */
-type Change = { readonly clientId: string; readonly exchange: NewExchange | null }
+type Change = { readonly clientId: string; readonly exchange: Exchange | null }
 
 /** The size of all logs is compared with its bound whenever this part of it was written. */
 const PART_PER_CHECK = 16
@@ -75,13 +73,13 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   async function writeClient(clientId: string, changes: readonly Change[]): Promise<void> {
     const start = changes.findLastIndex(({ exchange }) => exchange === null)
     if (start >= 0) await query({ name: 'remove requests', text: REMOVE, values: [clientId] })
-    const exchanges = changes.slice(start + 1).map(({ exchange }) => exchange as NewExchange)
+    const exchanges = changes.slice(start + 1).map(({ exchange }) => exchange as Exchange)
     if (exchanges.length === 0) return
     // An entry that exceeds the bound must not push out all others.
-    const isKept = ({ bytes }: NewExchange) => bytes <= bounds.bytes && bounds.entries > 0
+    const isKept = ({ bytes }: Exchange) => bytes <= bounds.bytes && bounds.entries > 0
     const values = [
       clientId,
-      exchanges.map(exchange => (isKept(exchange) ? JSON.stringify(exchange) : null)),
+      exchanges.map(exchange => (isKept(exchange) ? contentOf(exchange) : null)),
       exchanges.map(({ bytes }) => bytes),
       bounds.entries,
     ]
@@ -97,9 +95,9 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       if (first === undefined) return { data: [], last: 0, dropped: 0 }
       const entries = rows
         .filter(({ seq }) => seq !== null)
-        .map(({ seq, content }) => ({ ...JSON.parse(content as string), seq: Number(seq) }) as StoredExchange)
+        .map(({ seq, content }) => ({ ...JSON.parse(content as string), seq: Number(seq) }) as LoggedExchange)
       const last = Number(first.last)
-      return { data: selectExchanges(entries, filter), last, dropped: last - Number(first.cleared) - entries.length }
+      return { data: filterExchanges(entries, filter), last, dropped: last - Number(first.cleared) - entries.length }
     },
     async clear(clientId) {
       const [row] = await read('clear requests', CLEAR, clientId)
@@ -110,6 +108,9 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     flush: () => flush().catch(() => {}),
   }
 }
+
+/** Returns the JSON text of an exchange, masked. Its number is that of its row. */
+const contentOf = (exchange: Exchange) => JSON.stringify({ ...toLogged({ seq: 0, exchange }), seq: undefined })
 
 const ADD = `
   WITH counted AS (

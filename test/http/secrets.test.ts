@@ -99,15 +99,56 @@ t.test('decisions §3: no secret in its place, and no access token anywhere, is 
   }
 
   const kept: Record<string, string> = { log: log(), answers: JSON.stringify(answers) }
+  // Makes verifications show the values of headers, parameters and bodies.
+  const names = [
+    'authorization',
+    'proxy-authorization',
+    'cookie',
+    'x-api-key',
+    'x-access-token',
+    'user-agent',
+    'referer',
+  ]
+  const created = { path: '/api/v1/mandates', status: 201 }
+  const deep = [{ token: '***' }]
+  const expectations = {
+    headers: { headers: Object.fromEntries([...names, 'x-region'].map(name => [name, 'another'])) },
+    'a secret parameter': { query: { client_secret: 'another', '%zz': '' } },
+    'a token parameter': { query: { access_token: 'another', x: '***' } },
+    'a path': { path: '/another' },
+    'a body': { method: 'POST', body: 'another' },
+    'a form': { path: TOKEN_URL, body: { client_secret: 'another' } },
+    'a secret member': { ...created, body: { client_secret: 'another', access_token: '***', deep } },
+    'a token member': { ...created, body: { access_token: '***', deep: 'another' } },
+  }
   for (const name of ['sandbox-client', 'acme', 'good', 'other']) {
-    for (const what of ['requests', 'recording', 'state', 'events']) {
-      const { payload } = await app.inject({ method: 'GET', url: `/_sandbox/${what}?client=${name}` })
+    for (const what of ['requests', 'recording', 'state', 'events', 'coverage']) {
+      for (const accept of ['application/json', 'text/html']) {
+        const url = `/_sandbox/${what}?client=${name}`
+        const { payload } = await app.inject({ method: 'GET', url, headers: { accept } })
+        kept[`${what} of ${name} as ${accept}`] = payload
+      }
+    }
+    for (const [what, expected] of Object.entries(expectations)) {
+      const url = `/_sandbox/requests/verify?client=${name}`
+      const { payload } = await app.inject({ method: 'POST', url, payload: { ...expected, times: 1000 } })
       kept[`${what} of ${name}`] = payload
     }
   }
   t.match(
     kept,
-    { log: TOKEN_URL, 'requests of good': 'MND-0002', 'recording of good': 'MND-0002' },
+    {
+      log: TOKEN_URL,
+      'requests of good as application/json': 'MND-0002',
+      'recording of good as application/json': 'MND-0002',
+      'coverage of good as text/html': '<!doctype html>',
+      'headers of good': 'Bearer ***',
+      'a secret parameter of good': '"actual":"***"',
+      'a token parameter of good': '"actual":"***"',
+      'a form of good': '"actual":"***"',
+      'a secret member of good': '"actual":"***"',
+      'a token member of good': '"actual":[{"token":"***"}]',
+    },
     'something is kept',
   )
   const secrets = { SECRET, WRONG, token, good, 'the third token': other.token, basic: basic.slice(6) }

@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createGlob } from '../../core/rules/glob.js'
+import type { Instant } from '../../core/time/time.js'
+import { formatInstant } from '../../core/time/time.js'
 import { FORM } from '../../http/form.js'
-import { MASK, maskHeaders, maskJsonText, maskPath, maskQuery, maskTokenRequest } from '../../http/masking.js'
+import { MASK, maskHeaders, maskPath, maskQuery, maskTokenRequest, parseMasked } from '../../http/masking.js'
 import type { Eventually } from '../../http/request-context.js'
 import { originForm, pathOf } from '../../http/url.js'
-import type { Effect } from '../faults/state.js'
+import type { Effect, Fault } from '../faults/state.js'
 import { isCutOff } from '../faults/state.js'
 
 /** A request of the app under test and its answer (control plane, Shapes). Secrets and tokens are masked. */
@@ -28,12 +30,31 @@ export interface LoggedExchange {
   readonly hints: readonly string[]
 }
 
-/** An exchange as it is kept: bodies are masked JSON text. */
-export interface StoredExchange extends Omit<LoggedExchange, 'body' | 'responseBody'> {
-  /** Position among the requests of all tenants. */
-  readonly order: number
-  readonly body: string | null
-  readonly responseBody: string | null
+/**
+ * A request and its answer as they came. It is kept unmasked, and masked, parsed and formatted when somebody reads it or
+ * a database stores it: most exchanges are never read.
+ */
+export interface Exchange {
+  /** The time of the tenant. */
+  readonly at: Instant
+  readonly method: string
+  /** The path and query. */
+  readonly target: string
+  readonly headers: Readonly<Record<string, unknown>>
+  /** The fields of a form, the text of another body, or a note of one that cannot be shown. */
+  readonly form: Readonly<Record<string, string>> | undefined
+  readonly bodyText: string | undefined
+  readonly bodyNote: string | undefined
+  /** Whether it is a token request, which can hold secrets in any place. */
+  readonly isToken: boolean
+  readonly status: number | null
+  readonly responseHeaders: Readonly<Record<string, unknown>>
+  /** JSON; empty: there was none. */
+  readonly responseText: string
+  readonly milliseconds: number
+  readonly faults: readonly Fault[]
+  readonly hints: readonly string[]
+  /** The memory that it takes, roughly. */
   readonly bytes: number
 }
 
@@ -60,7 +81,7 @@ export interface RequestPage {
 
 /** The request logs of all tenants, bounded by number for each and by bytes for all. The oldest go first. */
 export interface RequestLog {
-  add(clientId: string, exchange: Omit<StoredExchange, 'seq' | 'order'>): void
+  add(clientId: string, exchange: Exchange): void
   /** Lists a tenant's requests in order. `dropped` counts those that made room since its log began. */
   list(clientId: string, filter?: RequestFilter): Eventually<RequestPage>
   /** Empties a tenant's log; its numbers go on. Returns the number of requests removed. */
@@ -71,8 +92,15 @@ export interface RequestLog {
   flush(): Eventually<void>
 }
 
+interface Entry {
+  readonly seq: number
+  /** Position among the requests of all tenants. */
+  readonly order: number
+  readonly exchange: Exchange
+}
+
 interface TenantLog {
-  entries: StoredExchange[]
+  entries: Entry[]
   last: number
   dropped: number
 }
@@ -89,7 +117,7 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   }
 
   function dropOldest(log: TenantLog) {
-    bytes -= log.entries.shift()?.bytes ?? 0
+    bytes -= log.entries.shift()?.exchange.bytes ?? 0
     log.dropped++
   }
 
@@ -102,7 +130,7 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   function clear(clientId: string): number {
     const log = logOf(clientId)
     const { entries } = log
-    for (const entry of entries) bytes -= entry.bytes
+    for (const { exchange } of entries) bytes -= exchange.bytes
     log.entries = []
     return entries.length
   }
@@ -110,20 +138,20 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   return {
     add(clientId, exchange) {
       const log = logOf(clientId)
-      const entry = { ...exchange, seq: ++log.last, order: ++requests }
+      const entry = { seq: ++log.last, order: ++requests, exchange }
       // An entry that exceeds the bound must not push out all others.
-      if (entry.bytes > bounds.bytes || bounds.entries === 0) {
+      if (exchange.bytes > bounds.bytes || bounds.entries === 0) {
         log.dropped++
         return
       }
       log.entries.push(entry)
-      bytes += entry.bytes
+      bytes += exchange.bytes
       if (log.entries.length > bounds.entries) dropOldest(log)
       while (bytes > bounds.bytes) dropOldest(oldestLog())
     },
     list(clientId, filter) {
       const { entries = [], last = 0, dropped = 0 } = logs.get(clientId) ?? {}
-      return { data: selectExchanges(entries, filter), last, dropped }
+      return { data: filterExchanges(entries.map(toLogged), filter), last, dropped }
     },
     clear,
     remove(clientId) {
@@ -135,103 +163,109 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
 }
 
 /** Returns the exchanges that match a filter. */
-export function selectExchanges(
-  entries: readonly StoredExchange[],
+export function filterExchanges(
+  exchanges: readonly LoggedExchange[],
   { after = 0, method, path, status }: RequestFilter = {},
 ): LoggedExchange[] {
-  const isPath = path === undefined ? () => true : createGlob(path)
-  return entries
-    .filter(
-      entry =>
-        entry.seq > after &&
-        (method ?? entry.method) === entry.method &&
-        (status ?? entry.status) === entry.status &&
-        isPath(entry.path),
-    )
-    .map(toLogged)
+  const isPath = path === undefined ? undefined : createGlob(path)
+  return exchanges.filter(
+    exchange =>
+      exchange.seq > after &&
+      (method ?? exchange.method) === exchange.method &&
+      (status ?? exchange.status) === exchange.status &&
+      (isPath?.(exchange.path) ?? true),
+  )
 }
 
-/** In the order of the documentation. */
-function toLogged(entry: StoredExchange): LoggedExchange {
-  const { seq, at, method, path, query, headers, body, status, responseHeaders, responseBody, ...rest } = entry
-  const { durationMs, faults, hints } = rest
+/** Shows an exchange. Each member is masked when it is read, so that no more than one body is parsed at a time. */
+export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): LoggedExchange {
+  const { method, target, isToken, status, responseText, hints } = exchange
+  const path = pathOf(target)
   return {
     seq,
-    at,
+    get at() {
+      return formatInstant(exchange.at)
+    },
     method,
-    path,
-    query,
-    headers,
-    body: body === null ? null : JSON.parse(body),
+    get path() {
+      return maskPath(path)
+    },
+    get query() {
+      return maskQuery(target.slice(path.length + 1))
+    },
+    get headers() {
+      return maskHeaders(exchange.headers)
+    },
+    get body() {
+      return bodyOf(exchange)
+    },
     status,
-    responseHeaders,
-    responseBody: responseBody === null ? null : JSON.parse(responseBody),
-    durationMs,
-    faults,
-    hints,
+    get responseHeaders() {
+      const headers = maskHeaders(exchange.responseHeaders)
+      return isToken ? withMaskedHint(headers) : headers
+    },
+    get responseBody() {
+      return parseMasked(responseText) ?? null
+    },
+    durationMs: Math.round(exchange.milliseconds * 10) / 10,
+    get faults() {
+      return exchange.faults.map(({ id, effect }) => ({ id, ...withoutTexts(effect) }))
+    },
+    get hints() {
+      return isToken ? hints.map(maskHint) : hints
+    },
   }
 }
 
 /** The bytes that an entry takes beside its texts, roughly. */
 const OVERHEAD = 512
 
-/** Returns an exchange as it is kept, secrets and tokens masked. */
-export function exchangeOf(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-): Omit<StoredExchange, 'seq' | 'at' | 'order'> {
-  const { faults, hints } = request.sandbox
+/** Returns an exchange as it is kept. */
+export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload: unknown, at: Instant): Exchange {
+  const { faults, hints, form, bodyText, route } = request.sandbox
   const { method, headers } = request
-  const target = originForm(request.originalUrl)
-  const path = pathOf(target)
-  const isToken = takesCredentials(request)
   const isCut = faults !== null && isCutOff(faults)
-  const body = bodyOf(request)
-  const answer = isCut || method === 'HEAD' ? null : answerOf(payload)
-  const responseHeaders = isCut ? {} : maskHeaders(reply.getHeaders())
+  const target = originForm(request.originalUrl)
+  const responseText = isCut || method === 'HEAD' || typeof payload !== 'string' ? '' : payload
+  const texts = [target, ...request.raw.rawHeaders, bodyText ?? '', ...Object.values(form ?? {}), responseText]
   return {
+    at,
     method,
-    path: maskPath(path),
-    query: maskQuery(target.slice(path.length + 1)),
-    headers: maskHeaders(headers),
-    body,
+    target,
+    headers,
+    form,
+    bodyText,
+    bodyNote: form === undefined && bodyText === undefined ? noteOf(request) : undefined,
+    isToken: route.config.consumes === FORM,
     status: isCut ? null : reply.statusCode,
-    responseHeaders: isToken ? withMaskedHint(responseHeaders) : responseHeaders,
-    responseBody: answer,
-    durationMs: Math.round((reply.elapsedTime + (faults?.delay ?? 0)) * 10) / 10,
-    faults: faults?.fired.map(({ id, effect }) => ({ id, ...withoutTexts(effect) })) ?? [],
-    hints: isToken ? hints.map(maskHint) : hints,
-    bytes: OVERHEAD + target.length + (body?.length ?? 0) + (answer?.length ?? 0) + rawLength(request.raw.rawHeaders),
+    responseHeaders: isCut ? {} : reply.getHeaders(),
+    responseText,
+    milliseconds: reply.elapsedTime + (faults?.delay ?? 0),
+    faults: faults?.fired ?? [],
+    hints,
+    bytes: OVERHEAD + texts.reduce((sum, { length }) => sum + length, 0),
   }
 }
 
-const rawLength = (rawHeaders: readonly string[]) => rawHeaders.reduce((sum, text) => sum + text.length, 0)
+/** Returns a note of a body that cannot be shown; undefined: there is no body. */
+function noteOf({ headers, sandbox: { upload } }: FastifyRequest): string | undefined {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  if (!hasBody) return undefined
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() || 'no Content-Type'
+  return upload === undefined ? `(${type}, not read)` : `(${upload.content.length} bytes of ${type})`
+}
 
-const takesCredentials = ({ sandbox: { route } }: FastifyRequest) => route.config.consumes === FORM
+/** Returns the masked body, or a note of one that cannot be shown; null: there was none. */
+function bodyOf({ form, bodyText, bodyNote }: Exchange): unknown {
+  if (form !== undefined) return maskTokenRequest(form)
+  if (bodyText !== undefined) return parseMasked(bodyText) ?? `(${Buffer.byteLength(bodyText)} bytes, not JSON)`
+  return bodyNote ?? null
+}
 
 /** A name that is not known may be the rest of a secret that was not encoded. */
 const maskHint = (text: string) => text.replace(/unknown (\S+) \S* ignored/g, `unknown $1 ${MASK} ignored`)
 const withMaskedHint = (headers: Record<string, string>) =>
   'sandbox-hint' in headers ? { ...headers, 'sandbox-hint': maskHint(headers['sandbox-hint'] as string) } : headers
-
-/** Returns the body as masked JSON text, or a note of a body that cannot be shown. */
-function bodyOf({ headers, sandbox }: FastifyRequest): string | null {
-  const { bodyText, form, upload } = sandbox
-  if (form !== undefined) return JSON.stringify(maskTokenRequest(form))
-  if (bodyText !== undefined) {
-    return maskJsonText(bodyText) ?? JSON.stringify(`(${Buffer.byteLength(bodyText)} bytes, not JSON)`)
-  }
-  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  if (!hasBody) return null
-  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() || 'no Content-Type'
-  return JSON.stringify(upload === undefined ? `(${type}, not read)` : `(${upload.content.length} bytes of ${type})`)
-}
-
-function answerOf(payload: unknown): string | null {
-  if (typeof payload !== 'string' || payload === '') return null
-  return payload.includes('"access_token"') ? (maskJsonText(payload) ?? null) : payload
-}
 
 /** The texts of a fault may be anything. The list of faults shows them. */
 function withoutTexts(effect: Effect) {
