@@ -68,7 +68,7 @@ export interface Repository<R, E extends Entry<R> = Entry<R>> {
   get(region: Region, reference: string, notFound: (reference: string) => ApiError): E
   /** Returns the entries with the reference, of all regions. */
   find(reference: string): E[]
-  /** Returns the entries with a value of `index`, in the order in which they were added. */
+  /** Returns the entries with a value of `index`, in the order of creation. */
   indexed(value: string): readonly E[]
   /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
   newest(region: Region): E | undefined
@@ -131,7 +131,13 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     const value = index(entry.record)
     const indexed = byIndex.get(value)
     if (indexed === undefined) byIndex.set(value, [entry])
-    else indexed.push(entry)
+    // A database returns the records in the order of their last changes.
+    else
+      indexed.splice(
+        firstIndex(indexed, other => other.sequence > entry.sequence),
+        0,
+        entry,
+      )
   }
 
   /** Removes the entry that was inserted last. */
