@@ -3,7 +3,7 @@ import type { TArray, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import type { Entry, StoredRecord } from '../core/records/repository.js'
-import type { TenantContext } from '../core/tenant-context.js'
+import type { StoreContext } from '../core/tenant-context.js'
 import { assumed } from '../http/schemas.js'
 import { accountRoutes } from './accounts/routes.js'
 import { Account } from './accounts/schemas.js'
@@ -75,7 +75,7 @@ export interface Store {
 
 /** The parts of a tenant that its stores are created with. */
 export interface StoreOptions {
-  readonly context: TenantContext
+  readonly context: StoreContext
   readonly clientId: string
   readonly settings: {
     readonly mandateActivation: 'automatic' | 'manual'
@@ -98,10 +98,8 @@ export interface Area<S extends Store = Store> {
   /** The description of the tag. */
   readonly description: string
   readonly routes: FastifyPluginCallbackTypebox
-  /** The kind of the record in events, in the singular. Absent: the records have no states. */
-  readonly kind?: string
-  /** The states of the records. */
-  readonly states?: readonly string[]
+  /** The kind of the records in events, in the singular, and their states. Absent: they have none. */
+  readonly lifecycle?: { readonly kind: string; readonly states: readonly string[] }
   /** The outcomes that can be armed, and the fields of a record that they compare. Absent: none. */
   readonly outcomes?: { readonly names: readonly string[]; readonly fields: readonly (keyof OutcomeMatch)[] }
   /** The schema of seeded records. */
@@ -121,8 +119,7 @@ export const areas = {
     title: 'Mandates',
     description: 'Direct debit mandates (SEPA).',
     routes: mandateRoutes,
-    kind: 'mandate',
-    states: MANDATE_STATUSES,
+    lifecycle: { kind: 'mandate', states: MANDATE_STATUSES },
     seeds: assumed(Type.Array(SeedMandate), 'Mandates in any state.'),
     record: StoredMandate,
     createStore: ({ context, settings, stores }) =>
@@ -137,8 +134,7 @@ export const areas = {
     title: 'Direct debit',
     description: 'Collection requests against mandates (SEPA).',
     routes: collectionRoutes,
-    kind: 'collection',
-    states: COLLECTION_STATUSES,
+    lifecycle: { kind: 'collection', states: COLLECTION_STATUSES },
     outcomes: {
       names: COLLECTION_OUTCOMES,
       fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
@@ -156,8 +152,7 @@ export const areas = {
     title: 'Payout links',
     description: 'Links by which a recipient claims a payout.',
     routes: payoutLinkRoutes,
-    kind: 'payoutLink',
-    states: PAYOUT_LINK_STATUSES,
+    lifecycle: { kind: 'payoutLink', states: PAYOUT_LINK_STATUSES },
     outcomes: { names: PAYOUT_LINK_OUTCOMES, fields: ['payoutMethod', 'counterpartyReference', 'amount'] },
     seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
     record: StoredPayoutLink,
@@ -176,8 +171,7 @@ export const areas = {
     title: 'Bills',
     description: 'Bills and their documents.',
     routes: billRoutes,
-    kind: 'bill',
-    states: BILL_STATUSES,
+    lifecycle: { kind: 'bill', states: BILL_STATUSES },
     seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
     record: Bill,
     createStore: ({ context, stores }) =>
@@ -210,7 +204,7 @@ export type Areas = typeof areas
 /** The name of a kind of records in seeds, state documents and counts, in the plural. */
 export type AreaName = keyof Areas
 /** The kind of a record with states, in the singular. */
-export type EventKind = Extract<Areas[AreaName], { kind: string }>['kind']
+export type EventKind = Extract<Areas[AreaName], { lifecycle: object }>['lifecycle']['kind']
 /** The name of an outcome that can be armed. */
 export type OutcomeName = Extract<Areas[AreaName], { outcomes: object }>['outcomes']['names'][number]
 
@@ -220,9 +214,6 @@ export const byArea = <T>(make: (name: AreaName, area: Area) => T): Readonly<Rec
     AreaName,
     T
   >
-
-/** Writes a name such as `payoutLinks` as words: payout links. */
-export const toWords = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
 /** Lists the tags of the service in its OpenAPI document. */
 export const serviceTags = () => [

@@ -7,7 +7,7 @@ import {
   CollectionVerbBody,
   StoredCollection,
 } from '../areas/direct-debit/schemas.js'
-import { byArea, toWords } from '../areas/index.js'
+import { byArea } from '../areas/index.js'
 import { MandateParams, StoredMandate } from '../areas/mandates/schemas.js'
 import {
   Claim,
@@ -16,6 +16,7 @@ import {
   PayoutLinkParams,
   PayoutLinkRecord,
 } from '../areas/payout-links/schemas.js'
+import { toWords } from '../core/words.js'
 import { change, Event } from '../features/events/schemas.js'
 import { Cleared, ClientId, ClientQuery, client, Fidelity, Now } from '../features/schemas.js'
 import { assumed, component, Duration, Moment, OneOf, Text, titled } from '../http/schemas.js'

@@ -13,3 +13,18 @@ export interface TenantContext {
   /** Returns the next position in the tenant's order of creation, from 1. */
   nextSequence(): number
 }
+
+/** The names of one kind of record, from its row in areas/index.ts. */
+export interface RecordNames {
+  /** The name in state documents and databases, in the plural: `payoutLinks`. */
+  readonly name: string
+  /** The path below `/api/v1`, which names its list in cursors: `payout-links`. */
+  readonly path: string
+  /** The kind in events, in the singular: `payoutLink`. Undefined: the records have no states. */
+  readonly kind: string | undefined
+}
+
+/** The parts of a tenant that the store of one kind of record is created with. */
+export interface StoreContext extends TenantContext {
+  readonly names: RecordNames
+}

@@ -1,8 +1,9 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { AreaName, Areas } from '../areas/index.js'
-import { byArea, toWords } from '../areas/index.js'
+import { byArea } from '../areas/index.js'
 import { REGIONS } from '../core/rules/regions.js'
+import { toWords } from '../core/words.js'
 import { Deprecation } from '../features/deprecations/schemas.js'
 import { Event } from '../features/events/schemas.js'
 import { FaultSnapshot } from '../features/faults/schemas.js'
@@ -85,12 +86,12 @@ const stateful = <R extends TSchema>(record: R) =>
   )
 
 type SnapshotProperties = {
-  readonly [Name in AreaName]: Areas[Name] extends { kind: string }
+  readonly [Name in AreaName]: Areas[Name] extends { lifecycle: object }
     ? ReturnType<typeof stateful<Areas[Name]['record']>>
     : ReturnType<typeof plain<Areas[Name]['record']>>
 }
-const snapshots = byArea((name, { kind, record }) =>
-  assumed(kind === undefined ? plain(record) : stateful(record), `The ${toWords(name)}.`),
+const snapshots = byArea((name, { lifecycle, record }) =>
+  assumed(lifecycle === undefined ? plain(record) : stateful(record), `The ${toWords(name)}.`),
 ) as SnapshotProperties
 
 export const SNAPSHOT_FORMAT = 'payments-sandbox/state'

@@ -1,5 +1,5 @@
 import type { Area, AreaName, Store, Stores } from '../areas/index.js'
-import { areas, byArea, toWords } from '../areas/index.js'
+import { areas, byArea } from '../areas/index.js'
 import type { Tokens } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
 import { errors } from '../core/errors.js'
@@ -14,6 +14,7 @@ import type { ClockStart, ClockState } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
 import type { Instant } from '../core/time/time.js'
 import { formatInstant, parseInstant } from '../core/time/time.js'
+import { toWords } from '../core/words.js'
 import type { Deprecation, Deprecations } from '../features/deprecations/state.js'
 import { createDeprecations } from '../features/deprecations/state.js'
 import type { Fault, Faults } from '../features/faults/state.js'
@@ -122,7 +123,7 @@ const noPast = (scope: string): Past => ({
 })
 
 const areaNames = Object.keys(areas) as AreaName[]
-const hasStates = (name: AreaName) => 'kind' in areas[name]
+const hasStates = (name: AreaName) => 'lifecycle' in areas[name]
 
 /** The order of seeding. Records without states come first, since bills add the counterparties that are missing. */
 const SEED_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.filter(hasStates)]
@@ -160,8 +161,9 @@ export function createTenant(
   const outcomes = createArmedOutcomes(context, steeredKinds(storeOf), past.outcomes)
   for (const [name, area] of Object.entries<Area>(areas)) {
     const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
-    const store = area.createStore({ context, clientId, settings, stores, publicUrl, takeOutcome })
-    Object.assign(stores, { [name]: store })
+    const names = { name, path: area.path, kind: area.lifecycle?.kind }
+    const options = { context: { ...context, names }, clientId, settings, stores, publicUrl, takeOutcome }
+    Object.assign(stores, { [name]: area.createStore(options) })
   }
 
   const meta = (): TenantMeta => ({

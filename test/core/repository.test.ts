@@ -10,8 +10,6 @@ interface Thing {
 }
 
 const options = {
-  kind: 'things',
-  name: 'things',
   referenceField: 'thingReference',
   reference: (thing: Thing) => thing.thingReference,
 }
@@ -31,6 +29,7 @@ t.test(
         const repository = createRepository<Thing>(options, {
           ids: createIds('seed', 'acme'),
           changes: createChangeLog(),
+          names: { name: 'things', path: 'things', kind: undefined },
         })
         for (const [index, { hour, colour }] of input.entries()) {
           const record = { thingReference: `${index}`, colour }

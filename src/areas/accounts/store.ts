@@ -6,17 +6,15 @@ import { assertBranch } from '../../core/rules/branches.js'
 import { isIban } from '../../core/rules/identifiers.js'
 import type { Region } from '../../core/rules/regions.js'
 import { regionOf } from '../../core/rules/regions.js'
-import type { TenantContext } from '../../core/tenant-context.js'
+import type { StoreContext } from '../../core/tenant-context.js'
 import type { Account, AccountQuery } from './schemas.js'
 
 export type AccountStore = ReturnType<typeof createAccountStore>
 
 /** The tenant's own bank accounts (decisions §10). They come only from fixtures and seeding. */
-export function createAccountStore(context: TenantContext) {
+export function createAccountStore(context: StoreContext) {
   const repository = createRepository<Account>(
     {
-      kind: 'accounts',
-      name: 'accounts',
       referenceField: 'accountReference',
       reference: account => account.accountReference,
       region: account => regionOf(account.currency),

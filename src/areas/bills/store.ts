@@ -7,7 +7,7 @@ import { createStatefulRepository } from '../../core/records/stateful-repository
 import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF, regionOf } from '../../core/rules/regions.js'
-import type { TenantContext } from '../../core/tenant-context.js'
+import type { StoreContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Upload } from '../../http/request-context.js'
 import { documentTypeOf } from './documents.js'
@@ -16,7 +16,7 @@ import { billLifecycle, verbTo } from './lifecycle.js'
 import type { Bill, BillDocument, BillQuery, BillUpdate, NewBill, SeedBill } from './schemas.js'
 
 export interface BillStoreOptions {
-  readonly context: TenantContext
+  readonly context: StoreContext
   readonly counterparties: {
     /** Creates the counterparty if it does not exist. */
     ensure(region: Region, counterpartyReference: string): void
@@ -31,10 +31,6 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
 
   const repository = createStatefulRepository<Bill, BillStatus, BillVerb>(
     {
-      kind: 'bills',
-      name: 'bills',
-      event: 'bill',
-      noun: 'bill',
       lifecycle: billLifecycle,
       referenceField: 'uniqueReferenceIdentifier',
       reference: bill => bill.uniqueReferenceIdentifier,

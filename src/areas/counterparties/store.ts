@@ -3,18 +3,16 @@ import type { RecordSnapshot } from '../../core/records/repository.js'
 import { createRepository, restoreRecords, snapshotRecords } from '../../core/records/repository.js'
 import { assertBranch } from '../../core/rules/branches.js'
 import type { Region } from '../../core/rules/regions.js'
-import type { TenantContext } from '../../core/tenant-context.js'
+import type { StoreContext } from '../../core/tenant-context.js'
 import type { Counterparty, CounterpartyUpdate, SeedCounterparty } from './schemas.js'
 import { updates } from './schemas.js'
 
 export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 
 /** The counterparties of one tenant (decisions §10), in all regions. */
-export function createCounterpartyStore(context: TenantContext) {
+export function createCounterpartyStore(context: StoreContext) {
   const repository = createRepository<Counterparty>(
     {
-      kind: 'counterparties',
-      name: 'counterparties',
       referenceField: 'counterpartyReference',
       reference: counterparty => counterparty.counterpartyReference,
     },

@@ -6,7 +6,7 @@ import type { Placed } from '../../core/records/repository.js'
 import type { Explained, StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
-import type { TenantContext } from '../../core/tenant-context.js'
+import type { StoreContext } from '../../core/tenant-context.js'
 import { onOrAfter, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
@@ -27,7 +27,7 @@ export interface CollectedMandate {
 }
 
 export interface CollectionStoreOptions {
-  readonly context: TenantContext
+  readonly context: StoreContext
   readonly mandates: {
     /** @throws MANDATE_NOT_FOUND */
     get(mandateReference: string): CollectedMandate
@@ -48,10 +48,6 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
 
   const repository = createStatefulRepository<StoredCollection, CollectionStatus, CollectionVerb>(
     {
-      kind: 'collections',
-      name: 'direct-debit',
-      event: 'collection',
-      noun: 'collection',
       lifecycle: collectionLifecycle,
       referenceField: 'collectionReference',
       reference: collection => collection.collectionReference,

@@ -5,7 +5,7 @@ import type { List } from '../../core/records/list.js'
 import { legalMoves } from '../../core/records/state-machine.js'
 import type { Explained } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
-import type { TenantContext } from '../../core/tenant-context.js'
+import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import { addMonths, formatInstant, localDate, parseInstant } from '../../core/time/time.js'
 import type { MandateStatus, MandateVerb } from './lifecycle.js'
@@ -13,7 +13,7 @@ import { MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
 import type { MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
 
 export interface MandateStoreOptions {
-  readonly context: TenantContext
+  readonly context: StoreContext
   /** Whether a new mandate is ACTIVE at once or PENDING until the control plane activates it. */
   activation(): 'automatic' | 'manual'
   /** Called after a mandate has been cancelled, to cancel its pending collections. */
@@ -28,10 +28,6 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
   const repository = createStatefulRepository<StoredMandate, MandateStatus, MandateVerb>(
     {
-      kind: 'mandates',
-      name: 'mandates',
-      event: 'mandate',
-      noun: 'mandate',
       lifecycle: mandateLifecycle,
       referenceField: 'mandateReference',
       reference: mandate => mandate.mandateReference,

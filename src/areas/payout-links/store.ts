@@ -7,7 +7,7 @@ import { parseAmount } from '../../core/rules/money.js'
 import { isAllowedOrigin } from '../../core/rules/origins.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF } from '../../core/rules/regions.js'
-import type { TenantContext } from '../../core/tenant-context.js'
+import type { StoreContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../../core/time/time.js'
@@ -29,7 +29,7 @@ import type {
 } from './schemas.js'
 
 export interface PayoutLinkStoreOptions {
-  readonly context: TenantContext
+  readonly context: StoreContext
   readonly clientId: string
   /** The base URL of links, without a trailing slash. */
   publicUrl(): string
@@ -64,10 +64,6 @@ export function createPayoutLinkStore({
 
   const repository = createStatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb>(
     {
-      kind: 'payoutLinks',
-      name: 'payout-links',
-      event: 'payoutLink',
-      noun: 'payout link',
       lifecycle: payoutLinkLifecycle,
       referenceField: 'payoutLinkId',
       reference: link => link.payoutLinkId,

@@ -2,7 +2,7 @@ import type { ApiError } from '../errors.js'
 import { errors } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
-import type { TenantContext } from '../tenant-context.js'
+import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
 import { firstIndex } from './binary-search.js'
@@ -44,10 +44,6 @@ export interface StoredRecord extends Placed<unknown> {
 }
 
 export interface RepositoryOptions<R> {
-  /** The kind of the records, as in a state document. */
-  readonly kind: string
-  /** The name of the list in cursors. */
-  readonly name: string
   /** The field that holds the reference, for errors. */
   readonly referenceField: string
   reference(record: R): string
@@ -111,13 +107,14 @@ interface RegionRecords<E> {
 
 export function createRepository<R, E extends Entry<R> = Entry<R>>(
   options: RepositoryOptions<R>,
-  { ids, changes }: Pick<TenantContext, 'ids' | 'changes'>,
+  { ids, changes, names }: Pick<StoreContext, 'ids' | 'changes' | 'names'>,
 ): Repository<R, E> {
-  const { kind, name, referenceField, index } = options
+  const { referenceField, index } = options
+  const kind = names.name
   const regions = Object.fromEntries(
     REGIONS.map(region => [
       region,
-      { byReference: new Map(), entries: [], cursors: createCursors(ids, `${name}.${region}`) },
+      { byReference: new Map(), entries: [], cursors: createCursors(ids, `${names.path}.${region}`) },
     ]),
   ) as unknown as Record<Region, RegionRecords<E>>
   const byIndex = new Map<string, E[]>()

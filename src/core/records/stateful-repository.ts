@@ -1,9 +1,10 @@
 import { errors, quote } from '../errors.js'
 import type { Region } from '../rules/regions.js'
-import type { TenantContext } from '../tenant-context.js'
+import type { RecordNames, StoreContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
+import { toWords } from '../words.js'
 import type { Cause, Event } from './events.js'
 import type { Entry, Placed, Repository, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
@@ -38,10 +39,6 @@ export interface StatefulSnapshot<R> extends Snapshot<R> {
 }
 
 export interface StatefulRepositoryOptions<R, S extends string, V extends string> extends RepositoryOptions<R> {
-  /** The kind of the record in events. */
-  readonly event: string
-  /** The name of such a record in messages. */
-  readonly noun: string
   readonly lifecycle: Lifecycle<S, V>
   createdAt(record: R): string
   /** Returns the next automatic transition, which depends only on the record. Null: none. */
@@ -99,10 +96,11 @@ export interface StatefulRepository<R, V extends string>
 
 export function createStatefulRepository<R extends Stateful<S>, S extends string, V extends string>(
   options: StatefulRepositoryOptions<R, S, V>,
-  context: TenantContext,
+  context: StoreContext,
 ): StatefulRepository<R, V> {
   const { lifecycle } = options
-  const { clock, events } = context
+  const { clock, events, names } = context
+  const kind = kindOf(names)
   const repository = createRepository<R, StatefulEntry<R, V>>(options, context)
 
   const schedule = (entry: StatefulEntry<R, V>) => clock.schedule(entry, entry.nextStep?.at ?? null, takeStep)
@@ -116,15 +114,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
   /** Appends the event of a transition to the present state of a record. Returns its `seq`. */
   const appendEvent = (record: R, from: S | null, cause: Cause) => {
     const { updatedAt: at, status: to, reasonCode } = record
-    return events.append({
-      at,
-      kind: options.event,
-      reference: options.reference(record),
-      from,
-      to,
-      reasonCode,
-      cause,
-    })
+    return events.append({ at, kind, reference: options.reference(record), from, to, reasonCode, cause })
   }
 
   function change(entry: StatefulEntry<R, V>, record: R, timeline = entry.timeline) {
@@ -135,7 +125,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
 
   function move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, fields?: Partial<R>) {
     const from = entry.record.status
-    const status = next(lifecycle, from, verb, options.noun)
+    const status = next(lifecycle, from, verb, toWords(kind))
     const record = { ...entry.record, ...fields, status, updatedAt: formatInstant(clock.now()) }
     change(entry, record, [...entry.timeline, appendEvent(record, from, cause)])
     options.onTransition?.(record, cause)
@@ -171,7 +161,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     let previous = 0
     for (const [index, seq] of timeline.entries()) {
       const event = events.at(seq)
-      const isOwn = event?.kind === options.event && event.reference === reference && !claimed.has(seq)
+      const isOwn = event?.kind === kind && event.reference === reference && !claimed.has(seq)
       if (seq <= previous || !isOwn) {
         throw errors.invalid(`${path}.timeline.${index}`, `There is no further event ${seq} of ${quote(reference)}.`)
       }
@@ -230,4 +220,10 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
       return entry
     },
   }
+}
+
+/** @throws Error if the row of the records has no lifecycle */
+function kindOf({ name, kind }: RecordNames): string {
+  if (kind === undefined) throw new Error(`The row of ${name} in areas/index.ts has no lifecycle.`)
+  return kind
 }

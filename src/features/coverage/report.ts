@@ -14,8 +14,10 @@ import type { CoverageReport } from './schemas.js'
 import { PAGES } from './schemas.js'
 
 /** The kinds of records with states, by the path of their operations. */
-const KINDS = Object.values<Area>(areas).flatMap(({ kind, path, states = [] }) =>
-  kind === undefined ? [] : [{ kind: kind as EventKind, path: `/api/v1/${path}`, states }],
+const KINDS = Object.values<Area>(areas).flatMap(({ path, lifecycle }) =>
+  lifecycle === undefined
+    ? []
+    : [{ kind: lifecycle.kind as EventKind, path: `/api/v1/${path}`, states: lifecycle.states }],
 )
 
 /** Errors that an app need not handle: only a defect of the app causes them, or the service has no such error. */

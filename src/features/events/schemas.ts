@@ -4,7 +4,7 @@ import { areas } from '../../areas/index.js'
 import { assumed, component, Moment, OneOf, Text } from '../../http/schemas.js'
 import { After, client, integer, Place } from '../schemas.js'
 
-const EVENT_KINDS = Object.values<Area>(areas).flatMap(({ kind }) => kind ?? []) as EventKind[]
+const EVENT_KINDS = Object.values<Area>(areas).flatMap(({ lifecycle }) => lifecycle?.kind ?? []) as EventKind[]
 
 export const change = {
   at: assumed(Moment, 'The time of the tenant.'),

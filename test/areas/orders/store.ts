@@ -1,7 +1,7 @@
 import type { List } from '../../../src/core/records/list.js'
 import { createStatefulRepository } from '../../../src/core/records/stateful-repository.js'
 import type { Region } from '../../../src/core/rules/regions.js'
-import type { TenantContext } from '../../../src/core/tenant-context.js'
+import type { StoreContext } from '../../../src/core/tenant-context.js'
 import type { Instant } from '../../../src/core/time/time.js'
 import { formatInstant, parseInstant } from '../../../src/core/time/time.js'
 import type { OrderStatus, OrderVerb } from './lifecycle.js'
@@ -13,13 +13,9 @@ const DAY_MS = 86_400_000
 export type OrderStore = ReturnType<typeof createOrderStore>
 
 /** The orders of one tenant, all in region EU. */
-export function createOrderStore(context: TenantContext) {
+export function createOrderStore(context: StoreContext) {
   const repository = createStatefulRepository<Order, OrderStatus, OrderVerb>(
     {
-      kind: 'orders',
-      name: 'orders',
-      event: 'order',
-      noun: 'order',
       lifecycle: orderLifecycle,
       referenceField: 'orderReference',
       reference: order => order.orderReference,

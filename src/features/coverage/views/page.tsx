@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import { toWords } from '../../../areas/index.js'
 import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
 import { catalogue } from '../../../core/errors.js'
+import { toWords } from '../../../core/words.js'
 import type { AreaCoverage, Met, OperationRow, Report } from '../report.js'
 import { styles } from './styles.js'
 
