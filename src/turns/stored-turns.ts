@@ -280,13 +280,16 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   /** Loads what other servers have changed, and does due work. */
   async function catchUp(slot: Slot): Promise<void> {
     const { clientId, stored } = slot
+    let isLoading = false
     try {
       if (stored === undefined || (database.isShared && (await database.version(clientId)) !== stored.version)) {
+        isLoading = true
         await database.read(reader => load(slot, reader))
         if (slot.stored !== stored) changed(clientId)
       }
     } catch (error) {
-      forget(slot)
+      // Its copy in memory may have a part of the changes.
+      if (isLoading) forget(slot)
       throw unavailable(error, clientId)
     }
     const tenant = slot.stored?.tenant
