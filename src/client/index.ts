@@ -7,21 +7,15 @@ import type { ConnectOptions, SandboxOptions } from './types.js'
 export type { Sandbox } from './client.js'
 export type { SandboxErrorDetails } from './errors.js'
 export { ExpectationError, SandboxError } from './errors.js'
-export type { Where } from './records.js'
+export type * from './records.js'
 export type * from './types.js'
 
-/** The methods of a sandbox by kind. */
+/** The methods of a sandbox, beside those of records. */
 export type Clock = Sandbox['clock']
 export type Faults = Sandbox['faults']
 export type Requests = Sandbox['requests']
 export type Events = Sandbox['events']
 export type Outcomes = Sandbox['outcomes']
-export type Collections = Sandbox['collections']
-export type Mandates = Sandbox['mandates']
-export type PayoutLinks = Sandbox['payoutLinks']
-export type Bills = Sandbox['bills']
-export type Counterparties = Sandbox['counterparties']
-export type Accounts = Sandbox['accounts']
 export type Deprecations = Sandbox['deprecations']
 
 /**

@@ -1,30 +1,63 @@
+/**
+ * The records of the library: the types and the methods of each kind. They have the types of the server's schemas.
+ *
+ * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
+ */
+import type { Static } from '@sinclair/typebox'
+import type { Account, AccountQuery } from '../areas/accounts/schemas.js'
+import type * as bills from '../areas/bills/schemas.js'
+import type { Counterparty, CounterpartyUpdate as CounterpartyChanges } from '../areas/counterparties/schemas.js'
+import type { CollectionVerb } from '../areas/direct-debit/lifecycle.js'
+import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
+import type * as collections from '../areas/direct-debit/schemas.js'
+import type { MandateVerb } from '../areas/mandates/lifecycle.js'
+import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
+import type * as mandates from '../areas/mandates/schemas.js'
+import type * as payoutLinks from '../areas/payout-links/schemas.js'
+import type { ExplainedBill } from '../control/schemas.js'
 import type { Currency, Region } from '../core/rules/regions.js'
 import { CURRENCIES, regionOf } from '../core/rules/regions.js'
 import type { Call } from './connection.js'
-import type {
-  Account,
-  AccountFilter,
-  Bill,
-  BillFilter,
-  Claim,
-  Collection,
-  CollectionFilter,
-  CollectionOutcome,
-  CollectionReason,
-  CollectionSummary,
-  Counterparty,
-  CounterpartyUpdate,
-  Decline,
-  Explained,
-  Mandate,
-  MandateFilter,
-  NewBill,
-  NewCollection,
-  NewMandate,
-  NewPayoutLink,
-  PayoutLink,
-  PayoutLinkOutcome,
-} from './types.js'
+import type { Filter, Input } from './input.js'
+
+export type { Account, Counterparty, Region }
+export type Bill = bills.Bill
+export type Claim = payoutLinks.Claim
+export type Decline = payoutLinks.Decline
+/** A collection. Only its explanation has the member `outcome`. */
+export type Collection = collections.StoredCollection
+/** A collection in a list: without its reason code. */
+export type CollectionSummary = Static<typeof collections.CollectionSummary>
+export type Mandate = mandates.StoredMandate
+export type PayoutLink = payoutLinks.PayoutLinkRecord
+export type CollectionStatus = Collection['status']
+export type MandateStatus = Mandate['status']
+export type PayoutLinkStatus = PayoutLink['status']
+export type BillStatus = Bill['status']
+
+/** The bodies of requests that create a record. */
+export type NewCollection = Input<collections.NewCollection>
+export type NewMandate = Input<mandates.NewMandate>
+export type NewPayoutLink = Input<payoutLinks.NewPayoutLink>
+export type NewBill = Input<bills.NewBill>
+/** The changes of a counterparty: at least one member. */
+export type CounterpartyUpdate = Input<CounterpartyChanges>
+
+/** The filters of lists. */
+export type CollectionFilter = ListFilter<collections.CollectionQuery>
+export type MandateFilter = ListFilter<Static<typeof mandates.MandateQuery>>
+export type BillFilter = ListFilter<bills.BillQuery>
+export type AccountFilter = ListFilter<AccountQuery>
+type ListFilter<T> = Input<Filter<Omit<T, 'cursor' | 'limit'>>>
+
+/** A record with its history, the next automatic transition and the legal transitions. */
+export type Explained<R> = Omit<Static<typeof ExplainedBill>, 'record'> & { record: R }
+/** The reason code of a rejected, returned or failed collection. */
+export type CollectionReason = Input<Static<typeof collections.CollectionVerbBody>>
+/** The name of an outcome of collections, for example `RETURNED-AM04`. */
+export type CollectionOutcome = NonNullable<Collection['outcome']>
+/** The name of an outcome of payout links. */
+export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
 
 /** The region of a record. Default: EU. */
 export interface Where {
@@ -37,6 +70,15 @@ export type CollectionMove = (collectionReference: string, reason?: CollectionRe
 export type MandateMove = (mandateReference: string) => Promise<Explained<Mandate>>
 /** Moves a payout link. */
 export type PayoutLinkMove = (payoutLinkId: string) => Promise<Explained<PayoutLink>>
+
+/** The methods of each kind. */
+export type Records = ReturnType<typeof createRecords>
+export type Collections = Records['collections']
+export type Mandates = Records['mandates']
+export type PayoutLinks = Records['payoutLinks']
+export type Bills = Records['bills']
+export type Counterparties = Records['counterparties']
+export type Accounts = Records['accounts']
 
 /** The most records of a page of the API. */
 const MAX_PAGE = 500
@@ -72,6 +114,9 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
   const move = <Move>(area: string, verb: string) =>
     ((reference: string, body?: object) => control('POST', `${pathOf(area, reference)}/${verb}`, { body })) as Move
 
+  const moves = <Verb extends string, Move>(area: string, verbs: readonly Verb[]) =>
+    Object.fromEntries(verbs.map(verb => [verb, move<Move>(area, verb)])) as Record<Verb, Move>
+
   return {
     /** Collections. */
     collections: {
@@ -83,13 +128,7 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
         setOutcome('direct-debit', collectionReference, outcome),
       explain: (collectionReference: string): Promise<Explained<Collection>> =>
         explain('direct-debit', collectionReference),
-      submit: move<CollectionMove>('direct-debit', 'submit'),
-      process: move<CollectionMove>('direct-debit', 'process'),
-      settle: move<CollectionMove>('direct-debit', 'settle'),
-      fail: move<CollectionMove>('direct-debit', 'fail'),
-      reject: move<CollectionMove>('direct-debit', 'reject'),
-      return: move<CollectionMove>('direct-debit', 'return'),
-      cancel: move<CollectionMove>('direct-debit', 'cancel'),
+      ...moves<CollectionVerb, CollectionMove>('direct-debit', COLLECTION_VERBS),
     },
     /** Mandates. */
     mandates: {
@@ -97,10 +136,7 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       list: (filter?: MandateFilter): Promise<Mandate[]> => list('/mandates', filter),
       create: (mandate: NewMandate): Promise<Mandate> => create('/mandates', mandate),
       explain: (mandateReference: string): Promise<Explained<Mandate>> => explain('mandates', mandateReference),
-      activate: move<MandateMove>('mandates', 'activate'),
-      fail: move<MandateMove>('mandates', 'fail'),
-      cancel: move<MandateMove>('mandates', 'cancel'),
-      expire: move<MandateMove>('mandates', 'expire'),
+      ...moves<MandateVerb, MandateMove>('mandates', MANDATE_VERBS),
     },
     /** Payout links. The API does not list them, and cancels them. */
     payoutLinks: {

@@ -1,18 +1,11 @@
 /**
- * The types of the library. Records and bodies have the types of the server's schemas.
+ * The types of the library, beside those of records (records.ts). They are those of the server's schemas.
  *
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
  * Durations are ISO 8601 without years and months, for example `P3D` or `PT90M`.
  */
 import type { Static } from '@sinclair/typebox'
-import type { Account, AccountQuery } from '../areas/accounts/schemas.js'
-import type * as bills from '../areas/bills/schemas.js'
-import type { Counterparty, CounterpartyUpdate as CounterpartyChanges } from '../areas/counterparties/schemas.js'
-import type * as collections from '../areas/direct-debit/schemas.js'
-import type * as mandates from '../areas/mandates/schemas.js'
-import type * as payoutLinks from '../areas/payout-links/schemas.js'
 import type * as control from '../control/schemas.js'
-import type { Region } from '../core/rules/regions.js'
 import type { CoverageReport } from '../features/coverage/schemas.js'
 import type * as deprecations from '../features/deprecations/schemas.js'
 import type * as events from '../features/events/schemas.js'
@@ -24,41 +17,9 @@ import type { LoggedExchange } from '../features/request-log/request-log.js'
 import type * as requests from '../features/request-log/schemas.js'
 import type * as seed from '../tenants/seed.js'
 import type * as snapshot from '../tenants/snapshot.js'
+import type { Filter, Input } from './input.js'
 
-/** Accepts read-only arrays and objects instead of mutable ones. */
-type Input<T> = T extends object ? { readonly [K in keyof T]: Input<T[K]> } : T
-
-// ----------------------------------------------------------------------------------------------------------- records
-
-export type { Account, Counterparty, LoggedExchange, Recording, Region }
-export type Bill = bills.Bill
-export type Claim = payoutLinks.Claim
-export type Decline = payoutLinks.Decline
-/** A collection. Only its explanation has the member `outcome`. */
-export type Collection = collections.StoredCollection
-/** A collection in a list: without its reason code. */
-export type CollectionSummary = Static<typeof collections.CollectionSummary>
-export type Mandate = mandates.StoredMandate
-export type PayoutLink = payoutLinks.PayoutLinkRecord
-export type CollectionStatus = Collection['status']
-export type MandateStatus = Mandate['status']
-export type PayoutLinkStatus = PayoutLink['status']
-export type BillStatus = Bill['status']
-
-/** The bodies of requests that create a record. */
-export type NewCollection = Input<collections.NewCollection>
-export type NewMandate = Input<mandates.NewMandate>
-export type NewPayoutLink = Input<payoutLinks.NewPayoutLink>
-export type NewBill = Input<bills.NewBill>
-/** The changes of a counterparty: at least one member. */
-export type CounterpartyUpdate = Input<CounterpartyChanges>
-
-/** The filters of lists. */
-export type CollectionFilter = ListFilter<collections.CollectionQuery>
-export type MandateFilter = ListFilter<Static<typeof mandates.MandateQuery>>
-export type BillFilter = ListFilter<bills.BillQuery>
-export type AccountFilter = ListFilter<AccountQuery>
-type ListFilter<T> = Input<Filter<Omit<T, 'cursor' | 'limit'>>>
+export type { LoggedExchange, Recording }
 
 /** Records to seed, in any state: the fields of the API, plus `status` and times. */
 export type SeedRecords = Input<seed.SeedRecords>
@@ -68,10 +29,6 @@ export type SeedResult = Static<typeof control.SeedResult>
 export type ResetResult = Static<typeof control.ResetResult>
 /** The number of records of each kind. */
 export type Counts = ResetResult['counts']
-/** A record with its history, the next automatic transition and the legal transitions. */
-export type Explained<R> = Omit<Static<typeof control.ExplainedBill>, 'record'> & { record: R }
-/** The reason code of a rejected, returned or failed collection. */
-export type CollectionReason = Input<Static<typeof collections.CollectionVerbBody>>
 /** A client as one document. */
 export type State = snapshot.TenantSnapshot
 /** The settings of a client. */
@@ -100,11 +57,6 @@ export type OutcomeRequest = Input<Static<typeof outcomes.OutcomeRequest>>
 export type ArmedOutcome = Static<typeof outcomes.ArmedOutcome>
 /** The outcomes of the product, and the armed ones. */
 export type OutcomeTable = Static<typeof outcomes.OutcomeTable>
-/** The name of an outcome of collections, for example `RETURNED-AM04`. */
-export type CollectionOutcome = NonNullable<Collection['outcome']>
-/** The name of an outcome of payout links. */
-export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
-
 /** Requests that a test expects. Default: at least one. */
 export type Expectation = Input<Static<typeof requests.Verification>>
 /** The result of an expectation, with the nearest misses if it does not hold. */
@@ -113,7 +65,6 @@ export type Verification = Static<typeof requests.VerificationResult>
 export type Coverage = Static<typeof CoverageReport>
 /** A filter of the request log. `*` in `path` matches any characters. */
 export type RequestFilter = Filter<Omit<Static<typeof requests.RequestQuery>, 'client'>>
-type Filter<T> = { readonly [K in keyof T]: T[K] | undefined }
 
 /** A change of state with its number and cause. */
 export type Event = Static<typeof events.EventList>['data'][number]

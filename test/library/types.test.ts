@@ -1,8 +1,6 @@
 import t from 'tap'
-import type { CollectionVerb } from '../../src/areas/direct-debit/lifecycle.js'
-import type { MandateVerb } from '../../src/areas/mandates/lifecycle.js'
 import type { PayoutLinkVerb } from '../../src/areas/payout-links/lifecycle.js'
-import type { Bills, ClockStep, Collections, Mandates, PayoutLinks } from '../../src/client/index.js'
+import type { Bills, ClockStep, PayoutLinks } from '../../src/client/index.js'
 import type * as schemas from '../../src/control/schemas.js'
 
 // The library's own interfaces, compared with the server at compile time: `npm run typecheck` fails on a difference.
@@ -14,8 +12,6 @@ const assertTypes = <_T extends readonly true[]>() => {}
 t.test('library: the library has a method for each transition of the control plane', async () => {
   assertTypes<
     [
-      Same<Exclude<keyof Collections, 'explain' | 'list' | 'create' | 'setOutcome'>, CollectionVerb>,
-      Same<Exclude<keyof Mandates, 'explain' | 'list' | 'create'>, MandateVerb>,
       // Only the API cancels payout links.
       Same<Exclude<keyof PayoutLinks, 'explain' | 'create' | 'setOutcome'>, Exclude<PayoutLinkVerb, 'cancel'>>,
       keyof NonNullable<Parameters<Bills['explain']>[1]> extends keyof (typeof schemas.BillExplainQuery)['static']
