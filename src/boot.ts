@@ -53,7 +53,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
     clients: [{ ...client, fixture: config.fixture }, ...config.clients],
     database,
     fixtures,
-    requestLog: { entries: config.journalEntries, bytes: config.journalBytes },
+    requestLog: { entries: config.requestLogEntries, bytes: config.requestLogBytes },
     logger,
     publicUrl,
     dropped: clientId =>

@@ -90,7 +90,11 @@ export async function run(args: readonly string[], environment: Environment, out
 
 /** Parses a command line. Every setting is an option. @throws ConfigError */
 function parse(args: readonly string[]) {
-  const options = Object.fromEntries(SETTINGS.map(({ variable }) => [optionOf(variable), { type: 'string' }] as const))
+  const names = SETTINGS.map(({ variable }) => variable)
+  const formerNames = SETTINGS.flatMap(setting => ('formerly' in setting ? setting.formerly : []))
+  const options = Object.fromEntries(
+    [...names, ...formerNames].map(variable => [optionOf(variable), { type: 'string' }] as const),
+  )
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -103,7 +107,10 @@ function parse(args: readonly string[]) {
       },
     })
     const given = values as Record<string, string | boolean | undefined>
-    const settings = SETTINGS.map(({ variable }) => [variable, given[optionOf(variable)]])
+    const settings = SETTINGS.map(setting => {
+      const former = 'formerly' in setting ? given[optionOf(setting.formerly)] : undefined
+      return [setting.variable, given[optionOf(setting.variable)] ?? former]
+    })
     return {
       ...values,
       positionals,
@@ -113,7 +120,7 @@ function parse(args: readonly string[]) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ConfigError(message.replaceAll(/\s+/g, ' '))
     const [option] = /(?<=')-[^']*/.exec(message) ?? ['']
-    const known = [...Object.keys(options), 'until', 'help', 'version'].map(name => `--${name}`)
+    const known = [...names.map(optionOf), 'until', 'help', 'version'].map(name => `--${name}`)
     throw new ConfigError(`unknown option ${option}. Known: ${known.join(', ')}.`)
   }
 }

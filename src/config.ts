@@ -16,6 +16,8 @@ interface Setting {
   readonly value: string
   /** The description in the help. The help only names a setting without one. */
   readonly help?: string
+  /** The earlier name of the variable, which still works where the setting has no other value. */
+  readonly formerly?: string
 }
 
 /** All settings, in the order of the help. */
@@ -37,13 +39,18 @@ export const SETTINGS = [
   { variable: 'SANDBOX_ALLOWED_HOSTS', value: 'HOSTS' },
   { variable: 'SANDBOX_CORS_ORIGINS', value: 'ORIGINS' },
   { variable: 'SANDBOX_ADMIN_TOKEN', value: 'TEXT' },
-  { variable: 'SANDBOX_JOURNAL_ENTRIES', value: 'NUMBER' },
-  { variable: 'SANDBOX_JOURNAL_BYTES', value: 'BYTES' },
+  { variable: 'SANDBOX_REQUEST_LOG_ENTRIES', value: 'NUMBER', formerly: 'SANDBOX_JOURNAL_ENTRIES' },
+  { variable: 'SANDBOX_REQUEST_LOG_BYTES', value: 'BYTES', formerly: 'SANDBOX_JOURNAL_BYTES' },
   { variable: 'SANDBOX_RECORDING_BYTES', value: 'BYTES' },
   { variable: 'SANDBOX_STATE_BYTES', value: 'BYTES' },
 ] as const satisfies readonly Setting[]
 
 type Variable = (typeof SETTINGS)[number]['variable']
+
+/** The earlier names of variables. */
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map(
+  SETTINGS.flatMap(setting => ('formerly' in setting ? [[setting.variable, setting.formerly]] : [])),
+)
 
 /** Returns the name of the command line option of a variable, without dashes. */
 export const optionOf = (variable: string): string =>
@@ -81,9 +88,9 @@ export interface Config {
   /** The bearer token of the control plane; undefined: no authentication. */
   readonly adminToken: string | undefined
   /** The maximum number of requests in the log of a tenant. */
-  readonly journalEntries: number
+  readonly requestLogEntries: number
   /** The maximum size of all request logs in bytes. */
-  readonly journalBytes: number
+  readonly requestLogBytes: number
   /** The maximum size of all recordings in bytes; 0 disables recording. */
   readonly recordingBytes: number
   /** The maximum size of a state document in bytes. */
@@ -111,7 +118,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * @throws ConfigError
  */
 export function readConfig(environment: Environment): Config {
-  const read = <T>(name: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
+  const read = <T>(given: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
+    const former = FORMER_NAMES.get(given)
+    const name = former !== undefined && !environment[given] ? former : given
     const text = environment[name]
     if (text === undefined || text === '') return fallback
     const value = parse(text)
@@ -168,8 +177,8 @@ export function readConfig(environment: Environment): Config {
       isOriginPattern,
     ),
     adminToken: readAdminToken(environment),
-    journalEntries: integer('SANDBOX_JOURNAL_ENTRIES', DEFAULT_BOUNDS.journalEntries, 0, 1_000_000),
-    journalBytes: integer('SANDBOX_JOURNAL_BYTES', DEFAULT_BOUNDS.journalBytes, 0, MAX_BYTES),
+    requestLogEntries: integer('SANDBOX_REQUEST_LOG_ENTRIES', DEFAULT_BOUNDS.requestLogEntries, 0, 1_000_000),
+    requestLogBytes: integer('SANDBOX_REQUEST_LOG_BYTES', DEFAULT_BOUNDS.requestLogBytes, 0, MAX_BYTES),
     recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MAX_DOCUMENT_BYTES),
     stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
     data: environment.SANDBOX_DATA || undefined,

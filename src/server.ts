@@ -67,8 +67,8 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
 
   // The state.
   const logBounds = {
-    entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.journalEntries,
-    bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.journalBytes,
+    entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.requestLogEntries,
+    bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.requestLogBytes,
   }
   const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)

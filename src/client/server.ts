@@ -31,6 +31,8 @@ const VARIABLES = {
   tokenLifetime: 'SANDBOX_TOKEN_TTL',
   port: 'PORT',
   adminToken: 'SANDBOX_ADMIN_TOKEN',
+  requestLogEntries: 'SANDBOX_REQUEST_LOG_ENTRIES',
+  requestLogBytes: 'SANDBOX_REQUEST_LOG_BYTES',
   journalEntries: 'SANDBOX_JOURNAL_ENTRIES',
   journalBytes: 'SANDBOX_JOURNAL_BYTES',
   recordingBytes: 'SANDBOX_RECORDING_BYTES',

@@ -108,8 +108,12 @@ export interface SandboxOptions {
 /** The limits of memory use. */
 export interface SandboxBounds {
   /** The maximum number of requests in the log of a client. Default: 1000. */
-  readonly journalEntries?: number | undefined
+  readonly requestLogEntries?: number | undefined
   /** The maximum size of all request logs in bytes. Default: 16 MiB. */
+  readonly requestLogBytes?: number | undefined
+  /** @deprecated Use `requestLogEntries`. */
+  readonly journalEntries?: number | undefined
+  /** @deprecated Use `requestLogBytes`. */
   readonly journalBytes?: number | undefined
   /** The maximum size of all recordings in bytes; 0 disables recording. Default: 32 MiB. */
   readonly recordingBytes?: number | undefined

@@ -348,7 +348,7 @@ t.test('control plane, DELETE /requests: it tells how many it removed, and the n
 })
 
 t.test(
-  'control plane, SANDBOX_JOURNAL_ENTRIES: the bound of a tenant; a reset and a dropped tenant begin again',
+  'control plane, SANDBOX_REQUEST_LOG_ENTRIES: the bound of a tenant; a reset and a dropped tenant begin again',
   async t => {
     const app = build(t, { requestLog: { entries: 2 }, maxTenants: 2 })
     const client = await connect(app)
@@ -373,7 +373,7 @@ t.test(
 )
 
 t.test(
-  'control plane, SANDBOX_JOURNAL_BYTES: a bound of the process, oldest out first, and what is dropped is counted',
+  'control plane, SANDBOX_REQUEST_LOG_BYTES: a bound of the process, oldest out first, and what is dropped is counted',
   async t => {
     const bound = 256 * 1024
     const app = build(t, { requestLog: { bytes: bound } })

@@ -137,7 +137,7 @@ t.test(`library: adminToken is asked for by the control plane, and not needed by
 })
 
 t.test(`library: bounds of the request log, the recording and the number of clients`, async t => {
-  const sandbox = await create(t, { bounds: { journalEntries: 2, recordingBytes: 0, maxTenants: 3 } })
+  const sandbox = await create(t, { bounds: { requestLogEntries: 2, recordingBytes: 0, maxTenants: 3 } })
   for (const _ of Array(3).keys()) await sandbox.token()
   t.same(
     (await sandbox.requests.list()).map(({ seq }) => seq),
@@ -149,7 +149,9 @@ t.test(`library: bounds of the request log, the recording and the number of clie
   const fork = await sandbox.fork()
   await sandbox.fork()
   t.match(await refusal(fork.clock.get()), { code: 'CLIENT_NOT_FOUND' }, 'the one idle longest has made room')
-  t.same(await (await create(t, { bounds: { journalBytes: 0 } })).requests.list(), [])
+  for (const bounds of [{ requestLogBytes: 0 }, { journalBytes: 0 }, { journalEntries: 0 }]) {
+    t.same(await (await create(t, { bounds })).requests.list(), [], JSON.stringify(bounds))
+  }
 })
 
 t.test(`library: an option that is not allowed is named, with what is`, async t => {
@@ -170,6 +172,8 @@ t.test(`library: an option that is not allowed is named, with what is`, async t 
     [{ tokenLifetime: 1.5 }, /^createSandbox: tokenLifetime=/],
     [{ port: 65_536 }, /^createSandbox: port="65536" is not allowed: give an integer from 0 to 65535\.$/],
     [{ adminToken: 'a b' }, /^createSandbox: adminToken is not allowed: (?!.*a b)/],
+    [{ bounds: { requestLogEntries: -1 } }, /^createSandbox: requestLogEntries="-1" is/],
+    [{ bounds: { requestLogBytes: -1 } }, /^createSandbox: requestLogBytes=/],
     [{ bounds: { journalEntries: -1 } }, /^createSandbox: journalEntries="-1" is/],
     [{ bounds: { journalBytes: -1 } }, /^createSandbox: journalBytes=/],
     [{ bounds: { recordingBytes: Number.NaN } }, /^createSandbox: recordingBytes="NaN" is/],

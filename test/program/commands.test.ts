@@ -40,6 +40,7 @@ t.test('control plane: invalid usage and invalid values print one line, exit cod
     [['toString'], {}, /"toString"/],
     [['start', 'now'], {}, /"start now"/],
     [['--prot=1'], {}, /unknown option --prot\. Known: --host, --port, .*--until, --help, --version\.\n$/],
+    [['--journal-entries', 'x'], {}, /SANDBOX_REQUEST_LOG_ENTRIES="x" is not allowed/],
     [['-p', '1'], {}, /unknown option -p\. Known: --host, --port/],
     [['start', '--SEED', 'x'], {}, /unknown option --SEED\./],
     [['--port'], {}, /--port <value>.* missing/],

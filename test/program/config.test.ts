@@ -20,8 +20,8 @@ t.test('control plane: the defaults', async t => {
     allowedHosts: [],
     corsOrigins: [],
     adminToken: undefined,
-    journalEntries: 1000,
-    journalBytes: 16 * MIB,
+    requestLogEntries: 1000,
+    requestLogBytes: 16 * MIB,
     recordingBytes: 32 * MIB,
     stateBytes: 32 * MIB,
     fixture: 'demo',
@@ -82,10 +82,13 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   ],
   ['SANDBOX_ADMIN_TOKEN', 'a-token.of~any+kind/==', 'adminToken', 'a-token.of~any+kind/=='],
   ['SANDBOX_ADMIN_TOKEN', 'x'.repeat(1000), 'adminToken', 'x'.repeat(1000)],
-  ['SANDBOX_JOURNAL_ENTRIES', '0', 'journalEntries', 0],
-  ['SANDBOX_JOURNAL_ENTRIES', '1000000', 'journalEntries', 1_000_000],
-  ['SANDBOX_JOURNAL_BYTES', '0', 'journalBytes', 0],
-  ['SANDBOX_JOURNAL_BYTES', '8589934592', 'journalBytes', 8192 * MIB],
+  ['SANDBOX_REQUEST_LOG_ENTRIES', '0', 'requestLogEntries', 0],
+  ['SANDBOX_REQUEST_LOG_ENTRIES', '1000000', 'requestLogEntries', 1_000_000],
+  ['SANDBOX_REQUEST_LOG_BYTES', '0', 'requestLogBytes', 0],
+  ['SANDBOX_REQUEST_LOG_BYTES', '8589934592', 'requestLogBytes', 8192 * MIB],
+  // The former names.
+  ['SANDBOX_JOURNAL_ENTRIES', '5', 'requestLogEntries', 5],
+  ['SANDBOX_JOURNAL_BYTES', '5', 'requestLogBytes', 5],
   ['SANDBOX_RECORDING_BYTES', '0', 'recordingBytes', 0],
   ['SANDBOX_RECORDING_BYTES', '268435456', 'recordingBytes', 256 * MIB],
   ['SANDBOX_STATE_BYTES', '1', 'stateBytes', 1],
@@ -101,6 +104,12 @@ t.test('each setting has an option and a row in the README', async t => {
     t.ok(readme.includes(`| \`${variable}\` |`), variable)
   }
   t.same(['HOST', 'SANDBOX_TOKEN_TTL'].map(optionOf), ['host', 'token-ttl'])
+})
+
+t.test('control plane: a setting is read by its former name only if it is not given', async t => {
+  const former = { SANDBOX_JOURNAL_ENTRIES: '2' }
+  t.equal(readConfig({ ...former, SANDBOX_REQUEST_LOG_ENTRIES: '1' }).requestLogEntries, 1)
+  t.equal(readConfig({ ...former, SANDBOX_REQUEST_LOG_ENTRIES: '' }).requestLogEntries, 2)
 })
 
 t.test('control plane: right values', async t => {
@@ -142,8 +151,9 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
     ],
     /http.*https.*URL/,
   ],
-  ['SANDBOX_JOURNAL_ENTRIES', ['-1', '1000001', '1.5', '1e3', 'all', ' 1'], /integer from 0 to 1000000\b/],
-  ['SANDBOX_JOURNAL_BYTES', ['-1', '8589934593', '16MiB', '16 777 216', '0x10'], /integer from 0 to 8589934592\b/],
+  ['SANDBOX_JOURNAL_ENTRIES', ['-1'], /integer from 0 to 1000000\b/],
+  ['SANDBOX_REQUEST_LOG_ENTRIES', ['-1', '1000001', '1.5', '1e3', 'all', ' 1'], /integer from 0 to 1000000\b/],
+  ['SANDBOX_REQUEST_LOG_BYTES', ['-1', '8589934593', '16MiB', '16 777 216', '0x10'], /integer from 0 to 8589934592\b/],
   ['SANDBOX_RECORDING_BYTES', ['-1', '268435457', '32MiB', '1.5', 'none'], /integer from 0 to 268435456\b/],
   ['SANDBOX_STATE_BYTES', ['0', '268435457', '32MiB'], /integer from 1 to 268435456\b/],
 ]

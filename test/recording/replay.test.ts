@@ -44,7 +44,7 @@ t.test('replay: exit code 0 where every answer is the same, whatever the setting
     SANDBOX_PUBLIC_URL: 'https://other.example',
     SANDBOX_ADMIN_TOKEN: 'hush',
     SANDBOX_RECORDING_BYTES: '0',
-    SANDBOX_JOURNAL_ENTRIES: '0',
+    SANDBOX_REQUEST_LOG_ENTRIES: '0',
     SANDBOX_DATA: `${t.testdirName}/data`,
   }
   t.same(await command(['replay', write(t, JSON.stringify(recording, null, 4))]), SAME)

@@ -15,7 +15,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     description:
       'The log has requests of the API and the token endpoint, but no calls of the control plane. A request ' +
       'without a known client is in the log of `sandbox-client`. The oldest requests are dropped at the limits ' +
-      '`SANDBOX_JOURNAL_ENTRIES` and `SANDBOX_JOURNAL_BYTES`.',
+      '`SANDBOX_REQUEST_LOG_ENTRIES` and `SANDBOX_REQUEST_LOG_BYTES`.',
     querystring: schemas.RequestQuery,
     response: schemas.RequestList,
     handle: ({ requestLog, tenant, client, query }) => {
