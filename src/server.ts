@@ -129,7 +129,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   // The interface as a document.
   app.register(openapi, { documents })
   app.register(docs, { documents })
-  app.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder, now }), isReplay })
+  app.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder }), isReplay })
 
   // The control plane.
   app.register(

@@ -28,7 +28,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
     const act: RouteHandlerMethod = (request, reply) => {
       const { params, query, body } = request
       const client = clientOf(request)
-      const realNow = now()
+      const { realNow = now() } = request.sandbox
       const tenant = () => registry.tenant(client, realNow)
       reply.code(status)
       return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })

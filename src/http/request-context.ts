@@ -11,6 +11,8 @@ export interface RequestContext {
   readonly route: FastifyRequest['routeOptions']
   /** The value of `x-region`. Set by the region plugin, on routes that take one. */
   region: Region
+  /** The real time of the turn of the request, in milliseconds; undefined: it takes none. */
+  realNow: number | undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[]
   /** Whether the request of a web page was refused. Such requests are not in the request log. */
@@ -43,6 +45,7 @@ declare module 'fastify' {
 const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext, 'tenant'> => ({
   route,
   region: 'EU',
+  realNow: undefined,
   hints: [],
   isForeign: false,
   content: undefined,

@@ -40,6 +40,7 @@ export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMeth
         isRead: realNow => rules.isRead(request, realNow),
         isFresh: rules.isFresh === true,
         run(realNow) {
+          request.sandbox.realNow = realNow
           const tenant = rules.enter(request, realNow)
           return tenant === undefined || isRead(request.method) ? handle() : tenant.attempt(handle)
         },
@@ -124,12 +125,10 @@ export interface PageTurnsOptions {
   readonly turns: Turns
   readonly registry: TenantRegistry
   readonly recorder: Recorder
-  /** Returns the real time in milliseconds. */
-  now(): number
 }
 
 /** Returns the options of the pages of payout links, whose tenant is that of `?client=`. */
-export function pageTurns({ turns, registry, recorder, now }: PageTurnsOptions): Omit<PageOptions, 'isReplay'> {
+export function pageTurns({ turns, registry, recorder }: PageTurnsOptions): Omit<PageOptions, 'isReplay'> {
   const clientOf = ({ query }: FastifyRequest) => (query as { client?: string }).client ?? DEMO_CLIENT.clientId
   const rules: TurnRules = {
     clientOf,
@@ -154,7 +153,7 @@ export function pageTurns({ turns, registry, recorder, now }: PageTurnsOptions):
     tenantOf: ({ sandbox }) => sandbox.tenant,
     record: (request, body) => {
       const query = { client: clientOf(request) }
-      record(recorder, request, request.sandbox.tenant, now(), body, query)
+      record(recorder, request, request.sandbox.tenant, request.sandbox.realNow as number, body, query)
     },
   }
 }

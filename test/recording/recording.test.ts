@@ -73,6 +73,28 @@ const timers = {
   flush() {},
 }
 
+t.test('recording: a request has one real time, even while time passes, so a replay answers the same', async t => {
+  let realNow = Date.parse(MONDAY)
+  const app = build(t, {
+    clock: 'real',
+    now() {
+      realNow += 700
+      return realNow
+    },
+  })
+  const client = await connect(app)
+  await client.control('POST', '/faults', { ttl: 'PT1H', times: 9, effect: { kind: 'delay', ms: 0 } })
+  await client.control('PATCH', '/clock', { rate: 60 })
+  await client.control('POST', '/clock/advance', { by: 'PT1M' })
+  await client.post('/api/v1/mandates', mandate())
+  t.same(operations(await replays(t, app, client.clientId)), [
+    'POST /_sandbox/faults',
+    'PATCH /_sandbox/clock',
+    'POST /_sandbox/clock/advance',
+    'POST /api/v1/mandates',
+  ])
+})
+
 t.test('random requests over several tenants replay with no difference', async t => {
   const total = IS_LONG ? 7000 : 700
   const steps = fc.sample(fc.nat(1_000_000), { seed: 3, numRuns: 1009 })
