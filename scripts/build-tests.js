@@ -23,13 +23,26 @@ const { outputFiles } = await build({
   write: false,
 })
 
-for (const { path, text } of outputFiles) {
+/** The tests of a folder run in one process: loading the server takes most of the time of a small file. */
+const indexes = readdirSync('test', { withFileTypes: true })
+  // A server of a database is a process of its own, and so is each test of databases.
+  .filter(entry => entry.isDirectory() && entry.name !== 'databases')
+  .map(({ name: folder }) => ({
+    path: resolve(OUTPUT, 'test', folder, 'index.test.js'),
+    text: readdirSync(`test/${folder}`)
+      .filter(file => file.endsWith('.test.ts'))
+      .map(file => `import './${file.replace(/ts$/, 'js')}'\n`)
+      .join(''),
+  }))
+
+const files = [...outputFiles, ...indexes]
+for (const { path, text } of files) {
   if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
 }
 
-const written = new Set(outputFiles.map(({ path }) => path))
+const written = new Set(files.map(({ path }) => path))
 for (const path of filesIn(OUTPUT)) if (!written.has(path)) rmSync(path)
 
 // The page /docs loads this file of the build.

@@ -126,14 +126,3 @@ t.test('architecture: Biome refuses timers, promises and the process in core, ar
 t.test('architecture: config.ts is the only reader of the environment; cli.ts passes it on', async t => {
   t.same(found(/\benv\b/g, files), ['cli.ts: env', 'cli.ts: env'])
 })
-
-t.test('tests: the index of each folder imports every test of the folder', async t => {
-  const folders = readdirSync('test', { withFileTypes: true })
-    // Each file of databases is a process of its own.
-    .filter(entry => entry.isDirectory() && entry.name !== 'databases')
-  for (const { name: folder } of folders) {
-    const files = readdirSync(`test/${folder}`).filter(file => file.endsWith('.test.ts') && file !== 'index.test.ts')
-    const index = readFileSync(`test/${folder}/index.test.ts`, 'utf8')
-    t.same([...index.matchAll(/'\.\/(.*)\.js'/g)].map(([, name]) => `${name}.ts`).sort(), files.sort(), folder)
-  }
-})

@@ -1,9 +1,9 @@
-import './areas/orders/index.js'
+import './orders/index.js'
 import t from 'tap'
-import { checkAgainst } from './check-answers.js'
-import type { Json } from './docs/contract.js'
-import { DOCUMENTS, operationsOf } from './docs/contract.js'
-import { build, call, connect } from './helper.js'
+import { checkAgainst } from '../check-answers.js'
+import type { Json } from '../docs/contract.js'
+import { DOCUMENTS, operationsOf } from '../docs/contract.js'
+import { build, call, connect } from '../helper.js'
 
 // ARCHITECTURE.md, Layout: a folder and its row in the table of areas are all that a kind of records needs.
 // The area `orders` exists only in this process.

@@ -1,4 +1,0 @@
-// Runs the tests of this folder in one process: loading the server takes most of the time of a small file.
-import './demo-fixture.test.js'
-import './fixtures.test.js'
-import './tenants.test.js'
