@@ -3,14 +3,42 @@ import type { Test } from 'tap'
 import type { Answer } from './helper.js'
 import { connect } from './helper.js'
 
-/** An answer in one line: `201`, or `400 INVALID_FIELD amount`; a broken error envelope shows its members. */
-export function gist({ status, body }: Answer): string {
+/** An answer of `call` or of a raw connection. */
+export type Given = Pick<Answer, 'status' | 'body' | 'headers'>
+
+/** The members of an error, and those of the token endpoint (decisions §3). */
+const ENVELOPES = ['code,field,message', 'code,error,error_description,field,message']
+
+/**
+ * Returns an answer in one line: `201`, or `400 INVALID_FIELD amount`. A refusal without the members and headers that
+ * every refusal has (interface, Errors; decisions §1) is shown whole, so that the comparison fails.
+ */
+export function gist(answer: Given | undefined): string {
+  if (answer === undefined) return 'no answer'
+  const { status, body, headers } = answer
+  if (!headers['x-request-id']) return `${status} without x-request-id`
   if (status < 400) return `${status}`
-  const line = `${status} ${body?.code} ${body?.field}`
-  const members = Object.keys(body ?? {}).sort()
-  const isEnvelope = members.join() === 'code,field,message' && body.message !== ''
-  return isEnvelope ? line : `${line} with members ${members}`
+  const isEnvelope =
+    ENVELOPES.includes(
+      Object.keys(body ?? {})
+        .sort()
+        .join(),
+    ) &&
+    /^application\/json(;|$)/.test(String(headers['content-type'])) &&
+    typeof body.message === 'string' &&
+    body.message !== ''
+  return isEnvelope ? `${status} ${body.code} ${body.field}` : JSON.stringify([status, headers, body])
 }
+
+/** Asserts a single refusal. */
+export const refused = (
+  t: Test,
+  answer: Given | undefined,
+  status: number,
+  code: string,
+  field: string | null,
+  what?: string,
+) => t.equal(gist(answer), `${status} ${code} ${field}`, what ?? `${status} ${code} on ${field}`)
 
 export const invalid = (field: string | null) => `400 INVALID_FIELD ${field}`
 export const missing = (field: string | null) => `400 MISSING_FIELD ${field}`
@@ -25,7 +53,7 @@ export const ILLEGAL = '409 ILLEGAL_TRANSITION null'
 /** Values that no text member takes. */
 export const NO_TEXT = [null, 7, true, ['x'], {}]
 
-type Case = readonly [input: unknown, expected: string]
+export type Case = readonly [input: unknown, expected: string]
 
 /** Rows of a table that expect the same of several inputs. */
 export const each = (inputs: readonly unknown[], expected: string): Case[] => inputs.map(input => [input, expected])
@@ -40,7 +68,8 @@ export async function holds(
   t: Test,
   cases: readonly Case[],
   // biome-ignore lint/suspicious/noExplicitAny: each table has inputs of its own shape
-  send: (input: any, index: number) => Promise<Answer | string>,
+  send: (input: any, index: number) => Promise<Given | string | undefined>,
+  title?: string,
 ) {
   const found: [string, string][] = []
   for (const [index, [input]] of cases.entries()) {
@@ -50,6 +79,7 @@ export async function holds(
   t.same(
     found,
     cases.map(([input, expected]) => [short(input), expected]),
+    title ?? 'answers',
   )
 }
 

@@ -228,7 +228,7 @@ async function listen(t: Test) {
   })
   const send = async (form: FormData): Promise<Answer> => {
     const response = await fetch(base + DOCUMENT, { method: 'POST', headers, body: form })
-    return { status: response.status, body: await response.json(), headers: {} }
+    return { status: response.status, body: await response.json(), headers: Object.fromEntries(response.headers) }
   }
   const read = async () => (await fetch(base + BILL, { headers })).json() as Promise<{ documents: unknown[] }>
   return { port, token, send, read }

@@ -200,6 +200,7 @@ t.test('decisions §6: from every state each verb is taken, or refused with the 
     const after = await explain(client, reference)
     if (answer.status !== 200) {
       t.same(after, before, 'a refused verb changes nothing')
+      t.equal(isNamed('nothing', answer.body.message), legalIn(status).length === 0)
       const named = VERBS.filter(name => name !== verb && isNamed(name, answer.body.message))
       return `${gist(answer)}, legal are: ${named}`
     }

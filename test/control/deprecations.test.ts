@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap'
-import { invalid, malformed, missing, refusesValues, table } from '../answers.js'
+import { invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
 import { build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { refused } from '../http/raw.js'
 
 const MANDATES = '/api/v1/mandates'
 const LIST = `GET ${MANDATES}`

@@ -5,10 +5,10 @@ import { connect as dial } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Event } from '../../src/core/records/events.js'
-import { holds, invalidQuery, malformed, table } from '../answers.js'
+import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
-import { closed, listen, refused } from '../http/raw.js'
+import { closed, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 
 // control plane, GET /events: the tenant's state changes, in order, numbered; `wait` long-polls for the next;

@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap'
 import { parseInstant } from '../../src/core/time/time.js'
-import { each, holds, invalid, malformed, missing, refusesValues, table } from '../answers.js'
+import { each, holds, invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { refused } from '../http/raw.js'
 import { upload } from '../multipart.js'
 
 const TOKEN = '/api/v1/oauth/token'

@@ -1,9 +1,8 @@
 import type { Test } from 'tap'
 import t from 'tap'
-import { invalid, missing, refusesValues, table } from '../answers.js'
+import { invalid, missing, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
-import { refused } from '../http/raw.js'
 
 // Outcomes of collections and payout links that the application does not select itself.
 

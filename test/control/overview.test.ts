@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
+import { refused } from '../answers.js'
 import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { refused } from '../http/raw.js'
 
 const fixtures: Fixtures = new Map([
   ['demo', { mandates: [mandate(), mandate({ mandateReference: 'MND-0002' })], bills: [bill()] }],

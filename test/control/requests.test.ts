@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { gist, holds, invalid, invalidQuery, malformed, refusesValues, table } from '../answers.js'
+import { gist, holds, invalid, invalidQuery, malformed, refused, refusesValues, table } from '../answers.js'
 import type { CallOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, requestToken } from '../helper.js'
-import { exchange, listen, refused, request } from '../http/raw.js'
+import { exchange, listen, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { upload } from '../multipart.js'
 

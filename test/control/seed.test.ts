@@ -1,9 +1,8 @@
 import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
-import { holds, invalid, malformed, missing, table } from '../answers.js'
+import { holds, invalid, malformed, missing, refused, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
-import { refused } from '../http/raw.js'
 
 const NOTHING = { mandates: 0, collections: 0, payoutLinks: 0, bills: 0, counterparties: 0, accounts: 0 }
 

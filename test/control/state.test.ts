@@ -6,10 +6,9 @@ import { COLLECTION_STATUSES } from '../../src/areas/direct-debit/lifecycle.js'
 import { MANDATE_STATUSES } from '../../src/areas/mandates/lifecycle.js'
 import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
 import { errors } from '../../src/core/errors.js'
-import { changed, gist, holds, invalid, malformed, missing, refusesValues, table } from '../answers.js'
+import { changed, gist, holds, invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { refused } from '../http/raw.js'
 import { upload } from '../multipart.js'
 
 // control plane, GET and PUT /state: the tenant as one versioned, human-readable JSON document; put back all or

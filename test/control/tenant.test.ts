@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
-import { invalid, invalidQuery, malformed, missing, NO_ROUTE, refusesValues, table } from '../answers.js'
+import { invalid, invalidQuery, malformed, missing, NO_ROUTE, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { refused } from '../http/raw.js'
 
 // control plane: DELETE /clients, POST /credentials/verify, POST /reset, POST /fork, PUT /settings, POST /tokens/expire.
 

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { refused } from '../answers.js'
 import { build, connect } from '../helper.js'
-import { LIVE, listen, open, type RawAnswer, refused, request, stillServes } from './raw.js'
+import { LIVE, listen, open, type RawAnswer, request, stillServes } from './raw.js'
 
 /**
  * A server that closes while connections have a half-sent request on them, which keeps them open. `halfSent` sends a

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { refused } from '../answers.js'
 import { bill, build, collection, connect, mandate } from '../helper.js'
-import { type Connection, listen, open, type RawAnswer, refused, request } from './raw.js'
+import { type Connection, listen, open, type RawAnswer, request } from './raw.js'
 
 // decisions §2: DUPLICATE_REFERENCE 409: the caller's reference is taken, whatever the body.
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { refused } from '../answers.js'
 import { build, call, connect, requestToken } from '../helper.js'
-import { refused, stateOf, stock } from './raw.js'
+import { stateOf, stock } from './raw.js'
 
 // decisions §2: INTERNAL_ERROR 500: an unexpected failure. The message has no internal details.
 

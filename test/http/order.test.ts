@@ -1,6 +1,7 @@
 import t from 'tap'
+import { each, holds, missing, WRONG_REGION } from '../answers.js'
 import { bill, build, call, collection, connect, mandate } from '../helper.js'
-import { rows, sendLine, stock, table } from './raw.js'
+import { sendLine, stock } from './raw.js'
 
 // decisions §1: 404 and 405, then 401, then the region, then everything in path, query and body, then the record's
 // 404, then 409. Each request here has a fault of one step and faults of all later steps.
@@ -20,12 +21,12 @@ t.test('decisions §1: 404 and 405 come before token, region, type, query and bo
     const options = { body, headers: { 'content-type': 'text/plain', 'x-region': 'XX' } }
     const send = (line: string) => call(app, line.split(' ')[0] as string, line.split(' ')[1] as string, options)
     const unknown = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'].map(method => `${method} /api/v1/nowhere?limit=&limit=`)
-    await table(
+    await holds(
       t,
       [
-        ...rows(unknown, 404, 'ROUTE_NOT_FOUND', null),
-        ['PUT /api/v1/mandates/!?a=%zz', 405, 'METHOD_NOT_ALLOWED', null],
-        ['PUT /api/v1/oauth/token', 405, 'METHOD_NOT_ALLOWED', null],
+        ...each(unknown, '404 ROUTE_NOT_FOUND null'),
+        ['PUT /api/v1/mandates/!?a=%zz', '405 METHOD_NOT_ALLOWED null'],
+        ['PUT /api/v1/oauth/token', '405 METHOD_NOT_ALLOWED null'],
       ],
       send,
     )
@@ -38,42 +39,42 @@ t.test('decisions §1: 401 comes before the region, the region before path, quer
     for (const region of [null, 'XX']) {
       const headers = { 'content-type': 'text/plain' }
       const none = { body, region, headers: { ...headers, authorization: '' } }
-      await table(t, rows(lines, 401, 'MISSING_TOKEN', 'authorization'), sendLine(client, none))
+      await holds(t, each(lines, '401 MISSING_TOKEN authorization'), sendLine(client, none))
       const bad = { body, region, headers: { ...headers, authorization: 'Bearer x' } }
-      await table(t, rows(lines, 401, 'INVALID_TOKEN', 'authorization'), sendLine(client, bad))
-      const code = region === null ? 'MISSING_FIELD' : 'INVALID_REGION'
-      await table(t, rows(lines, 400, code, 'x-region'), sendLine(client, { body, region, headers }))
+      await holds(t, each(lines, '401 INVALID_TOKEN authorization'), sendLine(client, bad))
+      const wrong = region === null ? missing('x-region') : WRONG_REGION
+      await holds(t, each(lines, wrong), sendLine(client, { body, region, headers }))
     }
   }
   await client.control('POST', '/clock/advance', { by: 'PT2H' })
-  await table(t, rows(lines, 401, 'EXPIRED_TOKEN', 'authorization'), sendLine(client, { body: '{', region: 'XX' }))
+  await holds(t, each(lines, '401 EXPIRED_TOKEN authorization'), sendLine(client, { body: '{', region: 'XX' }))
 })
 
 t.test('decisions §1: path, query and body come before the record', async t => {
   const client = await connect(build(t))
-  await table(
+  await holds(
     t,
     [
-      ['PATCH /api/v1/bills/UNKNOWN', 400, 'INVALID_FIELD', 'status'],
-      ['PATCH /api/v1/bills/UNKNOWN?a=%zz', 400, 'MALFORMED_REQUEST', null],
-      ['PATCH /api/v1/payout-links/UNKNOWN/cancel', 400, 'MISSING_FIELD', 'cancellationComment'],
-      ['PATCH /api/v1/counterparties/UNKNOWN', 400, 'INVALID_FIELD', 'remarks'],
-      ['POST /_sandbox/payout-links/UNKNOWN/claim', 400, 'INVALID_FIELD', 'status'],
+      ['PATCH /api/v1/bills/UNKNOWN', '400 INVALID_FIELD status'],
+      ['PATCH /api/v1/bills/UNKNOWN?a=%zz', '400 MALFORMED_REQUEST null'],
+      ['PATCH /api/v1/payout-links/UNKNOWN/cancel', '400 MISSING_FIELD cancellationComment'],
+      ['PATCH /api/v1/counterparties/UNKNOWN', '400 INVALID_FIELD remarks'],
+      ['POST /_sandbox/payout-links/UNKNOWN/claim', '400 INVALID_FIELD status'],
     ],
     sendLine(client, { body: { status: 1, remarks: '' } }),
   )
-  await table(
+  await holds(
     t,
-    rows(['PATCH /api/v1/bills/UNKNOWN'], 413, 'PAYLOAD_TOO_LARGE', null),
+    each(['PATCH /api/v1/bills/UNKNOWN'], '413 PAYLOAD_TOO_LARGE null'),
     sendLine(client, { body: TOO_LARGE }),
   )
   const text = { body: '{', headers: { 'content-type': 'text/plain' } }
-  await table(
+  await holds(
     t,
-    rows(['PATCH /api/v1/bills/UNKNOWN'], 415, 'UNSUPPORTED_MEDIA_TYPE', 'content-type'),
+    each(['PATCH /api/v1/bills/UNKNOWN'], '415 UNSUPPORTED_MEDIA_TYPE content-type'),
     sendLine(client, text),
   )
-  await table(t, [['01', 400, 'INVALID_FIELD', 'amount']], amount =>
+  await holds(t, [['01', '400 INVALID_FIELD amount']], amount =>
     client.post('/api/v1/direct-debit', collection({ amount })),
   )
 })
@@ -85,35 +86,35 @@ t.test("decisions §1, §4: path, query and body, then the record's 404, come be
   await client.patch(`/api/v1/payout-links/${link}/cancel`, { cancellationComment: 'wrong' })
   const lines = ['PATCH /api/v1/bills/INV-2026-001', `PATCH /api/v1/payout-links/${link}/cancel`]
   const wrong = { dueDate: 1, cancellationComment: 1 }
-  await table(
+  await holds(
     t,
     [
-      [lines[0] as string, 400, 'INVALID_FIELD', 'dueDate'],
-      [lines[1] as string, 400, 'INVALID_FIELD', 'cancellationComment'],
+      [lines[0] as string, '400 INVALID_FIELD dueDate'],
+      [lines[1] as string, '400 INVALID_FIELD cancellationComment'],
     ],
     sendLine(client, { body: wrong }),
   )
   const right = { dueDate: '2026-12-02', cancellationComment: 'x' }
-  await table(
+  await holds(
     t,
     [
-      [lines[0] as string, 404, 'BILL_NOT_FOUND', 'uniqueReferenceIdentifier'],
-      [lines[1] as string, 404, 'PAYOUT_LINK_NOT_FOUND', 'payoutLinkId'],
+      [lines[0] as string, '404 BILL_NOT_FOUND uniqueReferenceIdentifier'],
+      [lines[1] as string, '404 PAYOUT_LINK_NOT_FOUND payoutLinkId'],
     ],
     sendLine(client, { body: right, region: 'US' }),
   )
-  await table(
+  await holds(
     t,
     [
-      [lines[0] as string, 409, 'BILL_CANCELLED', 'uniqueReferenceIdentifier'],
-      [lines[1] as string, 409, 'PAYOUT_LINK_NOT_CANCELLABLE', 'payoutLinkId'],
+      [lines[0] as string, '409 BILL_CANCELLED uniqueReferenceIdentifier'],
+      [lines[1] as string, '409 PAYOUT_LINK_NOT_CANCELLABLE payoutLinkId'],
     ],
     sendLine(client, { body: right }),
   )
   const duplicate = { ...bill({ type: 'X' }), ...mandate({ type: 'X' }) }
-  await table(
+  await holds(
     t,
-    rows(['POST /api/v1/bills', 'POST /api/v1/mandates'], 400, 'INVALID_FIELD', 'type'),
+    each(['POST /api/v1/bills', 'POST /api/v1/mandates'], '400 INVALID_FIELD type'),
     sendLine(client, { body: duplicate }),
   )
 })

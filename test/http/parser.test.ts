@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { refused } from '../answers.js'
 import { build, connect, mandate } from '../helper.js'
-import { closed, exchange, LIVE, listen, open, type RawAnswer, refused, request, stateOf, stillServes } from './raw.js'
+import { closed, exchange, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
 
 // decisions §1: every 4xx answer is the envelope, also to what Node's parser rejects before Fastify sees it.
 

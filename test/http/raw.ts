@@ -6,64 +6,9 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { Test } from 'tap'
 import { buildServer } from '../../src/server.js'
+import type { Given } from '../answers.js'
 import type { Answer, CallOptions, Client } from '../helper.js'
 import { bill, call, collection, mandate, payoutLink, serverOptions } from '../helper.js'
-
-/** An answer of `call` or of a raw connection. */
-export type Given = Pick<Answer, 'status' | 'body' | 'headers'>
-
-/** A request as a test names it, with the outcome that it expects. */
-export type Row = readonly [request: string, status: number, code?: string, field?: string | null]
-
-/**
- * Returns status, code and field of an answer. A refusal without the members and headers that every refusal has
- * (interface, Errors 1; decisions §1) is shown whole, so that the comparison fails.
- */
-export function outcome(answer: Given | undefined): unknown[] {
-  if (answer === undefined) return ['no answer']
-  const { status, body, headers } = answer
-  if (typeof headers['x-request-id'] !== 'string' || headers['x-request-id'] === '') return [status, 'no x-request-id']
-  if (status < 400) return [status]
-  const members = Object.keys(body ?? {})
-    .sort()
-    .join()
-  const isEnvelope =
-    ['code,field,message', 'code,error,error_description,field,message'].includes(members) &&
-    /^application\/json(;|$)/.test(String(headers['content-type'])) &&
-    typeof body.message === 'string' &&
-    body.message !== ''
-  return isEnvelope ? [status, body.code, body.field] : [status, headers, body]
-}
-
-/** Asserts a single refusal. */
-export const refused = (
-  t: Test,
-  answer: Given | undefined,
-  status: number,
-  code: string,
-  field: string | null,
-  what = `${status} ${code} on ${field}`,
-) => t.same(outcome(answer), [status, code, field], what)
-
-/** Sends the request of each row in turn, and compares all outcomes at once. */
-export async function table(
-  t: Test,
-  rows: readonly Row[],
-  send: (request: string) => Promise<Given | undefined>,
-  title = 'outcomes',
-) {
-  const actual: unknown[][] = []
-  for (const [name] of rows) actual.push([name.slice(0, 100), ...outcome(await send(name))])
-  t.same(
-    actual,
-    rows.map(([name, ...wanted]) => [name.slice(0, 100), ...wanted]),
-    title,
-  )
-}
-
-/** Makes one row of each request, all with the same outcome. */
-export const rows = (requests: readonly string[], ...wanted: [number, string?, (string | null)?]): Row[] =>
-  requests.map(request => [request, ...wanted])
 
 /** Sends `METHOD target` as a client. */
 export const sendLine =

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { TenantLog } from '../../src/turns/tenant-log.js'
+import { refused } from '../answers.js'
 import { bill, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
-import { refused } from '../http/raw.js'
 import type { StoredOptions } from './helper.js'
 import { createMemoryLog, operationsOf, restart, resume, serveLog, start, stateOf } from './helper.js'
 
