@@ -4,7 +4,7 @@ import fastify, { LogController } from 'fastify'
 import { closing } from './closing.js'
 import { errorHandler } from './error-handler.js'
 import { hints } from './hints.js'
-import { logging } from './logging.js'
+import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
 import { clientErrorHandler, protocol } from './protocol.js'
@@ -35,7 +35,7 @@ export interface AppOptions {
 export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl }: AppOptions) {
   const requestIds = createRequestIds()
   const app = fastify({
-    ...(logger !== undefined && { loggerInstance: logger }),
+    ...(logger !== undefined && { loggerInstance: logger, childLoggerFactory: createRequestLogger }),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds.of,
     requestIdHeader: false,

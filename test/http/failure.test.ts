@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { refused } from '../answers.js'
 import { build, call, connect, requestToken } from '../helper.js'
-import { stateOf, stock } from './raw.js'
+import { buildLogged, stateOf, stock } from './raw.js'
 
 // decisions §2: INTERNAL_ERROR 500: an unexpected failure. The message has no internal details.
 
@@ -43,6 +43,44 @@ t.test('decisions §2: any thrown value becomes INTERNAL_ERROR without internal 
     }
   }
 })
+
+t.test(
+  'README, Settings: lines of the log name the request, those of Fastify too, and other requests log nothing',
+  async t => {
+    for (const level of ['info', 'error', 'trace']) {
+      const { app, log } = buildLogged(t, { level })
+      addFailures(app)
+      app.get('/answers-twice', (_, reply) => {
+        reply.send({})
+        reply.send({})
+      })
+      await app.ready()
+      for (const id of ['one', 'two']) {
+        const headers = { 'x-request-id': id }
+        await call(app, 'GET', '/throw/error', { headers })
+        await call(app, 'GET', '/answers-twice', { headers })
+        await call(app, 'GET', '/api/v1/mandates', { headers })
+      }
+      const lines = log()
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line))
+      const shown = lines.map(({ level, reqId, err, msg }) => [level, reqId, err?.code ?? msg])
+      const failed = (id: string) => [50, id, 'unforeseen failure']
+      const warned = (id: string) => [40, id, 'FST_ERR_REP_ALREADY_SENT']
+      t.same(
+        shown.filter(([level]) => level > 30),
+        level === 'error'
+          ? [failed('one'), failed('two')]
+          : [failed('one'), warned('one'), failed('two'), warned('two')],
+        level,
+      )
+      const completed = lines.filter(({ msg }) => msg === 'request completed')
+      t.equal(completed.length, level === 'trace' ? 6 : 0)
+      t.ok(completed.every(({ reqId }) => reqId === 'one' || reqId === 'two'))
+    }
+  },
+)
 
 t.test('decisions §2: a failure of any operation is INTERNAL_ERROR, and the server goes on after it', async t => {
   let isBroken = false

@@ -35,8 +35,11 @@ export async function stateOf(client: Client, payoutLinkId?: string): Promise<un
   return answers.map(({ status, body }) => ({ status, body }))
 }
 
-/** A server whose log lines are kept, at level trace. */
-export function buildLogged(t: Test, options: { now?(): number; requestTimeout?: number } = {}) {
+/** A server whose log lines are kept, by default at level trace. */
+export function buildLogged(
+  t: Test,
+  { level = 'trace', ...options }: { now?(): number; requestTimeout?: number; level?: string } = {},
+) {
   let log = ''
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -44,7 +47,7 @@ export function buildLogged(t: Test, options: { now?(): number; requestTimeout?:
       done()
     },
   })
-  const logger = pino({ level: 'trace' }, stream) as FastifyBaseLogger
+  const logger = pino({ level }, stream) as FastifyBaseLogger
   const { app } = buildServer({
     ...serverOptions(options),
     logger,
