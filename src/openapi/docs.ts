@@ -85,7 +85,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     bundle ??= readFile(API_REFERENCE)
     return reply.type('text/javascript; charset=utf-8').send(await bundle)
   })
-  app.get('/docs/payments-service.json', page, async () => withVisibleLabels(await documents.service()))
-  app.get('/docs/control-plane.json', page, async () => withVisibleLabels(await documents.control()))
+  app.get('/docs/payments-service.json', page, () => withVisibleLabels(documents.service()))
+  app.get('/docs/control-plane.json', page, () => withVisibleLabels(documents.control()))
   done()
 }

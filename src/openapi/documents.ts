@@ -9,9 +9,9 @@ import { isControl } from './routes.js'
 /** The two OpenAPI documents. Each is made on first use. */
 export interface Documents {
   /** The emulated service. */
-  service(): Promise<Json>
+  service(): Json
   /** The control plane. */
-  control(): Promise<Json>
+  control(): Json
 }
 
 const CONTROL_NOTE = 'Exists only in the sandbox.'
@@ -90,8 +90,8 @@ export function createDocuments(
   tags: readonly Tag[],
   publicUrl: () => string,
 ): Documents {
-  let serviceDocument: Promise<Json> | undefined
-  let controlDocument: Promise<Json> | undefined
+  let serviceDocument: Json | undefined
+  let controlDocument: Json | undefined
   const servers = () => [
     { url: publicUrl(), description: 'The sandbox by its public URL' },
     { url: '/', description: 'The sandbox that serves this document' },
@@ -119,114 +119,102 @@ const tagsOf = (routes: readonly DocumentedRoute[]) =>
     description: name === 'overview' ? 'The sandbox as a whole.' : `Calls below \`/_sandbox/${name}\`.`,
   }))
 
-/**
- * Converts routes by @fastify/swagger, in an instance of its own: the start of the server and its requests stay free of
- * it. The schemas are the very ones that validate. https://github.com/fastify/fastify-swagger
- */
-async function build(routes: readonly DocumentedRoute[], base: Json): Promise<Json> {
-  const [{ default: fastify }, { default: swagger }] = await Promise.all([
-    import('fastify'),
-    import('@fastify/swagger'),
-  ])
-  const app = fastify()
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => JSON.stringify)
-  await app.register(swagger, { openapi: base, convertConstToEnum: false })
-  for (const { method, url, schema, config } of routes) {
-    const { consumes, form } = config
-    app.route({
-      method,
-      url,
-      schema: {
-        ...schema,
-        ...(consumes !== undefined && { consumes: [consumes] }),
-        ...(form !== undefined && { body: form }),
-      },
-      handler: () => null,
-    })
-  }
-  await app.ready()
-  const document = app.swagger() as unknown as Json
-  await app.close()
-  return complete(document, routes)
-}
-
-/** Adds labels, error codes, response headers and components, which the conversion leaves out. */
-function complete(document: Json, routes: readonly DocumentedRoute[]): Json {
+/** Makes a document of some routes. Its schemas are the very ones that validate. */
+function build(routes: readonly DocumentedRoute[], base: Json): Json {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
   const publish = createPublisher(schemas)
-  const paths = document.paths as Record<string, Record<string, Json>>
+  const paths: Record<string, Record<string, Json>> = {}
 
   const operations = routes.map(route => {
     const path = route.url.replace(/:(\w+)/g, '{$1}')
-    const operation = paths[path]?.[route.method.toLowerCase()] as Json
-    delete operation['x-error-codes']
-    if (isControl(route)) operation['x-fidelity-note'] = CONTROL_NOTE
-    for (const parameter of (operation.parameters ?? []) as Json[]) {
-      const {
-        description,
-        'x-fidelity': fidelity,
-        'x-fidelity-note': note,
-        ...published
-      } = publish({ ...(parameter.schema as Json), description: parameter.description }, 'parameter')
-      Object.assign(parameter, { description, schema: published, 'x-fidelity': fidelity })
-      if (note !== undefined) parameter['x-fidelity-note'] = note
-    }
-    const { requestBody } = operation as { requestBody?: Json }
-    if (requestBody !== undefined) {
-      publishContent(requestBody)
-      const { required = [] } = (route.config.form ?? route.schema.body) as { required?: string[] }
-      const { anyOf } = (route.schema.body ?? {}) as { anyOf?: unknown }
-      // Without required members, the body itself is optional (decisions §1).
-      requestBody.required = required.length > 0 || anyOf !== undefined
-    }
-    operation.responses = responsesOf(route, operation.responses as Record<string, Json>)
+    const operation = operationOf(route)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation }
     return operation
   })
   shareResponses(operations, responses)
   const text = JSON.stringify([paths, responses])
   const used = Object.entries(headers).filter(([name]) => text.includes(`"#/components/headers/${name}"`))
-  const components = { ...(document.components as Json), schemas, responses, headers: Object.fromEntries(used) }
-  return { ...document, components }
+  const components = { ...(base.components as Json), schemas, responses, headers: Object.fromEntries(used) }
+  return { ...base, components, paths }
 
-  function publishContent({ content }: Json): void {
-    for (const media of Object.values((content ?? {}) as Record<string, Json>)) {
-      media.schema = publish(media.schema as Json, 'body')
+  function operationOf(route: DocumentedRoute): Json {
+    const { params, querystring, headers, body, response, hide, 'x-error-codes': codes, ...shown } = route.schema
+    const form = (route.config.form ?? body) as Json | undefined
+    const parameters = [
+      ...parametersOf('query', querystring as Json),
+      ...parametersOf('path', params as Json),
+      ...parametersOf('header', headers as Json),
+    ]
+    return {
+      ...shown,
+      ...(isControl(route) && { 'x-fidelity-note': CONTROL_NOTE }),
+      ...(parameters.length > 0 && { parameters }),
+      ...(form !== undefined && { requestBody: requestBodyOf(form, route.config.consumes) }),
+      responses: responsesOf(route, response as Record<string, Json>),
     }
   }
 
-  function responsesOf(route: DocumentedRoute, converted: Record<string, Json>): Record<string, Json> {
-    const own = mapValues(converted, response => ({ ...response }))
-    for (const [status, response] of Object.entries(own)) {
-      publishContent(response)
-      const ofRoute = route.schema.response as Record<string, Json>
-      const isRange = /^[45]XX$/.test(status)
-      const isDocumented = ofRoute[status.toLowerCase()]?.['x-fidelity'] === 'documented'
-      response.description = isRange
-        ? `Any other ${status.toLowerCase()} answer.`
-        : (ofRoute[status]?.description ?? 'Success.')
-      if (isRange && !isControl(route)) {
-        response['x-fidelity'] = 'documented'
-      } else if (isDocumented) {
-        response['x-fidelity'] = 'documented'
-        response['x-fidelity-note'] = 'The content is documented, the status is assumed.'
-      } else {
-        response['x-fidelity'] = 'assumed'
-        response['x-fidelity-note'] = isControl(route)
-          ? CONTROL_NOTE
-          : 'The service documents neither the status nor the content as a whole.'
+  function parametersOf(place: string, { properties = {}, required = [] }: Json = {}): Json[] {
+    return Object.entries(properties as Record<string, Json>).map(([name, property]) => {
+      const { examples, ...value } = property as { examples?: unknown[] }
+      const { description, 'x-fidelity': fidelity, 'x-fidelity-note': note, ...schema } = publish(value, 'parameter')
+      return {
+        in: place,
+        name,
+        required: (required as string[]).includes(name),
+        description,
+        schema,
+        ...(examples && { example: examples[0] }),
+        'x-fidelity': fidelity,
+        ...(note !== undefined && { 'x-fidelity-note': note }),
       }
+    })
+  }
+
+  function requestBodyOf(body: Json, type = 'application/json'): Json {
+    const { required = [], description, anyOf } = body as { required?: string[]; description?: string; anyOf?: unknown }
+    return {
+      ...(description !== undefined && { description }),
+      // Without required members, the body itself is optional (decisions §1).
+      required: required.length > 0 || anyOf !== undefined,
+      content: { [type]: mediaOf(body) },
     }
-    const envelope = publish((route.schema.response as Record<string, Json>)['4xx'] as Json, 'body')
-    const all = { ...own, ...errorResponses(route, envelope, publish(ErrorBody, 'body')) }
+  }
+
+  function mediaOf({ examples, ...schema }: Json): Json {
+    return { schema: publish(schema, 'body'), ...(Array.isArray(examples) && { example: examples[0] }) }
+  }
+
+  function responsesOf(route: DocumentedRoute, ofRoute: Record<string, Json>): Record<string, Json> {
+    const own = Object.entries(ofRoute).map(([status, schema]) => {
+      const isRange = /^[45]xx$/.test(status)
+      const content = (schema.content as Record<string, Json>) ?? { 'application/json': { schema } }
+      const response = {
+        description: isRange ? `Any other ${status} answer.` : (schema.description ?? 'Success.'),
+        ...(schema.type !== 'null' && { content: mapValues(content, ({ schema }) => mediaOf(schema as Json)) }),
+        ...labelOf(route, schema, isRange),
+      }
+      return [isRange ? status.toUpperCase() : status, response]
+    })
+    const envelope = publish(ofRoute['4xx'] as Json, 'body')
+    const all = { ...Object.fromEntries(own), ...errorResponses(route, envelope, publish(ErrorBody, 'body')) }
+    const sorted = Object.entries<Json>(all).sort(([a], [b]) => (a < b ? -1 : 1))
     return Object.fromEntries(
-      Object.entries(all)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([status, response]) => {
-          const { description, ...rest } = response
-          return [status, { description, headers: headersOf(route, status), ...rest }]
-        }),
+      sorted.map(([status, { description, ...rest }]) => [
+        status,
+        { description, headers: headersOf(route, status), ...rest },
+      ]),
     )
   }
+}
+
+/** Labels the response of a status, or of all other statuses of a range. */
+function labelOf(route: DocumentedRoute, schema: Json, isRange: boolean): Json {
+  if (isRange && !isControl(route)) return { 'x-fidelity': 'documented' }
+  if (schema['x-fidelity'] === 'documented') {
+    return { 'x-fidelity': 'documented', 'x-fidelity-note': 'The content is documented, the status is assumed.' }
+  }
+  const note = isControl(route) ? CONTROL_NOTE : 'The service documents neither the status nor the content as a whole.'
+  return { 'x-fidelity': 'assumed', 'x-fidelity-note': note }
 }

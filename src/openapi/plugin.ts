@@ -11,7 +11,7 @@ export const openapi: FastifyPluginCallback<{ documents: Documents }> = (app, { 
   app.get('/openapi.json', page, () => documents.service())
   app.get('/openapi.yaml', page, async (_request, reply) => {
     const { stringify } = await import('yaml')
-    return reply.type(YAML_TYPE).send(stringify(await documents.service(), { aliasDuplicateObjects: false }))
+    return reply.type(YAML_TYPE).send(stringify(documents.service(), { aliasDuplicateObjects: false }))
   })
   done()
 }

@@ -302,8 +302,3 @@ t.test('the documents of /docs say the labels in their descriptions', async t =>
   const control = (await call(app, 'GET', '/docs/control-plane.json')).body
   t.match(control.paths['/_sandbox/clock'].get.description, /\*\*Assumed\.\*\* Exists only in the sandbox/)
 })
-
-t.test('the documents are made on first use: a start needs no @fastify/swagger', async t => {
-  const source = readFileSync('src/openapi/documents.ts', 'utf8')
-  t.notMatch(source, /^import .*(@fastify\/swagger|from 'fastify')/m)
-})
