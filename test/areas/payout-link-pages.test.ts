@@ -395,6 +395,9 @@ t.test('decisions §8, pages: a link takes 20 claims and declines a minute', asy
   t.equal(titleOf(await submit(client, id, { action: 'claim', token })), 'Too many attempts')
   t.equal((await open(client, id)).statusCode, 200, 'the page stays')
   t.equal((await claim(client, other, SEPA)).statusCode, 303, 'another link has its own limit')
+  await client.control('POST', '/fork', { clientId: 'copy' })
+  const copy = { app: client.app, clientId: 'copy' }
+  t.equal((await claim(copy, id, SEPA)).statusCode, 303, 'and so has the same link of another client')
 })
 
 t.test('decisions §8, pages: after the claim, the account number is in no answer, event, state or log', async t => {
