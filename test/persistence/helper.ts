@@ -3,13 +3,16 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
+import t from 'tap'
 import { buildServer } from '../../src/server.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
+import type { Database } from '../../src/turns/database.js'
+import { openPostgres } from '../../src/turns/postgres.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
-import type { LogRow, TenantLog } from '../../src/turns/tenant-log.js'
-import { END } from '../../src/turns/tenant-log.js'
 import type { BuildOptions } from '../helper.js'
 import { call, serverOptions } from '../helper.js'
+import type { Postgres } from '../postgres.js'
+import { postgresSkip, startPostgres } from '../postgres.js'
 
 /** Ends the waiting that a fault requests at once. */
 export const timers = {
@@ -22,83 +25,76 @@ export const timers = {
 }
 
 export interface StoredOptions extends BuildOptions {
-  /** Changes the log, for example to make it fail. */
-  readonly wrap?: (log: TenantLog) => TenantLog
-  /** Collects the messages of the server's log. */
+  /** Changes the database, for example to make it fail. */
+  readonly wrap?: (database: Database) => Database
+  /** Collects the messages of the log. */
   readonly messages?: string[]
-  readonly url?: string
 }
 
+/** A server with a database. */
 export interface Stored {
   readonly app: FastifyInstance
-  readonly log: TenantLog
+  readonly database: Database
   readonly registry: TenantRegistry
-  /** The folder of the database. */
-  readonly folder: string
   /** Closes the server and the database. */
   close(): Promise<void>
 }
 
-/** Builds a server with a log. The server closes with the test, and the log with it. */
-export function serveLog(t: Test, log: TenantLog, options: StoredOptions = {}): Omit<Stored, 'folder'> {
-  const { url = 'http://127.0.0.1:8080', wrap = same => same, messages = [], ...others } = options
-  const logger = pino({ level: 'info' }, { write: line => void messages.push(JSON.parse(line).msg) })
+const loggerOf = (messages: string[]) =>
+  pino({ level: 'info' }, { write: line => void messages.push(JSON.parse(line).msg) })
+
+/** Builds a server with a database. Both close with the test. */
+function serve(t: Test, database: Database, { wrap = same => same, messages = [], ...options }: StoredOptions): Stored {
   const { app, registry } = buildServer({
-    ...serverOptions({ publicUrl: () => url, timers, seed: log.seed, ...others }),
-    tenantLog: wrap(log),
-    logger,
+    ...serverOptions({ timers, seed: database.seed, ...options }),
+    database: wrap(database),
+    logger: loggerOf(messages),
   })
-  let isClosed = false
-  async function close() {
-    if (isClosed) return
-    isClosed = true
-    await app.close()
+  let closing: Promise<void> | undefined
+  const close = () => {
     // The folder of a test may be removed already.
-    await log.close().catch(() => {})
+    closing ??= app.close().then(() => database.close().catch(() => {}))
+    return closing
   }
   t.teardown(close)
-  return { app, registry, log, close }
+  return { app, registry, database, close }
 }
 
-/** Builds a server with the SQLite database of a folder. */
-export async function start(t: Test, folder: string, options: StoredOptions = {}): Promise<Stored> {
-  const log = await openSqlite(folder, { seed: options.seed ?? 'test', isSeedGiven: options.seed !== undefined })
-  return { folder, ...serveLog(t, log, options) }
+/** Builds a server on the SQLite database of a folder. */
+export async function onSqlite(t: Test, folder: string, options: StoredOptions = {}): Promise<Stored> {
+  return serve(t, await openSqlite(folder, { seed: options.seed ?? 'test', isSeedGiven: false }), options)
 }
 
-/** A log in memory, with the promises of a database. Several servers can share it. */
-export function createMemoryLog(seed = 'test'): TenantLog {
-  const logs = new Map<string, LogRow[]>()
-  const links = new Map<string, Set<string>>()
-  const add = (clientId: string, row: LogRow) => {
-    const rows = logs.get(clientId) ?? []
-    if ((rows.at(-1)?.sequence ?? 0) !== row.sequence - 1) return false
-    logs.set(clientId, [...rows, row])
-    return true
-  }
-  return {
-    seed,
-    tenants: async () => [...logs].filter(([, rows]) => rows.at(-1)?.operation !== END).map(([clientId]) => clientId),
-    after: async (clientId, sequence) => (logs.get(clientId) ?? []).filter(row => row.sequence > sequence),
-    append: async (clientId, row) => add(clientId, row),
-    async appendSnapshot(clientId, row) {
-      const isFirst = add(clientId, row)
-      if (isFirst) logs.set(clientId, [row])
-      return isFirst
-    },
-    async addLinks(clientId, ids) {
-      for (const id of ids) links.set(id, new Set([...(links.get(id) ?? []), clientId]))
-    },
-    clientsOfLink: async id => [...(links.get(id) ?? [])],
-    check: async () => {},
-    close: async () => {},
-  }
+/** Builds a server on a Postgres database. */
+export async function onPostgres(t: Test, url: string, options: StoredOptions = {}): Promise<Stored> {
+  const logger = loggerOf(options.messages ?? [])
+  return serve(t, await openPostgres(url, { seed: options.seed ?? 'test', logger }), options)
+}
+
+let postgres: Promise<Postgres> | undefined
+
+/** Returns the Postgres server of the tests of this process. It ends with them. */
+export function sharedPostgres(): Promise<Postgres> {
+  postgres ??= startPostgres().then(started => {
+    t.teardown(() => started.remove())
+    return started
+  })
+  return postgres
+}
+
+/** A database of a test. */
+export interface Storage {
+  readonly name: string
+  /** Builds a server on it. */
+  start(options?: StoredOptions): Promise<Stored>
+  /** Builds a server on the data of another one, as if that had crashed at this moment. The other closes. */
+  restart(stored: Stored, options?: StoredOptions): Promise<Stored>
 }
 
 let copies = 0
 
-/** Copies the database as it is on the disk at this moment, as a loss of power would leave it. Returns the new folder. */
-export function copyOf(t: Test, { folder }: Pick<Stored, 'folder'>): string {
+/** Copies a database as it is on the disk at this moment, as a loss of power would leave it. Returns the new folder. */
+export function copyOf(t: Test, folder: string): string {
   const copy = join(t.testdirName, `copy-${++copies}`)
   mkdirSync(copy, { recursive: true })
   for (const name of ['sandbox.db', 'sandbox.db-wal']) {
@@ -107,19 +103,40 @@ export function copyOf(t: Test, { folder }: Pick<Stored, 'folder'>): string {
   return copy
 }
 
-/** Starts a server on a copy of the files of another, as if that had crashed. The other closes. */
-export async function restart(t: Test, stored: Stored, options: StoredOptions = {}): Promise<Stored> {
-  const folder = copyOf(t, stored)
-  await stored.close()
-  return start(t, folder, options)
+export function sqlite(t: Test): Storage {
+  let folder = join(t.testdir({}), 'data')
+  return {
+    name: 'SQLite',
+    start: options => onSqlite(t, folder, options),
+    async restart(stored, options) {
+      folder = copyOf(t, folder)
+      await stored.close()
+      return onSqlite(t, folder, options)
+    },
+  }
+}
+
+export async function postgresOf(t: Test): Promise<Storage> {
+  const url = await (await sharedPostgres()).createDatabase()
+  return {
+    name: 'Postgres',
+    start: options => onPostgres(t, url, options),
+    async restart(stored, options) {
+      const next = await onPostgres(t, url, options)
+      await stored.close()
+      return next
+    },
+  }
+}
+
+/** Defines a test for each database that is installed. */
+export function onEach(name: string, test: (t: Test, storage: Storage) => Promise<void>): void {
+  t.test(`${name} (SQLite)`, t => test(t, sqlite(t)))
+  t.test(`${name} (Postgres)`, { skip: postgresSkip }, async t => test(t, await postgresOf(t)))
 }
 
 export const stateOf = async (app: FastifyInstance, clientId = 'acme') =>
   (await app.inject(`/_sandbox/state?client=${clientId}`)).payload
-
-/** Returns the operations in the log of a client. */
-export const operationsOf = async ({ log }: Pick<Stored, 'log'>, clientId = 'acme') =>
-  (await log.after(clientId, 0)).map(({ operation }) => operation)
 
 /** Sends requests with a token of an earlier process. */
 export function resume(app: FastifyInstance, token: string, clientId = 'acme') {

@@ -1,165 +1,215 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import Libsql from 'libsql'
 import type { Test } from 'tap'
 import t from 'tap'
+import { DatabaseError } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
-import { DatabaseError } from '../../src/turns/tenant-log.js'
-import { bill, call, connect } from '../helper.js'
-import { copyOf, start, stateOf } from './helper.js'
-import { row, testLog } from './log-contract.js'
+import { bill, call, connect, requestToken } from '../helper.js'
+import { copyOf, onSqlite, stateOf } from './helper.js'
 
+const IS_LONG = process.env.TEST_LONG === '1'
 const FILE = 'sandbox.db'
+
 const open = (folder: string, seed?: string) =>
   openSqlite(folder, { seed: seed ?? 'random', isSeedGiven: seed !== undefined })
 
-/** Resolves to the message of the DatabaseError, which must be one line. */
-async function refusal(t: Test, opening: Promise<unknown>, title: string): Promise<string> {
-  const error = await opening.then(
-    () => undefined,
-    (error: Error) => error,
-  )
-  t.ok(error instanceof DatabaseError, `${title}: ${error?.message}`)
-  t.notMatch(error?.message, '\n')
-  return error?.message ?? ''
+/** Makes a database file by SQL. Returns its folder. */
+function make(t: Test, name: string, sql: string): string {
+  const folder = join(t.testdirName, name)
+  mkdirSync(folder, { recursive: true })
+  const connection = new Libsql(join(folder, FILE))
+  connection.exec(sql)
+  connection.close()
+  return folder
 }
 
-t.test('persistence: rows come back as they were appended, after the number that the caller has', async t => {
-  const log = await open(t.testdir())
-  await testLog(t, log)
-  await log.close()
+/** The database of release 0.1.0. */
+const FORMER = `
+  PRAGMA application_id = ${0x50617953};
+  PRAGMA user_version = 2;
+  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum TEXT NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE TABLE tenant_log (
+    client_id TEXT NOT NULL, sequence INTEGER NOT NULL, instant INTEGER NOT NULL, operation TEXT NOT NULL,
+    content TEXT NOT NULL, document BLOB, checksum TEXT NOT NULL, PRIMARY KEY (client_id, sequence)
+  ) STRICT;
+  CREATE TABLE link (payout_link_id TEXT, client_id TEXT, PRIMARY KEY (payout_link_id, client_id)) WITHOUT ROWID, STRICT;
+  INSERT INTO setting VALUES ('seed', 'test', 'x');
+  INSERT INTO tenant_log VALUES ('acme', 1, 0, 'begin', '{}', NULL, 'x');`
+
+t.test('persistence: a file that is no database of this release is refused in one line, and left as it is', async t => {
+  t.testdir({ text: { [FILE]: 'text '.repeat(1000) }, empty: { [FILE]: '' }, folder: { [FILE]: {} }, file: 'text' })
+  const folders: Record<string, RegExp> = {
+    text: /not a database/,
+    empty: /not a database of payments-sandbox/,
+    folder: /cannot be used/,
+    file: /cannot be used/,
+    [make(t, 'foreign', 'CREATE TABLE other (n)')]: /not a database of payments-sandbox/,
+    [make(t, 'former', FORMER)]: /payments-sandbox 0\.1.*nothing was changed.*0\.1\.0.*curl.*\/state\?.*curl -X PUT/i,
+    [make(t, 'former in WAL mode', `PRAGMA journal_mode = WAL; ${FORMER}`)]: /payments-sandbox 0\.1/,
+  }
+  const own = await onSqlite(t, join(t.testdirName, 'newer'))
+  await connect(own.app)
+  await own.close()
+  const version = new Libsql(join(t.testdirName, 'newer', FILE))
+  version.exec('PRAGMA user_version = 102')
+  version.close()
+  folders.newer = /later release: its version is 102, and this one reads 101/
+  for (const [name, expected] of Object.entries(folders)) {
+    const folder = name.startsWith('/') ? name : join(t.testdirName, name)
+    const read = () => (['folder', 'file'].includes(name) ? null : readFileSync(join(folder, FILE)))
+    const before = read()
+    const error = await open(folder).catch((error: Error) => error)
+    t.ok(error instanceof DatabaseError, `${name}: ${error}`)
+    t.match((error as Error).message, expected, name)
+    t.notMatch((error as Error).message, '\n')
+    t.same(read(), before, `${name} is as it was`)
+    if (before !== null) t.same(readdirSync(folder), [FILE], name)
+  }
+})
+
+t.test('persistence: the log beside a file of the former format is left, too', async t => {
+  t.testdir()
+  const folder = make(t, 'written', `PRAGMA journal_mode = WAL; ${FORMER}`)
+  const writer = new Libsql(join(folder, FILE))
+  writer.exec(`INSERT INTO tenant_log VALUES ('acme', 2, 0, 'POST /x', '{}', NULL, 'x')`)
+  const crashed = copyOf(t, folder)
+  writer.close()
+  const sizes = () => readdirSync(crashed).map(name => [name, statSync(join(crashed, name)).size])
+  const before = sizes()
+  t.ok(before.length === 2)
+  await t.rejects(open(crashed), { message: /payments-sandbox 0\.1/ })
+  t.same(sizes(), before)
+  const reader = new Libsql(join(crashed, FILE))
+  t.equal((reader.prepare('SELECT count(*) AS n FROM tenant_log').get() as { n: number }).n, 2)
+  reader.close()
 })
 
 t.test('persistence: the database keeps the seed of its first use, and refuses another', async t => {
   const folder = join(t.testdir(), 'a', 'b')
-  const first = await open(folder)
-  t.equal(first.seed, 'random')
-  await first.close()
+  await (await open(folder)).close()
   t.same(readdirSync(folder), [FILE], 'no log is left beside it')
   t.equal(statSync(join(folder, FILE)).mode & 0o777, 0o600)
-  const second = await open(folder, 'random')
-  t.equal(second.seed, 'random')
-  await second.close()
-  t.match(await refusal(t, open(folder, 'other'), 'another seed'), /sandbox\.db.*SANDBOX_SEED/)
-  const third = await openSqlite(folder, { seed: 'drawn again', isSeedGiven: false })
-  t.equal(third.seed, 'random')
-  await third.close()
-})
-
-t.test('persistence: a changed byte that makes a text no UTF-8 is detected', async t => {
-  const stored = await start(t, t.testdir())
-  const client = await connect(stored.app)
-  await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-UTF8' }))
-  await stored.close()
-  const whole = readFileSync(join(stored.folder, FILE))
-  /** Returns a new folder with a copy of the file, in which one byte of a text is changed. */
-  const damaged = (text: string, offset: number) => {
-    const copy = Buffer.from(whole)
-    copy[whole.indexOf(text) + offset] = 0xff
-    const folder = join(t.testdirName, `${text}-${offset}`)
-    mkdirSync(folder)
-    writeFileSync(join(folder, FILE), copy)
-    return folder
+  for (const seed of ['random', undefined]) {
+    const next = await open(folder, seed)
+    t.equal(next.seed, 'random')
+    await next.close()
   }
-
-  const restarted = await start(t, damaged('INV-UTF8', 0))
-  const answer = await call(restarted.app, 'GET', '/_sandbox/state?client=acme')
-  t.match([answer.status, answer.body.code], [503, 'SERVICE_UNAVAILABLE'])
-  t.match(await refusal(t, open(damaged('seedtest', 0)), 'the name of a setting'), /is damaged/)
-  t.match(await refusal(t, open(damaged('seedtest', 4)), 'the seed'), /is damaged: its seed is not as it was written/)
+  await t.rejects(open(folder, 'other'), { message: /^[^\n]*sandbox\.db[^\n]*SANDBOX_SEED[^\n]*$/ })
 })
 
-t.test('persistence: a second server on the file is refused', async t => {
+t.test('persistence: a second server on the file is refused, and the first goes on', async t => {
   const folder = t.testdir()
-  const log = await open(folder)
-  await log.appendSnapshot('acme', row(1))
-  t.match(await refusal(t, open(folder), 'while it is open'), /^".*sandbox\.db" is in use by another server\.$/)
-  t.equal(await log.append('acme', row(2)), true, 'the first goes on')
-  await log.close()
-  const next = await open(folder)
-  t.equal((await next.after('acme', 0)).length, 2)
-  await next.close()
+  const first = await onSqlite(t, folder)
+  const client = await connect(first.app)
+  await t.rejects(open(folder), { message: /^"[^\n]*sandbox\.db" is in use by another server\.$/ })
+  t.equal((await client.post('/api/v1/bills', bill())).status, 201)
+  const state = await stateOf(first.app)
+  await first.close()
+  t.equal(await stateOf((await onSqlite(t, folder)).app), state)
 })
 
-t.test('persistence: what is no database of the sandbox is refused, and left as it is', async t => {
-  const folder = t.testdir({
-    text: { [FILE]: 'text '.repeat(1000) },
-    foreign: {},
-    file: 'text',
-    folder: { [FILE]: {} },
-  })
-  const { default: Libsql } = await import('libsql')
-  const foreign = new Libsql(join(folder, 'foreign', FILE))
-  foreign.exec('CREATE TABLE other (n)')
-  foreign.close()
-  const before = readFileSync(join(folder, 'foreign', FILE))
-  for (const name of ['text', 'foreign', 'file', 'folder']) {
-    t.match(await refusal(t, open(join(folder, name)), name), name)
-  }
-  t.equal(readFileSync(join(folder, 'text', FILE), 'utf8').length, 5000)
-  t.ok(before.length > 0 && existsSync(join(folder, 'foreign', FILE)))
-})
-
-t.test('persistence: flipped or missing bytes are detected at the start or at the read, never silent', async t => {
-  const stored = await start(t, t.testdir())
+t.test('persistence: flipped, overwritten or missing bytes are found at the start or at the read, or harmless', async t => {
+  const folder = t.testdir()
+  const stored = await onSqlite(t, folder)
   const clientIds = Array.from({ length: 12 }, (_, at) => `client-${at}`)
+  const states = new Map<string, string>()
   for (const clientId of clientIds) {
     const client = await connect(stored.app, clientId)
     for (let n = 0; n < 5; n++) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-00${n}` }))
+    states.set(clientId, await stateOf(stored.app, clientId))
   }
-  const states = new Map<string, string>()
-  for (const clientId of clientIds) states.set(clientId, await stateOf(stored.app, clientId))
   await stored.close()
-  const whole = readFileSync(join(stored.folder, FILE))
+  const whole = readFileSync(join(folder, FILE))
   t.ok(whole.length > 40_000, `${whole.length} bytes`)
+  let copies = 0
 
-  let detected = 0
-  let harmless = 0
-  let at = 0
-  async function attempt(damaged: Buffer, title: string) {
-    const folder = join(t.testdirName, `damaged-${++at}`)
-    mkdirSync(folder)
-    writeFileSync(join(folder, FILE), damaged)
+  /** Returns whether the damage is found. Otherwise, each tenant must be as it was. */
+  async function isFound(damaged: Buffer, title: string): Promise<boolean> {
+    const copy = join(t.testdirName, `damaged-${++copies}`)
+    mkdirSync(copy)
+    writeFileSync(join(copy, FILE), damaged)
     const messages: string[] = []
-    const server = await start(t, folder, { messages }).catch((error: Error) => error)
+    const server = await onSqlite(t, copy, { messages }).catch((error: Error) => error)
     if (server instanceof Error) {
       t.ok(server instanceof DatabaseError && !server.message.includes('\n'), `${title}: ${server.message}`)
-      detected++
-      return
+      return true
     }
-    let isDetected = false
+    let refusals = 0
     for (const [clientId, state] of states) {
-      const answer = await call(server.app, 'GET', `/_sandbox/state?client=${clientId}`)
-      if (answer.status === 503) isDetected = true
-      else t.ok(answer.status === 200 && (await stateOf(server.app, clientId)) === state, `${title}: ${clientId}`)
+      const { statusCode, payload } = await server.app.inject(`/_sandbox/state?client=${clientId}`)
+      if (statusCode === 503) refusals++
+      else if (statusCode !== 200 || payload !== state) t.fail(`${title}: ${clientId} is answered ${statusCode} ${payload}`)
     }
-    if (isDetected) t.match(messages, [/database/])
-    if (isDetected) detected++
-    else harmless++
+    if (refusals > 0) t.match(messages, [/database/])
     await server.close()
+    return refusals > 0
   }
-  const numRuns = process.env.TEST_LONG === '1' ? 1000 : 40
+  const flipped = (offset: number, bit: number) => {
+    const copy = Buffer.from(whole)
+    copy[offset] = (copy[offset] as number) ^ (1 << bit)
+    return copy
+  }
+
+  const numRuns = IS_LONG ? 1000 : 60
+  let found = 0
   for (const [offset, bit] of fc.sample(fc.tuple(fc.nat(whole.length - 1), fc.nat(7)), { seed: 16, numRuns })) {
-    const damaged = Buffer.from(whole)
-    damaged[offset] = (damaged[offset] as number) ^ (1 << bit)
-    await attempt(damaged, `bit ${bit} of byte ${offset}`)
+    if (await isFound(flipped(offset, bit), `bit ${bit} of byte ${offset}`)) found++
     if (!t.passing()) return
   }
-  const flips = { detected, harmless }
-  t.ok(
-    flips.detected > numRuns / 3,
-    `of ${numRuns} flips ${flips.detected} detected, ${flips.harmless} in unused bytes`,
-  )
-  for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 20 })) {
-    await attempt(whole.subarray(0, length), `cut to ${length}`)
+  t.ok(found > numRuns / 3, `${found} of ${numRuns} flips are found, the others are in unused bytes`)
+  for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 15 })) {
+    t.ok(await isFound(whole.subarray(0, length), `cut to ${length}`), `cut to ${length}`)
   }
-  t.equal(detected - flips.detected, 20, 'every cut is detected')
+  // No UTF-8: the library would end the process.
+  for (const text of ['"uniqueReferenceIdentifier":"', '"secretDigest":"', 'seedtest', '"kind":"bill"']) {
+    const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
+    t.ok(await isFound(damaged, text), text)
+  }
+})
+
+t.test('persistence: a row that is missing, or that is of another time or client, is found', async t => {
+  const folder = t.testdir()
+  const first = await onSqlite(t, folder)
+  for (const clientId of ['acme', 'beta']) {
+    const client = await connect(first.app, clientId)
+    for (const n of [1, 2]) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
+    await client.patch('/api/v1/bills/INV-0001', { status: 'PAID' })
+  }
+  const beta = await stateOf(first.app, 'beta')
+  await first.close()
+  const ofAcme = "WHERE client_id = 'acme'"
+  const damages = [
+    `DELETE FROM sandbox_record ${ofAcme} AND number = 2`,
+    `DELETE FROM sandbox_event ${ofAcme} AND number = 3`,
+    `DELETE FROM sandbox_event ${ofAcme} AND number = 2`,
+    `UPDATE sandbox_record SET version = version + 1 ${ofAcme} AND number = 2`,
+    `UPDATE sandbox_record SET content = (SELECT content FROM sandbox_record ${ofAcme} AND number = 3) ${ofAcme} AND number = 2`,
+    `UPDATE sandbox_event SET number = 9 ${ofAcme} AND number = 3`,
+    `UPDATE sandbox_tenant SET version = version + 1 ${ofAcme}`,
+    `UPDATE sandbox_tenant SET (content, checksum) = (SELECT content, checksum FROM sandbox_tenant WHERE client_id = 'beta') ${ofAcme}`,
+  ]
+  for (const [at, sql] of damages.entries()) {
+    const copy = join(t.testdirName, `rows-${at}`)
+    mkdirSync(copy)
+    copyFileSync(join(folder, FILE), join(copy, FILE))
+    const connection = new Libsql(join(copy, FILE))
+    t.equal(connection.prepare(sql).run([]).changes, 1, sql)
+    connection.close()
+    const { app } = await onSqlite(t, copy)
+    const answer = await call(app, 'GET', '/_sandbox/state?client=acme')
+    t.match([answer.status, answer.body.code], [503, 'SERVICE_UNAVAILABLE'], sql)
+    t.equal((await requestToken(app)).status, 503)
+    t.equal(await stateOf(app, 'beta'), beta, 'another client is as it was')
+  }
 })
 
 t.test('persistence: a copy of the files at any moment opens, with all that was acknowledged', async t => {
-  const stored = await start(t, t.testdir())
-  const client = await connect(stored.app)
-  const rounds = process.env.TEST_LONG === '1' ? 200 : 15
+  const folder = t.testdir()
+  const { app } = await onSqlite(t, folder)
+  const client = await connect(app)
+  const rounds = IS_LONG ? 200 : 12
   let created = 0
   const acknowledged = new Set<string>()
   for (let round = 0; round < rounds; round++) {
@@ -169,27 +219,18 @@ t.test('persistence: a copy of the files at any moment opens, with all that was 
       if (status === 201) acknowledged.add(uniqueReferenceIdentifier)
     })
     for (let turns = 0; turns < round % 8; turns++) await burst[turns]
-    const expected = new Set(acknowledged)
-    const copy = copyOf(t, stored)
+    const expected = [...acknowledged]
+    const copy = copyOf(t, folder)
     await Promise.all(burst)
-    const restarted = await start(t, copy)
-    const { bills } = JSON.parse(await stateOf(restarted.app, 'acme'))
-    const kept = new Set(
-      bills.map(({ record }: { record: Record<string, unknown> }) => record.uniqueReferenceIdentifier),
-    )
+    const restarted = await onSqlite(t, copy)
+    const text = await stateOf(restarted.app)
     await restarted.close()
-    const lost = [...expected].filter(reference => !kept.has(reference))
-    t.same(lost, [], `${expected.size} acknowledged before copy ${round}`)
+    t.same(
+      expected.filter(reference => !text.includes(`"${reference}"`)),
+      [],
+      `${expected.length} acknowledged before copy ${round}`,
+    )
   }
   t.equal(acknowledged.size, rounds * 8)
-})
-
-t.test('persistence: the log beside the file stays short', async t => {
-  const folder = t.testdir()
-  const log = await open(folder)
-  for (let at = 0; at < 400; at++)
-    await log.append('acme', { ...row(at + 1), content: JSON.stringify('x'.repeat(60_000)) })
-  const size = statSync(join(folder, `${FILE}-wal`)).size
-  t.ok(size < 8_000_000, `${size} bytes after 24 MB`)
-  await log.close()
+  t.ok(statSync(join(folder, `${FILE}-wal`)).size < 8_000_000, 'the log beside the file stays short')
 })

@@ -1,0 +1,234 @@
+import type { Test } from 'tap'
+import t from 'tap'
+import { buildServer } from '../../src/server.js'
+import type { TenantRegistry } from '../../src/tenants/registry.js'
+import type { Database, Reader } from '../../src/turns/database.js'
+import { bill, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
+import { refused } from '../http/raw.js'
+import type { Transport } from '../random-requests.js'
+import { createPlayer, injecting, randomRequests } from '../random-requests.js'
+import { isTimeless } from '../server-process.js'
+import type { Stored } from './helper.js'
+import { onEach, resume, stateOf, timers } from './helper.js'
+
+const IS_LONG = process.env.TEST_LONG === '1'
+
+// ------------------------------------------------------------------------------------------- a step in the middle
+
+/** Makes the nth event from now on fail. Returns a function that ends this, and returns whether one has failed. */
+function failAt(registry: TenantRegistry, clientId: string, nth: number): () => boolean {
+  const events = registry.peek(clientId)?.events
+  if (events === undefined) return () => false
+  const { append } = events
+  let count = 0
+  events.append = event => {
+    if (++count === nth) throw new Error('injected')
+    return append(event)
+  }
+  return () => {
+    events.append = append
+    return count >= nth
+  }
+}
+
+/** Sends requests of which an event fails, and then whole. A twin gets them whole only: both must be the same. */
+async function testSteps(t: Test, { app, registry }: Omit<Stored, 'database' | 'close'>) {
+  const { app: twin } = buildServer(serverOptions({ timers }))
+  t.teardown(() => twin.close())
+  const wrong: unknown[] = []
+  let [failures, sent] = [0, 0]
+  const flaky: Transport = async request => {
+    const before = await stateOf(app)
+    const end = failAt(registry, 'acme', [1, 1, 2, 1, 3][++sent % 5] as number)
+    const first = await injecting(app)(request)
+    if (!end()) return first
+    failures++
+    if (first.status !== 500 || (await stateOf(app)) !== before) wrong.push([request, first])
+    return injecting(app)(request)
+  }
+  const [player, expected] = [createPlayer(flaky, 'acme'), createPlayer(injecting(twin), 'acme')]
+  // A fault counts a request before the request begins.
+  const isAtOnce = ({ path }: { path: string }) => !/faults|token/.test(path)
+  const requests = randomRequests(5, IS_LONG ? 3000 : 200).filter(request => isTimeless(request) && isAtOnce(request))
+  for (const request of requests) {
+    const answers = [await player.play(request), await expected.play(request)]
+    if (JSON.stringify(answers[0]) !== JSON.stringify(answers[1])) wrong.push([request, answers])
+    if (wrong.length > 0) break
+  }
+  t.same(wrong, [])
+  t.equal(await stateOf(app), await stateOf(twin))
+  t.ok(failures > requests.length / 10, `${failures} of ${requests.length} failed`)
+}
+
+t.test('persistence: an operation that fails in the middle leaves no trace (memory)', t => {
+  const server = buildServer(serverOptions({ timers }))
+  t.teardown(() => server.app.close())
+  return testSteps(t, server)
+})
+
+onEach('persistence: an operation that fails in the middle leaves no trace', async (t, storage) =>
+  testSteps(t, await storage.start()),
+)
+
+// ------------------------------------------------------------------------------------------------------ a commit
+
+/** A database whose commits fail on demand. `after`: they are made, but an error is reported. */
+function faulty() {
+  const faults = {
+    failing: null as 'before' | 'after' | null,
+    wrap: (database: Database): Database => ({
+      ...database,
+      async begin(clientIds) {
+        const transaction = await database.begin(clientIds)
+        return {
+          ...transaction,
+          async commit() {
+            if (faults.failing === 'before') throw new Error('the disk is full')
+            await transaction.commit()
+            if (faults.failing === 'after') throw new Error('the connection is lost')
+          },
+        }
+      },
+    }),
+  }
+  return faults
+}
+
+onEach('persistence: a change that cannot be stored is refused with 503, and is not there in part', async (t, storage) => {
+  const database = faulty()
+  const messages: string[] = []
+  const stored = await storage.start({ wrap: database.wrap, messages })
+  const { app } = stored
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+  const effect = { kind: 'error', status: 418 }
+  await client.control('POST', '/faults', { times: 5, match: { path: '*/accounts' }, effect })
+  const state = await stateOf(app)
+  const document = JSON.parse(state)
+  const clients = (await call(app, 'GET', '/_sandbox/clients')).body
+  const logged = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
+  const { send, control } = resume(app, client.token)
+  const attempts: [what: string, step: () => ReturnType<typeof send>][] = [
+    ['a write', () => send('POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))],
+    ['a deletion', () => send('DELETE', '/api/v1/mandates/MND-0001')],
+    ['a change', () => send('PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'No.' })],
+    ['a read that meets a fault', () => send('GET', '/api/v1/accounts')],
+    ['a transition', () => control('POST', '/mandates/MND-0001/cancel')],
+    ['the clock', () => control('POST', '/clock/advance', { by: 'P40D' })],
+    ['a fault', () => control('POST', '/faults', { effect: { kind: 'delay', ms: 0 } })],
+    ['no faults', () => control('DELETE', '/faults')],
+    ['settings', () => control('PUT', '/settings', { mandateActivation: 'manual' })],
+    ['a seed', () => control('POST', '/seed', { fixture: 'demo' })],
+    ['the end of tokens', () => control('POST', '/tokens/expire')],
+    ['a reset', () => control('POST', '/reset')],
+    ['another state', () => control('PUT', '/state', { ...document, faults: [] })],
+    ['a fork', () => control('POST', '/fork', { clientId: 'copy' })],
+    ['a removal', () => call(app, 'DELETE', '/_sandbox/clients/acme')],
+  ]
+  for (const [what, step] of attempts) {
+    database.failing = 'before'
+    const answer = await step()
+    database.failing = null
+    refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, what)
+    t.equal(answer.headers['retry-after'], '1')
+    t.equal(await stateOf(app), state, `${what} changes nothing`)
+  }
+  database.failing = 'before'
+  t.equal((await requestToken(app)).status, 200, 'a token changes nothing in the database')
+  const registration = await requestToken(app, { client_id: 'fresh' })
+  t.match([registration.status, registration.body.error], [503, 'temporarily_unavailable'])
+  t.equal((await send('GET', '/api/v1/mandates')).status, 200, 'reads go on')
+  t.same((await call(app, 'GET', '/_sandbox/clients')).body, clients)
+  t.match(messages, [/database/])
+  const now = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
+  t.same(now.slice(0, logged.length), logged, 'the failed reset did not empty the request log')
+
+  database.failing = 'after'
+  refused(t, await send('POST', '/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
+  t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'first' })).status, 503)
+  database.failing = null
+  t.equal((await send('POST', '/api/v1/bills', bill())).status, 409, 'the repeated request')
+  t.equal((await send('GET', '/api/v1/bills')).body.totalCount, 1)
+  t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'second' })).status, 401, 'it was registered')
+  t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'another' })).status, 200, 'it was not')
+  t.equal((await control('POST', '/fork', { clientId: 'copy' })).status, 201)
+  const after = await stateOf(app)
+  t.equal(await stateOf((await storage.restart(stored)).app), after)
+})
+
+// ----------------------------------------------------------------------------------------------------- the amount
+
+/** Counts the transactions that are begun and committed, and the rows of records and events that are read or written. */
+function counting() {
+  const counts = { begun: 0, committed: 0, read: 0, written: 0 }
+  const counted = <R extends Reader>(reader: R): R => ({
+    ...reader,
+    async rows(...range) {
+      const rows = await reader.rows(...range)
+      counts.read += rows.length
+      return rows
+    },
+  })
+  return {
+    /** Returns the counts since the last call. */
+    take: () => {
+      const taken = { ...counts }
+      Object.assign(counts, { begun: 0, committed: 0, read: 0, written: 0 })
+      return taken
+    },
+    wrap: (database: Database): Database => ({
+      ...database,
+      read: work => database.read(reader => work(counted(reader))),
+      async begin(clientIds) {
+        counts.begun++
+        const transaction = counted(await database.begin(clientIds))
+        return {
+          ...transaction,
+          async write(clientId, tenant, rows) {
+            counts.written += rows.record.length + rows.event.length
+            await transaction.write(clientId, tenant, rows)
+          },
+          async commit() {
+            counts.committed++
+            await transaction.commit()
+          },
+        }
+      },
+    }),
+  }
+}
+
+onEach('persistence: a read with nothing due writes nothing, and a turn writes what it changed', async (t, storage) => {
+  const counts = counting()
+  const time = { now: Date.parse(MONDAY) }
+  const stored = await storage.start({ wrap: counts.wrap, clock: 'real', now: () => time.now })
+  const { app, database } = stored
+  const client = await connect(app)
+  const { send, control } = resume(app, client.token)
+  const links = Array.from({ length: 9 }, () => payoutLink({ expiryPeriod: 'PT10M' }))
+  for (const link of links) await send('POST', '/api/v1/payout-links', link)
+  // The first request of a client begins its tenant.
+  await call(app, 'GET', '/_sandbox')
+  const version = await database.version('acme')
+  counts.take()
+  const reads = ['/api/v1/payout-links/x', '/api/v1/bills?limit=1', '/api/v1/mandates/x', '/api/v1/accounts']
+  const controls = ['/state', '/events', '/clock', '/faults', '/outcomes', '/settings', '/requests', '/recording']
+  for (const url of reads) await send('GET', url)
+  for (const url of controls) await control('GET', url)
+  for (const url of ['', '/clients', '/health/ready']) await call(app, 'GET', `/_sandbox${url}`)
+  await requestToken(app)
+  for (const body of [{}, { mandateReference: 'x' }]) await send('POST', '/api/v1/mandates', body)
+  await send('DELETE', '/api/v1/mandates/MND-NONE')
+  await control('POST', '/requests/verify', {})
+  await control('POST', '/clock/advance', { by: 'x' })
+  t.equal(await database.version('acme'), version)
+  t.match(counts.take(), { committed: 0, written: 0 })
+
+  time.now += 11 * 60_000
+  for (const url of reads) await send('GET', url)
+  t.match(counts.take(), { committed: 1, written: 18 }, 'due work of nine records, in one transaction')
+  await send('POST', '/api/v1/mandates', mandate())
+  t.match(counts.take(), { committed: 1, written: 2, read: 0 })
+  t.equal(await database.version('acme'), version + 2)
+})
