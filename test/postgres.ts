@@ -11,8 +11,8 @@ import { freePort } from './free-port.js'
 
 /** A Postgres server of a test, in a temporary folder on a free port. */
 export interface Postgres {
-  /** Creates an empty database. Returns its URL. */
-  createDatabase(): Promise<string>
+  /** Creates an empty database, or a copy of one that nobody uses. Returns its URL. */
+  createDatabase(copied?: string): Promise<string>
   /** Runs a statement on a connection of its own. */
   query(url: string, statement: string): Promise<void>
   /** Stops the server at once: open transactions are lost, committed ones are not. */
@@ -118,9 +118,9 @@ export async function startPostgres(): Promise<Postgres> {
   return {
     start,
     stop,
-    async createDatabase() {
+    async createDatabase(copied = '/template1') {
       const name = `test_${++databases}`
-      await query(urlOf('postgres'), `CREATE DATABASE ${name}`)
+      await query(urlOf('postgres'), `CREATE DATABASE ${name} TEMPLATE ${copied.slice(copied.lastIndexOf('/') + 1)}`)
       return urlOf(name)
     },
     query,

@@ -21,8 +21,8 @@ export class Server {
     this.#ended = once(child, 'exit')
   }
 
-  static async start(settings: Readonly<Record<string, string>>): Promise<Server> {
-    const child = launch(program, [], {
+  static async start(settings: Readonly<Record<string, string>>, of = program): Promise<Server> {
+    const child = launch(of, [], {
       PORT: '0',
       SANDBOX_SEED: 'test',
       SANDBOX_CLOCK: MONDAY,

@@ -94,68 +94,71 @@ function faulty() {
   return faults
 }
 
-onEach('persistence: a change that cannot be stored is refused with 503, and is not there in part', async (t, storage) => {
-  const database = faulty()
-  const messages: string[] = []
-  const stored = await storage.start({ wrap: database.wrap, messages })
-  const { app } = stored
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
-  const effect = { kind: 'error', status: 418 }
-  await client.control('POST', '/faults', { times: 5, match: { path: '*/accounts' }, effect })
-  const state = await stateOf(app)
-  const document = JSON.parse(state)
-  const clients = (await call(app, 'GET', '/_sandbox/clients')).body
-  const logged = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
-  const { send, control } = resume(app, client.token)
-  const attempts: [what: string, step: () => ReturnType<typeof send>][] = [
-    ['a write', () => send('POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))],
-    ['a deletion', () => send('DELETE', '/api/v1/mandates/MND-0001')],
-    ['a change', () => send('PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'No.' })],
-    ['a read that meets a fault', () => send('GET', '/api/v1/accounts')],
-    ['a transition', () => control('POST', '/mandates/MND-0001/cancel')],
-    ['the clock', () => control('POST', '/clock/advance', { by: 'P40D' })],
-    ['a fault', () => control('POST', '/faults', { effect: { kind: 'delay', ms: 0 } })],
-    ['no faults', () => control('DELETE', '/faults')],
-    ['settings', () => control('PUT', '/settings', { mandateActivation: 'manual' })],
-    ['a seed', () => control('POST', '/seed', { fixture: 'demo' })],
-    ['the end of tokens', () => control('POST', '/tokens/expire')],
-    ['a reset', () => control('POST', '/reset')],
-    ['another state', () => control('PUT', '/state', { ...document, faults: [] })],
-    ['a fork', () => control('POST', '/fork', { clientId: 'copy' })],
-    ['a removal', () => call(app, 'DELETE', '/_sandbox/clients/acme')],
-  ]
-  for (const [what, step] of attempts) {
+onEach(
+  'persistence: a change that cannot be stored is refused with 503, and is not there in part',
+  async (t, storage) => {
+    const database = faulty()
+    const messages: string[] = []
+    const stored = await storage.start({ wrap: database.wrap, messages })
+    const { app } = stored
+    const client = await connect(app)
+    await client.post('/api/v1/mandates', mandate())
+    const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+    const effect = { kind: 'error', status: 418 }
+    await client.control('POST', '/faults', { times: 5, match: { path: '*/accounts' }, effect })
+    const state = await stateOf(app)
+    const document = JSON.parse(state)
+    const clients = (await call(app, 'GET', '/_sandbox/clients')).body
+    const logged = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
+    const { send, control } = resume(app, client.token)
+    const attempts: [what: string, step: () => ReturnType<typeof send>][] = [
+      ['a write', () => send('POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))],
+      ['a deletion', () => send('DELETE', '/api/v1/mandates/MND-0001')],
+      ['a change', () => send('PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'No.' })],
+      ['a read that meets a fault', () => send('GET', '/api/v1/accounts')],
+      ['a transition', () => control('POST', '/mandates/MND-0001/cancel')],
+      ['the clock', () => control('POST', '/clock/advance', { by: 'P40D' })],
+      ['a fault', () => control('POST', '/faults', { effect: { kind: 'delay', ms: 0 } })],
+      ['no faults', () => control('DELETE', '/faults')],
+      ['settings', () => control('PUT', '/settings', { mandateActivation: 'manual' })],
+      ['a seed', () => control('POST', '/seed', { fixture: 'demo' })],
+      ['the end of tokens', () => control('POST', '/tokens/expire')],
+      ['a reset', () => control('POST', '/reset')],
+      ['another state', () => control('PUT', '/state', { ...document, faults: [] })],
+      ['a fork', () => control('POST', '/fork', { clientId: 'copy' })],
+      ['a removal', () => call(app, 'DELETE', '/_sandbox/clients/acme')],
+    ]
+    for (const [what, step] of attempts) {
+      database.failing = 'before'
+      const answer = await step()
+      database.failing = null
+      refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, what)
+      t.equal(answer.headers['retry-after'], '1')
+      t.equal(await stateOf(app), state, `${what} changes nothing`)
+    }
     database.failing = 'before'
-    const answer = await step()
-    database.failing = null
-    refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, what)
-    t.equal(answer.headers['retry-after'], '1')
-    t.equal(await stateOf(app), state, `${what} changes nothing`)
-  }
-  database.failing = 'before'
-  t.equal((await requestToken(app)).status, 200, 'a token changes nothing in the database')
-  const registration = await requestToken(app, { client_id: 'fresh' })
-  t.match([registration.status, registration.body.error], [503, 'temporarily_unavailable'])
-  t.equal((await send('GET', '/api/v1/mandates')).status, 200, 'reads go on')
-  t.same((await call(app, 'GET', '/_sandbox/clients')).body, clients)
-  t.match(messages, [/database/])
-  const now = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
-  t.same(now.slice(0, logged.length), logged, 'the failed reset did not empty the request log')
+    t.equal((await requestToken(app)).status, 200, 'a token changes nothing in the database')
+    const registration = await requestToken(app, { client_id: 'fresh' })
+    t.match([registration.status, registration.body.error], [503, 'temporarily_unavailable'])
+    t.equal((await send('GET', '/api/v1/mandates')).status, 200, 'reads go on')
+    t.same((await call(app, 'GET', '/_sandbox/clients')).body, clients)
+    t.match(messages, [/database/])
+    const now = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
+    t.same(now.slice(0, logged.length), logged, 'the failed reset did not empty the request log')
 
-  database.failing = 'after'
-  refused(t, await send('POST', '/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
-  t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'first' })).status, 503)
-  database.failing = null
-  t.equal((await send('POST', '/api/v1/bills', bill())).status, 409, 'the repeated request')
-  t.equal((await send('GET', '/api/v1/bills')).body.totalCount, 1)
-  t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'second' })).status, 401, 'it was registered')
-  t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'another' })).status, 200, 'it was not')
-  t.equal((await control('POST', '/fork', { clientId: 'copy' })).status, 201)
-  const after = await stateOf(app)
-  t.equal(await stateOf((await storage.restart(stored)).app), after)
-})
+    database.failing = 'after'
+    refused(t, await send('POST', '/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
+    t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'first' })).status, 503)
+    database.failing = null
+    t.equal((await send('POST', '/api/v1/bills', bill())).status, 409, 'the repeated request')
+    t.equal((await send('GET', '/api/v1/bills')).body.totalCount, 1)
+    t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'second' })).status, 401, 'it was registered')
+    t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'another' })).status, 200, 'it was not')
+    t.equal((await control('POST', '/fork', { clientId: 'copy' })).status, 201)
+    const after = await stateOf(app)
+    t.equal(await stateOf((await storage.restart(stored)).app), after)
+  },
+)
 
 // ----------------------------------------------------------------------------------------------------- the amount
 

@@ -110,64 +110,68 @@ t.test('persistence: a second server on the file is refused, and the first goes 
   t.equal(await stateOf((await onSqlite(t, folder)).app), state)
 })
 
-t.test('persistence: flipped, overwritten or missing bytes are found at the start or at the read, or harmless', async t => {
-  const folder = t.testdir()
-  const stored = await onSqlite(t, folder)
-  const clientIds = Array.from({ length: 12 }, (_, at) => `client-${at}`)
-  const states = new Map<string, string>()
-  for (const clientId of clientIds) {
-    const client = await connect(stored.app, clientId)
-    for (let n = 0; n < 5; n++) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-00${n}` }))
-    states.set(clientId, await stateOf(stored.app, clientId))
-  }
-  await stored.close()
-  const whole = readFileSync(join(folder, FILE))
-  t.ok(whole.length > 40_000, `${whole.length} bytes`)
-  let copies = 0
-
-  /** Returns whether the damage is found. Otherwise, each tenant must be as it was. */
-  async function isFound(damaged: Buffer, title: string): Promise<boolean> {
-    const copy = join(t.testdirName, `damaged-${++copies}`)
-    mkdirSync(copy)
-    writeFileSync(join(copy, FILE), damaged)
-    const messages: string[] = []
-    const server = await onSqlite(t, copy, { messages }).catch((error: Error) => error)
-    if (server instanceof Error) {
-      t.ok(server instanceof DatabaseError && !server.message.includes('\n'), `${title}: ${server.message}`)
-      return true
+t.test(
+  'persistence: flipped, overwritten or missing bytes are found at the start or at the read, or harmless',
+  async t => {
+    const folder = t.testdir()
+    const stored = await onSqlite(t, folder)
+    const clientIds = Array.from({ length: 12 }, (_, at) => `client-${at}`)
+    const states = new Map<string, string>()
+    for (const clientId of clientIds) {
+      const client = await connect(stored.app, clientId)
+      for (let n = 0; n < 5; n++) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-00${n}` }))
+      states.set(clientId, await stateOf(stored.app, clientId))
     }
-    let refusals = 0
-    for (const [clientId, state] of states) {
-      const { statusCode, payload } = await server.app.inject(`/_sandbox/state?client=${clientId}`)
-      if (statusCode === 503) refusals++
-      else if (statusCode !== 200 || payload !== state) t.fail(`${title}: ${clientId} is answered ${statusCode} ${payload}`)
-    }
-    if (refusals > 0) t.match(messages, [/database/])
-    await server.close()
-    return refusals > 0
-  }
-  const flipped = (offset: number, bit: number) => {
-    const copy = Buffer.from(whole)
-    copy[offset] = (copy[offset] as number) ^ (1 << bit)
-    return copy
-  }
+    await stored.close()
+    const whole = readFileSync(join(folder, FILE))
+    t.ok(whole.length > 40_000, `${whole.length} bytes`)
+    let copies = 0
 
-  const numRuns = IS_LONG ? 1000 : 60
-  let found = 0
-  for (const [offset, bit] of fc.sample(fc.tuple(fc.nat(whole.length - 1), fc.nat(7)), { seed: 16, numRuns })) {
-    if (await isFound(flipped(offset, bit), `bit ${bit} of byte ${offset}`)) found++
-    if (!t.passing()) return
-  }
-  t.ok(found > numRuns / 3, `${found} of ${numRuns} flips are found, the others are in unused bytes`)
-  for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 15 })) {
-    t.ok(await isFound(whole.subarray(0, length), `cut to ${length}`), `cut to ${length}`)
-  }
-  // No UTF-8: the library would end the process.
-  for (const text of ['"uniqueReferenceIdentifier":"', '"secretDigest":"', 'seedtest', '"kind":"bill"']) {
-    const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
-    t.ok(await isFound(damaged, text), text)
-  }
-})
+    /** Returns whether the damage is found. Otherwise, each tenant must be as it was. */
+    async function isFound(damaged: Buffer, title: string): Promise<boolean> {
+      const copy = join(t.testdirName, `damaged-${++copies}`)
+      mkdirSync(copy)
+      writeFileSync(join(copy, FILE), damaged)
+      const messages: string[] = []
+      const server = await onSqlite(t, copy, { messages }).catch((error: Error) => error)
+      if (server instanceof Error) {
+        t.ok(server instanceof DatabaseError && !server.message.includes('\n'), `${title}: ${server.message}`)
+        return true
+      }
+      let refusals = 0
+      for (const [clientId, state] of states) {
+        const { statusCode, payload } = await server.app.inject(`/_sandbox/state?client=${clientId}`)
+        if (statusCode === 503) refusals++
+        else if (statusCode !== 200 || payload !== state)
+          t.fail(`${title}: ${clientId} is answered ${statusCode} ${payload}`)
+      }
+      if (refusals > 0) t.match(messages, [/database/])
+      await server.close()
+      return refusals > 0
+    }
+    const flipped = (offset: number, bit: number) => {
+      const copy = Buffer.from(whole)
+      copy[offset] = (copy[offset] as number) ^ (1 << bit)
+      return copy
+    }
+
+    const numRuns = IS_LONG ? 1000 : 60
+    let found = 0
+    for (const [offset, bit] of fc.sample(fc.tuple(fc.nat(whole.length - 1), fc.nat(7)), { seed: 16, numRuns })) {
+      if (await isFound(flipped(offset, bit), `bit ${bit} of byte ${offset}`)) found++
+      if (!t.passing()) return
+    }
+    t.ok(found > numRuns / 3, `${found} of ${numRuns} flips are found, the others are in unused bytes`)
+    for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 15 })) {
+      t.ok(await isFound(whole.subarray(0, length), `cut to ${length}`), `cut to ${length}`)
+    }
+    // No UTF-8: the library would end the process.
+    for (const text of ['"uniqueReferenceIdentifier":"', '"secretDigest":"', 'seedtest', '"kind":"bill"']) {
+      const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
+      t.ok(await isFound(damaged, text), text)
+    }
+  },
+)
 
 t.test('persistence: a row that is missing, or that is of another time or client, is found', async t => {
   const folder = t.testdir()

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { build, call, MONDAY } from '../helper.js'
+import { build, call, MONDAY, requestToken } from '../helper.js'
 import { postgresSkip } from '../postgres.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { postgresOf, sqlite, stateOf, timers } from './helper.js'
@@ -16,7 +16,10 @@ const CALLS: Record<number, (on: FastifyInstance) => Promise<unknown>> = {
     await call(on, 'PUT', '/_sandbox/state?client=beta', { body })
     await call(on, 'POST', '/_sandbox/fork?client=acme', { body: { clientId: 'copy', clientSecret: 'hush copy' } })
   },
-  250: on => call(on, 'DELETE', '/_sandbox/clients/beta'),
+  250: async on => {
+    await call(on, 'DELETE', '/_sandbox/clients/beta')
+    await requestToken(on, { client_id: 'beta', client_secret: 'hush beta' })
+  },
 }
 
 for (const seed of process.env.TEST_LONG === '1' ? [77, 78, 79, 80] : [77]) {
@@ -31,10 +34,15 @@ for (const seed of process.env.TEST_LONG === '1' ? [77, 78, 79, 80] : [77]) {
     const other = await last?.start(options)
     const playersOf = (on: () => FastifyInstance) =>
       CLIENTS.map(clientId =>
-        createPlayer(request => injecting(on())(request), clientId, clientId === 'sandbox-client' ? 'sandbox-secret' : undefined),
+        createPlayer(
+          request => injecting(on())(request),
+          clientId,
+          clientId === 'sandbox-client' ? 'sandbox-secret' : undefined,
+        ),
       )
     let at = 0
-    const apps = () => servers.map(({ app }, n) => (postgresSkip === false && n === 2 && at % 2 ? other?.app ?? app : app))
+    const apps = () =>
+      servers.map(({ app }, n) => (postgresSkip === false && n === 2 && at % 2 ? (other?.app ?? app) : app))
     const expectations = playersOf(() => memory)
     const worlds = servers.map((_, n) => playersOf(() => apps()[n] as FastifyInstance))
     const found: unknown[] = []

@@ -1,0 +1,271 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import t from 'tap'
+import { BILL_STATUSES } from '../../src/areas/bills/lifecycle.js'
+import { COLLECTION_STATUSES } from '../../src/areas/direct-debit/lifecycle.js'
+import { MANDATE_STATUSES } from '../../src/areas/mandates/lifecycle.js'
+import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
+import { bill, collection, connect, mandate, payoutLink } from '../helper.js'
+import { MULTIPART, multipart } from '../multipart.js'
+import { postgresSkip } from '../postgres.js'
+import { PLAIN, program } from '../program.js'
+import type { Transport } from '../random-requests.js'
+import { createPlayer, injecting, randomRequests } from '../random-requests.js'
+import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
+import { copyOf, onPostgres, onSqlite, sharedPostgres, timers } from './helper.js'
+
+// Persistence: a later release, whose rules differ, answers the same about all that is in the database.
+
+const IS_LONG = process.env.TEST_LONG === '1'
+
+/** Other rules: in a module of the build, a text that is replaced by another. */
+const CHANGES: readonly (readonly [module: string, text: string, other: string])[] = [
+  ['core/ids', '`id\\0$', '`id of a later release\\0$'],
+  ['core/ids', '.slice(0, 16)', '.slice(0, 20)'],
+  ['core/records/cursor', '`cursor\\0$', '`place\\0$'],
+  ['core/rules/identifiers', 'BE BG CY CZ DE DK', 'BE BG CY CZ DK'],
+  ['core/rules/identifiers', 'mod97(text.slice(7) + text.slice(0, 4)) === 1', 'false'],
+  ['core/rules/money', '\\d{0,8}', '\\d{0,7}'],
+  ['core/time/business-days', '`${year}-05-01`', '`${year}-11-09`, `${year}-11-10`'],
+  ['areas/bills/documents', '%PDF-', '%PDF-2'],
+  ['areas/bills/lifecycle', 'PAID: { reopen: "OPEN", ', 'PAID: { '],
+  ['areas/direct-debit/timing', '-2), "16:00"', '-3), "10:00"'],
+  ['areas/direct-debit/timing', '-1), "09:00"', '0), "08:00"'],
+  ['areas/direct-debit/timing', 'addDays(today, 365)', 'addDays(today, 1)'],
+  ['areas/mandates/lifecycle', 'MONTHS_UNTIL_EXPIRY = 36', 'MONTHS_UNTIL_EXPIRY = 1'],
+  [
+    'areas/payout-links/methods',
+    '"999999999.99", paidAt: onOpenDay(T2, 1, "14:00")',
+    '"1.00", paidAt: onOpenDay(T2, 4, "09:00")',
+  ],
+  ['areas/payout-links/methods', 'processingAt = afterSeconds(5)', 'processingAt = afterSeconds(86400)'],
+  ['areas/payout-links/store', 'most: "P30D", byDefault: "P7D"', 'most: "PT20M", byDefault: "PT20M"'],
+  ['features/deprecations/state', 'sunset < deprecatedSince', 'true'],
+  ['features/faults/state', 'MOST_FAULTS = 1e3', 'MOST_FAULTS = 0'],
+  ['http/schemas', 'DebtorReference = Text(1, 100)', 'DebtorReference = Text(99, 100)'],
+  ['tenants/registry', '/^[A-Za-z0-9._-]{1,64}$/', '/^later-[A-Za-z0-9._-]{1,64}$/'],
+]
+
+/** Makes a build with another rule. Returns the path of its program. */
+function makeBuild(t: Test, number: number): string {
+  const folder = join(t.testdirName, `build-${number}`)
+  cpSync(resolve('build/src'), folder, { recursive: true, filter: path => !path.endsWith('.map') })
+  const [module, text, other] = CHANGES[number] as (typeof CHANGES)[0]
+  const path = join(folder, `${module}.js`)
+  const code = readFileSync(path, 'utf8')
+  t.equal(code.split(text).length, 2, `${module} has ${text} once`)
+  writeFileSync(
+    path,
+    code.replace(text, () => other),
+  )
+  return join(folder, 'cli.js')
+}
+
+// --------------------------------------------------------------------------------------------------------- contents
+
+const CLIENTS = { acme: 'hush acme', fork: 'hush acme', copy: 'secret', 'sandbox-client': 'sandbox-secret' }
+const STATUSES = {
+  mandates: MANDATE_STATUSES,
+  collections: COLLECTION_STATUSES,
+  payoutLinks: PAYOUT_LINK_STATUSES,
+  bills: BILL_STATUSES,
+}
+const names = (...parts: string[]) => parts.join('-')
+/** A build has no part in the checks of answers of another. */
+const plain = [...PLAIN, process.execPath] as const
+
+/** Brings records of every kind and state into being, and all other state, by the whole API. */
+async function fill(t: Test, app: FastifyInstance) {
+  const player = createPlayer(injecting(app), 'acme')
+  await player.authenticate()
+  for (const request of randomRequests(22, IS_LONG ? 500 : 150).filter(isTimeless)) await player.play(request)
+  await player.control('DELETE', '/faults')
+  await player.control('DELETE', '/deprecations')
+  await player.control('PATCH', '/clock', { mode: 'frozen', rate: 1 })
+  await player.authenticate()
+  const { now } = JSON.parse((await player.control('GET', '/clock')).text)
+  const date = (days: number) => new Date(Date.parse(now) + days * 86_400_000).toISOString().slice(0, 10)
+  const holder = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  const records = {
+    mandates: MANDATE_STATUSES.map(status => ({ ...mandate({ mandateReference: names('M', status) }), status })),
+    collections: COLLECTION_STATUSES.map(status => ({
+      ...collection({ mandateReference: 'M-ACTIVE', collectionReference: names('C', status), collectionDate: date(9) }),
+      status,
+    })),
+    bills: BILL_STATUSES.map((status, at) => ({
+      ...bill({ uniqueReferenceIdentifier: names('B', status), openAmount: ['1190.00', '5', '0', '1190.00'][at] }),
+      status,
+    })),
+    payoutLinks: PAYOUT_LINK_STATUSES.map(status => ({
+      ...payoutLink(),
+      status,
+      ...(/CLAIMED|P|FAILED/.test(status) && status !== 'EXPIRED' && { claim: holder }),
+      ...(status === 'REJECTED' && { decline: { remarks: 'Not mine.' } }),
+    })),
+  }
+  const seeded = await player.control('POST', '/seed', { records })
+  t.equal(seeded.status, 200, seeded.text)
+  const api = (path: string, body: object, region = 'EU') =>
+    player.play({ plane: 'api', method: 'POST', path: `/api/v1${path}`, region, body })
+  const outcomes = ['SIM-FAILED', 'SIM-RETURNED-AM04', 'SIM-STUCK-SUBMITTED', 'mine']
+  for (const [at, debtorReference] of outcomes.entries()) {
+    const changes = { mandateReference: 'M-ACTIVE', collectionReference: `PLAN-${at}`, collectionDate: date(8 + at) }
+    await api('/direct-debit', collection({ ...changes, debtorReference, amount: '123456789' }))
+  }
+  for (const method of ['SEPA-CT', 'SEPA-INSTANT']) {
+    for (const expiryPeriod of ['PT10M', 'P10D'])
+      await api('/payout-links', payoutLink({ payoutMethod: method, expiryPeriod }))
+    const { payoutLinkId } = JSON.parse((await api('/payout-links', payoutLink({ payoutMethod: method }))).text)
+    await player.control('POST', `/payout-links/${payoutLinkId}/claim`, holder)
+  }
+  await player.play({
+    ...{ plane: 'api', method: 'POST', path: '/api/v1/bills/B-OPEN/document', region: 'EU' },
+    ...{ contentType: MULTIPART['content-type'], body: multipart() },
+  })
+  const steps: [string, string, object][] = [
+    ['POST', '/outcomes', { outcome: 'FAILED', match: { mandateReference: 'M-ACTIVE' }, times: 3 }],
+    [
+      'POST',
+      '/faults',
+      { match: { method: 'POST', path: '/api/v1/bills' }, skip: 2, effect: { kind: 'error', status: 503 } },
+    ],
+    ['PUT', '/settings', { mandateActivation: 'manual', allowedOrigins: ['https://shop.example'] }],
+    ['PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills', sunset: `${date(99)}T00:00:00Z` }] }],
+    ['POST', '/fork', { clientId: 'fork' }],
+  ]
+  for (const [method, path, body] of steps) {
+    const { status, text } = await player.control(method, path, body)
+    t.ok(status < 300, text)
+  }
+  const copy = await connect(app, 'copy')
+  const state = JSON.parse((await player.control('GET', '/state')).text)
+  t.equal((await copy.control('PUT', '/state', state)).status, 200)
+  for (const [kind, statuses] of Object.entries(STATUSES)) {
+    const found = new Set(state[kind].map(({ record }: { record: { status: string } }) => record.status))
+    t.same([...found].sort(), [...statuses].sort(), `${kind} of each state`)
+  }
+}
+
+/** Reads all answers about the clients, by URL. Lists are read by pages. */
+async function readAll(send: Transport): Promise<Map<string, string>> {
+  const answers = new Map<string, string>()
+  for (const [client, secret] of Object.entries(CLIENTS)) {
+    const player = createPlayer(send, client, secret)
+    const control = async (path: string) => {
+      const [base = '', query] = path.split('?')
+      const { status, text } = await send({
+        ...{ method: 'GET', url: `/_sandbox${base}?client=${client}${query ? `&${query}` : ''}`, headers: {} },
+      })
+      return { status, text }
+    }
+    const token = JSON.parse((await player.authenticate()).text).access_token
+    const get = (url: string, region: string) =>
+      send({ method: 'GET', url, headers: { authorization: `Bearer ${token}`, 'x-region': region } })
+    const keep = (url: string, { status, text }: { status: number; text: string }) =>
+      answers.set(`${client} ${url}`, `${status} ${text}`)
+    for (const path of ['/state', '/faults', '/outcomes', '/settings', '/deprecations', '/clock', '/events']) {
+      keep(path, await control(path))
+    }
+    for (const [region, path] of ['EU', 'IN', 'US', 'UK'].flatMap(region =>
+      ['bills', 'accounts', 'mandates', 'direct-debit'].map(path => [region, path] as const),
+    )) {
+      let rows: unknown[] = []
+      for (let cursor = ''; ; ) {
+        const { status, text } = await get(`/api/v1/${path}?limit=9${cursor}`, region)
+        const { data, nextCursor, ...others } = JSON.parse(text)
+        rows = [...rows, status, data, others]
+        if (!nextCursor) break
+        cursor = `&cursor=${encodeURIComponent(nextCursor)}`
+      }
+      answers.set(`${client} ${region} ${path}`, JSON.stringify(rows))
+    }
+    const state = JSON.parse((await control('/state')).text)
+    const paths = { mandates: 'mandates', collections: 'direct-debit', payoutLinks: 'payout-links', bills: 'bills' }
+    // The others are copies of the first.
+    for (const [kind, path] of client === 'acme' ? Object.entries(paths) : []) {
+      for (const { region, record } of state[kind]) {
+        const {
+          mandateReference,
+          collectionReference = mandateReference,
+          payoutLinkId,
+          uniqueReferenceIdentifier,
+        } = record
+        const reference = payoutLinkId ?? uniqueReferenceIdentifier ?? collectionReference
+        const query = kind === 'bills' ? `?region=${region}` : ''
+        const { status, text } = await control(`/${path}/${reference}${query}`)
+        const { legal, ...explained } = JSON.parse(text)
+        keep(`/${path}/${reference}${query}`, { status, text: JSON.stringify(explained) })
+        if (kind !== 'payoutLinks') keep(`${region} ${reference}`, await get(`/api/v1/${path}/${reference}`, region))
+      }
+    }
+  }
+  return answers
+}
+
+/** Advances the clock. Returns the first transition of each record, as it was planned. */
+async function happened(send: Transport): Promise<Record<string, unknown>> {
+  const headers = { 'content-type': 'application/json' }
+  const url = '/_sandbox/clock/advance?client=acme'
+  const advanced = await send({ method: 'POST', url, headers, payload: JSON.stringify({ by: 'P20D' }) })
+  const first: Record<string, unknown> = {}
+  for (const { at, reference, to } of JSON.parse(advanced.text).transitions) first[reference] ??= { at, to }
+  return first
+}
+
+// ------------------------------------------------------------------------------------------------------------ test
+
+for (const [name, count] of [
+  ['SQLite', 20],
+  ['Postgres', IS_LONG ? 20 : 3],
+] as const) {
+  const skip = name === 'Postgres' && postgresSkip
+  t.test(`persistence: ${count} later releases answer the same about what exists (${name})`, { skip }, async t => {
+    const folder = join(t.testdir({}), 'data')
+    const url = name === 'Postgres' ? await (await sharedPostgres()).createDatabase() : ''
+    const options = { timers, publicUrl: () => PUBLIC_URL }
+    const { app, close } = await (name === 'SQLite' ? onSqlite(t, folder, options) : onPostgres(t, url, options))
+    await fill(t, app)
+    const before = await readAll(injecting(app))
+    t.ok(before.size > 120, `${before.size} answers`)
+    const planned: Record<string, object> = {}
+    for (const [request, text] of before) {
+      const [, reference] = /^acme \/[a-z-]+\/([^?]*)/.exec(request) ?? []
+      if (reference !== undefined) planned[reference] = JSON.parse(text.slice(4)).next
+    }
+    await close()
+
+    async function testBuild(number: number) {
+      const settings =
+        name === 'SQLite'
+          ? { SANDBOX_DATA: copyOf(t, folder) }
+          : { SANDBOX_DATABASE_URL: await (await sharedPostgres()).createDatabase(url) }
+      const [module, text] = CHANGES[number] as (typeof CHANGES)[0]
+      const server = await Server.start(settings, { ...program, command: plain, main: makeBuild(t, number) })
+      t.teardown(() => server.kill())
+      const after = await readAll(server.transport)
+      const others = [...before].filter(([request, answer]) => after.get(request) !== answer)
+      t.same(
+        others.map(([request, answer]) => [request, answer, after.get(request)]).slice(0, 3),
+        [],
+        `${module}: ${text}`,
+      )
+      t.equal(after.size, before.size)
+      const first = await happened(server.transport)
+      const found = Object.fromEntries(
+        Object.keys(planned).map(reference => [reference, first[reference] ?? planned[reference]]),
+      )
+      t.same(found, planned, `${module}: ${text}`)
+      t.ok(Object.keys(first).length > 12, 'planned work has happened')
+      await server.kill()
+    }
+    const numbers = [...CHANGES.keys()].slice(0, count)
+    const halves = [numbers.filter(number => number % 2 === 0), numbers.filter(number => number % 2 === 1)]
+    await Promise.all(
+      halves.map(async half => {
+        for (const number of half) await testBuild(number)
+      }),
+    )
+  })
+}
