@@ -14,7 +14,7 @@ export interface Postgres {
   /** Creates an empty database, or a copy of one that nobody uses. Returns its URL. */
   createDatabase(copied?: string): Promise<string>
   /** Runs a statement on a connection of its own. */
-  query(url: string, statement: string): Promise<void>
+  query(url: string, statement: string): Promise<pg.QueryResult>
   /** Stops the server at once: open transactions are lost, committed ones are not. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -68,8 +68,11 @@ export async function startPostgres(): Promise<Postgres> {
   async function query(url: string, statement: string) {
     const client = new pg.Client(url)
     await client.connect()
-    await client.query(statement)
-    await client.end()
+    try {
+      return await client.query(statement)
+    } finally {
+      await client.end()
+    }
   }
 
   async function start() {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -89,6 +89,8 @@ export interface Storage {
   start(options?: StoredOptions): Promise<Stored>
   /** Builds a server on the data of another one, as if that had crashed at this moment. The other closes. */
   restart(stored: Stored, options?: StoredOptions): Promise<Stored>
+  /** Returns all that the database has, as text. */
+  dump(stored: Stored): Promise<string>
 }
 
 let copies = 0
@@ -113,11 +115,16 @@ export function sqlite(t: Test): Storage {
       await stored.close()
       return onSqlite(t, folder, options)
     },
+    dump: async () =>
+      readdirSync(folder)
+        .map(name => readFileSync(join(folder, name), 'latin1'))
+        .join(),
   }
 }
 
 export async function postgresOf(t: Test): Promise<Storage> {
-  const url = await (await sharedPostgres()).createDatabase()
+  const { createDatabase, query } = await sharedPostgres()
+  const url = await createDatabase()
   return {
     name: 'Postgres',
     start: options => onPostgres(t, url, options),
@@ -125,6 +132,10 @@ export async function postgresOf(t: Test): Promise<Storage> {
       const next = await onPostgres(t, url, options)
       await stored.close()
       return next
+    },
+    async dump() {
+      const { rows } = await query(url, "SELECT database_to_xml(true, false, '')::text AS text")
+      return rows[0].text
     },
   }
 }
