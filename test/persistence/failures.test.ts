@@ -9,7 +9,7 @@ import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless } from '../server-process.js'
 import type { Stored } from './helper.js'
-import { onEach, resume, stateOf, timers } from './helper.js'
+import { onDatabase, resume, stateOf, timers } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 
@@ -66,7 +66,7 @@ t.test('persistence: an operation that fails in the middle leaves no trace (memo
   return testSteps(t, server)
 })
 
-onEach('persistence: an operation that fails in the middle leaves no trace', async (t, storage) =>
+onDatabase('persistence: an operation that fails in the middle leaves no trace', async (t, storage) =>
   testSteps(t, await storage.start()),
 )
 
@@ -94,7 +94,7 @@ function faulty() {
   return faults
 }
 
-onEach(
+onDatabase(
   'persistence: a change that cannot be stored is refused with 503, and is not there in part',
   async (t, storage) => {
     const database = faulty()
@@ -202,36 +202,39 @@ function counting() {
   }
 }
 
-onEach('persistence: a read with nothing due writes nothing, and a turn writes what it changed', async (t, storage) => {
-  const counts = counting()
-  const time = { now: Date.parse(MONDAY) }
-  const stored = await storage.start({ wrap: counts.wrap, clock: 'real', now: () => time.now })
-  const { app, database } = stored
-  const client = await connect(app)
-  const { send, control } = resume(app, client.token)
-  const links = Array.from({ length: 9 }, () => payoutLink({ expiryPeriod: 'PT10M' }))
-  for (const link of links) await send('POST', '/api/v1/payout-links', link)
-  // The first request of a client begins its tenant.
-  await call(app, 'GET', '/_sandbox')
-  const version = await database.version('acme')
-  counts.take()
-  const reads = ['/api/v1/payout-links/x', '/api/v1/bills?limit=1', '/api/v1/mandates/x', '/api/v1/accounts']
-  const controls = ['/state', '/events', '/clock', '/faults', '/outcomes', '/settings', '/requests', '/recording']
-  for (const url of reads) await send('GET', url)
-  for (const url of controls) await control('GET', url)
-  for (const url of ['', '/clients', '/health/ready']) await call(app, 'GET', `/_sandbox${url}`)
-  await requestToken(app)
-  for (const body of [{}, { mandateReference: 'x' }]) await send('POST', '/api/v1/mandates', body)
-  await send('DELETE', '/api/v1/mandates/MND-NONE')
-  await control('POST', '/requests/verify', {})
-  await control('POST', '/clock/advance', { by: 'x' })
-  t.equal(await database.version('acme'), version)
-  t.match(counts.take(), { committed: 0, written: 0 })
+onDatabase(
+  'persistence: a read with nothing due writes nothing, and a turn writes what it changed',
+  async (t, storage) => {
+    const counts = counting()
+    const time = { now: Date.parse(MONDAY) }
+    const stored = await storage.start({ wrap: counts.wrap, clock: 'real', now: () => time.now })
+    const { app, database } = stored
+    const client = await connect(app)
+    const { send, control } = resume(app, client.token)
+    const links = Array.from({ length: 9 }, () => payoutLink({ expiryPeriod: 'PT10M' }))
+    for (const link of links) await send('POST', '/api/v1/payout-links', link)
+    // The first request of a client begins its tenant.
+    await call(app, 'GET', '/_sandbox')
+    const version = await database.version('acme')
+    counts.take()
+    const reads = ['/api/v1/payout-links/x', '/api/v1/bills?limit=1', '/api/v1/mandates/x', '/api/v1/accounts']
+    const controls = ['/state', '/events', '/clock', '/faults', '/outcomes', '/settings', '/requests', '/recording']
+    for (const url of reads) await send('GET', url)
+    for (const url of controls) await control('GET', url)
+    for (const url of ['', '/clients', '/health/ready']) await call(app, 'GET', `/_sandbox${url}`)
+    await requestToken(app)
+    for (const body of [{}, { mandateReference: 'x' }]) await send('POST', '/api/v1/mandates', body)
+    await send('DELETE', '/api/v1/mandates/MND-NONE')
+    await control('POST', '/requests/verify', {})
+    await control('POST', '/clock/advance', { by: 'x' })
+    t.equal(await database.version('acme'), version)
+    t.match(counts.take(), { committed: 0, written: 0 })
 
-  time.now += 11 * 60_000
-  for (const url of reads) await send('GET', url)
-  t.match(counts.take(), { committed: 1, written: 18 }, 'due work of nine records, in one transaction')
-  await send('POST', '/api/v1/mandates', mandate())
-  t.match(counts.take(), { committed: 1, written: 2, read: 0 })
-  t.equal(await database.version('acme'), version + 2)
-})
+    time.now += 11 * 60_000
+    for (const url of reads) await send('GET', url)
+    t.match(counts.take(), { committed: 1, written: 18 }, 'due work of nine records, in one transaction')
+    await send('POST', '/api/v1/mandates', mandate())
+    t.match(counts.take(), { committed: 1, written: 2, read: 0 })
+    t.equal(await database.version('acme'), version + 2)
+  },
+)

@@ -90,7 +90,9 @@ export interface Storage {
   /** Builds a server on the data of another one, as if that had crashed at this moment. The other closes. */
   restart(stored: Stored, options?: StoredOptions): Promise<Stored>
   /** Returns all that the database has, as text. */
-  dump(stored: Stored): Promise<string>
+  dump(): Promise<string>
+  /** Copies the data, which no server uses now. Returns the settings of a server on the copy. */
+  copy(): Promise<Readonly<Record<string, string>>>
 }
 
 let copies = 0
@@ -119,6 +121,7 @@ export function sqlite(t: Test): Storage {
       readdirSync(folder)
         .map(name => readFileSync(join(folder, name), 'latin1'))
         .join(),
+    copy: async () => ({ SANDBOX_DATA: copyOf(t, folder) }),
   }
 }
 
@@ -137,13 +140,21 @@ export async function postgresOf(t: Test): Promise<Storage> {
       const { rows } = await query(url, "SELECT database_to_xml(true, false, '')::text AS text")
       return rows[0].text
     },
+    copy: async () => ({ SANDBOX_DATABASE_URL: await createDatabase(url) }),
   }
 }
 
-/** Defines a test for each database that is installed. */
-export function onEach(name: string, test: (t: Test, storage: Storage) => Promise<void>): void {
-  t.test(`${name} (SQLite)`, t => test(t, sqlite(t)))
-  t.test(`${name} (Postgres)`, { skip: postgresSkip }, async t => test(t, await postgresOf(t)))
+let chosen: 'SQLite' | 'Postgres' = 'SQLite'
+
+/** Chooses the database of the tests that concern both. By default it is SQLite. */
+export function choose(name: typeof chosen): void {
+  chosen = name
+}
+
+/** Defines a test that concerns both databases, on the chosen one. */
+export function onDatabase(name: string, test: (t: Test, storage: Storage) => Promise<void>): void {
+  const skip = chosen === 'Postgres' && postgresSkip
+  t.test(`${name} (${chosen})`, { skip }, async t => test(t, chosen === 'SQLite' ? sqlite(t) : await postgresOf(t)))
 }
 
 export const stateOf = async (app: FastifyInstance, clientId = 'acme') =>

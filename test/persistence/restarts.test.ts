@@ -3,9 +3,9 @@ import { sha256 } from '../../src/core/digests.js'
 import { claim, FORMS, open, stateOf as statusOf } from '../areas/pages.js'
 import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { multipart } from '../multipart.js'
-import { onEach, resume, sqlite, stateOf } from './helper.js'
+import { onDatabase, resume, sqlite, stateOf } from './helper.js'
 
-onEach('persistence: all that a tenant has outlasts a crash, and goes on', async (t, storage) => {
+onDatabase('persistence: all that a tenant has outlasts a crash, and goes on', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.post('/api/v1/mandates', mandate())
@@ -43,7 +43,7 @@ onEach('persistence: all that a tenant has outlasts a crash, and goes on', async
   )
 })
 
-onEach('persistence: a running clock goes on while no server runs, at its rate', async (t, storage) => {
+onDatabase('persistence: a running clock goes on while no server runs, at its rate', async (t, storage) => {
   const time = { now: Date.parse(MONDAY) + 250 }
   const options = { clock: 'real', now: () => time.now }
   let stored = await storage.start(options)
@@ -78,7 +78,7 @@ onEach('persistence: a running clock goes on while no server runs, at its rate',
   t.equal(await stateOf(stored.app), state, 'and is in the database')
 })
 
-onEach('persistence: a frozen clock stands, whatever SANDBOX_CLOCK is now', async (t, storage) => {
+onDatabase('persistence: a frozen clock stands, whatever SANDBOX_CLOCK is now', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.control('POST', '/clock/advance', { by: 'P1D' })
@@ -89,7 +89,7 @@ onEach('persistence: a frozen clock stands, whatever SANDBOX_CLOCK is now', asyn
   t.match(fresh, { now: '2001-09-09T01:46:40Z', mode: 'running' })
 })
 
-onEach('decisions §3: secrets and ended tokens are the same after a restart', async (t, storage) => {
+onDatabase('decisions §3: secrets and ended tokens are the same after a restart', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   const reset = await connect(first.app, 'reset')
@@ -122,7 +122,7 @@ onEach('decisions §3: secrets and ended tokens are the same after a restart', a
   t.match((await requestToken(app, { client_id: 'unknown' })).body, { code: 'INVALID_CLIENT' })
 })
 
-onEach('decisions §3: a client of the list has the secret of the list, and its tenant', async (t, storage) => {
+onDatabase('decisions §3: a client of the list has the secret of the list, and its tenant', async (t, storage) => {
   const listed = (clientSecret: string) => [{ clientId: 'Käse & Söhne', clientSecret, scope: 'read' }]
   const id = { client_id: 'Käse & Söhne' }
   const first = await storage.start({ clients: listed('old') })
@@ -140,7 +140,7 @@ onEach('decisions §3: a client of the list has the secret of the list, and its 
   t.equal((await resume(app, renewed.access_token).send('GET', '/api/v1/bills')).body.totalCount, 1)
 })
 
-onEach('persistence: no row has a secret, a token or the content of a document', async (t, storage) => {
+onDatabase('persistence: no row has a secret, a token or the content of a document', async (t, storage) => {
   const stored = await storage.start()
   const { app } = stored
   const hush = { client_id: 'acme', client_secret: 'hush-secret' }
@@ -165,7 +165,7 @@ onEach('persistence: no row has a secret, a token or the content of a document',
     JSON.parse(state).bills[0].record.documents,
     names.map(fileName => ({ fileName, size: content.length })),
   )
-  const rows = await storage.dump(stored)
+  const rows = await storage.dump()
   t.match(rows, 'visible-text')
   t.match(rows, 'visible-name')
   t.notMatch(rows, 'hush')
@@ -173,24 +173,27 @@ onEach('persistence: no row has a secret, a token or the content of a document',
   t.equal(await stateOf((await storage.restart(stored)).app), state)
 })
 
-onEach('decisions §8, pages: a claim outlasts a crash, and the page finds its tenant again', async (t, storage) => {
+onDatabase('decisions §8, pages: a claim outlasts a crash, and the page finds its tenant again', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   const create = async () => (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
   const [claimed, still] = [await create(), await create()]
-  const query = { query: '?client=acme' }
-  await claim(first.app, claimed, FORMS['SEPA-CT']?.form ?? {}, query)
+  await claim(client, claimed, FORMS['SEPA-CT']?.form ?? {})
   const state = await stateOf(first.app)
   const { app } = await storage.restart(first)
-  t.equal((await open(app, still, query)).statusCode, 200, 'no request has brought the tenant into memory')
-  t.equal(statusOf(await open(app, claimed, query)), 'PAYOUT_LINK_ALREADY_CLAIMED')
+  t.equal(
+    (await open({ app, clientId: 'acme' }, still)).statusCode,
+    200,
+    'no request has brought the tenant into memory',
+  )
+  t.equal(statusOf(await open({ app, clientId: 'acme' }, claimed)), 'PAYOUT_LINK_ALREADY_CLAIMED')
   t.equal(await stateOf(app), state)
 })
 
 /** A client id that exceeds what an index of Postgres takes. */
 const LONG = Array.from({ length: 150 }, (_, n) => sha256(`${n}`)).join('')
 
-onEach(
+onDatabase(
   'control plane, DELETE /clients: a removed client is gone after a restart, and its id is free',
   async (t, storage) => {
     let stored = await storage.start()
@@ -217,7 +220,7 @@ onEach(
   },
 )
 
-onEach('SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
+onDatabase('SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
   const messages: string[] = []
   const { app } = await storage.start({ maxTenants: 2, messages })
   const clientIds = ['a', 'b', 'c', 'd']
@@ -227,7 +230,7 @@ onEach('SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', a
     links.set(clientId, (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId)
   }
   const rounds = [...links, ...links, ...links].flatMap(link => [link, link])
-  const pages = await Promise.all(rounds.map(([clientId, id]) => open(app, id, { query: `?client=${clientId}` })))
+  const pages = await Promise.all(rounds.map(([clientId, id]) => open({ app, clientId }, id)))
   t.same(new Set(pages.map(({ statusCode }) => statusCode)), new Set([200]))
   const { data } = (await call(app, 'GET', '/_sandbox/clients')).body
   t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), [...clientIds, 'sandbox-client'])

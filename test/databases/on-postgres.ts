@@ -1,0 +1,3 @@
+import { choose } from '../persistence/helper.js'
+
+choose('Postgres')

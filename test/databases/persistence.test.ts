@@ -1,0 +1,6 @@
+// Runs the tests that concern both databases on Postgres, which the first module chooses.
+import './on-postgres.js'
+import '../persistence/failures.test.js'
+import '../persistence/restarts.test.js'
+import '../persistence/walk.test.js'
+import '../persistence/upgrade.test.js'
