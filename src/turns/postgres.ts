@@ -66,6 +66,10 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   }
   pool.on('error', error => lose(error))
   logPool.on('error', () => {})
+  for (const each of [pool, logPool]) {
+    // A connection that is cut between two statements of a turn. Without a listener, it would end the process.
+    each.on('connect', client => void client.on('error', () => {}))
+  }
   let isAway = false
   let isClosed = false
   let probe: NodeJS.Timeout | undefined
