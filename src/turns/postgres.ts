@@ -20,6 +20,8 @@ const MIGRATION_LOCK = 7_206_115_983
 const CHANNEL = 'sandbox_tenant'
 /** The message of pg-pool if all connections are busy for too long: the database is slow, but not away. */
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
+/** The message of pg if a statement gets no answer. */
+const NO_ANSWER = 'Query read timeout'
 /** The most connections of turns, beside one that listens and one of the request log. */
 const CONNECTIONS = 4
 /** The longest wait for a connection. */
@@ -64,9 +66,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   } catch (error) {
     throw new DatabaseError(oneLine(error))
   }
-  pool.on('error', error => lose(error))
-  logPool.on('error', () => {})
   for (const each of [pool, logPool]) {
+    each.on('error', () => verify())
     // A connection that is cut between two statements of a turn. Without a listener, it would end the process.
     each.on('connect', client => void client.on('error', () => {}))
   }
@@ -75,6 +76,24 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   let probe: NodeJS.Timeout | undefined
 
   // ---------------------------------------------------------------------------------------------------- availability
+
+  /** Makes a connection of its own. Rejects if the database accepts none. */
+  async function reach() {
+    const client = new pg.Client(settings)
+    client.on('error', () => {})
+    try {
+      await client.connect()
+    } catch (error) {
+      if (!isFull(error as Error)) throw error
+    } finally {
+      void client.end().catch(() => {})
+    }
+  }
+
+  /** Finds out whether the database is away, after a connection was cut. */
+  function verify() {
+    if (!isAway && !isClosed) reach().catch(lose)
+  }
 
   function lose(error: Error) {
     if (isAway || isClosed) return
@@ -85,7 +104,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   async function find() {
     try {
-      await pool.query('SELECT 1')
+      await reach()
       isAway = false
       logger.info('the database is back')
       void requestLog?.flush()
@@ -94,7 +113,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  /** Whether an error means that the database accepts no connection or answers nothing, and not that a statement fails. */
+  /** Whether an error means that a connection is lost, and not that a statement fails. */
   const isLoss = (error: Error) =>
     error.message !== NO_CONNECTION_FREE && (!(error instanceof pg.DatabaseError) || /^(08|57P)/.test(error.code ?? ''))
 
@@ -103,7 +122,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   /** Returns the error of a statement or of a connection, and notices that the database is away. */
   function failure(error: Error): Error {
-    if (isLoss(error)) lose(error)
+    if (error.message === NO_ANSWER) lose(error)
+    else if (isLoss(error)) verify()
     else if (error.message !== NO_CONNECTION_FREE && !isFull(error)) return error
     return new DatabaseAwayError(error.message, { cause: error })
   }
@@ -123,6 +143,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       try {
         return await of.connect()
       } catch (error) {
+        if (isLoss(error as Error)) lose(error as Error)
         if (!isFull(error as Error) || waited >= CONNECT_MS) throw error
         await setTimer(BUSY_MS)
       }
