@@ -1,7 +1,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -18,6 +18,8 @@ export interface Postgres {
   /** Stops the server at once: open transactions are lost, committed ones are not. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** Sends a signal to all processes of the server, such as SIGSTOP. */
+  signal(name: NodeJS.Signals): void
   /** Stops the server, and deletes its files. */
   remove(): Promise<void>
 }
@@ -121,6 +123,11 @@ export async function startPostgres(): Promise<Postgres> {
   return {
     start,
     stop,
+    signal(name) {
+      const { pid } = child as { pid: number }
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+      for (const each of [pid, ...children.map(Number)]) process.kill(each, name)
+    },
     async createDatabase(copied = '/template1') {
       const name = `test_${++databases}`
       await query(urlOf('postgres'), `CREATE DATABASE ${name} TEMPLATE ${copied.slice(copied.lastIndexOf('/') + 1)}`)

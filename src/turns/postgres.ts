@@ -150,8 +150,15 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  async function run(of: Pool, statement: QueryConfig) {
-    const client = await connect(of)
+  /** Returns the connection of the request log, or one of the turns if the database has none left for it. */
+  const connectLog = () =>
+    logPool.connect().catch(error => {
+      if (isFull(error)) return connect(pool)
+      throw error
+    })
+
+  async function run(connecting: Promise<PoolClient>, statement: QueryConfig) {
+    const client = await connecting
     try {
       const result = await client.query(statement)
       client.release()
@@ -162,7 +169,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  const query: Query = statement => guarded(() => run(pool, statement))
+  const query: Query = statement => guarded(() => run(connect(pool), statement))
 
   // ---------------------------------------------------------------------------------------------------- notifications
 
@@ -323,7 +330,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       if (rows[0]?.transaction_read_only === 'on') throw new DatabaseAwayError('the database is read-only')
     },
     createRequestLog(bounds) {
-      requestLog = createPostgresRequestLog(statement => guarded(() => run(logPool, statement)), bounds)
+      requestLog = createPostgresRequestLog(statement => guarded(() => run(connectLog(), statement)), bounds)
       return requestLog
     },
     listen: onChanged => void listen(onChanged),

@@ -2,14 +2,14 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { buildServer } from '../../src/server.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
-import type { Database, Reader } from '../../src/turns/database.js'
+import type { Database } from '../../src/turns/database.js'
+import { refused } from '../answers.js'
 import { bill, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
-import { refused } from '../http/raw.js'
 import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless } from '../server-process.js'
 import type { Stored } from './helper.js'
-import { onDatabase, resume, stateOf, timers } from './helper.js'
+import { counting, onDatabase, resume, stateOf, timers } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 
@@ -161,46 +161,6 @@ onDatabase(
 )
 
 // ----------------------------------------------------------------------------------------------------- the amount
-
-/** Counts the transactions that are begun and committed, and the rows of records and events that are read or written. */
-function counting() {
-  const counts = { begun: 0, committed: 0, read: 0, written: 0 }
-  const counted = <R extends Reader>(reader: R): R => ({
-    ...reader,
-    async rows(...range) {
-      const rows = await reader.rows(...range)
-      counts.read += rows.length
-      return rows
-    },
-  })
-  return {
-    /** Returns the counts since the last call. */
-    take: () => {
-      const taken = { ...counts }
-      Object.assign(counts, { begun: 0, committed: 0, read: 0, written: 0 })
-      return taken
-    },
-    wrap: (database: Database): Database => ({
-      ...database,
-      read: work => database.read(reader => work(counted(reader))),
-      async begin(clientIds) {
-        counts.begun++
-        const transaction = counted(await database.begin(clientIds))
-        return {
-          ...transaction,
-          async write(clientId, tenant, rows) {
-            counts.written += rows.record.length + rows.event.length
-            await transaction.write(clientId, tenant, rows)
-          },
-          async commit() {
-            counts.committed++
-            await transaction.commit()
-          },
-        }
-      },
-    }),
-  }
-}
 
 onDatabase(
   'persistence: a read with nothing due writes nothing, and a turn writes what it changed',

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { buildServer } from '../../src/server.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
-import type { Database } from '../../src/turns/database.js'
+import type { Database, Reader } from '../../src/turns/database.js'
 import { openPostgres } from '../../src/turns/postgres.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
 import type { BuildOptions } from '../helper.js'
@@ -167,5 +167,45 @@ export function resume(app: FastifyInstance, token: string, clientId = 'acme') {
     send: (method: string, url: string, body?: object) => call(app, method, url, { region: 'EU', headers, body }),
     control: (method: string, url: string, body?: object) =>
       call(app, method, `/_sandbox${url}?client=${clientId}`, { body }),
+  }
+}
+
+/** Counts the transactions that are begun and committed, and the rows of records and events that are read or written. */
+export function counting() {
+  const counts = { begun: 0, committed: 0, read: 0, written: 0 }
+  const counted = <R extends Reader>(reader: R): R => ({
+    ...reader,
+    async rows(...range) {
+      const rows = await reader.rows(...range)
+      counts.read += rows.length
+      return rows
+    },
+  })
+  return {
+    /** Returns the counts since the last call. */
+    take: () => {
+      const taken = { ...counts }
+      Object.assign(counts, { begun: 0, committed: 0, read: 0, written: 0 })
+      return taken
+    },
+    wrap: (database: Database): Database => ({
+      ...database,
+      read: work => database.read(reader => work(counted(reader))),
+      async begin(clientIds) {
+        counts.begun++
+        const transaction = counted(await database.begin(clientIds))
+        return {
+          ...transaction,
+          async write(clientId, tenant, rows) {
+            counts.written += rows.record.length + rows.event.length
+            await transaction.write(clientId, tenant, rows)
+          },
+          async commit() {
+            counts.committed++
+            await transaction.commit()
+          },
+        }
+      },
+    }),
   }
 }
