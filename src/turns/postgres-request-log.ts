@@ -38,9 +38,9 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     }
   }
 
-  /** Waits until all is written that came before. */
+  /** Waits until all is written that came before: the batch in progress, and the one that takes all that waits now. */
   async function flush(): Promise<void> {
-    while (waiting.length > 0 || writing !== undefined) {
+    for (let batches = 0; batches < 2 && (waiting.length > 0 || writing !== undefined); batches++) {
       writing ??= writeBatch().finally(() => {
         writing = undefined
       })

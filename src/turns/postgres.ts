@@ -23,7 +23,7 @@ const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
 /** The message of pg if a statement gets no answer. */
 const NO_ANSWER = 'Query read timeout'
 /** The most connections of turns, beside one that listens and one of the request log. */
-const CONNECTIONS = 4
+const CONNECTIONS = 3
 /** The longest wait for a connection. */
 const CONNECT_MS = 3000
 /** The longest time of a statement, and of its wait for a lock. They concern the tenant of the statement only. */
@@ -150,15 +150,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  /** Returns the connection of the request log, or one of the turns if the database has none left for it. */
-  const connectLog = () =>
-    logPool.connect().catch(error => {
-      if (isFull(error)) return connect(pool)
-      throw error
-    })
-
-  async function run(connecting: Promise<PoolClient>, statement: QueryConfig) {
-    const client = await connecting
+  async function run(of: Pool, statement: QueryConfig) {
+    const client = await connect(of)
     try {
       const result = await client.query(statement)
       client.release()
@@ -169,7 +162,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  const query: Query = statement => guarded(() => run(connect(pool), statement))
+  const query: Query = statement => guarded(() => run(pool, statement))
 
   // ---------------------------------------------------------------------------------------------------- notifications
 
@@ -330,7 +323,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       if (rows[0]?.transaction_read_only === 'on') throw new DatabaseAwayError('the database is read-only')
     },
     createRequestLog(bounds) {
-      requestLog = createPostgresRequestLog(statement => guarded(() => run(connectLog(), statement)), bounds)
+      requestLog = createPostgresRequestLog(statement => guarded(() => run(logPool, statement)), bounds)
       return requestLog
     },
     listen: onChanged => void listen(onChanged),
