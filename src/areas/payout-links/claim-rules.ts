@@ -113,11 +113,11 @@ export function claimFields(method: PayoutMethod): ClaimField[] {
 const groups = (text: string, size: number, separator: string) =>
   text.match(new RegExp(`.{1,${size}}`, 'g'))?.join(separator) ?? text
 
-/** The fault of a field: empty, or refused by its rule. */
-export type Fault = 'missing' | 'invalid'
+/** The problem of a field: empty, or refused by its rule. */
+export type Problem = 'missing' | 'invalid'
 
-/** Returns the fault of a text that a person gave for a field; undefined: none. */
-export function faultOf({ normalize, isValid }: ClaimField, given: string): Fault | undefined {
+/** Returns the problem of a text that a person gave for a field; undefined: none. */
+export function problemOf({ normalize, isValid }: ClaimField, given: string): Problem | undefined {
   const text = normalize(given)
   if (text === '') return 'missing'
   return isValid(text) ? undefined : 'invalid'

@@ -68,7 +68,7 @@ const languageOf = (request: FastifyRequest) => {
 /** The last page of each link. Rendering takes longer than the rest of a request. */
 const rendered = new WeakMap<StoredPayoutLink, { readonly key: string; readonly page: string }>()
 
-/** Returns the page of a link. `refused` has the values and faults of a refused form. */
+/** Returns the page of a link. `refused` has the values and problems of a refused form. */
 export function pageOf(request: FastifyRequest, tenant: PageTenant, link: StoredPayoutLink, refused?: Refused): string {
   const { payoutLinks, ids } = tenant
   const shown = {

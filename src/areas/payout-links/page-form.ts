@@ -1,6 +1,6 @@
 import { parseForm } from '../../http/form.js'
-import type { ClaimField, Fault } from './claim-rules.js'
-import { claimFields, faultOf } from './claim-rules.js'
+import type { ClaimField, Problem } from './claim-rules.js'
+import { claimFields, problemOf } from './claim-rules.js'
 import type { Claim, PageAction, StoredPayoutLink } from './schemas.js'
 
 /** The form of a page: its text becomes the body, and the body the claim. */
@@ -38,14 +38,14 @@ export function valuesOf(link: Link, body: PageAction): Record<string, string> {
   return Object.fromEntries(formFields(link).map(({ name }) => [name, given[name] ?? '']))
 }
 
-/** Returns the faults of a form by field. */
-export function faultsOf(link: Link, values: Readonly<Record<string, string>>): Record<string, Fault> {
-  const faults: Record<string, Fault> = {}
+/** Returns the problems of a form by field. */
+export function problemsOf(link: Link, values: Readonly<Record<string, string>>): Record<string, Problem> {
+  const problems: Record<string, Problem> = {}
   for (const field of formFields(link)) {
-    const fault = faultOf(field, values[field.name] as string)
-    if (fault !== undefined) faults[field.name] = fault
+    const problem = problemOf(field, values[field.name] as string)
+    if (problem !== undefined) problems[field.name] = problem
   }
-  return faults
+  return problems
 }
 
 /** Returns the claim of a request, without the separators that people type. It is not checked yet. */

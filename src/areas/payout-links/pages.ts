@@ -24,7 +24,7 @@ import {
   refuse,
   wantsJson,
 } from './page-answers.js'
-import { faultsOf, parsePageForm, toClaim, valuesOf } from './page-form.js'
+import { parsePageForm, problemsOf, toClaim, valuesOf } from './page-form.js'
 import type { StoredPayoutLink } from './schemas.js'
 import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
 import { masked } from './store.js'
@@ -128,10 +128,10 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, 
       }
       if (isReplay) return answer(payoutLinks.claim(payoutLinkId, values as Claim, 'api'))
       const given = valuesOf(link, request.body as PageAction)
-      const faults = isForm(request) ? faultsOf(link, given) : {}
-      if (Object.keys(faults).length > 0) {
+      const problems = isForm(request) ? problemsOf(link, given) : {}
+      if (Object.keys(problems).length > 0) {
         reply.code(400)
-        return html(reply, pageOf(request, tenant, link, { values: given, faults }))
+        return html(reply, pageOf(request, tenant, link, { values: given, problems }))
       }
       const claim = toClaim(link, request.body as PageAction) as Claim
       check(Claim, claim, 'INVALID_FIELD')

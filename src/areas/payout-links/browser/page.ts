@@ -1,7 +1,7 @@
 /** The script of the pages. They work without it. It adds checks while a person types, and the progress as it happens. */
 import { isAllowedOrigin } from '../../../core/rules/origins.js'
 import type { ClaimField, PayoutMethod } from '../claim-rules.js'
-import { claimFields, faultOf } from '../claim-rules.js'
+import { claimFields, problemOf } from '../claim-rules.js'
 import type { Hello, PageMessage } from './messages.js'
 
 /** The milliseconds between two looks at the state of the link. */
@@ -22,20 +22,20 @@ const inputsOf = (form: HTMLFormElement, { name }: ClaimField) =>
 
 const textOf = (form: HTMLFormElement, { name }: ClaimField) => String(new FormData(form).get(name) ?? '')
 
-/** Shows the fault of a field, or that it has none. Returns whether it is valid. */
+/** Shows the problem of a field, or that it has none. Returns whether it is valid. */
 function check(form: HTMLFormElement, field: ClaimField): boolean {
   const [input] = inputsOf(form, field)
   if (input === undefined) return true
-  const fault = faultOf(field, textOf(form, field))
+  const problem = problemOf(field, textOf(form, field))
   const message = document.getElementById(`${input.id}-error`)
-  const text = fault === undefined ? '' : (message?.dataset[fault] ?? '')
+  const text = problem === undefined ? '' : (message?.dataset[problem] ?? '')
   if (message !== null && message.textContent !== text) message.textContent = text
   for (const one of inputsOf(form, field)) {
-    if (fault === undefined) one.removeAttribute('aria-invalid')
+    if (problem === undefined) one.removeAttribute('aria-invalid')
     else one.setAttribute('aria-invalid', 'true')
   }
-  input.closest('.field')?.classList.toggle('valid', fault === undefined)
-  return fault === undefined
+  input.closest('.field')?.classList.toggle('valid', problem === undefined)
+  return problem === undefined
 }
 
 const fieldAt = (target: EventTarget | null) => {
@@ -45,12 +45,12 @@ const fieldAt = (target: EventTarget | null) => {
   return field === undefined ? undefined : { input: target, form, field }
 }
 
-/** Checks a field as one types: a first fault waits until the field is left, but a valid text shows at once. */
+/** Checks a field as one types: a first problem waits until the field is left, but a valid text shows at once. */
 document.addEventListener('input', ({ target }) => {
   const at = fieldAt(target)
   if (at === undefined) return
   const { input, form, field } = at
-  if (input.hasAttribute('aria-invalid') || faultOf(field, input.value) === undefined) check(form, field)
+  if (input.hasAttribute('aria-invalid') || problemOf(field, input.value) === undefined) check(form, field)
   else input.closest('.field')?.classList.remove('valid')
 })
 

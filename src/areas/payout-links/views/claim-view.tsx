@@ -1,5 +1,5 @@
 import { LONGEST_REMARKS } from '../../../bounds.js'
-import type { ClaimField, Fault, FieldKind } from '../claim-rules.js'
+import type { ClaimField, FieldKind, Problem } from '../claim-rules.js'
 import { ACCOUNT_TYPES, accountRules, claimFields } from '../claim-rules.js'
 import type { Strings } from './strings.js'
 import type { LinkView } from './summary.js'
@@ -10,12 +10,12 @@ export interface ClaimViewProps extends LinkView {
   readonly token: string
   /** The values of a refused form, by field. */
   readonly values?: Readonly<Record<string, string>>
-  /** The faults of a refused form, by field. */
-  readonly faults?: Readonly<Record<string, Fault>>
+  /** The problems of a refused form, by field. */
+  readonly problems?: Readonly<Record<string, Problem>>
 }
 
 /** Asks for the account to pay to. */
-export function ClaimView({ token, values = {}, faults = {}, ...view }: ClaimViewProps) {
+export function ClaimView({ token, values = {}, problems = {}, ...view }: ClaimViewProps) {
   const { link, t, format } = view
   const { payoutMethod, amount, currency, accountHolderName } = link
   const { branch } = accountRules[payoutMethod]
@@ -26,12 +26,12 @@ export function ClaimView({ token, values = {}, faults = {}, ...view }: ClaimVie
       <div class="action">
         <form method="post" id="claim" data-method={payoutMethod} novalidate>
           <h2>{t.formTitle}</h2>
-          <Problems fields={fields} faults={faults} t={t} />
+          <Problems fields={fields} problems={problems} t={t} />
           <input type="hidden" name="action" value="claim" />
           <input type="hidden" name="token" value={token} />
           {branch !== undefined && <input type="hidden" name="branchIdentifier.type" value={branch.type} />}
           {fields.map(field => {
-            const props = { key: field.name, field, t, fault: faults[field.name], value: values[field.name] ?? '' }
+            const props = { key: field.name, field, t, problem: problems[field.name], value: values[field.name] ?? '' }
             if (field.kind === 'type') return <TypeField {...props} />
             const fixed = field.kind === 'name' ? accountHolderName : undefined
             return <TextField {...props} fixed={fixed} />
@@ -71,10 +71,10 @@ const idOf = (name: string) => name.replace('.', '-')
 /** Lists the fields of a refused form, with links to them. */
 function Problems({
   fields,
-  faults,
+  problems,
   t,
-}: Pick<ClaimViewProps, 't'> & Required<Pick<ClaimViewProps, 'faults'>> & Fields) {
-  const refused = fields.filter(({ name }) => faults[name] !== undefined)
+}: Pick<ClaimViewProps, 't'> & Required<Pick<ClaimViewProps, 'problems'>> & Fields) {
+  const refused = fields.filter(({ name }) => problems[name] !== undefined)
   if (refused.length === 0) return null
   return (
     <div class="problems" role="alert">
@@ -82,7 +82,7 @@ function Problems({
       <ul>
         {refused.map(({ name, kind }) => (
           <li key={name}>
-            <a href={`#${idOf(name)}`}>{t.fields[kind][faults[name] as Fault]}</a>
+            <a href={`#${idOf(name)}`}>{t.fields[kind][problems[name] as Problem]}</a>
           </li>
         ))}
       </ul>
@@ -97,7 +97,7 @@ interface Fields {
 interface FieldProps {
   readonly field: ClaimField
   readonly value: string
-  readonly fault: Fault | undefined
+  readonly problem: Problem | undefined
   readonly t: Strings
 }
 
@@ -111,7 +111,7 @@ const INPUTS: Readonly<Record<Exclude<FieldKind, 'type'>, object>> = {
   sort: { autocomplete: 'off', inputmode: 'numeric', maxlength: 20 },
 }
 
-function TextField({ field: { name, kind }, value, fault, t, fixed }: FieldProps & { fixed: string | undefined }) {
+function TextField({ field: { name, kind }, value, problem, t, fixed }: FieldProps & { fixed: string | undefined }) {
   const { label, hint, missing, invalid } = t.fields[kind]
   const id = idOf(name)
   return (
@@ -132,15 +132,15 @@ function TextField({ field: { name, kind }, value, fault, t, fixed }: FieldProps
         readOnly={fixed !== undefined}
         required
         spellcheck={false}
-        aria-invalid={fault === undefined ? undefined : 'true'}
+        aria-invalid={problem === undefined ? undefined : 'true'}
         aria-describedby={`${id}-hint ${id}-error`}
       />
-      <FieldError id={id} fault={fault} missing={missing} invalid={invalid} />
+      <FieldError id={id} problem={problem} missing={missing} invalid={invalid} />
     </div>
   )
 }
 
-function TypeField({ field: { name, kind }, value, fault, t }: FieldProps) {
+function TypeField({ field: { name, kind }, value, problem, t }: FieldProps) {
   const { label, missing, invalid } = t.fields[kind]
   const id = idOf(name)
   return (
@@ -161,24 +161,24 @@ function TypeField({ field: { name, kind }, value, fault, t }: FieldProps) {
           </label>
         ))}
       </div>
-      <FieldError id={id} fault={fault} missing={missing} invalid={invalid} />
+      <FieldError id={id} problem={problem} missing={missing} invalid={invalid} />
     </fieldset>
   )
 }
 
 interface FieldErrorProps {
   readonly id: string
-  readonly fault: Fault | undefined
+  readonly problem: Problem | undefined
   readonly missing: string
   readonly invalid: string
 }
 
 /** The message of a field, with the texts that the script in the browser can show. */
-function FieldError({ id, fault, missing, invalid }: FieldErrorProps) {
+function FieldError({ id, problem, missing, invalid }: FieldErrorProps) {
   const text = { missing, invalid }
   return (
     <p class="error" id={`${id}-error`} data-missing={missing} data-invalid={invalid}>
-      {fault !== undefined && text[fault]}
+      {problem !== undefined && text[problem]}
     </p>
   )
 }

@@ -1,5 +1,5 @@
 import type { Region } from '../../../core/rules/regions.js'
-import type { Fault } from '../claim-rules.js'
+import type { Problem } from '../claim-rules.js'
 import type { StoredPayoutLink } from '../schemas.js'
 import { ClaimView } from './claim-view.js'
 import { renderPage } from './document.js'
@@ -9,10 +9,10 @@ import { ProgressView } from './progress-view.js'
 import type { Language, NoticeName } from './strings.js'
 import { strings } from './strings.js'
 
-/** The values and faults of a refused form, by field. */
+/** The values and problems of a refused form, by field. */
 export interface Refused {
   readonly values: Readonly<Record<string, string>>
-  readonly faults: Readonly<Record<string, Fault>>
+  readonly problems: Readonly<Record<string, Problem>>
 }
 
 /** A link as its page shows it. */
