@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Operation } from '../core/operations.js'
 import type { Region } from '../core/rules/regions.js'
 import { regionsOf } from './region.js'
 
@@ -11,6 +10,17 @@ declare module 'fastify' {
     /** The regions that the route serves; undefined: it takes no region. */
     regions?: readonly Region[] | undefined
   }
+}
+
+/** An operation of the API, for faults and deprecations. */
+export interface Operation {
+  /** Such as `GET /api/v1/direct-debit/{collectionReference}`. */
+  readonly operation: string
+  readonly method: string
+  /** The path template, with parameters in braces. */
+  readonly path: string
+  /** The regions that it serves; undefined: it has no region header. */
+  readonly regions: readonly Region[] | undefined
 }
 
 const API = '/api/'

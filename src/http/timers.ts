@@ -10,7 +10,7 @@ export const realTimers = { setTimeout: nodeTimers.setTimeout, clearTimeout: nod
 /** Returns real milliseconds since some moment. Neither faked timers nor a change of the system time alter it. */
 export const elapsed: () => number = performance.now.bind(performance)
 
-/** Timers of late answers and of calls that wait for an event. Nothing below `plugins/` sets one. */
+/** Timers of late answers and of calls that wait for an event. The core, areas and tenants set none. */
 export interface Timers {
   /** Returns milliseconds since some moment, to measure a wait. */
   elapsed(): number

@@ -1,5 +1,5 @@
-import type { BrowserFile } from '../../http/browser-files.js'
-import { readModules } from '../../http/browser-files.js'
+import type { BrowserFile } from '../../http/pages/browser-files.js'
+import { readModules } from '../../http/pages/browser-files.js'
 import { styles } from './views/styles.js'
 
 const BROWSER = 'areas/payout-links/browser'

@@ -1,7 +1,7 @@
 import { errors, quote } from '../../core/errors.js'
-import type { Operation } from '../../core/operations.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { formatInstant, parseInstant } from '../../core/time/time.js'
+import type { Operation } from '../../http/operations.js'
 
 /** The style of the headers: as the service documents them, or as the RFCs define them (decisions §11). */
 export type DeprecationStyle = 'seed' | 'rfc'

@@ -1,10 +1,10 @@
 import { atPath, errors } from '../../core/errors.js'
-import type { Operation } from '../../core/operations.js'
 import { canMeet, createGlob } from '../../core/rules/glob.js'
 import type { Region } from '../../core/rules/regions.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'
+import type { Operation } from '../../http/operations.js'
 
 declare module '../../http/request-context.js' {
   interface RequestContext {

@@ -1,4 +1,4 @@
-import { commonStyles } from '../../../http/page-styles.js'
+import { commonStyles } from '../../../http/pages/styles.js'
 
 /** The style sheet of the page of coverage. It is in the page, so that a saved page is complete. */
 export const styles = `${commonStyles}
