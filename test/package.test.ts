@@ -131,7 +131,7 @@ const BUNDLE = 'openapi/scalar.js'
 
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { env: environment })
 
-t.test('each import of the package is a dependency', async t => {
+t.test('CONTRIBUTING, Dependencies: each import of the package is a dependency', async t => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
   const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter(
     file => /\.(js|d\.ts)$/.test(file) && file !== BUNDLE,
@@ -151,7 +151,7 @@ t.test('each import of the package is a dependency', async t => {
   )
 })
 
-t.test('the packed tarball runs without the sources', async t => {
+t.test('README, Start it: the packed tarball runs without the sources', async t => {
   // The folder is below this project, so the package finds its dependencies in node_modules of this project.
   const home = t.testdir({ node_modules: { 'payments-sandbox': {} } })
   const npm = ['npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', home]

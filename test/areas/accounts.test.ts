@@ -82,7 +82,7 @@ t.test('interface, Errors: a wrong query parameter is INVALID_QUERY_PARAMETER, w
 
 // ------------------------------------------------------------------------------------------------------- seeding
 
-t.test('control plane, seed: the members of an account have their limits', async t => {
+t.test('control plane, POST /seed: the members of an account have their limits', async t => {
   const client = await open()
   const at = 'records.accounts.0'
   let count = 0
@@ -126,7 +126,7 @@ t.test('decisions §10: each currency has its own type of branchIdentifier, vali
   }
 })
 
-t.test('control plane, seed: accounts are added all or not at all', async t => {
+t.test('control plane, POST /seed: accounts are added all or not at all', async t => {
   const client = await open()
   await seed(client, account())
   const good = account({ accountReference: 'ACC-GOOD' })

@@ -113,7 +113,7 @@ t.test('decisions §1: other fields, files and parameters are ignored, with a hi
   t.equal((await upload(client, { content: PDF })).headers['sandbox-hint'], undefined)
 })
 
-t.test('RFC 2046 §5.1: preamble, epilogue, and a quoted boundary are legal', async t => {
+t.test('decisions §9: preamble, epilogue, and a quoted boundary are legal', async t => {
   const client = await open()
   const whole = multipart({ content: PDF })
   const wrapped = Buffer.concat([Buffer.from('a preamble\r\n'), whole, Buffer.from('an epilogue')])

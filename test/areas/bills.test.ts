@@ -386,7 +386,7 @@ t.test('decisions §4: a bill belongs to its region, and the same reference may 
   await table(t, path => client.control('GET', path), paths)
 })
 
-t.test('control plane: an explained bill tells its record, its past and its legal moves', async t => {
+t.test('control plane, Explain the state of a record: a bill, its past and moves', async t => {
   const client = await open()
   await client.post(BILLS, bill())
   await client.advance({ by: 'PT1H' })
@@ -409,7 +409,7 @@ t.test('control plane: an explained bill tells its record, its past and its lega
 
 // ------------------------------------------------------------------------------------------------------- seeding
 
-t.test('control plane, seed: bills of any state can be given, their region follows from the currency', async t => {
+t.test('control plane, POST /seed: bills of any state, whose region follows from the currency', async t => {
   const client = await open()
   const file = { documentId: 'doc_seeded', fileName: 'bill.pdf', contentType: 'application/pdf', size: 5 }
   const documents = [{ ...file, sha256: '0'.repeat(64), uploadedAt: '2026-10-02T00:00:00Z' }]
@@ -429,7 +429,7 @@ t.test('control plane, seed: bills of any state can be given, their region follo
   t.match(await readIn('seed-gone', 'US'), { status: 'CANCELLED', documents, ...past })
 })
 
-t.test('control plane, seed: bills are validated as the API does, all or nothing', async t => {
+t.test('control plane, POST /seed: bills are validated as the API does, all or nothing', async t => {
   const client = await open()
   await ingest(client, { taken: {} })
   const good = bill({ uniqueReferenceIdentifier: 'seed-good', counterpartyReference: 'SEED-CPTY' })

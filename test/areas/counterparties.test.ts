@@ -155,7 +155,7 @@ t.test('decisions §10: each region has its own type of branchIdentifier, valid 
   }
 })
 
-t.test('control plane, seed: counterparties are validated as the API does, all or nothing', async t => {
+t.test('control plane, POST /seed: counterparties are validated as the API does, all or nothing', async t => {
   const client = await open()
   const good = { region: 'EU', counterpartyReference: 'CPTY-GOOD' }
   const at = 'records.counterparties.1'

@@ -108,35 +108,32 @@ t.test('decisions §6: SUBMITTED at D-2 16:00, PROCESSING at D-1 09:00, SETTLED 
   t.same(found, cases)
 })
 
-t.test(
-  'control plane, advance: every transition happens at its own time, in order, one by one or in a leap',
-  async t => {
-    const expected = [
-      '2026-11-05T15:00:00Z COL-0001 SUBMITTED',
-      '2026-11-06T08:00:00Z COL-0001 PROCESSING',
-      '2026-11-06T15:00:00Z COL-0002 SUBMITTED',
-      '2026-11-09T08:00:00Z COL-0002 PROCESSING',
-      '2026-11-09T13:00:00Z COL-0001 SETTLED',
-      '2026-11-10T13:00:00Z COL-0002 SETTLED',
-    ]
-    const [leaping, stepping] = [await open(), await open()]
-    const found: string[] = []
-    for (const client of [leaping, stepping]) {
-      await create(client, { collectionReference: 'COL-0002', collectionDate: '2026-11-10' })
-    }
-    const { now, transitions } = (await leaping.advance({ to: '2026-12-01T00:00:00Z' })).body
-    t.same([now, told(transitions)], ['2026-12-01T00:00:00Z', expected])
-    t.match(await read(leaping), { status: 'SETTLED', initiatedAt: MONDAY, updatedAt: '2026-11-09T13:00:00Z' })
-    for (const _ of expected) {
-      const { body } = await stepping.advance({ toNextEvent: true })
-      found.push(...told(body.transitions))
-      t.equal(body.now, body.transitions[0].at)
-    }
-    t.same(found, expected)
-  },
-)
+t.test('control plane, POST /clock/advance: each transition has its own time, in steps or in a leap', async t => {
+  const expected = [
+    '2026-11-05T15:00:00Z COL-0001 SUBMITTED',
+    '2026-11-06T08:00:00Z COL-0001 PROCESSING',
+    '2026-11-06T15:00:00Z COL-0002 SUBMITTED',
+    '2026-11-09T08:00:00Z COL-0002 PROCESSING',
+    '2026-11-09T13:00:00Z COL-0001 SETTLED',
+    '2026-11-10T13:00:00Z COL-0002 SETTLED',
+  ]
+  const [leaping, stepping] = [await open(), await open()]
+  const found: string[] = []
+  for (const client of [leaping, stepping]) {
+    await create(client, { collectionReference: 'COL-0002', collectionDate: '2026-11-10' })
+  }
+  const { now, transitions } = (await leaping.advance({ to: '2026-12-01T00:00:00Z' })).body
+  t.same([now, told(transitions)], ['2026-12-01T00:00:00Z', expected])
+  t.match(await read(leaping), { status: 'SETTLED', initiatedAt: MONDAY, updatedAt: '2026-11-09T13:00:00Z' })
+  for (const _ of expected) {
+    const { body } = await stepping.advance({ toNextEvent: true })
+    found.push(...told(body.transitions))
+    t.equal(body.now, body.transitions[0].at)
+  }
+  t.same(found, expected)
+})
 
-t.test('control plane: with a running clock a collection moves before the next request is looked at', async t => {
+t.test('control plane, Skip to payday: a collection moves before the next request', async t => {
   let real = Date.parse(MONDAY)
   const app = build(t, { clock: 'real', now: () => real })
   const client = await connect(app)
@@ -155,7 +152,7 @@ t.test('control plane: with a running clock a collection moves before the next r
   ])
 })
 
-t.test('control plane: what is due on creation is done before the next request is looked at', async t => {
+t.test('control plane, Skip to payday: what is due on creation is done before the next request', async t => {
   // Both are the earliest dates that decisions §6 accepts, and their D-2 16:00 has come already.
   for (const [at, collectionDate] of [
     ['2026-11-02T15:00:00Z', '2026-11-04'],
@@ -226,7 +223,7 @@ t.test(
   },
 )
 
-t.test('control plane: a verb on an unknown collection is 404, an unknown verb has no route', async t => {
+t.test('control plane, POST /direct-debit/{collectionReference}/{verb}: an unknown one is 404', async t => {
   const client = await open()
   await table(t, ([verb, reference]) => move(client, verb, undefined, reference), {
     [UNKNOWN]: VERBS.map(verb => [verb, 'COL-9999']),
@@ -393,7 +390,7 @@ async function steer(references: readonly string[]) {
   })
 }
 
-t.test('decisions §6, outcomes: SIM-<STATE>-<CODE> steers a collection to that state, by the legal way', async t => {
+t.test('decisions §6: SIM-<STATE>-<CODE> steers a collection to that state, by the legal way', async t => {
   const settled = 'SUBMITTED PROCESSING SETTLED'
   const expected: [reference: string, way: string][] = [
     ...CLEARING.map((code): [string, string] => [`SIM-REJECTED-${code}`, `SUBMITTED REJECTED ${code}`]),
@@ -426,7 +423,7 @@ t.test('decisions §6, outcomes: SIM-<STATE>-<CODE> steers a collection to that 
   t.ok(dayOf('SIM-RETURNED-MD01') <= '2027-12-09', 'MD01 within 13 months')
 })
 
-t.test('decisions §6, outcomes: the code may be left out', async t => {
+t.test('decisions §6: the code may be left out', async t => {
   const [failed, rejected, returned] = await steer(['SIM-FAILED', 'SIM-REJECTED', 'SIM-RETURNED'])
   t.match(failed?.way, /^SUBMITTED PROCESSING FAILED [A-Z0-9]{4}$/)
   t.match(rejected?.way, /^SUBMITTED (PROCESSING )?REJECTED/)
@@ -435,7 +432,7 @@ t.test('decisions §6, outcomes: the code may be left out', async t => {
   t.ok([...RETURN, 'MD06', 'MD01'].includes(returned?.reason as string))
 })
 
-t.test('decisions §6, outcomes: a SIM-… that names no outcome steers nothing, and is hinted at', async t => {
+t.test('decisions §6: a SIM-… that names no outcome steers nothing, and is hinted at', async t => {
   const names = [
     'SIM-',
     'SIM-NONSENSE',
@@ -450,7 +447,7 @@ t.test('decisions §6, outcomes: a SIM-… that names no outcome steers nothing,
   }
 })
 
-t.test('decisions §6, outcomes: D+2 counts open days, and the reference of the mandate steers as well', async t => {
+t.test('decisions §6: D+2 counts open days, and the reference of the mandate steers as well', async t => {
   const client = await earlyTenant()
   await client.advance({ to: '2026-03-23T09:00:00Z' })
   await client.post('/api/v1/mandates', mandate({ debtor: { ...mandate().debtor, reference: 'SIM-RETURNED-AM04' } }))
@@ -461,7 +458,7 @@ t.test('decisions §6, outcomes: D+2 counts open days, and the reference of the 
   t.equal(cause, 'outcome')
 })
 
-t.test('decisions §6, outcomes: an outcome shows in what comes next, and the control plane may come first', async t => {
+t.test('decisions §6: an outcome shows in what comes next, and the control plane may come first', async t => {
   const client = await open({ debtorReference: 'SIM-REJECTED-AC01' })
   t.equal((await nextOf(client)).to, 'SUBMITTED')
   await move(client, 'submit')
@@ -503,7 +500,7 @@ t.test('decisions §6: the tables of outcomes and reason codes are served', asyn
   t.match(rows.get('MD06')?.windows, [{ phase: 'refund', raisedBy: 'debtor', until: 'D+56 days' }])
 })
 
-t.test('control plane: an explained collection tells its past, its next step and the legal moves', async t => {
+t.test('control plane, Explain the state of a record: a collection, its past, next step and moves', async t => {
   const client = await open()
   const created = await explain(client)
   const { seq } = created.timeline[0]
@@ -573,7 +570,7 @@ t.test(
   },
 )
 
-t.test('interface, States: all eight are reached by documented calls and time, and the filter finds each', async t => {
+t.test('interface, Collection request status: all eight are reached, and found by the filter', async t => {
   const client = await openAt(MONDAY)
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
   const outcomes: Record<string, object> = {

@@ -48,13 +48,13 @@ const cursorAfter = async (client: Client, query: string): Promise<string> =>
 
 // ----------------------------------------------------------------------------------------------- envelope and order
 
-t.test('interface, list envelope: an empty list', async t => {
+t.test('interface, Collection list envelope: an empty list', async t => {
   const { status, headers, body } = await (await tenant()).get(PATH)
   t.same([status, body], [200, { totalCount: 0, hasMore: false, nextCursor: null, data: [] }])
   t.match(headers['content-type'], /^application\/json/)
 })
 
-t.test('interface, summary: an element has exactly the documented members', async t => {
+t.test('interface, Collection request summary: an element has exactly the documented members', async t => {
   const client = await open()
   await create(client, ['0001'], { debtorReference: 'customer 17' })
   await create(client, ['0002'])
@@ -69,21 +69,18 @@ t.test('interface, summary: an element has exactly the documented members', asyn
   t.match(data[0], { initiatedAt: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, updatedAt: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/ })
 })
 
-t.test(
-  'interface; decisions §5: newest first by initiatedAt, ties by later creation, updates do not count',
-  async t => {
-    const client = await open()
-    await create(client, ['ZZZZ', 'AAAA', 'MMMM'])
-    await client.advance({ by: 'PT1S' })
-    await create(client, ['LATER'])
-    await move(client, 'ZZZZ', 'submit')
-    t.equal(await lister(client)(), 'LATER MMMM AAAA ZZZZ of 4')
-  },
-)
+t.test('interface, GET /api/v1/direct-debit; decisions §5: newest first, ties by later creation', async t => {
+  const client = await open()
+  await create(client, ['ZZZZ', 'AAAA', 'MMMM'])
+  await client.advance({ by: 'PT1S' })
+  await create(client, ['LATER'])
+  await move(client, 'ZZZZ', 'submit')
+  t.equal(await lister(client)(), 'LATER MMMM AAAA ZZZZ of 4')
+})
 
 // ------------------------------------------------------------------------------------------------- limit and cursor
 
-t.test('interface, limit: 1 to 500, 100 by default, and as many are given', async t => {
+t.test('interface, Limits: limit is 1 to 500, 100 by default, and as many are given', async t => {
   const client = await open()
   const collections = Array.from({ length: 501 }, (_, index) =>
     collection({ collectionReference: `COL-${1000 + index}` }),
@@ -217,7 +214,7 @@ t.test('decisions §1: array filters are taken in all their spellings, and dupli
   }
 })
 
-t.test('interface, mandateReference: 5-50 letters, digits and hyphens', async t => {
+t.test('interface, GET /api/v1/direct-debit: mandateReference has 5-50 letters, digits and hyphens', async t => {
   const client = await open()
   await create(client, ['A', 'B'])
   await create(client, ['C'], { mandateReference: 'MND-0002' })
@@ -236,7 +233,7 @@ t.test('interface, mandateReference: 5-50 letters, digits and hyphens', async t 
   })
 })
 
-t.test('interface, debtorReference: 1-100 characters, compared as they are', async t => {
+t.test('interface, GET /api/v1/direct-debit: debtorReference has 1-100 characters, compared as they are', async t => {
   const client = await open()
   const references = ['x', 'a,b', 'a b&c=d/é?#+%', '€'.repeat(100)]
   for (const [index, debtorReference] of references.entries()) await create(client, [`1${index}`], { debtorReference })
@@ -248,7 +245,7 @@ t.test('interface, debtorReference: 1-100 characters, compared as they are', asy
   })
 })
 
-t.test('interface, initiatedFrom and initiatedTo: both bounds are inclusive, to the second', async t => {
+t.test('interface, GET /api/v1/direct-debit: initiatedFrom and initiatedTo are inclusive, to the second', async t => {
   const client = await open()
   for (const name of ['A', 'B', 'C']) {
     await create(client, [`${name}1`, `${name}2`])
@@ -274,7 +271,7 @@ t.test('interface, initiatedFrom and initiatedTo: both bounds are inclusive, to 
   t.match(crossed, /^ of 0, hint: .*initiatedFrom.*initiatedTo/, 'decisions §1: from after to is legal, with a hint')
 })
 
-t.test('interface, initiatedFrom and initiatedTo: a real moment of the form YYYY-MM-DDThh:mm:ssZ', async t => {
+t.test('interface, GET /api/v1/direct-debit: a time is a real moment, as YYYY-MM-DDThh:mm:ssZ', async t => {
   const client = await open()
   const forms = [
     '2026-11-02',
@@ -326,7 +323,7 @@ t.test('decisions §5: amountMin and amountMax compare exactly, both inclusive',
   t.match(crossed, /^ of 0, hint: .*amountMin.*amountMax/, 'decisions §1: min above max is legal, with a hint')
 })
 
-t.test('interface, amountMin and amountMax: a number of at least 0.01', async t => {
+t.test('interface, GET /api/v1/direct-debit: amountMin and amountMax are numbers of at least 0.01', async t => {
   const client = await open()
   const low = ['0', '0.00', '0.009', '0.00999999999999999999', '9e-3', '1e-9', '-1', '-0.01', '-1e2']
   const odd = [

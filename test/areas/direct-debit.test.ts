@@ -60,7 +60,7 @@ t.test('decisions §3: the collections of one tenant are not those of another', 
 
 // ---------------------------------------------------------------------------------------------------------- fields
 
-t.test('interface, summary: members take the documented values, and no others', async t => {
+t.test('interface, Collection request summary: members take the documented values, and no others', async t => {
   const client = await open()
   const amounts = ['1', '1.0', '1.00', '1.01', '9.9', '10', '4.35', '999999999', '999999999.9', '999999999.99']
   const small = ['0', '0.99', '0.01', '00', '01', '01.50', '1000000000', '1.', '.5', '1.001', '1.000', '1,00']
@@ -264,7 +264,7 @@ t.test('decisions §6: a refusal names the date that would be right', async t =>
 
 // ---------------------------------------------------------------------------------------------------------- seeding
 
-t.test('control plane, seed: collections of any state and date are added, with their mandate', async t => {
+t.test('control plane, POST /seed: collections of any state and date are added, with their mandate', async t => {
   const client = await tenant()
   const returned = {
     status: 'RETURNED',
@@ -293,7 +293,7 @@ t.test('control plane, seed: collections of any state and date are added, with t
   t.equal(data[0].collectionDate, '2026-11-09', 'moved off a closed day')
 })
 
-t.test('control plane, seed: collections are validated as the API does, all or nothing', async t => {
+t.test('control plane, POST /seed: collections are validated as the API does, all or nothing', async t => {
   const client = await open()
   const good = collection({ collectionReference: 'COL-0009' })
   const at = 'records.collections.1'

@@ -285,7 +285,7 @@ const LEGAL: Record<string, Record<string, string>> = {
   FAILED: {},
 }
 
-t.test('control plane: from every state each verb is taken, or refused with the legal ones', async t => {
+t.test('interface, Mandate: from every state each verb is taken, or refused with the legal ones', async t => {
   const client = await open()
   await hold(client)
   const cases = Object.entries(LEGAL).flatMap(([status, legal]) =>
@@ -317,7 +317,7 @@ t.test('control plane: from every state each verb is taken, or refused with the 
   t.equal(gist(await client.control('GET', '/mandates/MND-9999')), UNKNOWN)
 })
 
-t.test('control plane, settings: mandateActivation manual holds new mandates PENDING until activated', async t => {
+t.test('control plane, PUT /settings: mandateActivation manual holds new mandates PENDING', async t => {
   const [client, other] = [await open(), await open()]
   await client.post(PATH, mandate({ mandateReference: 'MND-BEFORE' }))
   await hold(client)
@@ -334,7 +334,7 @@ t.test('control plane, settings: mandateActivation manual holds new mandates PEN
   t.equal((await client.post(PATH, mandate({ mandateReference: 'MND-AFTER' }))).body.status, 'ACTIVE')
 })
 
-t.test('control plane: an explained mandate tells its past, its next step and the legal moves', async t => {
+t.test('control plane, Explain the state of a record: a mandate, its past, next step and moves', async t => {
   const client = await open()
   const { body } = await client.post(PATH, mandate())
   const same = { kind: 'mandate', reference: 'MND-0001' }
@@ -429,7 +429,7 @@ t.test('decisions §5: mandates are filtered by status, type and debtorReference
 
 // ---------------------------------------------------------------------------------------------------------- seeding
 
-t.test('control plane, seed: mandates of any state are added', async t => {
+t.test('control plane, POST /seed: mandates of any state are added', async t => {
   const client = await open()
   const past = { createdAt: '2026-01-01T00:00:00Z' }
   const mandates = [
@@ -444,7 +444,7 @@ t.test('control plane, seed: mandates of any state are added', async t => {
   t.same(expiry, ['2029-03-01T00:00:00Z', '2029-06-01T00:00:00Z'])
 })
 
-t.test('control plane, seed: mandates are validated as the API does, all or nothing', async t => {
+t.test('control plane, POST /seed: mandates are validated as the API does, all or nothing', async t => {
   const client = await open()
   const good = mandate({ mandateReference: 'MND-0009' })
   const at = 'records.mandates.1'

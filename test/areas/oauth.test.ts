@@ -125,7 +125,7 @@ t.test('decisions §3: a missing, empty or repeated parameter is 400', async t =
   t.equal(refusal(await call(shared, 'POST', TOKEN)), missing('client_id'), 'decisions §1: no body is 400, not 415')
 })
 
-t.test('interface, Authentication 1: no other grant type is supported, and errors keep to RFC 6749 §5.2', async t => {
+t.test('interface, Authentication: no other grant type is supported, and errors keep to RFC 6749 §5.2', async t => {
   const others = ['authorization_code', 'password', 'refresh_token', 'CLIENT_CREDENTIALS', 'client_credentials ']
   const hostile = ['"quoted"', 'back\\slash', 'tab\tnew\nline', 'grün', '💶', '\u0000', '\u007f', 'x'.repeat(1000)]
   await table(t, async grant_type => refusal(await requestToken(shared, { grant_type })), {

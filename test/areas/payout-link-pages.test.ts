@@ -35,7 +35,7 @@ const look = (client: Client, id: string, query?: string) =>
 
 // -------------------------------------------------------------------------------------------------------- the page
 
-t.test('decisions §8, pages: the page of a link says who pays how much by which method until when', async t => {
+t.test('decisions §8: the page of a link says who pays how much by which method until when', async t => {
   const client = await connect(build(t))
   await client.control('POST', '/seed', {
     records: {
@@ -79,12 +79,12 @@ t.test('decisions §8, pages: the page of a link says who pays how much by which
   }
 })
 
-t.test('decisions §8, pages: without an account of the region, the payer is the client', async t => {
+t.test('decisions §8: without an account of the region, the payer is the client', async t => {
   const client = await connect(build(t))
   t.match(titleOf(await open(client, await createLink(client))), /^acme pays you/)
 })
 
-t.test('decisions §8, pages: a page is shown to people, and a state to programs', async t => {
+t.test('decisions §8: a page is shown to people, and a state to programs', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const kinds = [
@@ -109,7 +109,7 @@ t.test('decisions §8, pages: a page is shown to people, and a state to programs
   t.same([head.statusCode, head.headers['content-type']], [200, 'text/html; charset=utf-8'])
 })
 
-t.test('decisions §8, pages: markup in a text of a link is shown as text', async t => {
+t.test('decisions §8: markup in a text of a link is shown as text', async t => {
   const client = await connect(build(t))
   const markup = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;`
   await client.control('POST', '/seed', {
@@ -140,35 +140,32 @@ t.test('decisions §8, pages: markup in a text of a link is shown as text', asyn
   }
 })
 
-t.test(
-  'decisions §8, pages: no cookie, no cache, no inline script, no other origin, no referrer to others',
-  async t => {
-    const client = await connect(build(t))
-    const answers = [
-      await open(client, await createLink(client)),
-      await open(client, 'pl_unknown'),
-      await submit(client, await createLink(client), { action: 'claim' }),
-    ]
-    for (const { headers, payload } of answers) {
-      t.match(headers, {
-        'cache-control': 'no-store',
-        'referrer-policy': 'same-origin',
-        'x-content-type-options': 'nosniff',
-        'content-security-policy':
-          "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
-          "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-      })
-      t.notOk('set-cookie' in headers)
-      t.notMatch(payload, /(?:src|href|action)="(?:https?:|\/)/, 'addresses are relative')
-      t.notMatch(payload, /<script(?![^>]*src=)|<style| style=| on\w+=/)
-    }
-  },
-)
+t.test('decisions §8: no cookie, no cache, no inline script, no other origin, no referrer to others', async t => {
+  const client = await connect(build(t))
+  const answers = [
+    await open(client, await createLink(client)),
+    await open(client, 'pl_unknown'),
+    await submit(client, await createLink(client), { action: 'claim' }),
+  ]
+  for (const { headers, payload } of answers) {
+    t.match(headers, {
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy':
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    })
+    t.notOk('set-cookie' in headers)
+    t.notMatch(payload, /(?:src|href|action)="(?:https?:|\/)/, 'addresses are relative')
+    t.notMatch(payload, /<script(?![^>]*src=)|<style| style=| on\w+=/)
+  }
+})
 
 // ------------------------------------------------------------------------------------------------ claim and decline
 
 for (const [method, { form, region }] of Object.entries(FORMS)) {
-  t.test(`decisions §8, pages: a form claims a link of ${method}, once, and shows its progress`, async t => {
+  t.test(`decisions §8: a form claims a link of ${method}, once, and shows its progress`, async t => {
     const client = await connect(build(t))
     const id = await createLink(client, method)
     const answer = await claim(client, id, form)
@@ -198,7 +195,7 @@ for (const [method, { form, region }] of Object.entries(FORMS)) {
   })
 }
 
-t.test('decisions §8, pages: a decline with a comment makes the link REJECTED', async t => {
+t.test('decisions §8: a decline with a comment makes the link REJECTED', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const token = tokenOf(await open(client, id))
@@ -224,7 +221,7 @@ t.test('decisions §8, pages: a decline with a comment makes the link REJECTED',
   t.same((await explain(client, silent)).record.decline, {})
 })
 
-t.test('decisions §8, pages: a refused form says what is wrong in each field, and changes nothing', async t => {
+t.test('decisions §8: a refused form says what is wrong in each field, and changes nothing', async t => {
   const client = await connect(build(t))
   const cases = [
     ['SEPA-CT', {}, ['Enter the name of the account holder.', 'Enter your IBAN.']],
@@ -251,7 +248,7 @@ t.test('decisions §8, pages: a refused form says what is wrong in each field, a
   }
 })
 
-t.test('decisions §8, pages: 140 characters are counted as people do', async t => {
+t.test('decisions §8: 140 characters are counted as people do', async t => {
   const client = await connect(build(t))
   const name = '😀'.repeat(140)
   const id = await createLink(client)
@@ -259,7 +256,7 @@ t.test('decisions §8, pages: 140 characters are counted as people do', async t 
   t.equal((await explain(client, id)).record.claim.accountHolderName, name)
 })
 
-t.test('decisions §8, pages: the name of the link is fixed', async t => {
+t.test('decisions §8: the name of the link is fixed', async t => {
   const client = await connect(build(t))
   const name = ' Ida  Lindholm '
   const id = await createLink(client, 'SEPA-CT', { accountHolderName: name })
@@ -273,7 +270,7 @@ t.test('decisions §8, pages: the name of the link is fixed', async t => {
   t.equal((await explain(client, id)).record.claim.accountHolderName, name)
 })
 
-t.test('decisions §8, pages: a claim that does not fit its method is 400, in the envelope for programs', async t => {
+t.test('decisions §8: a claim that does not fit its method is 400, in the envelope for programs', async t => {
   const client = await connect(build(t))
   const sort = { type: 'SORT', value: '200000' }
   const uk = { accountHolderName: 'Jane Doe', accountIdentifier: '55779911' }
@@ -311,7 +308,7 @@ t.test('decisions §8, pages: a claim that does not fit its method is 400, in th
   t.same([page.statusCode, titleOf(page)], [400, 'These details cannot be accepted'], 'a page for people')
 })
 
-t.test('decisions §8, pages: a program claims with JSON, and gets the receipt', async t => {
+t.test('decisions §8: a program claims with JSON, and gets the receipt', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const token = tokenOf(await open(client, id))
@@ -344,7 +341,7 @@ t.test('decisions §8, pages: a program claims with JSON, and gets the receipt',
 
 // ---------------------------------------------------------------------------------------------------------- safety
 
-t.test('decisions §8, pages: a claim and a decline need the token of the page of this link', async t => {
+t.test('decisions §8: a claim and a decline need the token of the page of this link', async t => {
   const client = await connect(build(t))
   const [id, other] = [await createLink(client), await createLink(client)]
   const right = tokenOf(await open(client, id))
@@ -360,7 +357,7 @@ t.test('decisions §8, pages: a claim and a decline need the token of the page o
   t.same([page.statusCode, titleOf(page)], [403, 'This form is out of date'])
 })
 
-t.test('decisions §8, pages: of two claims at once one wins, and the other gets 409', async t => {
+t.test('decisions §8: of two claims at once one wins, and the other gets 409', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const token = tokenOf(await open(client, id))
@@ -382,7 +379,7 @@ t.test('decisions §8, pages: of two claims at once one wins, and the other gets
   })
 })
 
-t.test('decisions §8, pages: a link takes 20 claims and declines a minute', async t => {
+t.test('decisions §8: a link takes 20 claims and declines a minute', async t => {
   const client = await connect(build(t))
   const [id, other] = [await createLink(client), await createLink(client)]
   const token = tokenOf(await open(client, id))
@@ -400,7 +397,7 @@ t.test('decisions §8, pages: a link takes 20 claims and declines a minute', asy
   t.equal((await claim(copy, id, SEPA)).statusCode, 303, 'and so has the same link of another client')
 })
 
-t.test('decisions §8, pages: after the claim, the account number is in no answer, event, state or log', async t => {
+t.test('decisions §8: after the claim, the account number is in no answer, event, state or log', async t => {
   const lines: string[] = []
   const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) })
   const client = await connect(build(t, { logger }))
@@ -426,7 +423,7 @@ t.test('decisions §8, pages: after the claim, the account number is in no answe
   t.match(texts[2], '3000', 'the last digits stay')
 })
 
-t.test('decisions §8, pages: what a claim says is for its recipient, who has the receipt', async t => {
+t.test('decisions §8: what a claim says is for its recipient, who has the receipt', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const receipt = receiptAfter(await claim(client, id, SEPA))
@@ -439,7 +436,7 @@ t.test('decisions §8, pages: what a claim says is for its recipient, who has th
 
 // ----------------------------------------------------------------------------------------------------- closed links
 
-t.test('decisions §8, pages: each closed link has a page of its own, and a code for programs', async t => {
+t.test('decisions §8: each closed link has a page of its own, and a code for programs', async t => {
   const client = await connect(build(t))
   const close: Record<string, (id: string) => Promise<unknown>> = {
     CANCELLED: id => client.patch(`/api/v1/payout-links/${id}/cancel`, { cancellationComment: 'No' }),
@@ -475,7 +472,7 @@ t.test('decisions §8, pages: each closed link has a page of its own, and a code
   t.same(seen, expected)
 })
 
-t.test("decisions §8, pages: a link expires on the tenant's clock, to the second", async t => {
+t.test("decisions §8: a link expires on the tenant's clock, to the second", async t => {
   const client = await connect(build(t))
   const id = await createLink(client, 'SEPA-CT', { expiryPeriod: 'PT10M' })
   const token = tokenOf(await open(client, id))
@@ -487,7 +484,7 @@ t.test("decisions §8, pages: a link expires on the tenant's clock, to the secon
   t.same([late.statusCode, stateOf(late)], [410, 'EXPIRED'])
 })
 
-t.test('decisions §8, pages: a running clock moves the page without a request of the client', async t => {
+t.test('decisions §8: a running clock moves the page without a request of the client', async t => {
   let real = Date.parse('2026-11-02T09:00:00Z')
   const client = await connect(build(t, { clock: 'real', now: () => real }))
   const id = await createLink(client, 'SEPA-INSTANT')
@@ -500,7 +497,7 @@ t.test('decisions §8, pages: a running clock moves the page without a request o
   t.same(states, ['CLAIMED', 'PROCESSING', 'PROCESSING', 'PAID'])
 })
 
-t.test('control plane, outcomes: a page shows the armed outcome of its link', async t => {
+t.test('control plane, POST /outcomes: a page shows the armed outcome of its link', async t => {
   const seen: Record<string, (string | undefined)[]> = {}
   for (const outcome of ['FAILED', 'STUCK-PROCESSING']) {
     const client = await connect(build(t))
@@ -520,7 +517,7 @@ t.test('control plane, outcomes: a page shows the armed outcome of its link', as
   })
 })
 
-t.test('decisions §8, pages: a payout that fails says so', async t => {
+t.test('decisions §8: a payout that fails says so', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const query = queryAfter(await claim(client, id, SEPA))
@@ -531,7 +528,7 @@ t.test('decisions §8, pages: a payout that fails says so', async t => {
   t.match(titleOf(page), 'The transfer failed')
 })
 
-t.test('decisions §8, pages: what is no link, and what is no form, is refused as the caller reads it', async t => {
+t.test('decisions §8: what is no link, and what is no form, is refused as the caller reads it', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   const page = pagePath(client, id)
@@ -574,7 +571,7 @@ t.test('decisions §8, pages: what is no link, and what is no form, is refused a
 const statusFor = async ({ app }: Client, clientId: string, id: string) =>
   (await call(app, 'GET', `/_sandbox/payout-links/${id}?client=${encodeURIComponent(clientId)}`)).body.record.status
 
-t.test('decisions §8, pages: the link of a fork has a page of its own, which leaves that of the origin', async t => {
+t.test('decisions §8: the link of a fork has a page of its own, which leaves that of the origin', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   await client.control('POST', '/fork', { clientId: 'copy' })
@@ -594,7 +591,7 @@ t.test('decisions §8, pages: the link of a fork has a page of its own, which le
   t.same([await statusFor(client, 'acme', id), await statusFor(client, 'copy', id)], ['REJECTED', 'CLAIMED'])
 })
 
-t.test('decisions §8, pages: links of a fixture that several clients have are links of each', async t => {
+t.test('decisions §8: links of a fixture that several clients have are links of each', async t => {
   const app = build(t)
   const shop = await connect(app, 'shop')
   await shop.control('POST', '/seed', { fixture: 'demo' })
@@ -606,7 +603,7 @@ t.test('decisions §8, pages: links of a fixture that several clients have are l
   t.same([(await open(shop, id)).statusCode, stateOf(await open(demo, id))], [409, 'ACTIVE'])
 })
 
-t.test('decisions §8, pages: an address without a client is that of a link of sandbox-client only', async t => {
+t.test('decisions §8: an address without a client is that of a link of sandbox-client only', async t => {
   const app = build(t)
   const [acme, demo] = [await connect(app), await connect(app, 'sandbox-client', 'EU', 'sandbox-secret')]
   const [others, own] = [await createLink(acme), await createLink(demo)]
@@ -625,7 +622,7 @@ t.test('decisions §8, pages: an address without a client is that of a link of s
   t.equal(await statusFor(demo, 'sandbox-client', own), 'CLAIMED')
 })
 
-t.test('decisions §8, pages: the address of a link has its client id percent-encoded', async t => {
+t.test('decisions §8: the address of a link has its client id percent-encoded', async t => {
   const clientId = 'Büro & Söhne/7=a+b?#%20"><b>'
   const app = build(t, { clients: [{ clientId, clientSecret: 'secret' }] })
   const client = await connect(app, clientId)
@@ -651,7 +648,7 @@ t.test('decisions §8, pages: the address of a link has its client id percent-en
   t.equal(new URL(again, link.url).href, next.href, 'and the link to look again')
 })
 
-t.test('decisions §8, pages: the address of a link follows the public URL of the server', async t => {
+t.test('decisions §8: the address of a link follows the public URL of the server', async t => {
   let publicUrl = 'http://127.0.0.1:8080'
   const client = await connect(build(t, { publicUrl: () => publicUrl }))
   const id = await createLink(client)
@@ -659,14 +656,14 @@ t.test('decisions §8, pages: the address of a link follows the public URL of th
   t.equal((await explain(client, id)).record.url, `https://pay.example/sandbox/pay/${id}?client=acme`)
 })
 
-t.test('decisions §8, pages: a link of a fixture has its page before the first request of its client', async t => {
+t.test('decisions §8: a link of a fixture has its page before the first request of its client', async t => {
   const demo = { app: build(t), clientId: 'sandbox-client' }
   const page = await open(demo, 'PL-ACME-EU-0007', { query: '' })
   t.equal(page.statusCode, 200)
   t.match(page.payload, 'Acme Office Coffee GmbH pays you')
 })
 
-t.test('decisions §8, pages: pages do not keep a client from being dropped, nor register one', async t => {
+t.test('decisions §8: pages do not keep a client from being dropped, nor register one', async t => {
   const app = build(t, { maxTenants: 3 })
   const client = await connect(app, 'first')
   const id = await createLink(client)
@@ -696,7 +693,7 @@ t.test('decisions §1, §8: other sites open a page and load the SDK, but cannot
 
 // ---------------------------------------------------------------------------------------------------------- frames
 
-t.test('decisions §8, pages: only the partner frames the page of an embedded link', async t => {
+t.test('decisions §8: only the partner frames the page of an embedded link', async t => {
   const client = await connect(build(t))
   const ancestorsOf = async (id: string) =>
     / frame-ancestors (.*)$/.exec(String((await open(client, id)).headers['content-security-policy']))?.[1]
@@ -716,7 +713,7 @@ t.test('decisions §8, pages: only the partner frames the page of an embedded li
   t.equal(await ancestorsOf(one), 'http://localhost:3000', 'the page of a closed link, too')
 })
 
-t.test('decisions §8, pages: an embedded page outside of a frame explains itself', async t => {
+t.test('decisions §8: an embedded page outside of a frame explains itself', async t => {
   const client = await connect(build(t))
   const id = await createLink(client, 'SEPA-CT', { uiMode: 'embedded' })
   const opened = async (destination: string) => {
@@ -734,7 +731,7 @@ t.test('decisions §8, pages: an embedded page outside of a frame explains itsel
   )
 })
 
-t.test('decisions §8, SDK: it is one small module for pages of every origin', async t => {
+t.test('decisions §8: it is one small module for pages of every origin', async t => {
   const { statusCode, headers, payload } = await build(t).inject('/sdk/v1.js')
   t.equal(statusCode, 200)
   t.match(headers, {
@@ -748,7 +745,7 @@ t.test('decisions §8, SDK: it is one small module for pages of every origin', a
   t.ok(gzipSync(payload).length < 5 * 1024, `${gzipSync(payload).length} bytes`)
 })
 
-t.test('decisions §8, pages: all that a page loads comes from the server, below /pay/assets', async t => {
+t.test('decisions §8: all that a page loads comes from the server, below /pay/assets', async t => {
   const client = await connect(build(t))
   const { payload } = await open(client, await createLink(client))
   const pending = [...payload.matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g)]
@@ -776,7 +773,7 @@ t.test('decisions §8, pages: all that a page loads comes from the server, below
   )
 })
 
-t.test('control plane, embed demo: a page of a partner', async t => {
+t.test('control plane, GET /embed-demo: a page of a partner', async t => {
   const { status, headers, body } = await call(build(t), 'GET', '/_sandbox/embed-demo')
   t.equal(status, 200)
   t.match(headers['content-security-policy'], "frame-ancestors 'none'")
@@ -786,7 +783,7 @@ t.test('control plane, embed demo: a page of a partner', async t => {
 
 // --------------------------------------------------------------------------------------------- records of the server
 
-t.test('decisions §8, pages: the pages of recipients are not in the request log of the app', async t => {
+t.test('decisions §8: the pages of recipients are not in the request log of the app', async t => {
   const client = await connect(build(t))
   const id = await createLink(client)
   await claim(client, id, SEPA)
@@ -799,7 +796,7 @@ t.test('decisions §8, pages: the pages of recipients are not in the request log
   t.same((await call(client.app, 'GET', '/_sandbox/requests')).body.data, [], 'nor in that of the demo client')
 })
 
-t.test('control plane, recording: claims and declines of pages are replayed, and have no token', async t => {
+t.test('control plane, GET /recording: claims and declines of pages are replayed, and have no token', async t => {
   const client = await connect(build(t))
   const [claimed, declined] = [await createLink(client, 'US-ACH'), await createLink(client)]
   const form = FORMS['US-ACH']?.form as Record<string, string>

@@ -156,7 +156,7 @@ t.test(
   },
 )
 
-t.test('interface, amount: the amount of a link is a decimal string of at most 2 decimals', async t => {
+t.test('interface, Limits: the amount of a link is a decimal string of at most 2 decimals', async t => {
   const client = await open()
   const wrong = ['0', '-1', '+1', '01', '1.', '.5', '1.234', '1,00', '1e3', ' 1', '1 ', '1\n', 'NaN', '١', '1000000000']
   await table(t, amount => client.post(LINKS, payoutLink({ amount })), {
@@ -325,7 +325,7 @@ t.test('decisions §8: an origin that is not scheme, host and port is refused fo
 
 // -------------------------------------------------------------------------------------------------------- cancel
 
-t.test('interface, cancel: 204 without content, and the comment is stored', async t => {
+t.test('interface, Payout link cancel request body: 204 without content, and the comment is stored', async t => {
   const client = await open()
   const id = await createLink(client)
   await client.advance({ by: 'PT1M' })
@@ -373,7 +373,7 @@ t.test('decisions §8: of two cancels at once one succeeds, and its comment stay
   t.equal((await explain(client, id)).record.cancellationComment, 'one')
 })
 
-t.test('interface, cancel: payoutLinkId has 7 to 90 letters, digits, hyphens, underscores', async t => {
+t.test('interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel: 7 to 90 letters, digits, -, _', async t => {
   const client = await open()
   const right = ['1234567', 'aZ-_09x', '-------', 'x'.repeat(90)]
   const wrong = ['x', '123456', 'x'.repeat(91), 'x'.repeat(5000), 'abc.defg', 'abc%20defg', '%C3%A4bcdefg', 'abc~defg']
@@ -387,7 +387,7 @@ t.test('interface, cancel: payoutLinkId has 7 to 90 letters, digits, hyphens, un
   })
 })
 
-t.test('interface, cancel: cancellationComment has 1 to 256 characters', async t => {
+t.test('interface, Payout link cancel request body: cancellationComment has 1 to 256 characters', async t => {
   const client = await open()
   const id = await createLink(client)
   await table(t, comment => client.patch(`${LINKS}/${id}/cancel`, { cancellationComment: comment }), {
@@ -610,7 +610,7 @@ t.test('decisions §8: a link that is not claimed is EXPIRED at expiresAt, to th
   t.not((await explain(client, claimed)).record.status, 'EXPIRED', 'a claimed link does not expire')
 })
 
-t.test('control plane, clock: links expire at their own times, however far the clock is moved', async t => {
+t.test('control plane, POST /clock/advance: links expire at their own times, in one step or many', async t => {
   const client = await open()
   const late = await createLink(client)
   const early = await createLink(client, payoutLink({ expiryPeriod: 'PT1H' }))
@@ -624,7 +624,7 @@ t.test('control plane, clock: links expire at their own times, however far the c
   )
 })
 
-t.test('control plane: with a running clock a link expires before the next request is looked at', async t => {
+t.test('control plane, Skip to payday: a link expires before the next request', async t => {
   let real = Date.parse('2026-11-02T09:00:00Z')
   const client = await connect(build(t, { clock: 'real', now: () => real }))
   const id = await createLink(client, payoutLink({ expiryPeriod: 'PT10M' }))
@@ -768,7 +768,7 @@ t.test('decisions §8: final states stay, however much time passes', async t => 
 
 // ------------------------------------------------------------------------------------------------------- seeding
 
-t.test('control plane, seed: links of any state and any past can be given', async t => {
+t.test('control plane, POST /seed: links of any state and any past can be given', async t => {
   const client = await open()
   const past = { createdAt: '2026-11-01T09:00:00Z' }
   const claimedAt = '2026-11-02T08:59:58Z'
@@ -805,7 +805,7 @@ t.test('control plane, seed: links of any state and any past can be given', asyn
   t.equal((await explain(client, 'seed-stale')).record.status, 'EXPIRED', 'its expiry had passed')
 })
 
-t.test('control plane, seed: links are validated as the API does, all or nothing', async t => {
+t.test('control plane, POST /seed: links are validated as the API does, all or nothing', async t => {
   const client = await open()
   const good = payoutLink({ payoutLinkId: 'seed-good' })
   const at = 'records.payoutLinks.1'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { needsChromium, openBrowser } from './chromium.js'
 
-t.test('the browser opens pages of this machine by a name of another origin, and no others', needsChromium, async t => {
+t.test('CONTRIBUTING, A page for browsers: the browser opens pages of this machine only', needsChromium, async t => {
   const server = createServer((request, response) => {
     response.setHeader('content-type', 'text/html').end(`<title>${request.headers.host}</title>`)
   })

@@ -11,7 +11,7 @@ import { startSite } from './pages.js'
 const MARKUP = `<img src=x onerror="alert(1)"><script>alert(2)</script>"'&lt;`
 const LONG = 'a-client-of-a-long-name-without-a-break'.repeat(5)
 
-t.test('the page of coverage in a browser', needsChromium, async t => {
+t.test('control plane, GET /coverage: the page in a browser', needsChromium, async t => {
   const browser = await openBrowser(t)
   const clients = [MARKUP, LONG].map(clientId => ({ clientId, clientSecret: 'secret' }))
   const { app, client, url } = await startSite(t, { clients })

@@ -32,48 +32,40 @@ async function openDocs(t: Test): Promise<{ page: Page; origin: string; requeste
 const inside = (urls: readonly string[], origin: string) =>
   urls.filter(url => !url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url))
 
-t.test(
-  'GET /docs renders offline, shows both documents and the labels, and requests nothing from outside',
-  needsChromium,
-  async t => {
-    const { page, origin, requested, complaints } = await openDocs(t)
-    await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
+t.test('README, Documented and assumed: /docs shows both documents and the labels, offline', needsChromium, async t => {
+  const { page, origin, requested, complaints } = await openDocs(t)
+  await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
 
-    await page.goto(`${origin}/docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}`)
-    await page.getByText('Read one collection request').first().waitFor()
-    await page.getByText('documented', { exact: true }).first().waitFor()
-    t.pass('an operation shows its label')
+  await page.goto(`${origin}/docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}`)
+  await page.getByText('Read one collection request').first().waitFor()
+  await page.getByText('documented', { exact: true }).first().waitFor()
+  t.pass('an operation shows its label')
 
-    await page.getByText('Payments service').first().click()
-    await page.getByText('Control plane').first().click()
-    await page.getByText('Payments sandbox: control plane').first().waitFor()
-    t.pass('the control plane is on the page')
+  await page.getByText('Payments service').first().click()
+  await page.getByText('Control plane').first().click()
+  await page.getByText('Payments sandbox: control plane').first().waitFor()
+  t.pass('the control plane is on the page')
 
-    t.same(inside(requested, origin), [], 'nothing from outside')
-    t.same(complaints, [], 'no error, and nothing that the policy of the page refuses')
-  },
-)
+  t.same(inside(requested, origin), [], 'nothing from outside')
+  t.same(complaints, [], 'no error, and nothing that the policy of the page refuses')
+})
 
-t.test(
-  'a newcomer finds in /docs whether nextCursor may be null and whether reasonCode is documented',
-  needsChromium,
-  async t => {
-    const { page } = await openDocs(t)
-    const answers = [
-      ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],
-      ['reasonCode', 'CollectionRequest', 'Assumed. The service shows no fields of the single record'],
-    ] as const
-    for (const [term, model, answer] of answers) {
-      await page.getByRole('button', { name: 'Search' }).first().click()
-      await page.getByRole('combobox').first().fill(term)
-      await page.getByRole('option').filter({ hasText: model }).first().click()
-      await page.locator('p', { hasText: answer }).first().waitFor()
-      t.pass(`${term}: ${answer}`)
-    }
-  },
-)
+t.test('README, Documented and assumed: /docs tells what is null, and what is documented', needsChromium, async t => {
+  const { page } = await openDocs(t)
+  const answers = [
+    ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],
+    ['reasonCode', 'CollectionRequest', 'Assumed. The service shows no fields of the single record'],
+  ] as const
+  for (const [term, model, answer] of answers) {
+    await page.getByRole('button', { name: 'Search' }).first().click()
+    await page.getByRole('combobox').first().fill(term)
+    await page.getByRole('option').filter({ hasText: model }).first().click()
+    await page.locator('p', { hasText: answer }).first().waitFor()
+    t.pass(`${term}: ${answer}`)
+  }
+})
 
-t.test('a request that is sent from /docs is answered: the demo credentials are filled in', needsChromium, async t => {
+t.test('README, Documented and assumed: a request that is sent from /docs is answered', needsChromium, async t => {
   const { page, origin, requested } = await openDocs(t)
   await page.goto(`${origin}/docs#payments-service/tag/mandates/GET/api/v1/mandates`)
   await page.getByText('List mandates, newest first').first().waitFor()

@@ -32,7 +32,7 @@ const move = ({ client }: Site, id: string, verb: string, body?: object) =>
 const statusOf = async ({ client }: Site, id: string) =>
   (await client.control('GET', `/payout-links/${id}`)).body.record.status
 
-t.test('payout links in a browser', needsChromium, async t => {
+t.test('README, Payout links in a browser: claims and declines', needsChromium, async t => {
   const browser = await openBrowser(t, { hosts: ['shop.example', 'foreign.example'] })
   const site = await startSite(t)
 
@@ -379,7 +379,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   const log = (page: Page) => page.locator('#log li').allTextContents()
   const link = (changes: object = {}) => createLink(site.client, 'SEPA-CT', { uiMode: 'embedded', ...changes })
 
-  t.test('an allowed origin: the frame fits, and the claim is reported', async t => {
+  t.test('README, Payout links in a browser: an allowed origin: the frame fits, and the claim is reported', async t => {
     const id = await link({ origin: allowed })
     const page = await shop(t, id)
     await logged(page, 'ready')
@@ -400,7 +400,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.equal(await statusOf(site, id), 'CLAIMED')
   })
 
-  t.test('an origin of the list, for a link without an origin: decline is reported', async t => {
+  t.test('README, Payout links in a browser: with an origin of the list, decline is reported', async t => {
     const page = await shop(t, await link())
     const frame = page.frameLocator('iframe')
     await frame.getByText('I do not want this payout').click()
@@ -409,7 +409,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.same(await log(page), ['ready', 'declined'])
   })
 
-  t.test('expiry while the frame is open is reported', async t => {
+  t.test('README, Payout links in a browser: expiry while the frame is open is reported', async t => {
     const id = await link()
     const page = await shop(t, id)
     await logged(page, 'ready')
@@ -419,7 +419,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.same(await log(page), ['ready', 'expired'])
   })
 
-  t.test('a link that is closed already is reported as an error, or as expired', async t => {
+  t.test('README, Payout links in a browser: a link that is closed is reported', async t => {
     const claimed = await link()
     await move(site, claimed, 'claim', CLAIM)
     const page = await shop(t, claimed)
@@ -429,7 +429,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     await logged(await shop(t, expired), 'expired')
   })
 
-  t.test('the browser refuses the frame of a foreign origin and of a hosted link', async t => {
+  t.test('README, Payout links in a browser: foreign origins and hosted links have no frame', async t => {
     const cases = [
       [await link(), `http://foreign.example:${port}`],
       [await link({ origin: 'http://localhost:1' }), allowed],
@@ -450,7 +450,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     }
   })
 
-  t.test('messages of other windows are ignored, and none follows after unmount', async t => {
+  t.test('README, Payout links in a browser: messages of other windows are ignored', async t => {
     const id = await link()
     const page = await shop(t, id)
     await logged(page, 'ready')
@@ -469,30 +469,33 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.equal(await page.locator('#checkout iframe').count(), 0)
   })
 
-  t.test('the page sends its state to no window but that of its partner', async t => {
-    const id = await link({ origin: `http://shop.example:${port}` }).catch(() => '')
-    t.equal(id, '', 'an origin that is not on the list gets no link')
-    const page = await browser.newPage()
-    t.teardown(() => page.close())
-    // A window that is no frame: the opener of the page is no partner.
-    await page.goto(`http://foreign.example:${port}/?url=${encodeURIComponent(at('pl_unknown'))}`)
-    const popup = page.waitForEvent('popup')
-    const own = await link()
-    await page.evaluate(url => {
-      const messages: unknown[] = []
-      Object.assign(window, { messages })
-      window.addEventListener('message', ({ data }) => messages.push(data))
-      Object.assign(window, { opened: window.open(url) })
-    }, at(own))
-    await heading(await popup, 'This payout belongs to another website').waitFor()
-    await page.evaluate(() => {
-      const { opened } = window as unknown as { opened: Window }
-      opened.postMessage({ source: 'payments-sandbox', event: 'hello' }, '*')
-    })
-    t.same(await page.evaluate(() => (window as unknown as { messages: unknown[] }).messages), [])
-  })
+  t.test(
+    'README, Payout links in a browser: the page sends its state to no window but that of its partner',
+    async t => {
+      const id = await link({ origin: `http://shop.example:${port}` }).catch(() => '')
+      t.equal(id, '', 'an origin that is not on the list gets no link')
+      const page = await browser.newPage()
+      t.teardown(() => page.close())
+      // A window that is no frame: the opener of the page is no partner.
+      await page.goto(`http://foreign.example:${port}/?url=${encodeURIComponent(at('pl_unknown'))}`)
+      const popup = page.waitForEvent('popup')
+      const own = await link()
+      await page.evaluate(url => {
+        const messages: unknown[] = []
+        Object.assign(window, { messages })
+        window.addEventListener('message', ({ data }) => messages.push(data))
+        Object.assign(window, { opened: window.open(url) })
+      }, at(own))
+      await heading(await popup, 'This payout belongs to another website').waitFor()
+      await page.evaluate(() => {
+        const { opened } = window as unknown as { opened: Window }
+        opened.postMessage({ source: 'payments-sandbox', event: 'hello' }, '*')
+      })
+      t.same(await page.evaluate(() => (window as unknown as { messages: unknown[] }).messages), [])
+    },
+  )
 
-  t.test('the demo embeds a link from a second origin', async t => {
+  t.test('README, Payout links in a browser: the demo embeds a link from a second origin', async t => {
     const page = await browser.newPage({ locale: 'en-GB' })
     t.teardown(() => page.close())
     await measureCoverage(t, page)

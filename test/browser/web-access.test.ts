@@ -101,39 +101,43 @@ const TARGETS = [
   'POST /api/v1/oauth/token',
 ]
 
-t.test('a page of another origin can neither change nor read the sandbox', needsChromium, async t => {
-  const { client, answers, url } = await startSandbox(t)
-  const before = await stateOf(client)
-  const pagePort = await servePage(t)
-  const browser = await openBrowser(t, { hosts: [SHOP] })
-  const page = await browser.newPage()
-  for (const host of [SHOP, 'localhost', '127.0.0.1']) {
-    await page.goto(`http://${host}:${pagePort}/`)
-    answers.length = 0
-    t.same(await attack(page, url), CLOSED, host)
-    // JSON needs a preflight, which is refused already.
-    const targets = TARGETS.map(target => target.replace('POST /_sandbox/seed', 'OPTIONS /_sandbox/seed'))
-    t.same(
-      answers,
-      targets.map(target => `${target} 403 FORBIDDEN_ORIGIN`),
-      host,
-    )
-  }
+t.test(
+  'control plane, Keep web pages out: a page of another origin can neither change nor read it',
+  needsChromium,
+  async t => {
+    const { client, answers, url } = await startSandbox(t)
+    const before = await stateOf(client)
+    const pagePort = await servePage(t)
+    const browser = await openBrowser(t, { hosts: [SHOP] })
+    const page = await browser.newPage()
+    for (const host of [SHOP, 'localhost', '127.0.0.1']) {
+      await page.goto(`http://${host}:${pagePort}/`)
+      answers.length = 0
+      t.same(await attack(page, url), CLOSED, host)
+      // JSON needs a preflight, which is refused already.
+      const targets = TARGETS.map(target => target.replace('POST /_sandbox/seed', 'OPTIONS /_sandbox/seed'))
+      t.same(
+        answers,
+        targets.map(target => `${target} 403 FORBIDDEN_ORIGIN`),
+        host,
+      )
+    }
 
-  for (const [content, target] of [
-    [`<form method="post" action="${url}/_sandbox/reset?client=acme"><button>Win</button></form>`, 'button'],
-    [`<a href="${url}/_sandbox/state?client=acme">Win</a>`, 'a'],
-  ] as const) {
-    await page.goto(`http://${SHOP}:${pagePort}/`)
-    await page.setContent(content)
-    await page.click(target)
-    await page.waitForURL(`${url}/**`)
-    t.match(await page.textContent('body'), '"FORBIDDEN_ORIGIN"', content)
-  }
-  t.same(await stateOf(client), before)
-})
+    for (const [content, target] of [
+      [`<form method="post" action="${url}/_sandbox/reset?client=acme"><button>Win</button></form>`, 'button'],
+      [`<a href="${url}/_sandbox/state?client=acme">Win</a>`, 'a'],
+    ] as const) {
+      await page.goto(`http://${SHOP}:${pagePort}/`)
+      await page.setContent(content)
+      await page.click(target)
+      await page.waitForURL(`${url}/**`)
+      t.match(await page.textContent('body'), '"FORBIDDEN_ORIGIN"', content)
+    }
+    t.same(await stateOf(client), before)
+  },
+)
 
-t.test('a page that reaches the sandbox by DNS rebinding can neither change nor read it', needsChromium, async t => {
+t.test('control plane, Keep web pages out: nor can one by DNS rebinding', needsChromium, async t => {
   const { client, answers, port } = await startSandbox(t)
   const before = await stateOf(client)
   const browser = await openBrowser(t, { hosts: [REBOUND] })
@@ -151,17 +155,21 @@ t.test('a page that reaches the sandbox by DNS rebinding can neither change nor 
   t.same(await stateOf(client), before)
 })
 
-t.test('the same requests work from a page of the sandbox itself', needsChromium, async t => {
-  const { client, url } = await startSandbox(t)
-  const browser = await openBrowser(t)
-  const page = await browser.newPage()
-  await page.goto(`${url}/_sandbox`)
-  const done = Object.fromEntries(Object.keys(CLOSED).map(name => [name, '200']))
-  t.same(await attack(page, url), { ...done, events: 'open' })
-  t.equal((await client.control('GET', '/mandates/MND-0001')).status, 404, 'the reset has removed it')
-})
+t.test(
+  'control plane, Keep web pages out: the same requests work from a page of the sandbox itself',
+  needsChromium,
+  async t => {
+    const { client, url } = await startSandbox(t)
+    const browser = await openBrowser(t)
+    const page = await browser.newPage()
+    await page.goto(`${url}/_sandbox`)
+    const done = Object.fromEntries(Object.keys(CLOSED).map(name => [name, '200']))
+    t.same(await attack(page, url), { ...done, events: 'open' })
+    t.equal((await client.control('GET', '/mandates/MND-0001')).status, 404, 'the reset has removed it')
+  },
+)
 
-t.test('SANDBOX_CORS_ORIGINS: a page uses the API, and not the control plane', needsChromium, async t => {
+t.test('README, SANDBOX_CORS_ORIGINS: a page uses the API, and not the control plane', needsChromium, async t => {
   const pagePort = await servePage(t)
   const { url, client } = await startSandbox(t, { corsOrigins: [`http://${SHOP}:${pagePort}`] })
   const browser = await openBrowser(t, { hosts: [SHOP] })

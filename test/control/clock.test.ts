@@ -22,7 +22,7 @@ t.test('control plane, GET /clock: now, mode and rate', async t => {
   t.match(answer.headers['content-type'], /^application\/json/)
 })
 
-t.test('control plane, SANDBOX_CLOCK real: a tenant starts at the real time, running', async t => {
+t.test('README, SANDBOX_CLOCK: real: a tenant starts at the real time, running', async t => {
   let real = Date.parse('2026-11-02T09:00:00.900Z')
   const client = await connect(build(t, { clock: 'real', now: () => real }))
   t.same((await client.control('GET', '/clock')).body, { now: MONDAY, mode: 'running', rate: 1 })
@@ -275,7 +275,7 @@ t.test('control plane, POST /clock/advance: the clock ends with the last moment 
   t.equal((await client.control('GET', '/clock')).body.now, last)
 })
 
-t.test('control plane: toNextEvent does not pass the end of the clock', async t => {
+t.test('control plane, POST /clock/advance: toNextEvent does not pass the end of the clock', async t => {
   const client = await connect(build(t, { clock: '9998-01-05T09:00:00Z' }))
   // It would expire in the year 10001.
   await client.post('/api/v1/mandates', mandate())
@@ -292,7 +292,7 @@ t.test('decisions §3: each tenant has its own clock', async t => {
   t.equal((await acme.control('GET', '/clock')).body.now, '2026-11-03T09:00:00Z')
 })
 
-t.test('control plane: with a frozen clock, too, due transitions happen before the next request', async t => {
+t.test('control plane, Skip to payday: due transitions happen with a frozen clock, too', async t => {
   const client = await connect(build(t))
   await client.control('POST', '/seed', {
     records: { mandates: [mandate({ status: 'ACTIVE', createdAt: '2020-01-01T00:00:00Z' })] },

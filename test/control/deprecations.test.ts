@@ -38,7 +38,7 @@ t.test('decisions §11: absent by default', async t => {
   t.same(answers.map(told), Array(5).fill(NOTHING))
 })
 
-t.test('control plane, PUT, GET and DELETE /deprecations: answer what there is', async t => {
+t.test('control plane, PUT /deprecations: GET, PUT and DELETE answer what there is', async t => {
   const client = await connect(build(t))
   const all = [
     { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true },
@@ -56,53 +56,45 @@ t.test('control plane, PUT, GET and DELETE /deprecations: answer what there is',
   t.same((await put(client)).body, { data: [] })
 })
 
-t.test(
-  'interface, Versioning 5; decisions §11: Deprecation true and Sunset on all answers of the operation',
-  async t => {
-    const client = await connect(build(t))
-    await client.post(MANDATES, mandate())
-    await deprecate(
-      t,
-      client,
-      { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET },
-      { operation: ITEM, deprecatedSince: SINCE },
-      { operation: CREATE, deprecatedSince: SINCE, sunset: SUNSET },
-      { operation: CANCEL, deprecatedSince: SINCE, sunset: SUNSET },
-    )
-    const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
-    const cancel = `/api/v1/payout-links/${payoutLinkId}/cancel`
-    await client.control('POST', '/faults', {
-      match: { path: '/api/v1/mandates/MND-FAULT' },
-      effect: { kind: 'error', status: 500 },
-    })
-    const both = ['true', SUNSET]
-    const cases: [answer: Answer, status: number, headers: unknown[], what: string][] = [
-      [await client.get(MANDATES), 200, both, 'a list'],
-      [await client.send('HEAD', MANDATES), 200, both, 'HEAD'],
-      [await client.get(`${MANDATES}?limit=0`), 400, both, 'a wrong query'],
-      [await client.get(MANDATES, { region: null }), 400, both, 'no region'],
-      [await client.get(MANDATES, { region: 'US' }), 400, both, 'a wrong region'],
-      [await client.get(`${MANDATES}/MND-0001`), 200, ['true', undefined], 'without a sunset'],
-      [await client.get(`${MANDATES}/MND-NONE`), 404, ['true', undefined], 'a missing record'],
-      [await client.get(`${MANDATES}/x`), 400, ['true', undefined], 'a wrong path value'],
-      [await client.get(`${MANDATES}/MND-FAULT`), 500, ['true', undefined], 'a fault'],
-      [await client.post(MANDATES, mandate()), 409, both, 'a conflict'],
-      [await client.post(MANDATES, '{'), 400, both, 'a malformed body'],
-      [
-        await client.post(MANDATES, 'x', { headers: { 'content-type': 'text/plain' } }),
-        415,
-        both,
-        'a wrong media type',
-      ],
-      [await client.post(MANDATES, mandate({ mandateReference: 'MND-0002' })), 201, both, 'a creation'],
-      [await client.patch(cancel, { cancellationComment: 'no' }), 204, both, 'no content'],
-    ]
-    t.same(
-      cases.map(([answer, , , what]) => [answer.status, told(answer), what]),
-      cases.map(([, status, headers, what]) => [status, headers, what]),
-    )
-  },
-)
+t.test('interface, Versioning; decisions §11: Deprecation and Sunset on all answers of the operation', async t => {
+  const client = await connect(build(t))
+  await client.post(MANDATES, mandate())
+  await deprecate(
+    t,
+    client,
+    { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET },
+    { operation: ITEM, deprecatedSince: SINCE },
+    { operation: CREATE, deprecatedSince: SINCE, sunset: SUNSET },
+    { operation: CANCEL, deprecatedSince: SINCE, sunset: SUNSET },
+  )
+  const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+  const cancel = `/api/v1/payout-links/${payoutLinkId}/cancel`
+  await client.control('POST', '/faults', {
+    match: { path: '/api/v1/mandates/MND-FAULT' },
+    effect: { kind: 'error', status: 500 },
+  })
+  const both = ['true', SUNSET]
+  const cases: [answer: Answer, status: number, headers: unknown[], what: string][] = [
+    [await client.get(MANDATES), 200, both, 'a list'],
+    [await client.send('HEAD', MANDATES), 200, both, 'HEAD'],
+    [await client.get(`${MANDATES}?limit=0`), 400, both, 'a wrong query'],
+    [await client.get(MANDATES, { region: null }), 400, both, 'no region'],
+    [await client.get(MANDATES, { region: 'US' }), 400, both, 'a wrong region'],
+    [await client.get(`${MANDATES}/MND-0001`), 200, ['true', undefined], 'without a sunset'],
+    [await client.get(`${MANDATES}/MND-NONE`), 404, ['true', undefined], 'a missing record'],
+    [await client.get(`${MANDATES}/x`), 400, ['true', undefined], 'a wrong path value'],
+    [await client.get(`${MANDATES}/MND-FAULT`), 500, ['true', undefined], 'a fault'],
+    [await client.post(MANDATES, mandate()), 409, both, 'a conflict'],
+    [await client.post(MANDATES, '{'), 400, both, 'a malformed body'],
+    [await client.post(MANDATES, 'x', { headers: { 'content-type': 'text/plain' } }), 415, both, 'a wrong media type'],
+    [await client.post(MANDATES, mandate({ mandateReference: 'MND-0002' })), 201, both, 'a creation'],
+    [await client.patch(cancel, { cancellationComment: 'no' }), 204, both, 'no content'],
+  ]
+  t.same(
+    cases.map(([answer, , , what]) => [answer.status, told(answer), what]),
+    cases.map(([, status, headers, what]) => [status, headers, what]),
+  )
+})
 
 t.test('decisions §11: not on answers of other operations, of no operation, or before the tenant is known', async t => {
   const app = build(t)
@@ -127,24 +119,21 @@ t.test('decisions §11: not on answers of other operations, of no operation, or 
   t.same(told(await client.get(MANDATES)), ['true', SUNSET])
 })
 
-t.test(
-  'RFC 9745, RFC 8594; decisions §11: style rfc sends a date and an IMF-fixdate, from the next answer on',
-  async t => {
-    const client = await connect(build(t))
-    await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET }, { operation: ITEM })
-    t.equal((await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })).status, 200)
-    for (const answer of [
-      await client.get(MANDATES),
-      await client.send('HEAD', MANDATES),
-      await client.get(`${MANDATES}?limit=0`),
-    ]) {
-      t.same(told(answer), ['@1782864000', 'Wed, 02 Dec 2026 09:00:00 GMT'])
-    }
-    t.same(told(await client.get(`${MANDATES}/MND-NONE`)), ['@1793610000', undefined])
-    await client.control('PUT', '/settings', { deprecationStyle: 'seed' })
-    t.same(told(await client.get(MANDATES)), ['true', SUNSET])
-  },
-)
+t.test('decisions §11: style rfc sends a date and an IMF-fixdate, from the next answer on', async t => {
+  const client = await connect(build(t))
+  await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET }, { operation: ITEM })
+  t.equal((await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })).status, 200)
+  for (const answer of [
+    await client.get(MANDATES),
+    await client.send('HEAD', MANDATES),
+    await client.get(`${MANDATES}?limit=0`),
+  ]) {
+    t.same(told(answer), ['@1782864000', 'Wed, 02 Dec 2026 09:00:00 GMT'])
+  }
+  t.same(told(await client.get(`${MANDATES}/MND-NONE`)), ['@1793610000', undefined])
+  await client.control('PUT', '/settings', { deprecationStyle: 'seed' })
+  t.same(told(await client.get(MANDATES)), ['true', SUNSET])
+})
 
 t.test(
   "decisions §11: one that lies ahead: true comes with its day on the tenant's clock, the date at once",
@@ -321,7 +310,7 @@ t.test('control plane, PUT /deprecations: an unknown operation is told which the
   for (const operation of [LIST, CANCEL, TOKEN]) t.match(message, operation)
 })
 
-t.test('control plane, fork, state, reset: deprecations go along, come back, and go', async t => {
+t.test('control plane, PUT /deprecations: with fork, state and reset they go along, come back, and go', async t => {
   const app = build(t)
   const client = await connect(app, 'origin')
   await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET })

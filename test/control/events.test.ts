@@ -51,7 +51,7 @@ async function fill(
 
 // ------------------------------------------------------------------------------------------------------------ at once
 
-t.test('control plane: events in order, each with its cause', async t => {
+t.test('control plane, GET /events: events in order, each with its cause', async t => {
   const client = await connect(build(t))
   t.same(await events(client), { data: [], last: 0 })
   await client.post('/api/v1/mandates', mandate())
@@ -159,7 +159,7 @@ t.test('control plane, GET /events: a wrong parameter is refused, whatever the o
   t.equal((await client.control('GET', `/events?reference=${'x'.repeat(128)}`)).status, 200)
 })
 
-t.test('control plane: events of an unknown client are 404, another method 405', async t => {
+t.test('control plane, GET /events: events of an unknown client are 404, another method 405', async t => {
   const app = build(t)
   for (const accept of ['*/*', 'text/event-stream']) {
     const answer = await call(app, 'GET', '/_sandbox/events?client=nobody&wait=60', { headers: { accept } })
@@ -196,7 +196,7 @@ t.test('control plane, GET /events: pages count what the filters let through', a
   t.equal((await events(client, '?kind=mandate&after=2000')).last, 2600, 'the last of all, not of these')
 })
 
-t.test('control plane: events that have become due are in the answer', async t => {
+t.test('control plane, GET /events: events that have become due are in the answer', async t => {
   const { app, time } = timed(t, { clock: 'real' })
   const client = await connect(app)
   await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
@@ -208,7 +208,7 @@ t.test('control plane: events that have become due are in the answer', async t =
 
 // ------------------------------------------------------------------------------------------------------- long polling
 
-t.test('control plane, GET /events, wait: it answers with the next event, when that comes', async t => {
+t.test('control plane, Wait for an event: it answers with the next event, when that comes', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())
@@ -220,7 +220,7 @@ t.test('control plane, GET /events, wait: it answers with the next event, when t
   t.equal(time.pending, 0, 'no timer is left')
 })
 
-t.test('control plane, GET /events, wait: several events of one call come together', async t => {
+t.test('control plane, Wait for an event: several events of one call come together', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())
@@ -231,7 +231,7 @@ t.test('control plane, GET /events, wait: several events of one call come togeth
   t.same(seqs(await waiting), [3, 4, 5])
 })
 
-t.test('control plane, GET /events, wait: when its time is over, it answers with nothing', async t => {
+t.test('control plane, Wait for an event: when its time is over, it answers with nothing', async t => {
   for (const [wait, milliseconds] of [
     [1, 1000],
     [60, 60_000],
@@ -254,7 +254,7 @@ t.test('control plane, GET /events, wait: when its time is over, it answers with
   }
 })
 
-t.test('control plane, GET /events, wait: an event that its filters keep out does not answer it', async t => {
+t.test('control plane, Wait for an event: an event that its filters keep out does not answer it', async t => {
   const { app, time } = timed(t)
   const client = await connect(app)
   const byKind = events(client, '?kind=bill&wait=60')
@@ -268,7 +268,7 @@ t.test('control plane, GET /events, wait: an event that its filters keep out doe
   t.same(seqs(await byKind), [3])
 })
 
-t.test('control plane, GET /events, wait: every waiting client of the tenant gets it, no other tenant', async t => {
+t.test('control plane, Wait for an event: every waiting client of the tenant gets it, no other tenant', async t => {
   const { app, time } = timed(t)
   const [client, other] = [await connect(app), await connect(app, 'other')]
   const all = Array.from({ length: 50 }, () => events(client, '?wait=60'))
@@ -281,7 +281,7 @@ t.test('control plane, GET /events, wait: every waiting client of the tenant get
   t.same(await stranger, { data: [], last: 0 })
 })
 
-t.test('control plane: with a running clock, it wakes at the next due time, with no other request', async t => {
+t.test('control plane, Wait for an event: a running clock wakes it at the next due time', async t => {
   const { app, time } = timed(t, { clock: 'real' })
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())
@@ -370,7 +370,7 @@ t.test('decisions §3: a call that waits for a tenant that is dropped is 404 at 
   t.equal(time.pending, 0)
 })
 
-t.test('control plane: when the server closes, waiting calls are answered without events', async t => {
+t.test('control plane, GET /events: when the server closes, waiting calls are answered without events', async t => {
   const { app, time } = timed(t)
   const port = await listen(app)
   const client = await connect(app)
@@ -572,7 +572,7 @@ t.test('control plane, GET /events: a stream of more than one page is whole', as
   reader.hangUp()
 })
 
-t.test('control plane: a stream is live with a running clock, with no other request', async t => {
+t.test('control plane, GET /events: a stream is live with a running clock, with no other request', async t => {
   const { client, time, port } = await streaming(t, { clock: 'real' })
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection({ debtorReference: 'SIM-REJECTED-AC01' }))
@@ -590,7 +590,7 @@ t.test('control plane: a stream is live with a running clock, with no other requ
   reader.hangUp()
 })
 
-t.test('control plane, POST /reset and PUT /state: a stream tells of it, and begins with the new life', async t => {
+t.test('control plane, POST /reset: a stream tells of it, and begins with the new life', async t => {
   const { app, client, port } = await streaming(t)
   await client.post('/api/v1/mandates', mandate())
   const { body } = await read(app, 'acme')
@@ -610,7 +610,7 @@ t.test('control plane, POST /reset and PUT /state: a stream tells of it, and beg
   reader.hangUp()
 })
 
-t.test('WHATWG HTML §9.2.7: silence is broken every 15 seconds by a comment', async t => {
+t.test('control plane, GET /events: silence is broken every 15 seconds by a comment', async t => {
   const { client, time, port } = await streaming(t)
   const reader = await follow(port)
   await reader.sees('\n\n')
@@ -677,7 +677,7 @@ t.test('decisions §3: a stream of a tenant that is dropped ends', async t => {
   t.equal(reader.response.complete, true, 'in good order')
 })
 
-t.test('control plane: when the server closes, streams end, and it need not wait for them', async t => {
+t.test('control plane, GET /events: when the server closes, streams end, and it need not wait for them', async t => {
   const { app, client, time, port } = await streaming(t)
   await client.post('/api/v1/mandates', mandate())
   const readers = [await follow(port), await follow(port), await follow(port, '&kind=bill')]
@@ -722,7 +722,7 @@ t.test('control plane, GET /events: a reader that takes nothing for a minute is 
   t.ok((await everything(socket)) < 11_000_000, 'it has got no more than a page')
 })
 
-t.test('control plane: a reader that takes nothing does not keep the server from closing', async t => {
+t.test('control plane, GET /events: a reader that takes nothing does not keep the server from closing', async t => {
   const { app, time, socket } = await stalled(t)
   await app.close()
   t.equal(time.pending, 0)

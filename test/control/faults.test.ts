@@ -97,7 +97,7 @@ t.test('control plane, DELETE /faults: removes all, armed or not, and tells how 
   t.same((await client.control('DELETE', '/faults')).body, { removed: 0 })
 })
 
-t.test('control plane: spent and expired faults stay listed until they are removed', async t => {
+t.test('control plane, POST /faults: spent and expired faults stay listed until they are removed', async t => {
   let now = 0
   const client = await connect(build(t, { now: () => now }))
   await armed(t, client, error(503), { ttl: 'PT5S' })
@@ -113,7 +113,7 @@ t.test('control plane: spent and expired faults stay listed until they are remov
   ])
 })
 
-t.test("control plane: a ttl is real time, whatever the tenant's clock says", async t => {
+t.test("control plane, POST /faults: a ttl is real time, whatever the tenant's clock says", async t => {
   let now = parseInstant(MONDAY) as number
   const client = await connect(build(t, { clock: 'real', now: () => now }))
   await armed(t, client, error(500), { ttl: 'PT1M', times: null, match: { path: MANDATES } })
@@ -225,7 +225,7 @@ t.test('decisions §3: on the token endpoint, an error has the two members of OA
   })
 })
 
-t.test('control plane: an error fires before anything is applied', async t => {
+t.test('control plane, POST /faults: an error fires before anything is applied', async t => {
   const client = await connect(build(t))
   await client.post(MANDATES, mandate())
   await client.post('/api/v1/direct-debit', collection())
@@ -249,7 +249,7 @@ t.test('control plane: an error fires before anything is applied', async t => {
   t.same(ids.counters, { ...earlier.counters, 'fault id': requests.length }, 'no number is used up, but of the faults')
 })
 
-t.test('control plane: an error fires on HEAD, and where a record is missing or its state forbids it', async t => {
+t.test('control plane, POST /faults: an error fires on HEAD, and before 404 and 409', async t => {
   const client = await connect(build(t))
   await client.post(MANDATES, mandate())
   await armed(t, client, error(502), { times: 3 })
@@ -261,7 +261,7 @@ t.test('control plane: an error fires on HEAD, and where a record is missing or 
   t.equal((await client.post(MANDATES, mandate())).status, 409)
 })
 
-t.test('control plane: a document that is uploaded meets faults, too', async t => {
+t.test('control plane, POST /faults: a document that is uploaded meets faults, too', async t => {
   const client = await connect(build(t))
   await client.post('/api/v1/bills', bill())
   const send = () => client.send('POST', '/api/v1/bills/INV-2026-001/document', upload())
@@ -273,7 +273,7 @@ t.test('control plane: a document that is uploaded meets faults, too', async t =
 
 // ------------------------------------------------------------------------------------------------------- stale-token
 
-t.test('control plane: stale-token: EXPIRED_TOKEN although the token is good, as it is again later', async t => {
+t.test('control plane, POST /faults: stale-token: EXPIRED_TOKEN for a token that is good', async t => {
   const client = await connect(build(t))
   await armed(t, client, { kind: 'stale-token' }, { times: 2 })
   const answer = await client.post(MANDATES, mandate())
@@ -283,7 +283,7 @@ t.test('control plane: stale-token: EXPIRED_TOKEN although the token is good, as
   t.equal((await client.get(MANDATES)).body.totalCount, 0, 'the same token, and nothing was applied')
 })
 
-t.test('control plane: stale-token lets tokens be issued, or no client could get over it', async t => {
+t.test('control plane, POST /faults: stale-token lets tokens be issued, or no client could get over it', async t => {
   const app = build(t)
   const client = await connect(app)
   await armed(t, client, { kind: 'stale-token' })
@@ -298,7 +298,7 @@ t.test('control plane: stale-token lets tokens be issued, or no client could get
 
 // ---------------------------------------------------------------------------------------------- matching
 
-t.test('control plane: only a request that is good otherwise meets a fault, and counts for it', async t => {
+t.test('control plane, POST /faults: only a request that is good meets a fault, and counts for it', async t => {
   const client = await connect(build(t))
   await armed(t, client, error(500), { times: null })
   const bad: [Answer, number][] = [
@@ -330,7 +330,7 @@ t.test('control plane: only a request that is good otherwise meets a fault, and 
   t.same(await standing(client), [['fault-1', 2, 2, 'armed']])
 })
 
-t.test('control plane: match: by method, by path with * in it, by region', async t => {
+t.test('control plane, POST /faults: match: by method, by path with * in it, by region', async t => {
   const app = build(t)
   const client = await connect(app)
   const meets = async (match: object, method: string, url: string, region = 'EU') => {
@@ -381,13 +381,13 @@ t.test('decisions §3: faults are those of one tenant', async t => {
 
 // --------------------------------------------------------------------------------------------------- how they combine
 
-t.test('control plane: they fire in the order in which they were armed', async t => {
+t.test('control plane, POST /faults: they fire in the order in which they were armed', async t => {
   const client = await connect(build(t))
   for (const status of [503, 429, 500]) await armed(t, client, error(status))
   t.same(await statuses(client, 4), [503, 429, 500, 200])
 })
 
-t.test('control plane: times, skip, and times null', async t => {
+t.test('control plane, POST /faults: times, skip, and times null', async t => {
   const client = await connect(build(t))
   await armed(t, client, error(503), { skip: 2, times: 2 })
   t.same(await statuses(client, 6), [200, 200, 503, 503, 200, 200])
@@ -395,7 +395,7 @@ t.test('control plane: times, skip, and times null', async t => {
   t.same(await statuses(client, 5), [200, 500, 500, 500, 500])
 })
 
-t.test('control plane: a fault behind one that fires does not see the request', async t => {
+t.test('control plane, POST /faults: a fault behind one that fires does not see the request', async t => {
   const client = await connect(build(t))
   await armed(t, client, error(503), { skip: 1 })
   await armed(t, client, error(500), { times: null })
@@ -417,7 +417,7 @@ t.test('control plane, POST /faults: at most 1,000, with the spent ones, and no 
   t.equal((await armed(t, client, error(500))).id, 'fault-1001')
 })
 
-t.test('control plane: with a probability, a run repeats exactly with the same seed', async t => {
+t.test('control plane, POST /faults: with a probability, a run repeats exactly with the same seed', async t => {
   const run = async (seed: string) => {
     const client = await connect(build(t, { seed }))
     await armed(t, client, error(500), { times: null, probability: 0.4 })
@@ -429,7 +429,7 @@ t.test('control plane: with a probability, a run repeats exactly with the same s
   t.same([...new Set(once)].sort(), [200, 500])
 })
 
-t.test('control plane: a delay takes its time in three spellings', async t => {
+t.test('control plane, POST /faults: a delay takes its time in three spellings', async t => {
   const waits: number[] = []
   const timers = {
     elapsed: () => 0,
@@ -457,7 +457,7 @@ t.test('control plane: a delay takes its time in three spellings', async t => {
 
 // --------------------------------------------------------------------------------------------- state, fork and reset
 
-t.test('control plane, GET and PUT /state: the document holds faults, and puts them back as they were', async t => {
+t.test('control plane, PUT /state: the document holds faults, and puts them back as they were', async t => {
   const client = await connect(build(t))
   await armed(t, client, error(503, { headers: { 'x-a': 'b' } }), { times: 3, skip: 1, match: { path: '/api/v1/*' } })
   await armed(t, client, { kind: 'delay', ms: { distribution: 'uniform', min: 0, max: 0 } }, { times: null })

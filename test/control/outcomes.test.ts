@@ -44,7 +44,7 @@ async function way(client: Client, path: string): Promise<string> {
 
 // ------------------------------------------------------------------------------------------------------------- arming
 
-t.test('an armed outcome steers the next collection, whatever its debtorReference', async t => {
+t.test('control plane, POST /outcomes: it steers the next collection, whatever its debtorReference', async t => {
   const ways: Readonly<Record<string, string>> = {
     'RETURNED-AM04': 'SUBMITTED PROCESSING SETTLED RETURNED AM04 outcome',
     'RETURNED-MD06': 'SUBMITTED PROCESSING SETTLED RETURNED MD06 outcome',
@@ -78,7 +78,7 @@ t.test('an armed outcome steers the next collection, whatever its debtorReferenc
   t.equal(await way(client, '/direct-debit/COL-PLAIN'), 'SUBMITTED PROCESSING SETTLED time', 'times is 1')
 })
 
-t.test('every outcome of the table can be armed', async t => {
+t.test('control plane, POST /outcomes: every outcome of the table can be armed', async t => {
   const client = await open(t)
   const { data, payoutLinks } = (await client.control('GET', '/outcomes')).body
   t.ok(data.length > 40)
@@ -92,7 +92,7 @@ t.test('every outcome of the table can be armed', async t => {
   )
 })
 
-t.test('the outcome is in no answer of the API, and in the explanation of the record', async t => {
+t.test('control plane, POST /outcomes: it is in no answer of the API, and in the explained record', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'REJECTED-AC01' })
   const created = await client.post(COLLECTIONS, collection())
@@ -104,7 +104,7 @@ t.test('the outcome is in no answer of the API, and in the explanation of the re
   t.same((await explain(client, '/direct-debit/COL-0001')).next, { at: '2026-11-06T08:00:00Z', to: 'REJECTED' })
 })
 
-t.test('match compares each field; amounts are compared as numbers', async t => {
+t.test('control plane, POST /outcomes: match compares each field; amounts are compared as numbers', async t => {
   const client = await open(t)
   await client.post(
     '/api/v1/mandates',
@@ -137,7 +137,7 @@ t.test('match compares each field; amounts are compared as numbers', async t => 
   t.same(found, rows)
 })
 
-t.test('times counts collections; null has no end; the first one that is armed and matches wins', async t => {
+t.test('control plane, POST /outcomes: times counts collections; the first that matches wins', async t => {
   const client = await open(t)
   await arm(client, { match: { amount: '20' }, outcome: 'CANCELLED', times: null })
   await arm(client, { outcome: 'FAILED', times: 2 })
@@ -155,7 +155,7 @@ t.test('times counts collections; null has no end; the first one that is armed a
   ])
 })
 
-t.test('a SIM-… debtorReference wins and leaves the armed outcome for the next collection', async t => {
+t.test('control plane, POST /outcomes: a SIM-… debtorReference wins over an armed outcome', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'CANCELLED' })
   await collect(client, 'COL-0001', { debtorReference: 'SIM-FAILED' })
@@ -167,7 +167,7 @@ t.test('a SIM-… debtorReference wins and leaves the armed outcome for the next
   t.equal(await way(client, '/direct-debit/COL-0002'), 'CANCELLED outcome')
 })
 
-t.test('a refused or seeded collection uses up no outcome', async t => {
+t.test('control plane, POST /outcomes: a refused or seeded collection uses up no outcome', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001')
   await arm(client, { outcome: 'FAILED' })
@@ -181,7 +181,7 @@ t.test('a refused or seeded collection uses up no outcome', async t => {
   t.match(await armed(client), [{ fired: 0, state: 'armed' }])
 })
 
-t.test('an outcome that can never apply is refused', async t => {
+t.test('control plane, POST /outcomes: an outcome that can never apply is refused', async t => {
   const client = await open(t)
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-GONE' }))
   await client.delete('/api/v1/mandates/MND-GONE')
@@ -229,7 +229,7 @@ t.test('an outcome that can never apply is refused', async t => {
   refused(t, answer, 400, 'INVALID_QUERY_PARAMETER', 'times')
 })
 
-t.test('at most 1,000 outcomes are armed, with the spent ones', async t => {
+t.test('control plane, POST /outcomes: at most 1,000 outcomes are armed, with the spent ones', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'FAILED' })
   await collect(client, 'COL-0001')
@@ -239,7 +239,7 @@ t.test('at most 1,000 outcomes are armed, with the spent ones', async t => {
   t.match(await arm(client, { outcome: 'CANCELLED' }), { status: 201, body: { id: 'outcome-1001' } })
 })
 
-t.test('outcomes are removed one by one or together, as faults are', async t => {
+t.test('control plane, POST /outcomes: outcomes are removed one by one or together, as faults are', async t => {
   const client = await open(t)
   for (const outcome of ['FAILED', 'CANCELLED', 'RETURNED']) await arm(client, { outcome })
   t.match(await client.control('DELETE', '/outcomes/outcome-1'), { status: 200, body: { removed: 1 } })
@@ -254,7 +254,7 @@ t.test('outcomes are removed one by one or together, as faults are', async t => 
   t.equal(await steered(client, '/direct-debit/COL-0001'), 'CANCELLED', 'a steered collection keeps its outcome')
 })
 
-t.test('outcomes belong to their tenant', async t => {
+t.test('control plane, POST /outcomes: outcomes belong to their tenant', async t => {
   const acme = await open(t)
   const other = await connect(acme.app, 'other')
   await other.post('/api/v1/mandates', mandate())
@@ -266,7 +266,7 @@ t.test('outcomes belong to their tenant', async t => {
 
 // -------------------------------------------------------------------------------------------------------- payout links
 
-t.test('FAILED and STUCK-PROCESSING steer the next payout link', async t => {
+t.test('control plane, POST /outcomes: FAILED and STUCK-PROCESSING steer the next payout link', async t => {
   const client = await open(t)
   await arm(client, { match: { payoutMethod: 'SEPA-INSTANT' }, outcome: 'FAILED' })
   await arm(client, { match: { counterpartyReference: 'CPTY-0001' }, outcome: 'STUCK-PROCESSING' })
@@ -290,7 +290,7 @@ t.test('FAILED and STUCK-PROCESSING steer the next payout link', async t => {
   t.match(await client.control('POST', `${stuck}/pay`), { status: 200, body: { record: { status: 'PAID' } } })
 })
 
-t.test('without fields of one kind, an outcome of both kinds steers the record that is created first', async t => {
+t.test('control plane, POST /outcomes: an outcome of both kinds steers the first record', async t => {
   const client = await open(t)
   await arm(client, { match: { amount: '25.00' }, outcome: 'FAILED', times: 2 })
   await arm(client, { outcome: 'RETURNED' })
@@ -302,7 +302,7 @@ t.test('without fields of one kind, an outcome of both kinds steers the record t
   t.equal(await steered(client, '/direct-debit/COL-0002'), 'RETURNED')
 })
 
-t.test('the outcome of a payout link is not in the answer of the API', async t => {
+t.test('control plane, POST /outcomes: the outcome of a payout link is not in the answer of the API', async t => {
   const client = await open(t)
   await arm(client, { outcome: 'FAILED' })
   t.notOk('outcome' in (await client.post(LINKS, payoutLink())).body)
@@ -318,7 +318,7 @@ async function seedCollection(client: Client, collectionReference: string, statu
   if (answered !== 200) throw new Error(body.message)
 }
 
-t.test('PUT …/outcome steers a collection, if its state still allows the outcome', async t => {
+t.test('control plane, Make the next collection bounce: an outcome that its state still allows', async t => {
   const client = await open(t)
   /** The states in which an outcome is possible. */
   const possible: Readonly<Record<string, readonly string[]>> = {
@@ -350,7 +350,7 @@ t.test('PUT …/outcome steers a collection, if its state still allows the outco
   t.same(found, possible)
 })
 
-t.test('PUT …/outcome answers what comes next, which then happens; a later one replaces it', async t => {
+t.test('control plane, Make the next collection bounce: what comes next is told, and then happens', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001')
   await client.advance({ to: '2026-11-09T12:00:00Z' })
@@ -366,7 +366,7 @@ t.test('PUT …/outcome answers what comes next, which then happens; a later one
   t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED PROCESSING SETTLED RETURNED MD06 outcome')
 })
 
-t.test('an outcome whose time has passed happens at once, within the window of its reason code', async t => {
+t.test('control plane, POST /outcomes: an outcome whose time has passed happens at once', async t => {
   const client = await open(t)
   await seedCollection(client, 'COL-0001', 'SETTLED', { collectionDate: '2026-10-28' })
   await seedCollection(client, 'COL-0002', 'SETTLED', { collectionDate: '2026-10-20' })
@@ -379,7 +379,7 @@ t.test('an outcome whose time has passed happens at once, within the window of i
   t.notMatch(tooLate.body.message, /Possible:.*RETURNED-AM04/)
 })
 
-t.test('the outcome that the control plane gives wins over the debtorReference', async t => {
+t.test('control plane, POST /outcomes: the outcome that is put wins over the debtorReference', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001', { debtorReference: 'SIM-CANCELLED' })
   await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'REJECTED-AC01' })
@@ -387,7 +387,7 @@ t.test('the outcome that the control plane gives wins over the debtorReference',
   t.equal(await way(client, '/direct-debit/COL-0001'), 'SUBMITTED REJECTED AC01 outcome')
 })
 
-t.test('PUT …/outcome refuses invalid requests and changes nothing', async t => {
+t.test('control plane, Make the next collection bounce: a wrong outcome is refused', async t => {
   const client = await open(t)
   await collect(client, 'COL-0001')
   const path = await offer(client)
@@ -406,7 +406,7 @@ t.test('PUT …/outcome refuses invalid requests and changes nothing', async t =
   t.same((await client.control('GET', '/state')).body, before)
 })
 
-t.test('PUT …/outcome steers a payout link until it is paid or closed', async t => {
+t.test('control plane, Make the next collection bounce: a link, until it is paid or closed', async t => {
   const client = await open(t)
   const states = ['ACTIVE', 'CLAIMED', 'PROCESSING', 'PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']
   const payoutLinks = states.map(status => ({ ...payoutLink(), payoutLinkId: `link-${status}`, status }))
@@ -444,7 +444,7 @@ async function steeredTenant(t: Test): Promise<Client> {
   return client
 }
 
-t.test('armed outcomes and steered records are part of the state document', async t => {
+t.test('control plane, POST /outcomes: armed outcomes and steered records are part of the state document', async t => {
   const client = await steeredTenant(t)
   const text = async () => JSON.stringify((await client.control('GET', '/state')).body)
   const before = await text()
@@ -466,7 +466,7 @@ t.test('armed outcomes and steered records are part of the state document', asyn
   t.match(await arm(client, { outcome: 'FAILED' }), { body: { id: 'outcome-4' } }, 'ids go on')
 })
 
-t.test('a fork has the armed outcomes; a reset removes them', async t => {
+t.test('control plane, POST /outcomes: a fork has the armed outcomes; a reset removes them', async t => {
   const client = await steeredTenant(t)
   await client.control('POST', '/fork', { clientId: 'copy' })
   const copy = await connect(client.app, 'copy')
@@ -479,7 +479,7 @@ t.test('a fork has the armed outcomes; a reset removes them', async t => {
   t.equal((await armed(copy)).length, 3)
 })
 
-t.test('a state document with invalid outcomes is refused; one without outcomes has none', async t => {
+t.test('control plane, POST /outcomes: a document with wrong outcomes is refused', async t => {
   const client = await steeredTenant(t)
   const state = (await client.control('GET', '/state')).body
   const [first, second] = state.outcomes

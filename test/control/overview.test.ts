@@ -108,7 +108,7 @@ t.test('control plane, GET /_sandbox: every route of the control plane, once, wi
   t.same(missing, [], 'each exists')
 })
 
-t.test('control plane, GET /health/live and /health/ready: 200 with status ok', async t => {
+t.test('control plane, GET /health/live: live and ready are 200 with status ok', async t => {
   const app = build(t, { fixtures })
   const answers = []
   for (const check of ['live', 'ready']) answers.push((await call(app, 'GET', `/_sandbox/health/${check}`)).body)
@@ -171,7 +171,7 @@ const bodies: Record<string, object> = {
   'PUT /_sandbox/payout-links/:/outcome': { outcome: 'FAILED' },
 }
 
-t.test('control plane: an unknown client is 404 CLIENT_NOT_FOUND on every call that acts on one', async t => {
+t.test('control plane, Reference: an unknown client is 404 on every call that acts on one', async t => {
   const app = build(t, { fixtures })
   const state = (await call(app, 'GET', '/_sandbox/state')).body
   const seen = []
@@ -188,20 +188,20 @@ t.test('control plane: an unknown client is 404 CLIENT_NOT_FOUND on every call t
   t.equal((await call(app, 'GET', '/_sandbox/clients')).body.data.length, 1, 'and none is made by that')
 })
 
-t.test('control plane: calls that act on no tenant take any client name', async t => {
+t.test('control plane, Reference: calls that act on no tenant take any client name', async t => {
   const app = build(t, { fixtures })
   for (const path of ['', '/clients', '/reason-codes', '/errors', '/health/live'])
     t.equal((await call(app, 'GET', `/_sandbox${path}?client=nobody`)).status, 200, path)
 })
 
-t.test('control plane: the client is given once and not empty', async t => {
+t.test('control plane, Reference: the client is given once and not empty', async t => {
   const app = build(t, { fixtures })
   refused(t, await call(app, 'GET', '/_sandbox/clock?client='), 400, 'INVALID_QUERY_PARAMETER', 'client')
   refused(t, await call(app, 'GET', '/_sandbox/clock?client=a&client=b'), 400, 'MALFORMED_REQUEST', 'client')
   refused(t, await call(app, 'GET', '/_sandbox/clock?client=%ff'), 400, 'MALFORMED_REQUEST', null)
 })
 
-t.test('control plane: a call acts on sandbox-client unless it names another', async t => {
+t.test('control plane, Reference: a call acts on sandbox-client unless it names another', async t => {
   const app = build(t, { fixtures })
   const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
   for (const client of [acme, other]) await client.post('/api/v1/mandates', mandate())

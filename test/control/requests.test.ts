@@ -20,7 +20,7 @@ const log = async ({ app, clientId }: Client, query = ''): Promise<Logged[]> =>
 const last = async (client: Client): Promise<Logged> => (await log(client)).at(-1)
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
-t.test('control plane: a logged request has all its members, and its answer', async t => {
+t.test('control plane, GET /requests: a logged request has all its members, and its answer', async t => {
   const client = await connect(build(t))
   const options = { headers: { 'x-request-id': 'mine', 'X-Custom': 'a b' } }
   const url = '/api/v1/mandates?x=&y=1&y=2&z=a%20b%2Bc'
@@ -164,13 +164,17 @@ t.test('control plane, GET /requests: HEAD, OPTIONS, uploads, and a body of 1 Mi
   t.equal((await last(client)).body.padding, padding)
 })
 
-t.test('a request log above the maximum size of a text is 413; a filter helps', { skip: !IS_LONG }, async t => {
-  const client = await connect(build(t, { requestLog: { bytes: 2 ** 31, entries: 1000 } }))
-  const body = JSON.stringify({ text: 'x'.repeat(1024 * 1024 - 20) })
-  for (let n = 0; n < 520; n++) await client.post('/api/v1/mandates', body)
-  refused(t, await client.control('GET', '/requests'), 413, 'ANSWER_TOO_LARGE', null)
-  t.equal((await client.control('GET', '/requests?after=515')).body.data.length, 6)
-})
+t.test(
+  'control plane, GET /requests: a log above the maximum size of a text is 413; a filter helps',
+  { skip: !IS_LONG },
+  async t => {
+    const client = await connect(build(t, { requestLog: { bytes: 2 ** 31, entries: 1000 } }))
+    const body = JSON.stringify({ text: 'x'.repeat(1024 * 1024 - 20) })
+    for (let n = 0; n < 520; n++) await client.post('/api/v1/mandates', body)
+    refused(t, await client.control('GET', '/requests'), 413, 'ANSWER_TOO_LARGE', null)
+    t.equal((await client.control('GET', '/requests?after=515')).body.data.length, 6)
+  },
+)
 
 t.test('decisions §1: a deeply nested body is logged, and can be expected', async t => {
   const client = await connect(build(t))
@@ -236,7 +240,7 @@ t.test('control plane, GET /requests: calls of the control plane are not in it, 
   t.same(await requestsOf(app, 'sandbox-client'), { data: [], last: 0, dropped: 0 })
 })
 
-t.test('RFC 9112 §3.2.2: a target in absolute form is logged by its path', async t => {
+t.test('control plane, GET /requests: a target in absolute form is logged by its path', async t => {
   const app = build(t)
   const client = await connect(app)
   const port = await listen(app)
@@ -248,7 +252,7 @@ t.test('RFC 9112 §3.2.2: a target in absolute form is logged by its path', asyn
 
 // ------------------------------------------------------------------------------------------------------------ faults
 
-t.test('control plane: the log tells which faults a request met, and what was answered', async t => {
+t.test('control plane, GET /requests: the log tells which faults a request met, and what was answered', async t => {
   const app = build(t)
   const client = await connect(app)
   const port = await listen(app)
@@ -276,7 +280,7 @@ t.test('control plane: the log tells which faults a request met, and what was an
   ])
 })
 
-t.test('control plane: a delay is part of the duration', async t => {
+t.test('control plane, GET /requests: a delay is part of the duration', async t => {
   const time = manualTime()
   const client = await connect(build(t, { now: time.now, timers: time.timers }))
   for (const ms of [30_000, 12_000]) await client.control('POST', '/faults', { effect: { kind: 'delay', ms } })
@@ -408,7 +412,7 @@ t.test(
   },
 )
 
-t.test('control plane, DELETE /requests; POST /reset: the bytes of removed requests are free', async t => {
+t.test('control plane, DELETE /requests: the bytes of removed requests are free', async t => {
   const app = build(t, { requestLog: { bytes: 20 * 1024 } })
   const fill = async (client: Client) => {
     for (let count = 0; count < 3; count++) await client.get(`/api/v1/bills?x=${'x'.repeat(5000)}`)

@@ -216,7 +216,7 @@ t.test('decisions §3: no secret and no token is in the document', async t => {
   for (const secret of ['correct-horse', access_token, access_token.split('.').at(-1)]) t.notOk(text.includes(secret))
 })
 
-t.test('control plane: state of an unknown client is 404, also for a good document', async t => {
+t.test('control plane, GET /state: state of an unknown client is 404, also for a good document', async t => {
   const app = build(t)
   refused(t, await call(app, 'GET', stateUrl('nobody')), 404, 'CLIENT_NOT_FOUND', 'client')
   refused(t, await put(app, 'nobody', await read(app, 'sandbox-client')), 404, 'CLIENT_NOT_FOUND', 'client')

@@ -329,26 +329,23 @@ t.test('control plane, POST /fork: wrong requests are refused, and no tenant is 
   t.equal(await read(app, 'listed'), before)
 })
 
-t.test(
-  'control plane, SANDBOX_MAX_TENANTS: a fork takes the place of the client idle longest, never of its origin',
-  async t => {
-    const dropped: string[] = []
-    const app = build(t, { maxTenants: 3, dropped: clientId => dropped.push(clientId) })
-    await stocked(app)
-    const idle = await connect(app, 'idle')
-    await call(app, 'GET', '/_sandbox/clock?client=acme')
-    await fork(app, 'acme', { clientId: 'copy' })
-    t.same([dropped, await clientIds(app)], [['idle'], ['sandbox-client', 'acme', 'copy']])
-    await fork(app, 'acme', { clientId: 'idle' })
-    refused(t, await withToken(app, idle.token), 401, 'INVALID_TOKEN', 'authorization')
+t.test('README, SANDBOX_MAX_TENANTS: a fork takes the place of the one idle longest, not of its origin', async t => {
+  const dropped: string[] = []
+  const app = build(t, { maxTenants: 3, dropped: clientId => dropped.push(clientId) })
+  await stocked(app)
+  const idle = await connect(app, 'idle')
+  await call(app, 'GET', '/_sandbox/clock?client=acme')
+  await fork(app, 'acme', { clientId: 'copy' })
+  t.same([dropped, await clientIds(app)], [['idle'], ['sandbox-client', 'acme', 'copy']])
+  await fork(app, 'acme', { clientId: 'idle' })
+  refused(t, await withToken(app, idle.token), 401, 'INVALID_TOKEN', 'authorization')
 
-    const small = build(t, { maxTenants: 2 })
-    await connect(small)
-    const before = await read(small, 'acme')
-    refused(t, await fork(small, 'acme', { clientId: 'copy' }), 503, 'SERVICE_UNAVAILABLE', null)
-    t.same([await read(small, 'acme'), await clientIds(small)], [before, ['sandbox-client', 'acme']])
-  },
-)
+  const small = build(t, { maxTenants: 2 })
+  await connect(small)
+  const before = await read(small, 'acme')
+  refused(t, await fork(small, 'acme', { clientId: 'copy' }), 503, 'SERVICE_UNAVAILABLE', null)
+  t.same([await read(small, 'acme'), await clientIds(small)], [before, ['sandbox-client', 'acme']])
+})
 
 t.test('control plane, POST /fork: forks of demo fit in 1 MiB each', async t => {
   const count = process.env.TEST_LONG === '1' ? 1000 : 100
@@ -468,7 +465,7 @@ t.test('control plane, POST /tokens/expire: state and fork keep it, a reset begi
 const remove = (app: FastifyInstance, clientId: string) => call(app, 'DELETE', `/_sandbox/clients/${clientId}`)
 const register = (app: FastifyInstance, body: object) => call(app, 'POST', '/_sandbox/credentials/verify', { body })
 
-t.test('DELETE /clients/{clientId} removes a tenant with all that it had', async t => {
+t.test('control plane, DELETE /clients/{clientId}: removes a tenant with all that it had', async t => {
   const app = build(t)
   const client = await stocked(app)
   await stocked(app, 'other')
@@ -485,7 +482,7 @@ t.test('DELETE /clients/{clientId} removes a tenant with all that it had', async
   refused(t, await withToken(app, client.token), 401, 'INVALID_TOKEN', 'authorization')
 })
 
-t.test('DELETE /clients/{clientId} resets the demo client and listed clients', async t => {
+t.test('control plane, DELETE /clients/{clientId}: resets the demo client and listed clients', async t => {
   const clients = [{ clientId: 'listed', clientSecret: 'secret' }]
   const app = build(t, { clients })
   for (const clientId of ['sandbox-client', 'listed']) {
@@ -498,7 +495,7 @@ t.test('DELETE /clients/{clientId} resets the demo client and listed clients', a
   t.same(await clientIds(app), ['sandbox-client', 'listed'])
 })
 
-t.test('DELETE /clients/{clientId} takes no other parameter', async t => {
+t.test('control plane, DELETE /clients/{clientId}: takes no other parameter', async t => {
   const app = build(t)
   await connect(app)
   await table(t, path => remove(app, path), {
@@ -510,7 +507,7 @@ t.test('DELETE /clients/{clientId} takes no other parameter', async t => {
   t.same(await clientIds(app), ['sandbox-client', 'acme'])
 })
 
-t.test('a removed tenant makes room', async t => {
+t.test('control plane, DELETE /clients/{clientId}: a removed tenant makes room', async t => {
   const app = build(t, { maxTenants: 2 })
   await connect(app)
   await remove(app, 'acme')
@@ -518,7 +515,7 @@ t.test('a removed tenant makes room', async t => {
   t.same(await clientIds(app), ['sandbox-client', 'other'])
 })
 
-t.test('POST /credentials/verify checks a secret, and registers an unknown client', async t => {
+t.test('control plane, POST /credentials/verify: checks a secret, and registers an unknown client', async t => {
   const app = build(t)
   const client = await connect(app)
   await client.control('DELETE', '/requests')
@@ -543,7 +540,7 @@ t.test('POST /credentials/verify checks a secret, and registers an unknown clien
   t.same((await client.control('GET', '/requests')).body.data, [], 'and the request log does not have it')
 })
 
-t.test('POST /credentials/verify registers no client without open registration', async t => {
+t.test('control plane, POST /credentials/verify: registers no client without open registration', async t => {
   const app = build(t, { openRegistration: false })
   refused(t, await register(app, { client_id: 'acme', client_secret: 'secret' }), 401, 'INVALID_CLIENT', 'client_id')
 })

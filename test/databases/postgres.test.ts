@@ -30,314 +30,318 @@ function tally(answers: readonly { status: number }[]): Record<number, number> {
 const bills = (count: number, prefix = 'INV') =>
   Array.from({ length: count }, (_, n) => bill({ uniqueReferenceIdentifier: `${prefix}-${1000 + n}` }))
 
-t.test('Postgres', { skip: postgresSkip, buffered: false }, async t => {
-  const postgres = await sharedPostgres()
-  const { createDatabase, query } = postgres
+t.test(
+  'persistence, Several servers on Postgres: the database that they share',
+  { skip: postgresSkip, buffered: false },
+  async t => {
+    const postgres = await sharedPostgres()
+    const { createDatabase, query } = postgres
 
-  t.test('persistence: servers that start at the same time make the tables once; all need one seed', async t => {
-    const url = await createDatabase()
-    const databases = await Promise.all([1, 2, 3].map(() => openOf(url)))
-    await t.rejects(openOf(url, 'other'), { constructor: DatabaseError, message: /^[^\n]*SANDBOX_SEED[^\n]*$/ })
-    for (const database of databases) await database.close()
-    await t.rejects(openOf(`${url}_missing`), { constructor: DatabaseError, message: /^[^\n]*$/ })
-  })
-
-  t.test('persistence: a database of another format is refused in one line, and left as it is', async t => {
-    const newer = await createDatabase()
-    await (await openOf(newer)).close()
-    await query(newer, 'INSERT INTO sandbox_migration VALUES (99)')
-    const former = await createDatabase()
-    await query(former, 'CREATE TABLE sandbox_tenant_log (client_id text PRIMARY KEY)')
-    await query(former, "INSERT INTO sandbox_tenant_log VALUES ('acme')")
-    const all = async (url: string) =>
-      (await query(url, "SELECT database_to_xml_and_xmlschema(true, false, '')::text AS text")).rows
-    for (const [url, message] of [
-      [newer, /^[^\n]*later release[^\n]*$/],
-      [former, /^[^\n]*payments-sandbox 0\.1[^\n]*Nothing was changed[^\n]*0\.1\.0[^\n]*\/state[^\n]*PUT[^\n]*$/],
-    ] as const) {
-      const before = await all(url)
-      await t.rejects(openOf(url), { constructor: DatabaseError, message })
-      t.same(await all(url), before)
-    }
-  })
-
-  t.test(
-    'persistence: one tenant on three servers: unique references, one of two cancels, and no stale read',
-    async t => {
+    t.test('persistence: servers that start at the same time make the tables once; all need one seed', async t => {
       const url = await createDatabase()
-      // It makes no difference.
-      await query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_isolation = 'serializable'`)
-      const servers = await serve(t, url, 3)
-      const { token } = await connect(servers[0].app)
-      const on = (at: number) => resume((servers[at % 3] as Stored).app, token)
-      for (const body of bills(5)) {
-        const answers = Array.from({ length: 20 }, (_, at) => on(at).send('POST', '/api/v1/bills', body))
-        t.same(tally(await Promise.all(answers)), { 201: 1, 409: 19 })
+      const databases = await Promise.all([1, 2, 3].map(() => openOf(url)))
+      await t.rejects(openOf(url, 'other'), { constructor: DatabaseError, message: /^[^\n]*SANDBOX_SEED[^\n]*$/ })
+      for (const database of databases) await database.close()
+      await t.rejects(openOf(`${url}_missing`), { constructor: DatabaseError, message: /^[^\n]*$/ })
+    })
+
+    t.test('persistence: a database of another format is refused in one line, and left as it is', async t => {
+      const newer = await createDatabase()
+      await (await openOf(newer)).close()
+      await query(newer, 'INSERT INTO sandbox_migration VALUES (99)')
+      const former = await createDatabase()
+      await query(former, 'CREATE TABLE sandbox_tenant_log (client_id text PRIMARY KEY)')
+      await query(former, "INSERT INTO sandbox_tenant_log VALUES ('acme')")
+      const all = async (url: string) =>
+        (await query(url, "SELECT database_to_xml_and_xmlschema(true, false, '')::text AS text")).rows
+      for (const [url, message] of [
+        [newer, /^[^\n]*later release[^\n]*$/],
+        [former, /^[^\n]*payments-sandbox 0\.1[^\n]*Nothing was changed[^\n]*0\.1\.0[^\n]*\/state[^\n]*PUT[^\n]*$/],
+      ] as const) {
+        const before = await all(url)
+        await t.rejects(openOf(url), { constructor: DatabaseError, message })
+        t.same(await all(url), before)
       }
-      for (let round = 0; round < 10; round++) {
-        const mandateReference = `MND-${round}`
-        const url = `/api/v1/mandates/${mandateReference}`
-        t.equal((await on(round).send('POST', '/api/v1/mandates', mandate({ mandateReference }))).status, 201)
-        const answers = await Promise.all([1, 2, 3].map(at => on(round + at).send('DELETE', url)))
-        t.same(tally(answers), { 200: 1, 409: 2 }, 'one cancels')
-        t.match(await on(round + 1).send('GET', url), { body: { status: 'CANCELLED' } })
+    })
+
+    t.test(
+      'persistence: one tenant on three servers: unique references, one of two cancels, and no stale read',
+      async t => {
+        const url = await createDatabase()
+        // It makes no difference.
+        await query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_isolation = 'serializable'`)
+        const servers = await serve(t, url, 3)
+        const { token } = await connect(servers[0].app)
+        const on = (at: number) => resume((servers[at % 3] as Stored).app, token)
+        for (const body of bills(5)) {
+          const answers = Array.from({ length: 20 }, (_, at) => on(at).send('POST', '/api/v1/bills', body))
+          t.same(tally(await Promise.all(answers)), { 201: 1, 409: 19 })
+        }
+        for (let round = 0; round < 10; round++) {
+          const mandateReference = `MND-${round}`
+          const url = `/api/v1/mandates/${mandateReference}`
+          t.equal((await on(round).send('POST', '/api/v1/mandates', mandate({ mandateReference }))).status, 201)
+          const answers = await Promise.all([1, 2, 3].map(at => on(round + at).send('DELETE', url)))
+          t.same(tally(answers), { 200: 1, 409: 2 }, 'one cancels')
+          t.match(await on(round + 1).send('GET', url), { body: { status: 'CANCELLED' } })
+        }
+        const wrong: unknown[] = []
+        await Promise.all(
+          servers.map(async (_, at) => {
+            for (const body of bills(25, `S${at}`)) {
+              const created = await on(at).send('POST', '/api/v1/bills', body)
+              const read = await on(at + 1).send('GET', `/api/v1/bills/${body.uniqueReferenceIdentifier}`)
+              if (created.status !== 201 || read.status !== 200) wrong.push([created, read])
+            }
+          }),
+        )
+        t.same(wrong, [], 'another server reads what one has acknowledged')
+        const registrations = Array.from({ length: 12 }, (_, at) =>
+          requestToken((servers[at % 3] as Stored).app, { client_id: 'beta', client_secret: `secret ${at}` }),
+        )
+        t.same(tally(await Promise.all(registrations)), { 200: 1, 401: 11 }, 'one registration')
+        const states = await Promise.all(servers.map(({ app }) => stateOf(app)))
+        t.equal(new Set(states).size, 1)
+        t.equal(JSON.parse(states[0] as string).bills.length, 80)
+      },
+    )
+
+    t.test('persistence: a reset, a restored state, a fork, a claim and a removal are on all servers', async t => {
+      const servers = await serve(t, await createDatabase(), 3)
+      const [a, b, c] = servers
+      const client = await connect(a.app)
+      const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+      const same = async (what: string) =>
+        t.equal(new Set(await Promise.all(servers.map(({ app }) => stateOf(app)))).size, 1, what)
+      await same('a link')
+      await claim({ app: b.app, clientId: 'acme' }, payoutLinkId, FORMS['SEPA-CT']?.form ?? {})
+      t.match(JSON.parse(await stateOf(a.app)).payoutLinks, [{ record: { status: 'CLAIMED' } }])
+      await same('a claim')
+      t.equal((await open({ app: c.app, clientId: 'acme' }, 'pl_unknown')).statusCode, 404)
+      const state = JSON.parse(await stateOf(c.app))
+      t.equal((await call(c.app, 'POST', '/_sandbox/fork?client=acme', { body: { clientId: 'copy' } })).status, 201)
+      t.equal((await call(a.app, 'POST', '/_sandbox/fork?client=acme', { body: { clientId: 'copy' } })).status, 409)
+      t.equal((await call(b.app, 'POST', '/_sandbox/reset?client=acme')).status, 200)
+      refused(t, await client.get('/api/v1/bills'), 401, 'INVALID_TOKEN', 'authorization')
+      await same('a reset')
+      t.equal((await call(a.app, 'PUT', '/_sandbox/state?client=acme', { body: state })).status, 200)
+      t.same(JSON.parse(await stateOf(b.app)), state)
+      await same('a restored state')
+      t.equal((await requestToken(b.app, { client_id: 'copy', client_secret: 'wrong' })).status, 401)
+      t.match(await call(b.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
+      for (const { app } of servers) t.equal((await call(app, 'GET', '/_sandbox/state?client=acme')).status, 404)
+      t.equal((await call(a.app, 'POST', '/_sandbox/fork?client=copy', { body: { clientId: 'acme' } })).status, 201)
+      await same('a fork of a free id')
+      const clients = (await call(b.app, 'GET', '/_sandbox/clients')).body.data
+      t.same(clients.map(({ clientId }: { clientId: string }) => clientId).sort(), ['acme', 'copy', 'sandbox-client'])
+    })
+
+    t.test('persistence: a server reads the changes of another, not the whole client', async t => {
+      const counts = counting()
+      const [a, b] = await serve(t, await createDatabase(), 2, { wrap: counts.wrap })
+      const client = await connect(a.app)
+      const other = resume(b.app, client.token)
+      for (const size of [10, 1500]) {
+        await client.control('POST', '/seed', { records: { bills: bills(size, `SIZE${size}`) } })
+        await other.send('GET', '/api/v1/bills?limit=1')
+        counts.take()
+        await client.patch(`/api/v1/bills/SIZE${size}-1005`, { status: 'PAID' })
+        t.match(counts.take(), { read: 0, written: 2 })
+        t.match(await other.send('GET', `/api/v1/bills/SIZE${size}-1005`), { body: { status: 'PAID' } })
+        t.match(counts.take(), { read: 2, begun: 0 }, 'a record and its event')
+        await other.send('GET', `/api/v1/bills/SIZE${size}-1005`)
+        t.match(counts.take(), { read: 0, begun: 0 })
       }
-      const wrong: unknown[] = []
-      await Promise.all(
-        servers.map(async (_, at) => {
-          for (const body of bills(25, `S${at}`)) {
-            const created = await on(at).send('POST', '/api/v1/bills', body)
-            const read = await on(at + 1).send('GET', `/api/v1/bills/${body.uniqueReferenceIdentifier}`)
-            if (created.status !== 201 || read.status !== 200) wrong.push([created, read])
-          }
+    })
+
+    t.test('persistence: waits and streams see the events of other servers', async t => {
+      const [a, b] = await serve(t, await createDatabase(), 2, { timers: undefined })
+      const client = await connect(a.app)
+      const url = await b.app.listen({ port: 0, host: '127.0.0.1' })
+      const stream = await fetch(`${url}/_sandbox/events?client=acme`, { headers: { accept: 'text/event-stream' } })
+      let text = ''
+      const read = (async () => {
+        for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) text += Buffer.from(chunk)
+      })()
+      const until = async (pattern: RegExp) => {
+        while (!pattern.test(text)) await pause(5)
+      }
+      const waiting = call(b.app, 'GET', '/_sandbox/events?client=acme&wait=60')
+      // The server has begun to wait when it answers a later request of the same tenant.
+      await call(b.app, 'GET', '/_sandbox/events?client=acme')
+      await client.post('/api/v1/bills', bill())
+      t.match((await waiting).body, { data: [{ kind: 'bill', to: 'OPEN' }], last: 1 })
+      await until(/id: 1\nevent: bill/)
+      const last = call(b.app, 'GET', '/_sandbox/events?client=acme&after=1&wait=60')
+      await call(b.app, 'GET', '/_sandbox/events?client=acme')
+      await client.control('POST', '/reset')
+      t.same((await last).body, { data: [], last: 0 }, 'a wait ends with a reset')
+      await until(/event: reset/)
+      const gone = call(b.app, 'GET', '/_sandbox/events?client=acme&wait=60')
+      await call(b.app, 'GET', '/_sandbox/events?client=acme')
+      await call(a.app, 'DELETE', '/_sandbox/clients/acme')
+      t.equal((await gone).status, 404)
+      await read
+      t.pass('the stream ends with the client')
+    })
+
+    t.test('persistence: the request log has the requests of all servers, in its bounds', async t => {
+      const [a, b] = await serve(t, await createDatabase(), 2, { requestLog: { entries: 5, bytes: 1_000_000 } })
+      const client = await connect(a.app)
+      await client.get('/api/v1/bills')
+      const logOf = async (app: FastifyInstance) => (await call(app, 'GET', '/_sandbox/requests?client=acme')).body
+      t.match(await logOf(a.app), { last: 2, dropped: 0, data: [{ seq: 1, path: '/api/v1/oauth/token' }, { seq: 2 }] })
+      const { send } = resume(b.app, client.token)
+      await send('GET', '/api/v1/accounts')
+      await logOf(b.app)
+      t.match((await logOf(a.app)).data[2], { seq: 3, path: '/api/v1/accounts', status: 200 })
+      for (let n = 0; n < 6; n++) await send('GET', '/api/v1/mandates')
+      t.match(await logOf(b.app), { last: 9, dropped: 4, data: { length: 5 } })
+      const body = { path: '/api/v1/mandates', times: 5 }
+      t.match((await call(a.app, 'POST', '/_sandbox/requests/verify?client=acme', { body })).body, { matched: true })
+      t.match((await call(a.app, 'DELETE', '/_sandbox/requests?client=acme')).body, { removed: 5 })
+      t.match(await logOf(b.app), { last: 9, dropped: 4, data: [] })
+      await call(a.app, 'POST', '/_sandbox/reset?client=acme')
+      t.same(await logOf(b.app), { last: 0, dropped: 0, data: [] })
+    })
+
+    // ---------------------------------------------------------------------------------------------------- availability
+
+    /** Sends writes and reads of some clients until `isOver`. Returns their statuses, and waits that were long. */
+    async function load(apps: readonly FastifyInstance[], clientIds: readonly string[], work: () => Promise<void>) {
+      const clients = await Promise.all(
+        clientIds.map((clientId, at) => connect(apps[at % apps.length] as FastifyInstance, clientId)),
+      )
+      const statuses = new Map(clientIds.map(clientId => [clientId, [] as { status: number }[]]))
+      let isOver = false
+      let longest = 0
+      const running = clients.map(async ({ send, clientId }, at) => {
+        for (let n = 0; !isOver; n++) {
+          const begun = performance.now()
+          const answer =
+            n % 2 === 0
+              ? await send('POST', '/api/v1/bills', {
+                  body: bill({ uniqueReferenceIdentifier: `L${at}-${n}-${begun | 0}` }),
+                })
+              : await send('GET', '/api/v1/bills?limit=1')
+          longest = Math.max(longest, performance.now() - begun)
+          statuses.get(clientId)?.push(answer)
+        }
+      })
+      await work()
+      isOver = true
+      await Promise.all(running)
+      return { of: (clientId: string) => tally(statuses.get(clientId) ?? []), longest }
+    }
+
+    /** Holds a lock in the database while something is done. */
+    async function locked(url: string, statement: string, work: () => Promise<unknown>) {
+      const client = new pg.Client(url)
+      await client.connect()
+      await client.query('BEGIN')
+      await client.query(statement)
+      await work()
+      await client.end()
+    }
+
+    const others = Array.from({ length: 8 }, (_, at) => `other-${at}`)
+
+    t.test('persistence: a locked row concerns its client only, and its reads go on', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      const client = await connect(app)
+      const lock = "SELECT * FROM sandbox_tenant WHERE client_id = 'acme' FOR UPDATE"
+      const found = await load([app], others, () =>
+        locked(url, lock, async () => {
+          const writes = bills(3).map(body => client.post('/api/v1/bills', body))
+          t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
+          t.same(tally(await Promise.all(writes)), { 503: 3 })
+          t.equal((await client.get('/api/v1/bills')).status, 200)
         }),
       )
-      t.same(wrong, [], 'another server reads what one has acknowledged')
-      const registrations = Array.from({ length: 12 }, (_, at) =>
-        requestToken((servers[at % 3] as Stored).app, { client_id: 'beta', client_secret: `secret ${at}` }),
+      for (const clientId of others) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
+      t.equal((await client.post('/api/v1/bills', bill())).status, 201)
+    })
+
+    t.test('persistence: a locked request log concerns no request of the API', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      const found = await load([app], others, () =>
+        locked(url, 'LOCK TABLE sandbox_request, sandbox_request_count', () => pause(3000)),
       )
-      t.same(tally(await Promise.all(registrations)), { 200: 1, 401: 11 }, 'one registration')
-      const states = await Promise.all(servers.map(({ app }) => stateOf(app)))
-      t.equal(new Set(states).size, 1)
-      t.equal(JSON.parse(states[0] as string).bills.length, 80)
-    },
-  )
+      for (const clientId of others) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
+      t.ok(found.longest < 1500, `${found.longest} ms`)
+      t.match((await call(app, 'GET', '/_sandbox/requests?client=other-0')).status, 200)
+    })
 
-  t.test('persistence: a reset, a restored state, a fork, a claim and a removal are on all servers', async t => {
-    const servers = await serve(t, await createDatabase(), 3)
-    const [a, b, c] = servers
-    const client = await connect(a.app)
-    const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
-    const same = async (what: string) =>
-      t.equal(new Set(await Promise.all(servers.map(({ app }) => stateOf(app)))).size, 1, what)
-    await same('a link')
-    await claim({ app: b.app, clientId: 'acme' }, payoutLinkId, FORMS['SEPA-CT']?.form ?? {})
-    t.match(JSON.parse(await stateOf(a.app)).payoutLinks, [{ record: { status: 'CLAIMED' } }])
-    await same('a claim')
-    t.equal((await open({ app: c.app, clientId: 'acme' }, 'pl_unknown')).statusCode, 404)
-    const state = JSON.parse(await stateOf(c.app))
-    t.equal((await call(c.app, 'POST', '/_sandbox/fork?client=acme', { body: { clientId: 'copy' } })).status, 201)
-    t.equal((await call(a.app, 'POST', '/_sandbox/fork?client=acme', { body: { clientId: 'copy' } })).status, 409)
-    t.equal((await call(b.app, 'POST', '/_sandbox/reset?client=acme')).status, 200)
-    refused(t, await client.get('/api/v1/bills'), 401, 'INVALID_TOKEN', 'authorization')
-    await same('a reset')
-    t.equal((await call(a.app, 'PUT', '/_sandbox/state?client=acme', { body: state })).status, 200)
-    t.same(JSON.parse(await stateOf(b.app)), state)
-    await same('a restored state')
-    t.equal((await requestToken(b.app, { client_id: 'copy', client_secret: 'wrong' })).status, 401)
-    t.match(await call(b.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
-    for (const { app } of servers) t.equal((await call(app, 'GET', '/_sandbox/state?client=acme')).status, 404)
-    t.equal((await call(a.app, 'POST', '/_sandbox/fork?client=copy', { body: { clientId: 'acme' } })).status, 201)
-    await same('a fork of a free id')
-    const clients = (await call(b.app, 'GET', '/_sandbox/clients')).body.data
-    t.same(clients.map(({ clientId }: { clientId: string }) => clientId).sort(), ['acme', 'copy', 'sandbox-client'])
-  })
+    t.test('persistence: ten clients with five connections: no 5xx', async t => {
+      const url = await createDatabase()
+      await query(url, `CREATE ROLE small LOGIN CONNECTION LIMIT 5; GRANT ALL ON SCHEMA public TO small`)
+      const { app } = await onPostgres(t, url.replace('sandbox@', 'small@'))
+      const clientIds = [...others, 'nine', 'ten']
+      const found = await load([app], clientIds, async () => {
+        for (let n = 0; n < 10; n++) {
+          await pause(100)
+          t.equal((await call(app, 'GET', '/_sandbox/requests?client=ten')).status, 200)
+          t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
+        }
+      })
+      for (const clientId of clientIds) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
+    })
 
-  t.test('persistence: a server reads the changes of another, not the whole client', async t => {
-    const counts = counting()
-    const [a, b] = await serve(t, await createDatabase(), 2, { wrap: counts.wrap })
-    const client = await connect(a.app)
-    const other = resume(b.app, client.token)
-    for (const size of [10, 1500]) {
-      await client.control('POST', '/seed', { records: { bills: bills(size, `SIZE${size}`) } })
-      await other.send('GET', '/api/v1/bills?limit=1')
-      counts.take()
-      await client.patch(`/api/v1/bills/SIZE${size}-1005`, { status: 'PAID' })
-      t.match(counts.take(), { read: 0, written: 2 })
-      t.match(await other.send('GET', `/api/v1/bills/SIZE${size}-1005`), { body: { status: 'PAID' } })
-      t.match(counts.take(), { read: 2, begun: 0 }, 'a record and its event')
-      await other.send('GET', `/api/v1/bills/SIZE${size}-1005`)
-      t.match(counts.take(), { read: 0, begun: 0 })
-    }
-  })
-
-  t.test('persistence: waits and streams see the events of other servers', async t => {
-    const [a, b] = await serve(t, await createDatabase(), 2, { timers: undefined })
-    const client = await connect(a.app)
-    const url = await b.app.listen({ port: 0, host: '127.0.0.1' })
-    const stream = await fetch(`${url}/_sandbox/events?client=acme`, { headers: { accept: 'text/event-stream' } })
-    let text = ''
-    const read = (async () => {
-      for await (const chunk of stream.body as unknown as AsyncIterable<Uint8Array>) text += Buffer.from(chunk)
-    })()
-    const until = async (pattern: RegExp) => {
-      while (!pattern.test(text)) await pause(5)
-    }
-    const waiting = call(b.app, 'GET', '/_sandbox/events?client=acme&wait=60')
-    // The server has begun to wait when it answers a later request of the same tenant.
-    await call(b.app, 'GET', '/_sandbox/events?client=acme')
-    await client.post('/api/v1/bills', bill())
-    t.match((await waiting).body, { data: [{ kind: 'bill', to: 'OPEN' }], last: 1 })
-    await until(/id: 1\nevent: bill/)
-    const last = call(b.app, 'GET', '/_sandbox/events?client=acme&after=1&wait=60')
-    await call(b.app, 'GET', '/_sandbox/events?client=acme')
-    await client.control('POST', '/reset')
-    t.same((await last).body, { data: [], last: 0 }, 'a wait ends with a reset')
-    await until(/event: reset/)
-    const gone = call(b.app, 'GET', '/_sandbox/events?client=acme&wait=60')
-    await call(b.app, 'GET', '/_sandbox/events?client=acme')
-    await call(a.app, 'DELETE', '/_sandbox/clients/acme')
-    t.equal((await gone).status, 404)
-    await read
-    t.pass('the stream ends with the client')
-  })
-
-  t.test('persistence: the request log has the requests of all servers, in its bounds', async t => {
-    const [a, b] = await serve(t, await createDatabase(), 2, { requestLog: { entries: 5, bytes: 1_000_000 } })
-    const client = await connect(a.app)
-    await client.get('/api/v1/bills')
-    const logOf = async (app: FastifyInstance) => (await call(app, 'GET', '/_sandbox/requests?client=acme')).body
-    t.match(await logOf(a.app), { last: 2, dropped: 0, data: [{ seq: 1, path: '/api/v1/oauth/token' }, { seq: 2 }] })
-    const { send } = resume(b.app, client.token)
-    await send('GET', '/api/v1/accounts')
-    await logOf(b.app)
-    t.match((await logOf(a.app)).data[2], { seq: 3, path: '/api/v1/accounts', status: 200 })
-    for (let n = 0; n < 6; n++) await send('GET', '/api/v1/mandates')
-    t.match(await logOf(b.app), { last: 9, dropped: 4, data: { length: 5 } })
-    const body = { path: '/api/v1/mandates', times: 5 }
-    t.match((await call(a.app, 'POST', '/_sandbox/requests/verify?client=acme', { body })).body, { matched: true })
-    t.match((await call(a.app, 'DELETE', '/_sandbox/requests?client=acme')).body, { removed: 5 })
-    t.match(await logOf(b.app), { last: 9, dropped: 4, data: [] })
-    await call(a.app, 'POST', '/_sandbox/reset?client=acme')
-    t.same(await logOf(b.app), { last: 0, dropped: 0, data: [] })
-  })
-
-  // ---------------------------------------------------------------------------------------------------- availability
-
-  /** Sends writes and reads of some clients until `isOver`. Returns their statuses, and waits that were long. */
-  async function load(apps: readonly FastifyInstance[], clientIds: readonly string[], work: () => Promise<void>) {
-    const clients = await Promise.all(
-      clientIds.map((clientId, at) => connect(apps[at % apps.length] as FastifyInstance, clientId)),
-    )
-    const statuses = new Map(clientIds.map(clientId => [clientId, [] as { status: number }[]]))
-    let isOver = false
-    let longest = 0
-    const running = clients.map(async ({ send, clientId }, at) => {
-      for (let n = 0; !isOver; n++) {
+    t.test('persistence: while the database is away or stopped, 503 within seconds; all goes on by itself', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      const client = await connect(app)
+      await client.post('/api/v1/bills', bill())
+      for (const [gone, back] of [
+        [postgres.stop, postgres.start],
+        [async () => postgres.signal('SIGSTOP'), async () => postgres.signal('SIGCONT')],
+      ] as const) {
+        await gone()
         const begun = performance.now()
-        const answer =
-          n % 2 === 0
-            ? await send('POST', '/api/v1/bills', {
-                body: bill({ uniqueReferenceIdentifier: `L${at}-${n}-${begun | 0}` }),
-              })
-            : await send('GET', '/api/v1/bills?limit=1')
-        longest = Math.max(longest, performance.now() - begun)
-        statuses.get(clientId)?.push(answer)
+        // The first one notices it.
+        refused(t, await client.get('/api/v1/bills'), 503, 'SERVICE_UNAVAILABLE', null)
+        t.ok(performance.now() - begun < 8000, 'within seconds')
+        for (const step of [
+          () => client.get('/api/v1/bills'),
+          () => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-0002' })),
+          () => call(app, 'GET', '/_sandbox/health/ready'),
+          () => call(app, 'GET', '/_sandbox/requests?client=acme'),
+        ]) {
+          const answer = await step()
+          refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null)
+          t.equal(answer.headers['retry-after'], '1')
+        }
+        t.equal((await requestToken(app)).status, 503)
+        t.ok(performance.now() - begun < 9000, 'and at once from then on')
+        for (const path of ['health/live', 'errors']) t.equal((await call(app, 'GET', `/_sandbox/${path}`)).status, 200)
+        await back()
+        while ((await call(app, 'GET', '/_sandbox/health/ready')).status === 503) await pause(20)
+        t.match((await client.get('/api/v1/bills')).body, { totalCount: 1 })
       }
+      t.equal((await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-0002' }))).status, 201)
+      await query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
+      await query(url, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+      t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 503, 'a read-only database is not ready')
     })
-    await work()
-    isOver = true
-    await Promise.all(running)
-    return { of: (clientId: string) => tally(statuses.get(clientId) ?? []), longest }
-  }
 
-  /** Holds a lock in the database while something is done. */
-  async function locked(url: string, statement: string, work: () => Promise<unknown>) {
-    const client = new pg.Client(url)
-    await client.connect()
-    await client.query('BEGIN')
-    await client.query(statement)
-    await work()
-    await client.end()
-  }
-
-  const others = Array.from({ length: 8 }, (_, at) => `other-${at}`)
-
-  t.test('persistence: a locked row concerns its client only, and its reads go on', async t => {
-    const url = await createDatabase()
-    const { app } = await onPostgres(t, url)
-    const client = await connect(app)
-    const lock = "SELECT * FROM sandbox_tenant WHERE client_id = 'acme' FOR UPDATE"
-    const found = await load([app], others, () =>
-      locked(url, lock, async () => {
-        const writes = bills(3).map(body => client.post('/api/v1/bills', body))
-        t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
-        t.same(tally(await Promise.all(writes)), { 503: 3 })
-        t.equal((await client.get('/api/v1/bills')).status, 200)
-      }),
-    )
-    for (const clientId of others) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
-    t.equal((await client.post('/api/v1/bills', bill())).status, 201)
-  })
-
-  t.test('persistence: a locked request log concerns no request of the API', async t => {
-    const url = await createDatabase()
-    const { app } = await onPostgres(t, url)
-    const found = await load([app], others, () =>
-      locked(url, 'LOCK TABLE sandbox_request, sandbox_request_count', () => pause(3000)),
-    )
-    for (const clientId of others) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
-    t.ok(found.longest < 1500, `${found.longest} ms`)
-    t.match((await call(app, 'GET', '/_sandbox/requests?client=other-0')).status, 200)
-  })
-
-  t.test('persistence: ten clients with five connections: no 5xx', async t => {
-    const url = await createDatabase()
-    await query(url, `CREATE ROLE small LOGIN CONNECTION LIMIT 5; GRANT ALL ON SCHEMA public TO small`)
-    const { app } = await onPostgres(t, url.replace('sandbox@', 'small@'))
-    const clientIds = [...others, 'nine', 'ten']
-    const found = await load([app], clientIds, async () => {
-      for (let n = 0; n < 10; n++) {
-        await pause(100)
-        t.equal((await call(app, 'GET', '/_sandbox/requests?client=ten')).status, 200)
-        t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
-      }
-    })
-    for (const clientId of clientIds) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
-  })
-
-  t.test('persistence: while the database is away or stopped, 503 within seconds; all goes on by itself', async t => {
-    const url = await createDatabase()
-    const { app } = await onPostgres(t, url)
-    const client = await connect(app)
-    await client.post('/api/v1/bills', bill())
-    for (const [gone, back] of [
-      [postgres.stop, postgres.start],
-      [async () => postgres.signal('SIGSTOP'), async () => postgres.signal('SIGCONT')],
-    ] as const) {
-      await gone()
-      const begun = performance.now()
-      // The first one notices it.
-      refused(t, await client.get('/api/v1/bills'), 503, 'SERVICE_UNAVAILABLE', null)
-      t.ok(performance.now() - begun < 8000, 'within seconds')
-      for (const step of [
-        () => client.get('/api/v1/bills'),
-        () => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-0002' })),
-        () => call(app, 'GET', '/_sandbox/health/ready'),
-        () => call(app, 'GET', '/_sandbox/requests?client=acme'),
-      ]) {
-        const answer = await step()
-        refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null)
-        t.equal(answer.headers['retry-after'], '1')
-      }
-      t.equal((await requestToken(app)).status, 503)
-      t.ok(performance.now() - begun < 9000, 'and at once from then on')
-      for (const path of ['health/live', 'errors']) t.equal((await call(app, 'GET', `/_sandbox/${path}`)).status, 200)
-      await back()
-      while ((await call(app, 'GET', '/_sandbox/health/ready')).status === 503) await pause(20)
-      t.match((await client.get('/api/v1/bills')).body, { totalCount: 1 })
-    }
-    t.equal((await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-0002' }))).status, 201)
-    await query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
-    await query(url, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
-    t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 503, 'a read-only database is not ready')
-  })
-
-  t.test('persistence: a connection that is cut concerns its own request only', async t => {
-    const url = await createDatabase()
-    const { app } = await onPostgres(t, url)
-    let cut = 0
-    const found = await load([app], others, async () => {
-      for (; cut < 20; cut++) {
-        await query(
-          url,
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    t.test('persistence: a connection that is cut concerns its own request only', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      let cut = 0
+      const found = await load([app], others, async () => {
+        for (; cut < 20; cut++) {
+          await query(
+            url,
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE application_name = 'payments-sandbox' AND datname = current_database() ORDER BY random() LIMIT 1`,
-        )
-        await pause(50)
-      }
+          )
+          await pause(50)
+        }
+      })
+      const failed = others.reduce((sum, clientId) => sum + (found.of(clientId)[503] ?? 0), 0)
+      t.ok(failed <= cut, `${failed} requests of ${cut} cut connections`)
     })
-    const failed = others.reduce((sum, clientId) => sum + (found.of(clientId)[503] ?? 0), 0)
-    t.ok(failed <= cut, `${failed} requests of ${cut} cut connections`)
-  })
-})
+  },
+)

@@ -132,7 +132,7 @@ function createClient(t: Test, clientId: string, cluster: Cluster, twin: Transpo
   }
 }
 
-t.test('persistence: three servers on Postgres', { skip: postgresSkip }, async t => {
+t.test('persistence, Several servers on Postgres: three servers on Postgres', { skip: postgresSkip }, async t => {
   const postgres = await startPostgres()
   t.teardown(() => postgres.remove())
 

@@ -13,7 +13,7 @@ const listAccounts = (answer: (reply: FastifyReply) => void) => {
   return app.inject('/api/v1/accounts')
 }
 
-t.test('an answer that does not fit the documents becomes 500 and fails the process', async t => {
+t.test('CONTRIBUTING, Requirements of a change: an answer that does not fit becomes 500', async t => {
   const written = t.capture(process.stderr, 'write')
   const rows: [difference: RegExp, answer: (reply: FastifyReply) => void][] = [
     [/required property 'data'/, reply => reply.send({ ...EMPTY, data: undefined })],
@@ -32,7 +32,7 @@ t.test('an answer that does not fit the documents becomes 500 and fails the proc
   }
 })
 
-t.test('an answer that fits passes', async t => {
+t.test('CONTRIBUTING, Requirements of a change: an answer that fits passes', async t => {
   t.same((await listAccounts(reply => reply.send(EMPTY))).json(), EMPTY)
   const refusal = await listAccounts(reply => reply.code(400).send(ENVELOPE))
   t.same([refusal.statusCode, refusal.json()], [400, ENVELOPE])

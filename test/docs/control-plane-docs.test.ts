@@ -10,9 +10,9 @@ import { skip, stepsOf, walk } from './walk.js'
 const PAGE = 'docs/control-plane.md'
 const text = readFileSync(PAGE, 'utf8')
 
-t.test('every command of docs/control-plane.md works, and gives the answer that it shows', { skip }, t => walk(t, PAGE))
+t.test('control plane, Before you begin: every command gives the answer that is shown', { skip }, t => walk(t, PAGE))
 
-t.test('each task of docs/control-plane.md has commands, and shows what comes of them', async t => {
+t.test('control plane, Before you begin: each task has commands, and shows their answers', async t => {
   const tasks = text
     .split(/^## /m)
     .slice(1)
@@ -26,7 +26,7 @@ t.test('each task of docs/control-plane.md has commands, and shows what comes of
   t.ok(stepsOf(PAGE).length > tasks.length)
 })
 
-t.test('the reference of docs/control-plane.md names every route of the control plane', async t => {
+t.test('control plane, Before you begin: the reference names every route', async t => {
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { method: string; path: string }[] }
   const verbs = /(?<=\})\/(submit|process|settle|fail|reject|return|cancel|activate|expire|claim|decline|pay)$/
   const shown = routes.map(
@@ -36,7 +36,7 @@ t.test('the reference of docs/control-plane.md names every route of the control 
   t.same(missing, [], 'add these calls to the reference')
 })
 
-t.test('the command that the page defines is the server itself, so that kill ends it', { skip }, async t => {
+t.test('control plane, Before you begin: the command is the server itself, so that kill ends it', { skip }, async t => {
   const [definition = ''] = /alias payments-sandbox='[^']+'/.exec(text) ?? []
   const script = [
     'shopt -s expand_aliases',

@@ -302,35 +302,32 @@ const ELSEWHERE_OF_OPERATIONS: Record<string, string> = {
 const locked = build(t, { adminToken: 'admin' })
 
 for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
-  t.test(
-    `${file}: every error code of every operation can be met there, with its status, headers and envelope`,
-    async t => {
-      const document = (await call(app, 'GET', documentPath)).body
-      const wanted: string[] = []
-      const met: string[] = []
-      for (const operation of operationsOf(document)) {
-        const elsewhere = operation.path.startsWith('/api/') ? ELSEWHERE : ELSEWHERE_WITHOUT_FAULTS
-        for (const [status, response] of Object.entries(operation.responses)) {
-          for (const { code } of (response['x-error-codes'] ?? []) as { code: ErrorCode }[]) {
-            if (elsewhere[code] ?? ELSEWHERE_OF_OPERATIONS[`${operation.id} ${code}`]) continue
-            wanted.push(`${operation.id} ${status} ${code}`)
-            const provoke =
-              SPECIFIC[`${operation.id} ${code}`] ??
-              (code === 'ILLEGAL_TRANSITION' ? illegalMove : undefined) ??
-              (code === 'DUPLICATE_REFERENCE' ? again : undefined) ??
-              GENERIC[code]
-            const answer = await provoke?.(await open(operation))
-            met.push(`${operation.id} ${answer?.status} ${answer?.body?.code}`)
-            const required = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' }[status]
-            const isBare = code === 'INVALID_CLIENT'
-            if (required !== undefined && !isBare && answer?.headers[required] === undefined) {
-              t.fail(`${operation.id} ${code} has no ${required}`)
-            }
+  t.test(`decisions §2: ${file}: every error code of every operation can be met there`, async t => {
+    const document = (await call(app, 'GET', documentPath)).body
+    const wanted: string[] = []
+    const met: string[] = []
+    for (const operation of operationsOf(document)) {
+      const elsewhere = operation.path.startsWith('/api/') ? ELSEWHERE : ELSEWHERE_WITHOUT_FAULTS
+      for (const [status, response] of Object.entries(operation.responses)) {
+        for (const { code } of (response['x-error-codes'] ?? []) as { code: ErrorCode }[]) {
+          if (elsewhere[code] ?? ELSEWHERE_OF_OPERATIONS[`${operation.id} ${code}`]) continue
+          wanted.push(`${operation.id} ${status} ${code}`)
+          const provoke =
+            SPECIFIC[`${operation.id} ${code}`] ??
+            (code === 'ILLEGAL_TRANSITION' ? illegalMove : undefined) ??
+            (code === 'DUPLICATE_REFERENCE' ? again : undefined) ??
+            GENERIC[code]
+          const answer = await provoke?.(await open(operation))
+          met.push(`${operation.id} ${answer?.status} ${answer?.body?.code}`)
+          const required = { 401: 'www-authenticate', 405: 'allow', 429: 'retry-after' }[status]
+          const isBare = code === 'INVALID_CLIENT'
+          if (required !== undefined && !isBare && answer?.headers[required] === undefined) {
+            t.fail(`${operation.id} ${code} has no ${required}`)
           }
         }
       }
-      t.ok(wanted.length > 100, `${wanted.length} codes`)
-      t.same(met, wanted)
-    },
-  )
+    }
+    t.ok(wanted.length > 100, `${wanted.length} codes`)
+    t.same(met, wanted)
+  })
 }

@@ -141,39 +141,32 @@ const DOCUMENTED_MEMBERS_ELSEWHERE = [
   'GET /api/v1/accounts headers.x-region',
 ]
 
-t.test(
-  'every operation, parameter and property is labelled documented or assumed, as the interface has it',
-  async t => {
-    const all = await labels(t)
-    const placesOf = (label: string) => all.filter(one => one.label === label).map(({ place }) => place)
-    const known = [...placesOf('documented'), ...placesOf('assumed')]
-    t.ok(known.length > 500, 'there is a lot to label')
-    t.equal(known.length, all.length, 'nothing is left without a label')
+t.test('README, Documented and assumed: labels are as the interface has it', async t => {
+  const all = await labels(t)
+  const placesOf = (label: string) => all.filter(one => one.label === label).map(({ place }) => place)
+  const known = [...placesOf('documented'), ...placesOf('assumed')]
+  t.ok(known.length > 500, 'there is a lot to label')
+  t.equal(known.length, all.length, 'nothing is left without a label')
 
-    const isEnvelope = (place: string) => ENVELOPE.some(member => place.endsWith(` ${member}`))
-    const ofApi = placesOf('documented').filter(place => place.includes(' /api/v1/') && !isEnvelope(place))
-    const documented = [
-      ...Object.keys(DOCUMENTED),
-      ...Object.values(DOCUMENTED).flat(),
-      ...DOCUMENTED_MEMBERS_ELSEWHERE,
-    ]
-    t.same(ofApi.sort(), documented.sort(), 'no more and no less is documented below /api/v1')
+  const isEnvelope = (place: string) => ENVELOPE.some(member => place.endsWith(` ${member}`))
+  const ofApi = placesOf('documented').filter(place => place.includes(' /api/v1/') && !isEnvelope(place))
+  const documented = [...Object.keys(DOCUMENTED), ...Object.values(DOCUMENTED).flat(), ...DOCUMENTED_MEMBERS_ELSEWHERE]
+  t.same(ofApi.sort(), documented.sort(), 'no more and no less is documented below /api/v1')
 
-    const operations = all.map(({ place }) => place).filter(place => place.split(' ').length === 2)
-    const envelopes = operations.flatMap(operation => ENVELOPE.map(member => `${operation} ${member}`))
-    const labelled = new Set(placesOf('documented'))
-    t.same(
-      envelopes.filter(place => !labelled.has(place)),
-      [],
-      'interface, Errors 1: every operation documents the error envelope',
-    )
-    t.same(
-      operations.filter(operation => operation.includes(' /_sandbox') && labelled.has(operation)),
-      [],
-      'no operation of the control plane is documented by the interface',
-    )
-  },
-)
+  const operations = all.map(({ place }) => place).filter(place => place.split(' ').length === 2)
+  const envelopes = operations.flatMap(operation => ENVELOPE.map(member => `${operation} ${member}`))
+  const labelled = new Set(placesOf('documented'))
+  t.same(
+    envelopes.filter(place => !labelled.has(place)),
+    [],
+    'interface, Errors 1: every operation documents the error envelope',
+  )
+  t.same(
+    operations.filter(operation => operation.includes(' /_sandbox') && labelled.has(operation)),
+    [],
+    'no operation of the control plane is documented by the interface',
+  )
+})
 
 const REFERENCE = { minLength: 5, maxLength: 50, pattern: '^[a-zA-Z0-9\\-]+$' }
 const DATE_TIME = { format: 'date-time', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$' }
@@ -246,7 +239,7 @@ function constraintsOf(schema: Schema): { all: object; assumed: Set<string> } {
   }
 }
 
-t.test('the constraints of documented fields are those that the interface states, or are labelled assumed', async t => {
+t.test('README, Documented and assumed: constraints of documented fields', async t => {
   const documented = (await labels(t)).filter(
     ({ place, label }) => label === 'documented' && place.includes(' /api/v1/'),
   )
@@ -276,7 +269,7 @@ const STATED_REQUIRED: Record<string, string[]> = {
   'PATCH /api/v1/payout-links/{payoutLinkId}/cancel body': ['cancellationComment'],
 }
 
-t.test('the required members of a body are those that the interface states, or are labelled assumed', async t => {
+t.test('README, Documented and assumed: required members of documented bodies', async t => {
   const app = build(t)
   const found: [string, unknown][] = []
   app.addHook('onRoute', ({ method, url, schema }) => {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import t from 'tap'
 
 // `npm run lint` applies the import rule to src.
-t.test('architecture, import rule: it refuses each wrong import, and no right one', async t => {
+t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', async t => {
   const folder = t.testdir({
     'tsconfig.json': '{}',
     src: {
@@ -79,7 +79,7 @@ const IMPURE =
   /\bDate\.now\b|\bMath\.random\b|\bnew Date\b(?!\([^)])|(?<!new )\bDate\(|\basync\b|\bawait\b|\b(?:getRandomValues|random(?:Bytes|Int|UUID|Fill\w*)|webcrypto)\b/g
 
 // Biome refuses the global names: biome.json, noRestrictedGlobals.
-t.test('architecture: core, areas and tenants read no real time or chance, and do not wait', async t => {
+t.test('ARCHITECTURE, Layout: core, areas and tenants read no real time or chance, and do not wait', async t => {
   const isDeterministic = (file: string) =>
     /^(?:core|areas|tenants)\//.test(file) && !/\/browser\/|^tenants\/(?:check-)?fixtures?\.ts$/.test(file)
   const deterministic = files.filter(isDeterministic)
@@ -99,12 +99,12 @@ for (const [source, matches] of [
   ['new Date(0); Date.parse(a)', []],
   ['// await\n/* Date.now() */', []],
 ] as const) {
-  t.test(`architecture: the check for real time, chance and waiting reads ${JSON.stringify(source)}`, async t => {
+  t.test(`ARCHITECTURE, Layout: the check for time and waiting reads ${JSON.stringify(source)}`, async t => {
     t.same(matchesOf(IMPURE, source), matches)
   })
 }
 
-t.test('architecture: Biome refuses timers, promises and the process in core, areas and tenants', async t => {
+t.test('ARCHITECTURE, Layout: Biome refuses timers, promises and the process in core, areas and tenants', async t => {
   const wrong = 'setTimeout(f, 1)\nfetch(process.title)\nexport const a: Promise<1> = b.then\n'
   const folder = t.testdir({
     'biome.json': readFileSync('biome.json', 'utf8'),
@@ -123,6 +123,6 @@ t.test('architecture: Biome refuses timers, promises and the process in core, ar
   )
 })
 
-t.test('architecture: config.ts is the only reader of the environment; cli.ts passes it on', async t => {
+t.test('ARCHITECTURE, Layout: config.ts is the only reader of the environment; cli.ts passes it on', async t => {
   t.same(found(/\benv\b/g, files), ['cli.ts: env', 'cli.ts: env'])
 })

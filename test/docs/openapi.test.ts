@@ -20,19 +20,19 @@ t.before(async () => {
 })
 const service = () => documents['/openapi.json']
 
-t.test('the files in openapi/ are what the server serves: npm run openapi writes them', async t => {
+t.test('README, Documented and assumed: openapi/ is what is served (npm run openapi)', async t => {
   for (const [path, file] of Object.entries(DOCUMENTS)) {
     t.same(JSON.parse(readFileSync(`openapi/${file}`, 'utf8')), documents[path], file)
   }
 })
 
-t.test('GET /openapi.yaml is the same document', async t => {
+t.test('README, Documented and assumed: GET /openapi.yaml is the same document', async t => {
   const { payload, headers } = await app.inject('/openapi.yaml')
   t.match(headers['content-type'], 'application/yaml')
   t.same(parse(payload), service())
 })
 
-t.test('the documents have every route of the server', async t => {
+t.test('README, Documented and assumed: the documents have every route of the server', async t => {
   const other = build(t)
   const routes: string[] = []
   other.addHook('onRoute', ({ method, url, schema }) => {
@@ -42,7 +42,7 @@ t.test('the documents have every route of the server', async t => {
   t.same(operations.map(({ method, path }) => `${method} ${path}`).sort(), routes.sort())
 })
 
-t.test('the first server of a document is the public URL', async t => {
+t.test('README, Documented and assumed: the first server of a document is the public URL', async t => {
   const other = build(t, { publicUrl: () => 'https://sandbox.example/base' })
   for (const path of Object.keys(DOCUMENTS)) {
     const { servers } = (await call(other, 'GET', path)).body
@@ -53,7 +53,7 @@ t.test('the first server of a document is the public URL', async t => {
   }
 })
 
-t.test('a document names its components as the service does', async t => {
+t.test('README, Documented and assumed: a document names its components as the service does', async t => {
   t.equal(service().openapi, '3.1.0')
   const names = [
     'AccessTokenResponse',
@@ -69,7 +69,7 @@ t.test('a document names its components as the service does', async t => {
   t.same(service().components.securitySchemes.bearerAuth.scheme, 'bearer')
 })
 
-t.test('each operation has an id of its own, a summary, a tag that the document describes, and a label', async t => {
+t.test('README, Documented and assumed: each operation has an id, a summary, a tag, and a label', async t => {
   t.equal(new Set(operations.map(({ id }) => id)).size, operations.length)
   t.same(
     operations.map(({ id }) => id).filter(id => !/^[a-z]+[A-Za-z]+$/.test(id)),
@@ -124,24 +124,21 @@ function labelledPlaces(document: Json): [place: string, labelled: Json][] {
   return found
 }
 
-t.test(
-  'every operation, parameter, property, response, header and error code has a label, assumed ones a note',
-  async t => {
-    const all = Object.values(documents).flatMap(labelledPlaces)
-    t.ok(all.length > 3000, `${all.length} places`)
-    t.same(
-      all
-        .filter(([, { 'x-fidelity': label, 'x-fidelity-note': note }]) => {
-          const isOneLine = typeof note === 'string' && note.length > 10 && !note.includes('\n')
-          return label !== 'documented' && !(label === 'assumed' && isOneLine)
-        })
-        .map(([place]) => place),
-      [],
-    )
-  },
-)
+t.test('README, Documented and assumed: all has a label, what is assumed a note', async t => {
+  const all = Object.values(documents).flatMap(labelledPlaces)
+  t.ok(all.length > 3000, `${all.length} places`)
+  t.same(
+    all
+      .filter(([, { 'x-fidelity': label, 'x-fidelity-note': note }]) => {
+        const isOneLine = typeof note === 'string' && note.length > 10 && !note.includes('\n')
+        return label !== 'documented' && !(label === 'assumed' && isOneLine)
+      })
+      .map(([place]) => place),
+    [],
+  )
+})
 
-t.test('every parameter and property has a description: its meaning, and after it the form of a text', async t => {
+t.test('README, Documented and assumed: all has a description, a text its form', async t => {
   const all = Object.values(documents).flatMap(fieldsOf)
   t.ok(all.length > 1000, `${all.length} places`)
   const isDescribed = ([, field]: [string, Json]) => {
@@ -155,7 +152,7 @@ t.test('every parameter and property has a description: its meaning, and after i
   )
 })
 
-t.test('the labels of answers are those of the interface: three contents, the envelope, and Errors 2', async t => {
+t.test('README, Documented and assumed: labels of answers are those of the interface', async t => {
   const documented = operationsOf(service()).flatMap(({ id, responses }) =>
     Object.entries(responses)
       .filter(([status, response]) => response['x-fidelity'] === 'documented' && !/XX$/.test(status))
@@ -181,7 +178,7 @@ t.test('the labels of answers are those of the interface: three contents, the en
   )
 })
 
-t.test('each error response has the codes of its status, and the codes of the catalogue are all in use', async t => {
+t.test('README, Documented and assumed: each response has the codes of its status', async t => {
   const used = new Set<string>()
   for (const { id, responses } of operations) {
     for (const [status, response] of Object.entries(responses)) {
@@ -197,7 +194,7 @@ t.test('each error response has the codes of its status, and the codes of the ca
   t.same([...used].sort(), Object.keys(catalogue).sort())
 })
 
-t.test('every example validates', async t => {
+t.test('README, Documented and assumed: every example validates', async t => {
   let count = 0
   const wrong: string[] = []
   for (const document of Object.values(documents)) {
@@ -230,7 +227,7 @@ t.test('every example validates', async t => {
   t.ok(count > 500, `${count} examples`)
 })
 
-t.test('a request made of examples is answered as documented, with the demo client', async t => {
+t.test('README, Documented and assumed: a request made of examples is answered', async t => {
   const token = await demoToken()
   // Creations and reads come before the operations that end a record.
   const order = ['POST', 'GET', 'PATCH', 'DELETE']
@@ -250,7 +247,7 @@ t.test('a request made of examples is answered as documented, with the demo clie
   }
 })
 
-t.test('a call of the control plane made of examples is answered as documented', async t => {
+t.test('README, Documented and assumed: a call made of examples is answered', async t => {
   const document = documents['/_sandbox/openapi.json']
   const own = build(t)
   const tried = []
@@ -268,7 +265,7 @@ t.test('a call of the control plane made of examples is answered as documented',
   t.ok(tried.length > 25, `${tried.length} calls`)
 })
 
-t.test('GET /docs is a page whose assets come from this server, and its requests are in no log', async t => {
+t.test('README, Documented and assumed: the assets of /docs come from this server', async t => {
   const own = build(t)
   const page = await own.inject('/docs')
   t.equal(page.statusCode, 200)
@@ -290,7 +287,7 @@ t.test('GET /docs is a page whose assets come from this server, and its requests
   t.same(logged, [])
 })
 
-t.test('the documents of /docs say the labels in their descriptions', async t => {
+t.test('README, Documented and assumed: the documents of /docs say the labels in their descriptions', async t => {
   const { paths, components } = (await call(app, 'GET', '/docs/payments-service.json')).body
   const { CollectionListEnvelope, CollectionRequest } = components.schemas
   t.match(

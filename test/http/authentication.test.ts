@@ -25,7 +25,7 @@ const operations = [
   'GET /api/v1/accounts',
 ]
 
-t.test('decisions §3, RFC 6750 §3: missing, unknown and expired tokens are 401 with a challenge', async t => {
+t.test('decisions §3: missing, unknown and expired tokens are 401 with a challenge', async t => {
   const client = await connect(build(t))
   const payoutLinkId = await stock(client)
   const before = await stateOf(client, payoutLinkId)

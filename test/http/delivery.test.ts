@@ -137,22 +137,25 @@ const references = async (client: Client) =>
 for (const kind of ['drop', 'reset'] as const) {
   const cut = kind === 'drop' ? FIN : RST
 
-  t.test(`control plane: ${kind}: no answer; only "after" means that the request was applied`, async t => {
-    const { client, port } = await serve(t)
-    await arm(client, { kind, when: 'before' })
-    t.same(await attempt(port, create(client)), cut)
-    t.same(await references(client), [])
-    await arm(client, { kind, when: 'after' })
-    t.same(await attempt(port, create(client)), cut)
-    t.same(await references(client), ['MND-0001'])
-    t.match((await client.control('GET', '/requests?path=/api/v1/mandates&method=POST&after=4')).body.data, [
-      { status: null, responseHeaders: {}, responseBody: null, faults: [{ id: 'fault-2', kind, when: 'after' }] },
-    ])
-    t.equal((await client.post('/api/v1/mandates', mandate())).body.code, 'DUPLICATE_REFERENCE')
-    await stillServes(t, port)
-  })
+  t.test(
+    `control plane, POST /faults: ${kind}: no answer; only "after" means that the request was applied`,
+    async t => {
+      const { client, port } = await serve(t)
+      await arm(client, { kind, when: 'before' })
+      t.same(await attempt(port, create(client)), cut)
+      t.same(await references(client), [])
+      await arm(client, { kind, when: 'after' })
+      t.same(await attempt(port, create(client)), cut)
+      t.same(await references(client), ['MND-0001'])
+      t.match((await client.control('GET', '/requests?path=/api/v1/mandates&method=POST&after=4')).body.data, [
+        { status: null, responseHeaders: {}, responseBody: null, faults: [{ id: 'fault-2', kind, when: 'after' }] },
+      ])
+      t.equal((await client.post('/api/v1/mandates', mandate())).body.code, 'DUPLICATE_REFERENCE')
+      await stillServes(t, port)
+    },
+  )
 
-  t.test(`control plane: ${kind} works on reads, HEAD, 204, refusals and token requests`, async t => {
+  t.test(`control plane, POST /faults: ${kind} works on reads, HEAD, 204, refusals and token requests`, async t => {
     const { client, port } = await serve(t)
     const [cancel] = await twoToCancel(client)
     const form = 'client_id=acme&client_secret=secret&grant_type=client_credentials'
@@ -180,7 +183,7 @@ async function twoToCancel(client: Client): Promise<[string, string]> {
   return [`/api/v1/payout-links/${await link()}/cancel`, `/api/v1/payout-links/${await link()}/cancel`]
 }
 
-t.test('control plane: truncate: half of the bytes that the head announces, then the end', async t => {
+t.test('control plane, POST /faults: truncate: half of the bytes that the head announces, then the end', async t => {
   const { client, port } = await serve(t)
   await arm(client, { kind: 'truncate' })
   const name = 'Ünïcödé – 東京'
@@ -194,7 +197,7 @@ t.test('control plane: truncate: half of the bytes that the head announces, then
   )
 })
 
-t.test('control plane: truncate of an answer without a body: the head, then the end', async t => {
+t.test('control plane, POST /faults: truncate of an answer without a body: the head, then the end', async t => {
   const { client, port } = await serve(t)
   const [cancel, another] = await twoToCancel(client)
   const head = read(client, 'HEAD /api/v1/mandates/MND-KEPT', { connection: 'close' })
@@ -211,7 +214,7 @@ t.test('control plane: truncate of an answer without a body: the head, then the 
   t.same([none.status, Object.keys(none.headers), none.content], [204, names, ''])
 })
 
-t.test('control plane: garbage is not HTTP, and the end; what was asked for is applied', async t => {
+t.test('control plane, POST /faults: garbage is not HTTP, and the end; what was asked for is applied', async t => {
   const { client, port } = await serve(t)
   await arm(client, { kind: 'garbage' })
   const { text, isEnded, error } = await attempt(port, create(client))
@@ -230,7 +233,7 @@ t.test('control plane: garbage is not HTTP, and the end; what was asked for is a
   t.match(thrown.code, /^HPE_/, "Node's parser refuses it")
 })
 
-t.test('control plane: stale-token is a whole answer, and the connection goes on', async t => {
+t.test('control plane, POST /faults: stale-token is a whole answer, and the connection goes on', async t => {
   const { client, port } = await serve(t)
   await arm(client, { kind: 'stale-token' })
   const connection = await open(port)
@@ -245,7 +248,7 @@ t.test('control plane: stale-token is a whole answer, and the connection goes on
 
 // ------------------------------------------------------------------------------------------------------------ dribble
 
-t.test('control plane: dribble: the body in pieces, so many milliseconds between them', async t => {
+t.test('control plane, POST /faults: dribble: the body in pieces, so many milliseconds between them', async t => {
   const { timers, next, count } = manualTimers()
   const { client, port } = await serve(t, { timers })
   const whole = parse((await attempt(port, read(client, undefined, { connection: 'close' }))).text)
@@ -284,7 +287,7 @@ t.test('control plane: dribble: the body in pieces, so many milliseconds between
 
 // ------------------------------------------------------------------------------------------------------------- delays
 
-t.test('control plane: delay: the answer is late by so much; what was asked for is applied at once', async t => {
+t.test('control plane, POST /faults: delay: the answer is late, the effect is not', async t => {
   const { timers, next, count } = manualTimers()
   const { client, port } = await serve(t, { timers })
   await arm(client, { kind: 'delay', ms: 1500 })
@@ -299,7 +302,7 @@ t.test('control plane: delay: the answer is late by so much; what was asked for 
   connection.end()
 })
 
-t.test('control plane: delays add up to one wait, and go with all that else happens', async t => {
+t.test('control plane, POST /faults: delays add up to one wait, and go with all that else happens', async t => {
   const effects: Effect[] = [
     { kind: 'error', status: 500 },
     { kind: 'drop', when: 'before' },
@@ -338,7 +341,7 @@ t.test('control plane: delays add up to one wait, and go with all that else happ
 
 // ------------------------------------------------------------------------------------------------------------ closing
 
-t.test('control plane: a server that closes gives late answers at once, and ends', async t => {
+t.test('control plane, POST /faults: a server that closes gives late answers at once, and ends', async t => {
   const { client, port, app } = await serve(t, { timers: createTimers() })
   await arm(client, { kind: 'delay', ms: 300_000 }, { times: 2, match: { method: 'POST' } })
   const connections = [await open(port), await open(port)]
@@ -353,7 +356,7 @@ t.test('control plane: a server that closes gives late answers at once, and ends
   await closing
 })
 
-t.test('control plane: a server that closes sends the rest of what dribbles at once, and ends', async t => {
+t.test('control plane, POST /faults: a server that closes sends what dribbles at once, and ends', async t => {
   const { timers, next } = manualTimers()
   const { client, port, app } = await serve(t, { timers })
   await arm(client, { kind: 'dribble', ms: 300_000 })
@@ -387,7 +390,7 @@ function onMockedClock(t: Test) {
   }
 }
 
-t.test('control plane: a wait does its work when it is over, not before, and once', async t => {
+t.test('control plane, POST /faults: a wait does its work when it is over, not before, and once', async t => {
   const { timers, done, note, pass } = onMockedClock(t)
   timers.later(200, note('second'))
   timers.later(100, note('first'))
@@ -401,7 +404,7 @@ t.test('control plane: a wait does its work when it is over, not before, and onc
   t.same(done, ['first', 'second'])
 })
 
-t.test('control plane: when the server closes, all waits are over, in their order', async t => {
+t.test('control plane, POST /faults: when the server closes, all waits are over, in their order', async t => {
   const { timers, done, note, pass } = onMockedClock(t)
   timers.later(300_000, note('first'))
   timers.later(100, note('second'))

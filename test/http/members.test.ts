@@ -234,7 +234,7 @@ t.test(
   },
 )
 
-t.test('the bodies of the table are accepted, and each member of a new record is answered', async t => {
+t.test('interface, Resources and their fields: each member of a new record is answered', async t => {
   const { send } = await prepare(t)
   for (const one of endpoints.filter(({ url }) => url.startsWith('/api'))) {
     const { status, body } = await send(one, one.body)
@@ -243,7 +243,7 @@ t.test('the bodies of the table are accepted, and each member of a new record is
   }
 })
 
-t.test('the bodies of the table have every member of the schemas of new records', async t => {
+t.test('interface, Resources and their fields: the table has every member of the schemas', async t => {
   const app = build(t)
   const members: Record<string, string[]> = {}
   app.addHook('onRoute', ({ method, url, schema }) => {

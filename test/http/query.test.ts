@@ -240,7 +240,7 @@ t.test('decisions §1: every operation that reads JSON hints at unknown members,
   )
 })
 
-t.test('control plane: an unknown parameter or member is 400 under /_sandbox', async t => {
+t.test('control plane, Reference: an unknown parameter or member is 400 under /_sandbox', async t => {
   const client = await connect(build(t))
   await holds(
     t,

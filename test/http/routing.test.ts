@@ -73,31 +73,28 @@ t.test('decisions §1: HEAD has the status and the headers of GET, and no conten
   }
 })
 
-t.test(
-  'interface, Errors 1: every other path is 404: trailing slash, case, encoded slash, normalised path',
-  async t => {
-    const client = await connect(build(t))
-    const payoutLinkId = await stock(client)
-    const before = await stateOf(client, payoutLinkId)
-    const urls = paths.flatMap(([path]) => [`${path}/`, `/x${path}`, `${path}/more/still/more`])
-    urls.push('/', '/?client=acme', '/api', '/api/v1', '/api/v1/', '/api/v2/mandates', '/api/v1/mandateS')
-    urls.push('/api/v1/mandates;v=1', '/api/v1/mandates%3Flimit=1', '/api%2Fv1/mandates', '/_sandbox/nowhere')
-    urls.push('/constructor', '/__proto__', '/nowhere/%zz', '/api/v1/mandates/MND%2F0001%zz')
-    const slashed = ['/', '%2F', '%2f'].flatMap(slash => [
-      `GET /api/v1/mandates/MND${slash}0001`,
-      `DELETE /api/v1/mandates/MND-0001${slash}`,
-      `DELETE /api/v1/mandates/${slash}MND-0001`,
-      `PATCH /api/v1/bills/INV${slash}2026-001`,
-      `OPTIONS /api/v1/mandates/MND${slash}0001`,
-      `PATCH /api/v1/payout-links/${payoutLinkId}${slash}/cancel`,
-      `PATCH /api/v1/payout-links/${payoutLinkId.slice(0, 4)}${slash}${payoutLinkId.slice(4)}/cancel`,
-      `POST /_sandbox/mandates/MND-0001${slash}${slash}cancel?client=acme`,
-    ])
-    const all = [...urls.map(url => `GET ${url}`), ...slashed]
-    await holds(t, each(all, '404 ROUTE_NOT_FOUND null'), sendLine(client, { body: { cancellationComment: 'no' } }))
-    t.same(await stateOf(client, payoutLinkId), before)
-  },
-)
+t.test('interface, Errors: every other path is 404: trailing slash, case, encoded slash, normalised path', async t => {
+  const client = await connect(build(t))
+  const payoutLinkId = await stock(client)
+  const before = await stateOf(client, payoutLinkId)
+  const urls = paths.flatMap(([path]) => [`${path}/`, `/x${path}`, `${path}/more/still/more`])
+  urls.push('/', '/?client=acme', '/api', '/api/v1', '/api/v1/', '/api/v2/mandates', '/api/v1/mandateS')
+  urls.push('/api/v1/mandates;v=1', '/api/v1/mandates%3Flimit=1', '/api%2Fv1/mandates', '/_sandbox/nowhere')
+  urls.push('/constructor', '/__proto__', '/nowhere/%zz', '/api/v1/mandates/MND%2F0001%zz')
+  const slashed = ['/', '%2F', '%2f'].flatMap(slash => [
+    `GET /api/v1/mandates/MND${slash}0001`,
+    `DELETE /api/v1/mandates/MND-0001${slash}`,
+    `DELETE /api/v1/mandates/${slash}MND-0001`,
+    `PATCH /api/v1/bills/INV${slash}2026-001`,
+    `OPTIONS /api/v1/mandates/MND${slash}0001`,
+    `PATCH /api/v1/payout-links/${payoutLinkId}${slash}/cancel`,
+    `PATCH /api/v1/payout-links/${payoutLinkId.slice(0, 4)}${slash}${payoutLinkId.slice(4)}/cancel`,
+    `POST /_sandbox/mandates/MND-0001${slash}${slash}cancel?client=acme`,
+  ])
+  const all = [...urls.map(url => `GET ${url}`), ...slashed]
+  await holds(t, each(all, '404 ROUTE_NOT_FOUND null'), sendLine(client, { body: { cancellationComment: 'no' } }))
+  t.same(await stateOf(client, payoutLinkId), before)
+})
 
 t.test('decisions §1: a 404 names the path that is near', async t => {
   const app = build(t)
@@ -189,7 +186,7 @@ t.test('decisions §1: a path value of another pattern or length is 400, however
   t.same(await stateOf(client, payoutLinkId), before)
 })
 
-t.test('interface, Errors 2: path values at the ends of their lengths are looked up', async t => {
+t.test('interface, Errors: path values at the ends of their lengths are looked up', async t => {
   const client = await connect(build(t))
   const wanted: Case[] = []
   for (const value of ['x'.repeat(5), 'x'.repeat(50), '-----', 'constructor']) {
@@ -212,14 +209,14 @@ t.test('decisions §2: bad percent-encoding of a path value is MALFORMED_REQUEST
   await holds(t, each(values, '400 MALFORMED_REQUEST null'), value => client.get(`/api/v1/mandates/${value}`))
 })
 
-t.test('RFC 3986 §6.2.2.2: an encoded letter is that letter, in fixed text and in values', async t => {
+t.test('decisions §1: an encoded letter is that letter, in fixed text and in values', async t => {
   const client = await connect(build(t))
   await stock(client)
   t.equal((await client.get('/api/v1/%6Dandates/MND%2D0001')).body.mandateReference, 'MND-0001')
   t.same(listed((await client.send('PUT', '/api/v1/%6Dandates')).headers.allow), ['GET', 'HEAD', 'OPTIONS', 'POST'])
 })
 
-t.test('RFC 9112 §3.2: request targets on the wire', async t => {
+t.test('decisions §1: request targets on the wire', async t => {
   const app = build(t)
   const { token } = await connect(app)
   const port = await listen(app)
@@ -243,7 +240,7 @@ t.test('RFC 9112 §3.2: request targets on the wire', async t => {
   )
 })
 
-t.test('RFC 9110 §9.3.2: an answer to HEAD has no content on the wire', async t => {
+t.test('decisions §1: an answer to HEAD has no content on the wire', async t => {
   const port = await listen(build(t))
   const connection = await open(port)
   const actual: unknown[] = []

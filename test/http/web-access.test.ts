@@ -276,7 +276,7 @@ t.test('control plane, SANDBOX_CORS_ORIGINS: opens the API to its origins, and n
   )
 })
 
-t.test('decisions §1: with SANDBOX_CORS_ORIGINS, OPTIONS, 404 and 405 are as without', async t => {
+t.test('README, SANDBOX_CORS_ORIGINS: OPTIONS, 404 and 405 are as without', async t => {
   const app = build(t, { corsOrigins: [SHOP] })
   const options = await call(app, 'OPTIONS', '/api/v1/mandates', { headers: { origin: SHOP } })
   t.match(options, { status: 204, headers: { allow: 'GET, HEAD, OPTIONS, POST', 'access-control-allow-origin': SHOP } })
@@ -295,7 +295,7 @@ t.test('decisions §1: with SANDBOX_CORS_ORIGINS, OPTIONS, 404 and 405 are as wi
 
 // ------------------------------------------------------------------------------------------------------------ Host
 
-t.test('RFC 9112 §3.2: two Host headers, or one that is not a host, are 400', async t => {
+t.test('decisions §1: two Host headers, or one that is not a host, are 400', async t => {
   const port = await listen(build(t))
   const headers = { connection: 'close' }
   const hosts = ['a b', 'a@b', 'http://a', 'a/b', 'a:b', 'a:99999', '[::1', '256.256.256.256', 'a,b c', '<script>']
@@ -312,7 +312,7 @@ t.test('RFC 9112 §3.2: two Host headers, or one that is not a host, are 400', a
 
 // --------------------------------------------------------------------------------------------------------- metadata
 
-t.test('decisions §3, RFC 8414: metadata names the token endpoint under the name that the client used', async t => {
+t.test('decisions §3: metadata names the token endpoint under the name that the client used', async t => {
   const app = build(t, { publicUrl: () => 'https://pay.example.com/sandbox' })
   const metadata = (host: string) => call(app, 'GET', '/.well-known/oauth-authorization-server', { headers: { host } })
   for (const [host, issuer] of [

@@ -10,7 +10,8 @@ import { api, create, RECORDS, refusal, WAYS } from './helper.js'
 
 /** One test for each way to get hold of a sandbox. */
 function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>) {
-  for (const { name, open } of WAYS) t.test(`library, ${name}: ${title}`, async t => test(t, await open(t)))
+  for (const { name, open } of WAYS)
+    t.test(`README, In your tests: ${name}: ${title}`, async t => test(t, await open(t)))
 }
 
 both('url, clientId and clientSecret are what an application needs', async (t, { url, clientId, clientSecret }) => {
@@ -375,36 +376,33 @@ async function callAll(value: object, ...args: unknown[]): Promise<void> {
   }
 }
 
-t.test(
-  'library: a method for every call that acts on a client, and for every creation and list of the API',
-  async t => {
-    const { url } = await create(t)
-    const read = async (path: string) => (await fetch(`${url}${path}`)).json()
-    const { routes } = (await read('/_sandbox')) as { routes: { method: string; path: string }[] }
-    const { paths } = (await read('/openapi.json')) as { paths: Record<string, object> }
+t.test('README, In your tests: a method for every call, creation and list', async t => {
+  const { url } = await create(t)
+  const read = async (path: string) => (await fetch(`${url}${path}`)).json()
+  const { routes } = (await read('/_sandbox')) as { routes: { method: string; path: string }[] }
+  const { paths } = (await read('/openapi.json')) as { paths: Record<string, object> }
 
-    const asked = new Set<string>()
-    t.capture(globalThis, 'fetch', async (input: string, { method }: RequestInit) => {
-      asked.add(`${method} ${new URL(input).pathname}`)
-      return Response.json({ data: [{ seq: 1 }], last: 2, removed: 0, matched: true })
-    })
-    const { close, ...sandbox } = createClient({ url, clientId: 'app', clientSecret: 'secret' })
-    await callAll(sandbox, 'REFERENCE', {})
-    await sandbox.settings()
-    const calls = [...asked].sort()
-    t.same(
-      calls.filter(name => name.includes(' /_sandbox')),
-      routes
-        .map(({ method, path }) => `${method} ${path.replace(':clientId', 'app').replace(/:\w+/, 'REFERENCE')}`)
-        .filter(name => !NOT_OF_A_CLIENT.includes(name))
-        .sort(),
-    )
-    t.same(
-      calls.filter(name => /^(GET|POST) \/api\/v1\/[\w-]+$/.test(name)),
-      Object.entries(paths)
-        .filter(([path]) => /^\/api\/v1\/[\w-]+$/.test(path))
-        .flatMap(([path, methods]) => Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`))
-        .sort(),
-    )
-  },
-)
+  const asked = new Set<string>()
+  t.capture(globalThis, 'fetch', async (input: string, { method }: RequestInit) => {
+    asked.add(`${method} ${new URL(input).pathname}`)
+    return Response.json({ data: [{ seq: 1 }], last: 2, removed: 0, matched: true })
+  })
+  const { close, ...sandbox } = createClient({ url, clientId: 'app', clientSecret: 'secret' })
+  await callAll(sandbox, 'REFERENCE', {})
+  await sandbox.settings()
+  const calls = [...asked].sort()
+  t.same(
+    calls.filter(name => name.includes(' /_sandbox')),
+    routes
+      .map(({ method, path }) => `${method} ${path.replace(':clientId', 'app').replace(/:\w+/, 'REFERENCE')}`)
+      .filter(name => !NOT_OF_A_CLIENT.includes(name))
+      .sort(),
+  )
+  t.same(
+    calls.filter(name => /^(GET|POST) \/api\/v1\/[\w-]+$/.test(name)),
+    Object.entries(paths)
+      .filter(([path]) => /^\/api\/v1\/[\w-]+$/.test(path))
+      .flatMap(([path, methods]) => Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`))
+      .sort(),
+  )
+})

@@ -24,7 +24,7 @@ const CREATED: readonly Event[] = [
 const states = (events: readonly Event[]) => events.map(({ to }) => to)
 
 for (const { name, open } of WAYS) {
-  t.test(`library, ${name}: events.list tells all, or what a filter is for`, async t => {
+  t.test(`README, In your tests: ${name}: events.list tells all, or what a filter is for`, async t => {
     const sandbox = await open(t)
     const { events } = sandbox
     await make(sandbox)
@@ -40,7 +40,7 @@ for (const { name, open } of WAYS) {
     t.match(await refusal(events.list({ kind })), { code: 'INVALID_QUERY_PARAMETER', field: 'kind', status: 400 })
   })
 
-  t.test(`library, ${name}: events.next gives each event once, for each filter by itself`, async t => {
+  t.test(`README, In your tests: ${name}: events.next gives each event once, for each filter by itself`, async t => {
     const sandbox = await open(t)
     const { events } = sandbox
     await make(sandbox)
@@ -55,7 +55,7 @@ for (const { name, open } of WAYS) {
     t.match(await events.next(), { seq: 2 }, 'and the filter goes on from there')
   })
 
-  t.test(`library, ${name}: events.next waits for what comes`, async t => {
+  t.test(`README, In your tests: ${name}: events.next waits for what comes`, async t => {
     const sandbox = await open(t)
     const { events } = sandbox
     await make(sandbox)
@@ -65,7 +65,7 @@ for (const { name, open } of WAYS) {
     t.match(await settled, { reference: 'COL-0001', from: 'PROCESSING', to: 'SETTLED' })
   })
 
-  t.test(`library, ${name}: events.next does not wait for ever, and says what is missing`, async t => {
+  t.test(`README, In your tests: ${name}: events.next does not wait for ever, and says what is missing`, async t => {
     const sandbox = await open(t)
     const { events, clock } = sandbox
     const atOnce = { timeoutSeconds: 0 }
@@ -80,7 +80,7 @@ for (const { name, open } of WAYS) {
     t.equal((await refusal(events.next({}, atOnce))).message, 'No new event within 0 s.')
   })
 
-  t.test(`library, ${name}: events.next starts again after a reset`, async t => {
+  t.test(`README, In your tests: ${name}: events.next starts again after a reset`, async t => {
     const sandbox = await open(t)
     const { events } = sandbox
     await make(sandbox)
@@ -93,7 +93,7 @@ for (const { name, open } of WAYS) {
     t.match(await events.next({ kind: 'collection' }), { seq: 2 })
   })
 
-  t.test(`library, ${name}: events.stream tells what has been, then what comes, until one breaks off`, async t => {
+  t.test(`README, In your tests: ${name}: events.stream tells what has been, then what comes`, async t => {
     const sandbox = await open(t)
     await make(sandbox)
     const seen: Event[] = []
@@ -108,7 +108,7 @@ for (const { name, open } of WAYS) {
     await sandbox.clock.get()
   })
 
-  t.test(`library, ${name}: events.stream: filters, and where to begin`, async t => {
+  t.test(`README, In your tests: ${name}: events.stream: filters, and where to begin`, async t => {
     const sandbox = await open(t)
     await make(sandbox)
     await sandbox.clock.advance({ by: 'P10D' })
@@ -121,7 +121,7 @@ for (const { name, open } of WAYS) {
     t.equal(await first({ to: 'SETTLED' }), 5)
   })
 
-  t.test(`library, ${name}: events.stream continues after a reset`, async t => {
+  t.test(`README, In your tests: ${name}: events.stream continues after a reset`, async t => {
     const sandbox = await open(t)
     await make(sandbox)
     const stream = sandbox.events.stream({ kind: 'mandate' })
@@ -134,7 +134,7 @@ for (const { name, open } of WAYS) {
     await stream.return?.()
   })
 
-  t.test(`library, ${name}: events.stream ends with the signal that it is given`, async t => {
+  t.test(`README, In your tests: ${name}: events.stream ends with the signal that it is given`, async t => {
     const sandbox = await open(t)
     await make(sandbox)
     const controller = new AbortController()
@@ -147,14 +147,14 @@ for (const { name, open } of WAYS) {
     t.match(await sandbox.events.stream({}, { signal }).next(), { done: true }, 'one that is aborted already')
   })
 
-  t.test(`library, ${name}: events.stream is refused as any call`, async t => {
+  t.test(`README, In your tests: ${name}: events.stream is refused as any call`, async t => {
     const sandbox = await open(t)
     const kind = 'payment' as 'bill'
     t.match(await refusal(sandbox.events.stream({ kind }).next()), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
   })
 }
 
-t.test(`library: events.list goes through all pages`, async t => {
+t.test(`README, In your tests: events.list goes through all pages`, async t => {
   const sandbox = await create(t)
   const [mandate] = RECORDS.mandates
   const count = 2001
@@ -203,7 +203,7 @@ const page =
   (response: ServerResponse) =>
     void response.end(JSON.stringify({ data, last }))
 
-t.test(`library: events.next asks again while there is time, and looks only at what is new`, async t => {
+t.test(`README, In your tests: events.next asks again while there is time, and looks only at what is new`, async t => {
   const { sandbox, queries } = await standIn(
     t,
     page(7, event(3, { to: 'EXPIRED' })),
@@ -222,7 +222,7 @@ t.test(`library: events.next asks again while there is time, and looks only at w
   ])
 })
 
-t.test(`library: events.next waits 4 s unless one says otherwise, in whole seconds`, async t => {
+t.test(`README, In your tests: events.next waits 4 s unless one says otherwise, in whole seconds`, async t => {
   const { sandbox, queries } = await standIn(t, page(1, event(1)), page(2, event(2)))
   await sandbox.events.next()
   await sandbox.events.next({}, { timeoutSeconds: 2.9 })
@@ -232,7 +232,7 @@ t.test(`library: events.next waits 4 s unless one says otherwise, in whole secon
   ])
 })
 
-t.test(`library: events.stream puts together what comes in pieces, be it in the midst of a letter`, async t => {
+t.test(`README, In your tests: events.stream puts together what comes in pieces`, async t => {
   const text = message(event(2, { reference: 'MND-Müller' }))
   const bytes = Buffer.from(text)
   const cut = Buffer.from(text.slice(0, text.indexOf('ü'))).length + 1
@@ -247,7 +247,7 @@ t.test(`library: events.stream puts together what comes in pieces, be it in the 
   t.match(await stream.next(), { value: { seq: 2, reference: 'MND-Müller' } })
 })
 
-t.test(`library: events.stream goes on where it was cut off`, async t => {
+t.test(`README, In your tests: events.stream goes on where it was cut off`, async t => {
   const { sandbox, queries } = await standIn(
     t,
     response => void response.end(`: hello\n\n${message(event(1))}`),
@@ -271,7 +271,7 @@ t.test(`library: events.stream goes on where it was cut off`, async t => {
   )
 })
 
-t.test(`library: events.stream does not come again where it gets nowhere`, async t => {
+t.test(`README, In your tests: events.stream does not come again where it gets nowhere`, async t => {
   const { sandbox, queries } = await standIn(t, response => void response.end(': hello\n\n'))
   const error = await refusal(sandbox.events.stream().next())
   t.match(error, { code: 'UNREACHABLE', message: /ended/ })

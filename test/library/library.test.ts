@@ -12,7 +12,7 @@ import { ADMIN_TOKEN, api, create, RECORDS, refusal } from './helper.js'
 
 // ------------------------------------------------------------------------------------------------------ createSandbox
 
-t.test(`library: createSandbox needs nothing: a running clock, an empty world, a client of its own`, async t => {
+t.test(`README, In your tests: createSandbox needs nothing`, async t => {
   const before = Date.now()
   const sandbox = await createSandbox()
   t.teardown(() => sandbox.close())
@@ -23,7 +23,7 @@ t.test(`library: createSandbox needs nothing: a running clock, an empty world, a
   t.match(await sandbox.state(), { mandates: [], bills: [], settings: { mandateActivation: 'automatic' } })
 })
 
-t.test(`library: createSandbox adds no listener for signals`, async t => {
+t.test(`README, In your tests: createSandbox adds no listener for signals`, async t => {
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'beforeExit']
   const listeners = () => names.map(name => process.listenerCount(name))
   const before = listeners()
@@ -32,7 +32,7 @@ t.test(`library: createSandbox adds no listener for signals`, async t => {
   t.same(listeners(), before)
 })
 
-t.test(`library: many at once in one process, each with a world of its own`, async t => {
+t.test(`README, In your tests: many at once in one process, each with a world of its own`, async t => {
   const sandboxes = await Promise.all(Array.from({ length: 20 }, () => create(t)))
   t.equal(new Set(sandboxes.map(({ url }) => url)).size, 20)
   await Promise.all(
@@ -49,27 +49,24 @@ t.test(`library: many at once in one process, each with a world of its own`, asy
   }
 })
 
-t.test(
-  `library: the same seed gives the same ids and tokens, and it is the same unless one says otherwise`,
-  async t => {
-    const outcome = async (options: SandboxOptions) => {
-      const sandbox = await create(t, options)
-      const token = await sandbox.token()
-      const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
-      const { body } = await api(sandbox, 'POST', '/payout-links', link, { token })
-      t.ok(body.url.startsWith(`${sandbox.url}/`), 'a payout link points here')
-      return [token, body.payoutLinkId]
-    }
-    const usual = await outcome({})
-    t.same(await outcome({}), usual)
-    const other = await outcome({ seed: 'another' })
-    t.same(await outcome({ seed: 'another' }), other)
-    t.not(other[0], usual[0])
-    t.not(other[1], usual[1])
-  },
-)
+t.test(`README, In your tests: the same seed, which is the default, gives the same ids and tokens`, async t => {
+  const outcome = async (options: SandboxOptions) => {
+    const sandbox = await create(t, options)
+    const token = await sandbox.token()
+    const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+    const { body } = await api(sandbox, 'POST', '/payout-links', link, { token })
+    t.ok(body.url.startsWith(`${sandbox.url}/`), 'a payout link points here')
+    return [token, body.payoutLinkId]
+  }
+  const usual = await outcome({})
+  t.same(await outcome({}), usual)
+  const other = await outcome({ seed: 'another' })
+  t.same(await outcome({ seed: 'another' }), other)
+  t.not(other[0], usual[0])
+  t.not(other[1], usual[1])
+})
 
-t.test(`library: clock: an instant at which the clock stands; real: it runs`, async t => {
+t.test(`README, In your tests: clock: an instant at which the clock stands; real: it runs`, async t => {
   t.same(await (await create(t, { clock: '2031-02-03T04:05:06Z' })).clock.get(), {
     now: '2031-02-03T04:05:06Z',
     mode: 'frozen',
@@ -78,7 +75,7 @@ t.test(`library: clock: an instant at which the clock stands; real: it runs`, as
   t.match(await (await create(t, { clock: 'real' })).clock.get(), { mode: 'running' })
 })
 
-t.test(`library: clientId, clientSecret and fixture are those of the sandbox's own client`, async t => {
+t.test(`README, In your tests: clientId, clientSecret and fixture are those of the sandbox's own client`, async t => {
   const sandbox = await create(t, { clientId: 'shop.test', clientSecret: 'shh', fixture: 'demo' })
   t.match(sandbox, { clientId: 'shop.test', clientSecret: 'shh' })
   t.ok((await api(sandbox, 'GET', '/mandates')).body.totalCount > 5)
@@ -87,7 +84,7 @@ t.test(`library: clientId, clientSecret and fixture are those of the sandbox's o
   t.match(await refusal(wrong), { code: 'INVALID_CLIENT', field: 'client_id', status: 401 })
 })
 
-t.test(`library: settings are those that a reset comes back to, in forks, too`, async t => {
+t.test(`README, In your tests: settings are those that a reset comes back to, in forks, too`, async t => {
   const settings = { mandateActivation: 'manual', allowedOrigins: ['https://shop.example'] } as const
   const sandbox = await create(t, { settings: { ...settings, allowedOrigins: [...settings.allowedOrigins] } })
   const fork = await sandbox.fork()
@@ -99,7 +96,7 @@ t.test(`library: settings are those that a reset comes back to, in forks, too`, 
   }
 })
 
-t.test(`library: tokenLifetime, in seconds of the client's clock`, async t => {
+t.test(`README, In your tests: tokenLifetime, in seconds of the client's clock`, async t => {
   const sandbox = await create(t, { tokenLifetime: 60 })
   const token = await sandbox.token()
   await sandbox.clock.advance({ by: 'PT59S' })
@@ -108,7 +105,7 @@ t.test(`library: tokenLifetime, in seconds of the client's clock`, async t => {
   t.equal((await api(sandbox, 'GET', '/mandates', undefined, { token })).body.code, 'EXPIRED_TOKEN')
 })
 
-t.test(`library: fixtures: a folder beside the package's own`, async t => {
+t.test(`README, In your tests: fixtures: a folder beside the package's own`, async t => {
   const folder = t.testdir({ 'story.json': JSON.stringify({ mandates: [mandate({ createdAt: '{{now-P3D}}' })] }) })
   const sandbox = await create(t, { fixtures: folder, fixture: 'story' })
   t.match(await sandbox.mandates.explain('MND-0001'), { record: { createdAt: '2026-10-30T09:00:00Z' } })
@@ -118,7 +115,7 @@ t.test(`library: fixtures: a folder beside the package's own`, async t => {
   t.match(await running.seed('story'), { added: { mandates: 1 } })
 })
 
-t.test(`library: port; one that is taken is refused as such`, async t => {
+t.test(`README, In your tests: port; one that is taken is refused as such`, async t => {
   const port = await freePort()
   const first = await create(t, { port })
   t.equal(first.url, `http://127.0.0.1:${port}`)
@@ -127,7 +124,7 @@ t.test(`library: port; one that is taken is refused as such`, async t => {
   t.equal((await create(t, { port })).url, first.url, 'and free again')
 })
 
-t.test(`library: adminToken is asked for by the control plane, and not needed by the application`, async t => {
+t.test(`README, In your tests: adminToken is for the control plane, not for the API`, async t => {
   const sandbox = await create(t, { adminToken: ADMIN_TOKEN })
   t.equal((await fetch(`${sandbox.url}/_sandbox/clock?client=app`)).status, 401)
   t.match(await sandbox.clock.get(), { now: MONDAY })
@@ -136,7 +133,7 @@ t.test(`library: adminToken is asked for by the control plane, and not needed by
   t.notOk(tokenRequest?.headers.authorization, 'only the control plane gets the token')
 })
 
-t.test(`library: bounds of the request log, the recording and the number of clients`, async t => {
+t.test(`README, In your tests: bounds of the request log, the recording and the number of clients`, async t => {
   const sandbox = await create(t, { bounds: { requestLogEntries: 2, recordingBytes: 0, maxTenants: 3 } })
   for (const _ of Array(3).keys()) await sandbox.token()
   t.same(
@@ -154,7 +151,7 @@ t.test(`library: bounds of the request log, the recording and the number of clie
   }
 })
 
-t.test(`library: an option that is not allowed is named, with what is`, async t => {
+t.test(`README, In your tests: an option that is not allowed is named, with what is`, async t => {
   const folder = t.testdir({
     broken: { 'story.json': '{' },
     bill: { 'story.json': JSON.stringify({ bills: [{}] }) },
@@ -188,7 +185,7 @@ t.test(`library: an option that is not allowed is named, with what is`, async t 
   }
 })
 
-t.test(`library: settings that are not allowed are refused, and the server ends`, async t => {
+t.test(`README, In your tests: settings that are not allowed are refused, and the server ends`, async t => {
   const port = await freePort()
   const settings = { mandateActivation: 'never' as 'manual' }
   t.match(await refusal(createSandbox({ port, settings })), { code: 'INVALID_FIELD', field: 'mandateActivation' })
@@ -197,7 +194,7 @@ t.test(`library: settings that are not allowed are refused, and the server ends`
 
 // ----------------------------------------------------------------------------------------------------- connectSandbox
 
-t.test(`library: connectSandbox takes hold of sandbox-client unless one says otherwise`, async t => {
+t.test(`README, In your tests: connectSandbox takes hold of sandbox-client unless one says otherwise`, async t => {
   const { url } = await create(t)
   for (const given of [url, `${url}/`, new URL(url)]) {
     const sandbox = await connectSandbox({ url: given })
@@ -207,7 +204,7 @@ t.test(`library: connectSandbox takes hold of sandbox-client unless one says oth
   }
 })
 
-t.test(`library: connectSandbox registers a client that is not there, and leaves no trace of it`, async t => {
+t.test(`README, In your tests: connectSandbox registers a client, and leaves no trace of it`, async t => {
   const { url } = await create(t)
   const first = await connectSandbox({ url, clientId: 'job-1', clientSecret: 'shh' })
   t.same(await first.requests.list(), [])
@@ -223,7 +220,7 @@ t.test(`library: connectSandbox registers a client that is not there, and leaves
   t.ok(await again.token())
 })
 
-t.test('connectSandbox with a wrong secret rejects at once, and leaves no trace', async t => {
+t.test('README, In your tests: connectSandbox with a wrong secret rejects at once, and leaves no trace', async t => {
   const sandbox = await create(t)
   await sandbox.faults.arm({ effect: { kind: 'garbage' } })
   const state = await sandbox.state()
@@ -240,7 +237,7 @@ t.test('connectSandbox with a wrong secret rejects at once, and leaves no trace'
   t.same(await sandbox.state(), state)
 })
 
-t.test(`library: connectSandbox is refused where it could not work`, async t => {
+t.test(`README, In your tests: connectSandbox is refused where it could not work`, async t => {
   const { url } = await create(t, { adminToken: ADMIN_TOKEN })
   const refused = { name: 'SandboxError', code: 'ADMIN_TOKEN_REQUIRED', field: 'authorization', status: 401 }
   t.match(await refusal(connectSandbox({ url })), refused)
@@ -257,7 +254,7 @@ t.test(`library: connectSandbox is refused where it could not work`, async t => 
   t.match(await refusal(connectSandbox({ url: 'nowhere' })), { code: 'UNREACHABLE', message: /nowhere/ })
 })
 
-t.test(`library: what is no sandbox is told from one`, async t => {
+t.test(`README, In your tests: what is no sandbox is told from one`, async t => {
   let answer = { status: 200, body: '<html>' }
   const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.body))
   server.listen(0, '127.0.0.1')
@@ -280,7 +277,7 @@ t.test(`library: what is no sandbox is told from one`, async t => {
   t.match(await refusal(connectSandbox({ url })), { code: 'TEAPOT', field: null, status: 418, message: 'I am one' })
 })
 
-t.test(`library: an answer that breaks off is no answer`, async t => {
+t.test(`README, In your tests: an answer that breaks off is no answer`, async t => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('{"now"')
     response.socket?.end()
@@ -297,26 +294,23 @@ t.test(`library: an answer that breaks off is no answer`, async t => {
 /** Long enough for a slow machine, and short of whatever a test of closing waits for. */
 const PROMPTLY = { timeout: 15_000 }
 
-t.test(
-  `library: close ends the server; from then on every call is refused, and closing again does no harm`,
-  async t => {
-    const sandbox = await create(t)
-    const fork = await sandbox.fork()
-    const other = await connectSandbox({ url: sandbox.url })
-    await Promise.all([sandbox.close(), sandbox.close()])
-    for (const client of [sandbox, fork]) {
-      const error = await refusal(client.clock.get())
-      t.match(error, { name: 'SandboxError', code: 'CLOSED', field: null, status: null })
-      t.match(await refusal(client.token()), { code: 'CLOSED' })
-      t.match(await refusal(client.events.next()), { code: 'CLOSED' })
-    }
-    t.match(await refusal(other.clock.get()), { code: 'UNREACHABLE' })
-    await sandbox.close()
-    await fork.close()
-  },
-)
+t.test(`README, In your tests: close ends the server, and may be called again`, async t => {
+  const sandbox = await create(t)
+  const fork = await sandbox.fork()
+  const other = await connectSandbox({ url: sandbox.url })
+  await Promise.all([sandbox.close(), sandbox.close()])
+  for (const client of [sandbox, fork]) {
+    const error = await refusal(client.clock.get())
+    t.match(error, { name: 'SandboxError', code: 'CLOSED', field: null, status: null })
+    t.match(await refusal(client.token()), { code: 'CLOSED' })
+    t.match(await refusal(client.events.next()), { code: 'CLOSED' })
+  }
+  t.match(await refusal(other.clock.get()), { code: 'UNREACHABLE' })
+  await sandbox.close()
+  await fork.close()
+})
 
-t.test(`library: to close a connection or a fork leaves the server as it is`, async t => {
+t.test(`README, In your tests: to close a connection or a fork leaves the server as it is`, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'other' })
   const fork = await other.fork()
@@ -330,13 +324,13 @@ t.test(`library: to close a connection or a fork leaves the server as it is`, as
   t.match(await (await connectSandbox({ url: sandbox.url, clientId: fork.clientId })).clock.get(), { now: MONDAY })
 })
 
-t.test(`library: await using closes it`, async t => {
+t.test(`README, In your tests: await using closes it`, async t => {
   const sandbox = await createSandbox()
   await sandbox[Symbol.asyncDispose]()
   t.match(await refusal(sandbox.clock.get()), { code: 'CLOSED' })
 })
 
-t.test(`library: close does not wait for those who wait for events`, PROMPTLY, async t => {
+t.test(`README, In your tests: close does not wait for those who wait for events`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   const port = Number(new URL(sandbox.url).port)
@@ -352,7 +346,7 @@ t.test(`library: close does not wait for those who wait for events`, PROMPTLY, a
   t.equal(await raw.read(), undefined, 'and its connection ends')
 })
 
-t.test(`library: close does not wait for streams; they end`, PROMPTLY, async t => {
+t.test(`README, In your tests: close does not wait for streams; they end`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)
@@ -370,7 +364,7 @@ t.test(`library: close does not wait for streams; they end`, PROMPTLY, async t =
   t.same(await own.next(), { done: true, value: undefined })
 })
 
-t.test(`library: close delivers at once what a fault delays`, PROMPTLY, async t => {
+t.test(`README, In your tests: close delivers at once what a fault delays`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const token = await sandbox.token()
   await sandbox.faults.arm({ times: null, effect: { kind: 'delay', ms: 300_000 } })
@@ -381,7 +375,7 @@ t.test(`library: close delivers at once what a fault delays`, PROMPTLY, async t 
   t.match(await late, { status: 201, body: { mandateReference: 'MND-0001' } })
 })
 
-t.test(`library: close does not wait for idle connections, nor long for the rest of a request`, PROMPTLY, async t => {
+t.test(`README, In your tests: close does not wait for idle connections or long for requests`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const port = Number(new URL(sandbox.url).port)
   const [half, silent, idle] = [await open(port), await open(port), await open(port)]
@@ -399,7 +393,7 @@ t.test(`library: close does not wait for idle connections, nor long for the rest
   t.equal(order.at(-1), 'half', 'what is at rest ends at once')
 })
 
-t.test(`library: closing a connection rejects only the calls that wait on it`, PROMPTLY, async t => {
+t.test(`README, In your tests: closing a connection rejects only the calls that wait on it`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)
@@ -415,13 +409,13 @@ t.test(`library: closing a connection rejects only the calls that wait on it`, P
   t.match(await stays, { reference: 'COL-0001', to: 'SETTLED' })
 })
 
-t.test(`library: a SandboxError is an Error that says where it is from`, async t => {
+t.test(`README, In your tests: a SandboxError is an Error that says where it is from`, async t => {
   const error = new SandboxError('No.', { code: 'NO' })
   t.ok(error instanceof Error)
   t.match(error, { name: 'SandboxError', message: 'No.', code: 'NO', field: null, status: null, cause: undefined })
 })
 
-t.test('createSandbox: an option that there is not is a TypeError that names it, or a typo would pass', async t => {
+t.test('README, In your tests: an option that there is not is a TypeError that names it', async t => {
   for (const [options, name] of [
     [{ prot: 8505 }, 'prot'],
     [{ bounds: { journalEntrys: 5 } }, 'journalEntrys'],

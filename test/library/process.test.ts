@@ -24,7 +24,7 @@ function run(text: string) {
 
 const ENDED = { status: 0, signal: null, stdout: 'done\n', stderr: '' }
 
-t.test(`library: a forgotten close does not keep the process alive`, async t => {
+t.test(`README, In your tests: a forgotten close does not keep the process alive`, async t => {
   const program = `
     import { connect } from 'node:net'
     const sandbox = await createSandbox({ fixture: 'demo' })
@@ -39,7 +39,7 @@ t.test(`library: a forgotten close does not keep the process alive`, async t => 
   t.same(run(program), ENDED)
 })
 
-t.test(`library: a client that waits for its answer keeps the process alive`, async t => {
+t.test(`README, In your tests: a client that waits for its answer keeps the process alive`, async t => {
   const program = `
     const sandbox = await createSandbox()
     await sandbox.faults.arm({ effect: { kind: 'delay', ms: 50 } })
@@ -48,7 +48,7 @@ t.test(`library: a client that waits for its answer keeps the process alive`, as
   t.same(run(program), ENDED)
 })
 
-t.test(`library: close ends before the process does`, async t => {
+t.test(`README, In your tests: close ends before the process does`, async t => {
   const program = `
     import { connect } from 'node:net'
     import { once } from 'node:events'
@@ -63,7 +63,7 @@ t.test(`library: close ends before the process does`, async t => {
   t.same(run(program), ENDED)
 })
 
-t.test(`library: await using closes a sandbox; using starts to close it`, async t => {
+t.test(`README, In your tests: await using closes a sandbox; using starts to close it`, async t => {
   let left: Sandbox
   {
     await using sandbox = await createSandbox()
@@ -79,19 +79,23 @@ t.test(`library: await using closes a sandbox; using starts to close it`, async 
   t.match(await refusal(left.clock.get()), { code: 'CLOSED' })
 })
 
-t.test(`library: with faked timers, delays, timeouts of events and close go on`, { timeout: 60_000 }, async t => {
-  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: 0 })
-  t.teardown(() => mock.timers.reset())
-  const sandbox = await create(t)
-  await sandbox.faults.arm({ effect: { kind: 'delay', ms: 5 } })
-  t.type(await sandbox.token(), 'string')
-  t.match(await refusal(sandbox.events.next({}, { timeoutSeconds: 1 })), { code: 'TIMEOUT' })
-  const half = connect(Number(new URL(sandbox.url).port), '127.0.0.1')
-  t.teardown(() => half.destroy())
-  half.on('error', () => {})
-  half.write('POST /api/v1/oauth/token HTTP/1.1\r\nhost: sandbox\r\ncontent-length: 9\r\n\r\nhalf')
-  await once(half, 'connect')
-  await sandbox.clock.get()
-  await sandbox.close()
-  t.equal(Date.now(), 0, 'no time has passed for the test')
-})
+t.test(
+  `README, In your tests: with faked timers, delays, timeouts of events and close go on`,
+  { timeout: 60_000 },
+  async t => {
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: 0 })
+    t.teardown(() => mock.timers.reset())
+    const sandbox = await create(t)
+    await sandbox.faults.arm({ effect: { kind: 'delay', ms: 5 } })
+    t.type(await sandbox.token(), 'string')
+    t.match(await refusal(sandbox.events.next({}, { timeoutSeconds: 1 })), { code: 'TIMEOUT' })
+    const half = connect(Number(new URL(sandbox.url).port), '127.0.0.1')
+    t.teardown(() => half.destroy())
+    half.on('error', () => {})
+    half.write('POST /api/v1/oauth/token HTTP/1.1\r\nhost: sandbox\r\ncontent-length: 9\r\n\r\nhalf')
+    await once(half, 'connect')
+    await sandbox.clock.get()
+    await sandbox.close()
+    t.equal(Date.now(), 0, 'no time has passed for the test')
+  },
+)

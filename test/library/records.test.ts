@@ -14,7 +14,8 @@ import { bill, collection, MONDAY, mandate, payoutLink } from '../helper.js'
 import { create, RECORDS, refusal, WAYS } from './helper.js'
 
 function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>) {
-  for (const { name, open } of WAYS) t.test(`library, ${name}: ${title}`, async t => test(t, await open(t)))
+  for (const { name, open } of WAYS)
+    t.test(`README, In your tests: ${name}: ${title}`, async t => test(t, await open(t)))
 }
 
 const newMandate = (changes: object = {}) => mandate(changes) as NewMandate
@@ -128,7 +129,7 @@ both('setOutcome steers a collection and a payout link that exist', async (t, sa
   t.match(await payoutLinks.setOutcome(payoutLinkId, 'STUCK-PROCESSING'), { record: { outcome: 'STUCK-PROCESSING' } })
 })
 
-t.test('delete removes a client that has registered itself, and resets any other', async t => {
+t.test('README, In your tests: delete removes a client that has registered itself, and resets any other', async t => {
   const sandbox = await create(t)
   await sandbox.seed(RECORDS)
   t.equal(await sandbox.delete(), false)

@@ -19,7 +19,7 @@ t.before(async () => {
   checkAgainst(Object.values(documents))
 })
 
-t.test('a new area: its operations are in the OpenAPI document, under its tag', async t => {
+t.test('CONTRIBUTING, A new area: its operations are in the OpenAPI document, under its tag', async t => {
   const service = documents['/openapi.json']
   t.match(
     service.tags.find(({ name }: Json) => name === 'orders'),
@@ -33,7 +33,7 @@ t.test('a new area: its operations are in the OpenAPI document, under its tag', 
   )
 })
 
-t.test('a new area: the control plane documents its seeds, state, counts and kind', async t => {
+t.test('CONTRIBUTING, A new area: the control plane documents its seeds, state, counts and kind', async t => {
   const { SeedRecords, TenantSnapshot, RecordCounts, Event } = documents['/_sandbox/openapi.json'].components.schemas
   t.match(SeedRecords.properties.orders, { description: 'Orders in any state.' })
   t.match(TenantSnapshot.properties.orders, { description: 'The orders.' })
@@ -42,7 +42,7 @@ t.test('a new area: the control plane documents its seeds, state, counts and kin
   t.ok(Event.properties.kind.enum.includes('order'))
 })
 
-t.test('a new area: records are created, listed and refused', async t => {
+t.test('CONTRIBUTING, A new area: records are created, listed and refused', async t => {
   const client = await connect(app, 'create')
   t.match(await client.post(ORDERS, order()), { status: 201, body: { status: 'PLACED' } })
   t.match(await client.post(ORDERS, order()), { status: 409, body: { code: 'DUPLICATE_REFERENCE' } })
@@ -50,7 +50,7 @@ t.test('a new area: records are created, listed and refused', async t => {
   t.match((await client.get(ORDERS)).body, { totalCount: 1, data: [{ orderReference: 'ORD-0001' }] })
 })
 
-t.test('a new area: time moves its records, and its events have a kind of their own', async t => {
+t.test('CONTRIBUTING, A new area: time moves its records, and its events have a kind of their own', async t => {
   const client = await connect(app, 'time')
   await client.post(ORDERS, order())
   const { transitions } = (await client.advance({ by: 'P1D' })).body
@@ -64,7 +64,7 @@ t.test('a new area: time moves its records, and its events have a kind of their 
   t.same(await events('mandate'), [])
 })
 
-t.test('a new area: its records are seeded and counted', async t => {
+t.test('CONTRIBUTING, A new area: its records are seeded and counted', async t => {
   const client = await connect(app, 'seed')
   const orders = [order(), order({ orderReference: 'ORD-0002', status: 'SHIPPED' })]
   const { body } = await client.control('POST', '/seed', { records: { orders } })
@@ -80,7 +80,7 @@ t.test('a new area: its records are seeded and counted', async t => {
   )
 })
 
-t.test('a new area: its records are in state documents, which restore them and their due work', async t => {
+t.test('CONTRIBUTING, A new area: state documents have its records and their due work', async t => {
   const client = await connect(app, 'state')
   await client.post(ORDERS, order())
   const state = (await client.control('GET', '/state')).body
@@ -96,7 +96,7 @@ t.test('a new area: its records are in state documents, which restore them and t
   t.match(await other.control('PUT', '/state', repeated), { status: 400, body: { field: 'orders.1.sequence' } })
 })
 
-t.test('a new area: a fork has its records', async t => {
+t.test('CONTRIBUTING, A new area: a fork has its records', async t => {
   const client = await connect(app, 'origin')
   await client.post(ORDERS, order())
   t.equal((await client.control('POST', '/fork', { clientId: 'copy' })).status, 201)
@@ -104,7 +104,7 @@ t.test('a new area: a fork has its records', async t => {
   t.same((await copy.get(ORDERS)).body, (await client.get(ORDERS)).body)
 })
 
-t.test('a new area: coverage reports its operations and the states of its records', async t => {
+t.test('CONTRIBUTING, A new area: coverage reports its operations and the states of its records', async t => {
   const client = await connect(app, 'coverage')
   await client.post(ORDERS, order())
   const { operations, states } = (await client.control('GET', '/coverage')).body

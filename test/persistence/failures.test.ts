@@ -60,14 +60,15 @@ async function testSteps(t: Test, { app, registry }: Omit<Stored, 'database' | '
   t.ok(failures > requests.length / 10, `${failures} of ${requests.length} failed`)
 }
 
-t.test('persistence: an operation that fails in the middle leaves no trace (memory)', t => {
+t.test('persistence, The turn of a request: an operation that fails midway leaves no trace (memory)', t => {
   const server = buildServer(serverOptions({ timers }))
   t.teardown(() => server.app.close())
   return testSteps(t, server)
 })
 
-onDatabase('persistence: an operation that fails in the middle leaves no trace', async (t, storage) =>
-  testSteps(t, await storage.start()),
+onDatabase(
+  'persistence, The turn of a request: an operation that fails in the middle leaves no trace',
+  async (t, storage) => testSteps(t, await storage.start()),
 )
 
 // ------------------------------------------------------------------------------------------------------ a commit
@@ -95,7 +96,7 @@ function faulty() {
 }
 
 onDatabase(
-  'persistence: a change that cannot be stored is refused with 503, and is not there in part',
+  'persistence, The turn of a request: a change that cannot be stored is 503, and not there',
   async (t, storage) => {
     const database = faulty()
     const messages: string[] = []
@@ -162,39 +163,36 @@ onDatabase(
 
 // ----------------------------------------------------------------------------------------------------- the amount
 
-onDatabase(
-  'persistence: a read with nothing due writes nothing, and a turn writes what it changed',
-  async (t, storage) => {
-    const counts = counting()
-    const time = { now: Date.parse(MONDAY) }
-    const stored = await storage.start({ wrap: counts.wrap, clock: 'real', now: () => time.now })
-    const { app, database } = stored
-    const client = await connect(app)
-    const { send, control } = resume(app, client.token)
-    const links = Array.from({ length: 9 }, () => payoutLink({ expiryPeriod: 'PT10M' }))
-    for (const link of links) await send('POST', '/api/v1/payout-links', link)
-    // The first request of a client begins its tenant.
-    await call(app, 'GET', '/_sandbox')
-    const version = await database.version('acme')
-    counts.take()
-    const reads = ['/api/v1/payout-links/x', '/api/v1/bills?limit=1', '/api/v1/mandates/x', '/api/v1/accounts']
-    const controls = ['/state', '/events', '/clock', '/faults', '/outcomes', '/settings', '/requests', '/recording']
-    for (const url of reads) await send('GET', url)
-    for (const url of controls) await control('GET', url)
-    for (const url of ['', '/clients', '/health/ready']) await call(app, 'GET', `/_sandbox${url}`)
-    await requestToken(app)
-    for (const body of [{}, { mandateReference: 'x' }]) await send('POST', '/api/v1/mandates', body)
-    await send('DELETE', '/api/v1/mandates/MND-NONE')
-    await control('POST', '/requests/verify', {})
-    await control('POST', '/clock/advance', { by: 'x' })
-    t.equal(await database.version('acme'), version)
-    t.match(counts.take(), { committed: 0, written: 0 })
+onDatabase('persistence, The turn of a request: a turn writes what it changed, a read nothing', async (t, storage) => {
+  const counts = counting()
+  const time = { now: Date.parse(MONDAY) }
+  const stored = await storage.start({ wrap: counts.wrap, clock: 'real', now: () => time.now })
+  const { app, database } = stored
+  const client = await connect(app)
+  const { send, control } = resume(app, client.token)
+  const links = Array.from({ length: 9 }, () => payoutLink({ expiryPeriod: 'PT10M' }))
+  for (const link of links) await send('POST', '/api/v1/payout-links', link)
+  // The first request of a client begins its tenant.
+  await call(app, 'GET', '/_sandbox')
+  const version = await database.version('acme')
+  counts.take()
+  const reads = ['/api/v1/payout-links/x', '/api/v1/bills?limit=1', '/api/v1/mandates/x', '/api/v1/accounts']
+  const controls = ['/state', '/events', '/clock', '/faults', '/outcomes', '/settings', '/requests', '/recording']
+  for (const url of reads) await send('GET', url)
+  for (const url of controls) await control('GET', url)
+  for (const url of ['', '/clients', '/health/ready']) await call(app, 'GET', `/_sandbox${url}`)
+  await requestToken(app)
+  for (const body of [{}, { mandateReference: 'x' }]) await send('POST', '/api/v1/mandates', body)
+  await send('DELETE', '/api/v1/mandates/MND-NONE')
+  await control('POST', '/requests/verify', {})
+  await control('POST', '/clock/advance', { by: 'x' })
+  t.equal(await database.version('acme'), version)
+  t.match(counts.take(), { committed: 0, written: 0 })
 
-    time.now += 11 * 60_000
-    for (const url of reads) await send('GET', url)
-    t.match(counts.take(), { committed: 1, written: 18 }, 'due work of nine records, in one transaction')
-    await send('POST', '/api/v1/mandates', mandate())
-    t.match(counts.take(), { committed: 1, written: 2, read: 0 })
-    t.equal(await database.version('acme'), version + 2)
-  },
-)
+  time.now += 11 * 60_000
+  for (const url of reads) await send('GET', url)
+  t.match(counts.take(), { committed: 1, written: 18 }, 'due work of nine records, in one transaction')
+  await send('POST', '/api/v1/mandates', mandate())
+  t.match(counts.take(), { committed: 1, written: 2, read: 0 })
+  t.equal(await database.version('acme'), version + 2)
+})

@@ -5,7 +5,7 @@ import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestTo
 import { multipart } from '../multipart.js'
 import { onDatabase, resume, sqlite, stateOf } from './helper.js'
 
-onDatabase('persistence: all that a tenant has outlasts a crash, and goes on', async (t, storage) => {
+onDatabase('persistence, State in tables: all that a tenant has outlasts a crash, and goes on', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.post('/api/v1/mandates', mandate())
@@ -43,42 +43,45 @@ onDatabase('persistence: all that a tenant has outlasts a crash, and goes on', a
   )
 })
 
-onDatabase('persistence: a running clock goes on while no server runs, at its rate', async (t, storage) => {
-  const time = { now: Date.parse(MONDAY) + 250 }
-  const options = { clock: 'real', now: () => time.now }
-  let stored = await storage.start(options)
-  const client = await connect(stored.app)
-  await client.post('/api/v1/mandates', mandate())
-  await client.post('/api/v1/direct-debit', collection())
-  await client.control('PATCH', '/clock', { rate: 3600 })
-  time.now += 7250
-  const clockOf = async () => (await call(stored.app, 'GET', '/_sandbox/clock?client=acme')).body
-  const expected = { now: '2026-11-02T16:15:00Z', mode: 'running', rate: 3600 }
-  t.same(await clockOf(), expected)
-  for (let count = 0; count < 2; count++) {
+onDatabase(
+  'persistence, State in tables: a running clock goes on while no server runs, at its rate',
+  async (t, storage) => {
+    const time = { now: Date.parse(MONDAY) + 250 }
+    const options = { clock: 'real', now: () => time.now }
+    let stored = await storage.start(options)
+    const client = await connect(stored.app)
+    await client.post('/api/v1/mandates', mandate())
+    await client.post('/api/v1/direct-debit', collection())
+    await client.control('PATCH', '/clock', { rate: 3600 })
+    time.now += 7250
+    const clockOf = async () => (await call(stored.app, 'GET', '/_sandbox/clock?client=acme')).body
+    const expected = { now: '2026-11-02T16:15:00Z', mode: 'running', rate: 3600 }
+    t.same(await clockOf(), expected)
+    for (let count = 0; count < 2; count++) {
+      stored = await storage.restart(stored, options)
+      t.same(await clockOf(), expected, 'no time is lost')
+    }
+    time.now += 7 * 24_000
     stored = await storage.restart(stored, options)
-    t.same(await clockOf(), expected, 'no time is lost')
-  }
-  time.now += 7 * 24_000
-  stored = await storage.restart(stored, options)
-  t.match(await clockOf(), { now: '2026-11-09T16:15:00Z' })
-  const { timeline } = (await call(stored.app, 'GET', '/_sandbox/direct-debit/COL-0001?client=acme')).body
-  t.same(
-    timeline.map(({ to, at }: { to: string; at: string }) => `${at} ${to}`),
-    [
-      '2026-11-02T09:00:00Z PENDING',
-      '2026-11-05T15:00:00Z SUBMITTED',
-      '2026-11-06T08:00:00Z PROCESSING',
-      '2026-11-09T13:00:00Z SETTLED',
-    ],
-    'each due transition happened at its own time',
-  )
-  const state = await stateOf(stored.app)
-  stored = await storage.restart(stored, options)
-  t.equal(await stateOf(stored.app), state, 'and is in the database')
-})
+    t.match(await clockOf(), { now: '2026-11-09T16:15:00Z' })
+    const { timeline } = (await call(stored.app, 'GET', '/_sandbox/direct-debit/COL-0001?client=acme')).body
+    t.same(
+      timeline.map(({ to, at }: { to: string; at: string }) => `${at} ${to}`),
+      [
+        '2026-11-02T09:00:00Z PENDING',
+        '2026-11-05T15:00:00Z SUBMITTED',
+        '2026-11-06T08:00:00Z PROCESSING',
+        '2026-11-09T13:00:00Z SETTLED',
+      ],
+      'each due transition happened at its own time',
+    )
+    const state = await stateOf(stored.app)
+    stored = await storage.restart(stored, options)
+    t.equal(await stateOf(stored.app), state, 'and is in the database')
+  },
+)
 
-onDatabase('persistence: a frozen clock stands, whatever SANDBOX_CLOCK is now', async (t, storage) => {
+onDatabase('persistence, State in tables: a frozen clock stands, whatever SANDBOX_CLOCK is now', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   await client.control('POST', '/clock/advance', { by: 'P1D' })
@@ -140,40 +143,43 @@ onDatabase('decisions §3: a client of the list has the secret of the list, and 
   t.equal((await resume(app, renewed.access_token).send('GET', '/api/v1/bills')).body.totalCount, 1)
 })
 
-onDatabase('persistence: no row has a secret, a token or the content of a document', async (t, storage) => {
-  const stored = await storage.start()
-  const { app } = stored
-  const hush = { client_id: 'acme', client_secret: 'hush-secret' }
-  const { access_token } = (await requestToken(app, hush)).body
-  const { send, control } = resume(app, access_token)
-  await send('POST', '/api/v1/bills', bill({ description: 'visible-text' }))
-  const content = Buffer.concat([Buffer.from('%PDF-1.7\nhush-content'), Buffer.from([0, 13, 10, 255, 254])])
-  const names = ['a.pdf', 'é; x.pdf', 'token=visible-name.pdf']
-  for (const fileName of names) {
-    const headers = {
-      authorization: `Bearer ${access_token}`,
-      'content-type': 'multipart/form-data; boundary=tap-boundary',
+onDatabase(
+  'persistence, State in tables: no row has a secret, a token or the content of a document',
+  async (t, storage) => {
+    const stored = await storage.start()
+    const { app } = stored
+    const hush = { client_id: 'acme', client_secret: 'hush-secret' }
+    const { access_token } = (await requestToken(app, hush)).body
+    const { send, control } = resume(app, access_token)
+    await send('POST', '/api/v1/bills', bill({ description: 'visible-text' }))
+    const content = Buffer.concat([Buffer.from('%PDF-1.7\nhush-content'), Buffer.from([0, 13, 10, 255, 254])])
+    const names = ['a.pdf', 'é; x.pdf', 'token=visible-name.pdf']
+    for (const fileName of names) {
+      const headers = {
+        authorization: `Bearer ${access_token}`,
+        'content-type': 'multipart/form-data; boundary=tap-boundary',
+      }
+      const body = multipart({ fileName, content })
+      const url = `/api/v1/bills/${bill().uniqueReferenceIdentifier}/document`
+      t.equal((await call(app, 'POST', url, { region: 'EU', headers, body })).status, 201)
     }
-    const body = multipart({ fileName, content })
-    const url = `/api/v1/bills/${bill().uniqueReferenceIdentifier}/document`
-    t.equal((await call(app, 'POST', url, { region: 'EU', headers, body })).status, 201)
-  }
-  await control('POST', '/fork', { clientId: 'copy', clientSecret: 'hush-copy' })
-  await call(app, 'POST', '/_sandbox/credentials/verify', { body: { ...hush, client_secret: 'hush-wrong' } })
-  const state = await stateOf(app)
-  t.match(
-    JSON.parse(state).bills[0].record.documents,
-    names.map(fileName => ({ fileName, size: content.length })),
-  )
-  const rows = await storage.dump()
-  t.match(rows, 'visible-text')
-  t.match(rows, 'visible-name')
-  t.notMatch(rows, 'hush')
-  t.notOk(rows.includes(access_token) || rows.includes(content.toString('base64').slice(4, 24)))
-  t.equal(await stateOf((await storage.restart(stored)).app), state)
-})
+    await control('POST', '/fork', { clientId: 'copy', clientSecret: 'hush-copy' })
+    await call(app, 'POST', '/_sandbox/credentials/verify', { body: { ...hush, client_secret: 'hush-wrong' } })
+    const state = await stateOf(app)
+    t.match(
+      JSON.parse(state).bills[0].record.documents,
+      names.map(fileName => ({ fileName, size: content.length })),
+    )
+    const rows = await storage.dump()
+    t.match(rows, 'visible-text')
+    t.match(rows, 'visible-name')
+    t.notMatch(rows, 'hush')
+    t.notOk(rows.includes(access_token) || rows.includes(content.toString('base64').slice(4, 24)))
+    t.equal(await stateOf((await storage.restart(stored)).app), state)
+  },
+)
 
-onDatabase('decisions §8, pages: a claim outlasts a crash, and the page finds its tenant again', async (t, storage) => {
+onDatabase('decisions §8: a claim outlasts a crash, and the page finds its tenant again', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
   const create = async () => (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
@@ -194,7 +200,7 @@ onDatabase('decisions §8, pages: a claim outlasts a crash, and the page finds i
 const LONG = Array.from({ length: 150 }, (_, n) => sha256(`${n}`)).join('')
 
 onDatabase(
-  'control plane, DELETE /clients: a removed client is gone after a restart, and its id is free',
+  'control plane, DELETE /clients/{clientId}: a removed client is gone after a restart',
   async (t, storage) => {
     let stored = await storage.start()
     const client = await connect(stored.app)
@@ -220,7 +226,7 @@ onDatabase(
   },
 )
 
-onDatabase('SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
+onDatabase('README, SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
   const messages: string[] = []
   const { app } = await storage.start({ maxTenants: 2, messages })
   const clientIds = ['a', 'b', 'c', 'd']
@@ -238,7 +244,7 @@ onDatabase('SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back
   t.same(messages, [], 'no tenant is dropped')
 })
 
-t.test('persistence: records of a fixture stay after a restart with another fixture', async t => {
+t.test('persistence, State in tables: records of a fixture stay after a restart with another fixture', async t => {
   const storage = sqlite(t)
   const fixtures = (dueDate: string) =>
     new Map([

@@ -38,7 +38,7 @@ const FORMER = `
   INSERT INTO setting VALUES ('seed', 'test', 'x');
   INSERT INTO tenant_log VALUES ('acme', 1, 0, 'begin', '{}', NULL, 'x');`
 
-t.test('persistence: a file that is no database of this release is refused in one line, and left as it is', async t => {
+t.test('persistence, SQLite: a file that is no database of this release is refused, and left', async t => {
   t.testdir({ text: { [FILE]: 'text '.repeat(1000) }, empty: { [FILE]: '' }, folder: { [FILE]: {} }, file: 'text' })
   const folders: Record<string, RegExp> = {
     text: /not a database/,
@@ -69,7 +69,7 @@ t.test('persistence: a file that is no database of this release is refused in on
   }
 })
 
-t.test('persistence: the log beside a file of the former format is left, too', async t => {
+t.test('persistence, SQLite: the log beside a file of the former format is left, too', async t => {
   t.testdir()
   const folder = make(t, 'written', `PRAGMA journal_mode = WAL; ${FORMER}`)
   const writer = new Libsql(join(folder, FILE))
@@ -86,7 +86,7 @@ t.test('persistence: the log beside a file of the former format is left, too', a
   reader.close()
 })
 
-t.test('persistence: the database keeps the seed of its first use, and refuses another', async t => {
+t.test('persistence, SQLite: the database keeps the seed of its first use, and refuses another', async t => {
   const folder = join(t.testdir(), 'a', 'b')
   await (await open(folder)).close()
   t.same(readdirSync(folder), [FILE], 'no log is left beside it')
@@ -99,7 +99,7 @@ t.test('persistence: the database keeps the seed of its first use, and refuses a
   await t.rejects(open(folder, 'other'), { message: /^[^\n]*sandbox\.db[^\n]*SANDBOX_SEED[^\n]*$/ })
 })
 
-t.test('persistence: a second server on the file is refused, and the first goes on', async t => {
+t.test('persistence, SQLite: a second server on the file is refused, and the first goes on', async t => {
   const folder = t.testdir()
   const first = await onSqlite(t, folder)
   const client = await connect(first.app)
@@ -110,70 +110,67 @@ t.test('persistence: a second server on the file is refused, and the first goes 
   t.equal(await stateOf((await onSqlite(t, folder)).app), state)
 })
 
-t.test(
-  'persistence: flipped, overwritten or missing bytes are found at the start or at the read, or harmless',
-  async t => {
-    const folder = t.testdir()
-    const stored = await onSqlite(t, folder)
-    const clientIds = Array.from({ length: 12 }, (_, at) => `client-${at}`)
-    const states = new Map<string, string>()
-    for (const clientId of clientIds) {
-      const client = await connect(stored.app, clientId)
-      for (let n = 0; n < 5; n++) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-00${n}` }))
-      states.set(clientId, await stateOf(stored.app, clientId))
-    }
-    await stored.close()
-    const whole = readFileSync(join(folder, FILE))
-    t.ok(whole.length > 40_000, `${whole.length} bytes`)
-    let copies = 0
+t.test('persistence, SQLite: flipped, overwritten or missing bytes are found, or harmless', async t => {
+  const folder = t.testdir()
+  const stored = await onSqlite(t, folder)
+  const clientIds = Array.from({ length: 12 }, (_, at) => `client-${at}`)
+  const states = new Map<string, string>()
+  for (const clientId of clientIds) {
+    const client = await connect(stored.app, clientId)
+    for (let n = 0; n < 5; n++) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-00${n}` }))
+    states.set(clientId, await stateOf(stored.app, clientId))
+  }
+  await stored.close()
+  const whole = readFileSync(join(folder, FILE))
+  t.ok(whole.length > 40_000, `${whole.length} bytes`)
+  let copies = 0
 
-    /** Returns whether the damage is found. Otherwise, each tenant must be as it was. */
-    async function isFound(damaged: Buffer, title: string): Promise<boolean> {
-      const copy = join(t.testdirName, `damaged-${++copies}`)
-      mkdirSync(copy)
-      writeFileSync(join(copy, FILE), damaged)
-      const messages: string[] = []
-      const server = await onSqlite(t, copy, { messages }).catch((error: Error) => error)
-      if (server instanceof Error) {
-        t.ok(server instanceof DatabaseError && !server.message.includes('\n'), `${title}: ${server.message}`)
-        return true
-      }
-      let refusals = 0
-      for (const [clientId, state] of states) {
-        const { statusCode, payload } = await server.app.inject(`/_sandbox/state?client=${clientId}`)
-        if (statusCode === 503) refusals++
-        else if (statusCode !== 200 || payload !== state)
-          t.fail(`${title}: ${clientId} is answered ${statusCode} ${payload}`)
-      }
-      if (refusals > 0) t.match(messages, [/database/])
-      await server.close()
-      return refusals > 0
+  /** Returns whether the damage is found. Otherwise, each tenant must be as it was. */
+  async function isFound(damaged: Buffer, title: string): Promise<boolean> {
+    const copy = join(t.testdirName, `damaged-${++copies}`)
+    mkdirSync(copy)
+    writeFileSync(join(copy, FILE), damaged)
+    const messages: string[] = []
+    const server = await onSqlite(t, copy, { messages }).catch((error: Error) => error)
+    if (server instanceof Error) {
+      t.ok(server instanceof DatabaseError && !server.message.includes('\n'), `${title}: ${server.message}`)
+      return true
     }
-    const flipped = (offset: number, bit: number) => {
-      const copy = Buffer.from(whole)
-      copy[offset] = (copy[offset] as number) ^ (1 << bit)
-      return copy
+    let refusals = 0
+    for (const [clientId, state] of states) {
+      const { statusCode, payload } = await server.app.inject(`/_sandbox/state?client=${clientId}`)
+      if (statusCode === 503) refusals++
+      else if (statusCode !== 200 || payload !== state)
+        t.fail(`${title}: ${clientId} is answered ${statusCode} ${payload}`)
     }
+    if (refusals > 0) t.match(messages, [/database/])
+    await server.close()
+    return refusals > 0
+  }
+  const flipped = (offset: number, bit: number) => {
+    const copy = Buffer.from(whole)
+    copy[offset] = (copy[offset] as number) ^ (1 << bit)
+    return copy
+  }
 
-    const numRuns = IS_LONG ? 1000 : 60
-    let found = 0
-    for (const [offset, bit] of fc.sample(fc.tuple(fc.nat(whole.length - 1), fc.nat(7)), { seed: 16, numRuns })) {
-      if (await isFound(flipped(offset, bit), `bit ${bit} of byte ${offset}`)) found++
-      if (!t.passing()) return
-    }
-    t.ok(found > numRuns / 3, `${found} of ${numRuns} flips are found, the others are in unused bytes`)
-    for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 15 })) {
-      t.ok(await isFound(whole.subarray(0, length), `cut to ${length}`), `cut to ${length}`)
-    }
-    // No UTF-8: the library would end the process.
-    for (const text of ['"uniqueReferenceIdentifier":"', '"secretDigest":"', 'seedtest', '"kind":"bill"']) {
-      const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
-      t.ok(await isFound(damaged, text), text)
-    }
-  },
-)
+  const numRuns = IS_LONG ? 1000 : 60
+  let found = 0
+  for (const [offset, bit] of fc.sample(fc.tuple(fc.nat(whole.length - 1), fc.nat(7)), { seed: 16, numRuns })) {
+    if (await isFound(flipped(offset, bit), `bit ${bit} of byte ${offset}`)) found++
+    if (!t.passing()) return
+  }
+  t.ok(found > numRuns / 3, `${found} of ${numRuns} flips are found, the others are in unused bytes`)
+  for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 15 })) {
+    t.ok(await isFound(whole.subarray(0, length), `cut to ${length}`), `cut to ${length}`)
+  }
+  // No UTF-8: the library would end the process.
+  for (const text of ['"uniqueReferenceIdentifier":"', '"secretDigest":"', 'seedtest', '"kind":"bill"']) {
+    const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
+    t.ok(await isFound(damaged, text), text)
+  }
+})
 
-t.test('persistence: a row that is missing, or that is of another time or client, is found', async t => {
+t.test('persistence, SQLite: a row that is missing, or that is of another time or client, is found', async t => {
   const folder = t.testdir()
   const first = await onSqlite(t, folder)
   for (const clientId of ['acme', 'beta']) {
@@ -209,7 +206,7 @@ t.test('persistence: a row that is missing, or that is of another time or client
   }
 })
 
-t.test('persistence: a copy of the files at any moment opens, with all that was acknowledged', async t => {
+t.test('persistence, SQLite: a copy of the files at any moment opens, with all that was acknowledged', async t => {
   const folder = t.testdir()
   const { app } = await onSqlite(t, folder)
   const client = await connect(app)

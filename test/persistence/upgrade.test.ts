@@ -214,7 +214,7 @@ async function happened(send: Transport): Promise<Record<string, unknown>> {
 
 // ------------------------------------------------------------------------------------------------------------ test
 
-onDatabase('persistence: twenty later releases answer the same about all that exists', async (t, storage) => {
+onDatabase('persistence, Upgrades: twenty later releases answer the same about all that exists', async (t, storage) => {
   const { app, close } = await storage.start({ publicUrl: () => PUBLIC_URL })
   await fill(t, app)
   const before = await readAll(injecting(app))

@@ -135,13 +135,13 @@ const oneLine = /^payments-sandbox: [^\n]+\n$/
 
 t.jobs = 3
 
-t.test('control plane: --help exits with 0, an invalid value with 2', { buffered: true }, async t => {
+t.test('README, Settings: --help exits with 0, an invalid value with 2', { buffered: true }, async t => {
   const [help, invalid] = await Promise.all([run(['--help']), run([], { PORT: '80x' })])
   t.match(help, { code: 0, stdout: /^payments-sandbox .*\nUsage: /s, stderr: '' })
   t.match(invalid, { code: 2, stdout: '', stderr: oneLine })
 })
 
-t.test('control plane: `health`; SIGTERM finishes open requests, exit code 0', { buffered: true }, async t => {
+t.test('README, Settings: `health`; SIGTERM finishes open requests, exit code 0', { buffered: true }, async t => {
   // A signal without listeners ends the process. This module reports the moment without listeners.
   const module = `process.on('removeListener', name => {
     if (/^SIG(TERM|INT)$/.test(name) && process.listenerCount(name) === 0) console.error(name, 'has no listener')
@@ -172,7 +172,7 @@ t.test('control plane: `health`; SIGTERM finishes open requests, exit code 0', {
   t.same(await run(['health'], settings), { code: 1, stdout: '', stderr: '' })
 })
 
-t.test('control plane: SIGINT closes a request that never ends, exit code 0', { buffered: true }, async t => {
+t.test('README, Settings: SIGINT closes a request that never ends, exit code 0', { buffered: true }, async t => {
   const settings = { SANDBOX_DATA: `${t.testdir()}/data` }
   const server = await start(t, settings)
   const locked = createServer(readConfig({ PORT: '0', ...settings }), silentLogger)
@@ -208,7 +208,7 @@ t.test(
   },
 )
 
-t.test('control plane: an unexpected error is logged, exit code 1', { buffered: true }, async t => {
+t.test('README, Settings: an unexpected error is logged, exit code 1', { buffered: true }, async t => {
   const module = "process.on('SIGUSR2', () => { throw new Error('boom') })"
   const server = await start(t, {}, { module })
   server.child.kill('SIGUSR2')
@@ -219,7 +219,7 @@ t.test('control plane: an unexpected error is logged, exit code 1', { buffered: 
   )
 })
 
-t.test('control plane, LOG_LEVEL: formatted on a terminal', { buffered: true }, async t => {
+t.test('README, LOG_LEVEL: formatted on a terminal', { buffered: true }, async t => {
   const nodeOptions = nodeOptionsOf('process.stdout.isTTY = true; process.stdout.columns = 80')
   const child = launch(coveredProgram, [], { PORT: '0', SANDBOX_SEED: 'my seed' }, { nodeOptions })
   let output = ''
@@ -233,7 +233,7 @@ t.test('control plane, LOG_LEVEL: formatted on a terminal', { buffered: true }, 
 })
 
 t.test(
-  'control plane, LOG_LEVEL: a log that cannot be written does not stop the server',
+  'README, LOG_LEVEL: a log that cannot be written does not stop the server',
   { buffered: true, skip: !existsSync('/dev/full') && 'needs /dev/full' },
   async t => {
     const port = await freePort()
@@ -277,7 +277,7 @@ t.test(
   },
 )
 
-t.test('options set what variables set, and precede them', { buffered: true }, async t => {
+t.test('README, Settings: options set what variables set, and precede them', { buffered: true }, async t => {
   const data = `${t.testdir()}/data`
   const args = ['start', '--port=0', '--host', '127.0.0.1', '--seed', 'my seed', '--data', data, '--fixture', 'empty']
   const server = await start(t, { PORT: '1', SANDBOX_SEED: 'another' }, { args })
@@ -286,7 +286,7 @@ t.test('options set what variables set, and precede them', { buffered: true }, a
   t.ok(existsSync(`${data}/sandbox.db`))
 })
 
-t.test('npm start, killed or interrupted, leaves no process behind', { buffered: true }, async t => {
+t.test('README, Settings: npm start, killed or interrupted, leaves no process behind', { buffered: true }, async t => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
     const server = new Server(launch(npm, [], { PORT: '0' }))
@@ -302,48 +302,52 @@ t.test('npm start, killed or interrupted, leaves no process behind', { buffered:
   }
 })
 
-t.test('replay --until: serves the tenant before the request', { buffered: true }, async t => {
-  const config = readConfig({ PORT: '0', SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
-  const recorded = await createServer(config, silentLogger)
-  t.teardown(() => recorded.close())
-  const origin = { url: await recorded.listen() }
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape
-  const control = async (server: { url: string }, method: string, path: string, body?: object): Promise<any> => {
-    const headers = { 'content-type': 'application/json' }
-    const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
-    const response = await fetch(`${server.url}/_sandbox${path}?client=acme`, init)
-    return response.json()
-  }
-  const createLink = async (server: { url: string }, secret: string) => {
-    const token = await requestTokenAt(server.url, 'acme', secret)
-    const { access_token } = (await token.json()) as { access_token: string }
-    const response = await fetch(`${server.url}/api/v1/payout-links`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${access_token}`, 'x-region': 'EU', 'content-type': 'application/json' },
-      body: '{"amount":"25","currency":"EUR","payoutMethod":"SEPA-CT"}',
-    })
-    return { status: response.status, body: await response.json() }
-  }
-  await requestTokenAt(origin.url, 'acme', 'secret')
-  await control(origin, 'POST', '/clock/advance', { by: 'PT30M' })
-  const fault = { match: { method: 'DELETE' }, ttl: 'PT3S', effect: { kind: 'error', status: 418 } }
-  await control(origin, 'POST', '/faults', fault)
-  const created = await createLink(origin, 'secret')
-  t.equal(created.status, 201)
-  const recording = await control(origin, 'GET', '/recording')
-  t.equal(recording.requests.length, 3)
-  const folder = t.testdir({ 'run.json': JSON.stringify(recording) })
+t.test(
+  'control plane, payments-sandbox replay: --until: serves the tenant before the request',
+  { buffered: true },
+  async t => {
+    const config = readConfig({ PORT: '0', SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
+    const recorded = await createServer(config, silentLogger)
+    t.teardown(() => recorded.close())
+    const origin = { url: await recorded.listen() }
+    // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape
+    const control = async (server: { url: string }, method: string, path: string, body?: object): Promise<any> => {
+      const headers = { 'content-type': 'application/json' }
+      const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
+      const response = await fetch(`${server.url}/_sandbox${path}?client=acme`, init)
+      return response.json()
+    }
+    const createLink = async (server: { url: string }, secret: string) => {
+      const token = await requestTokenAt(server.url, 'acme', secret)
+      const { access_token } = (await token.json()) as { access_token: string }
+      const response = await fetch(`${server.url}/api/v1/payout-links`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${access_token}`, 'x-region': 'EU', 'content-type': 'application/json' },
+        body: '{"amount":"25","currency":"EUR","payoutMethod":"SEPA-CT"}',
+      })
+      return { status: response.status, body: await response.json() }
+    }
+    await requestTokenAt(origin.url, 'acme', 'secret')
+    await control(origin, 'POST', '/clock/advance', { by: 'PT30M' })
+    const fault = { match: { method: 'DELETE' }, ttl: 'PT3S', effect: { kind: 'error', status: 418 } }
+    await control(origin, 'POST', '/faults', fault)
+    const created = await createLink(origin, 'secret')
+    t.equal(created.status, 201)
+    const recording = await control(origin, 'GET', '/recording')
+    t.equal(recording.requests.length, 3)
+    const folder = t.testdir({ 'run.json': JSON.stringify(recording) })
 
-  const file = `${folder}/run.json`
-  const settings = { SANDBOX_DATA: `${folder}/data`, SANDBOX_MAX_TENANTS: '1', SANDBOX_OPEN_REGISTRATION: 'false' }
-  const stopped = await start(t, settings, { args: ['replay', file, '--until', '3'] })
-  t.match(stopped.output, /request 3 of 3: POST \/api\/v1\/payout-links/)
-  t.match(await control(stopped, 'GET', '/clock'), { now: '2026-11-02T09:30:00Z', mode: 'frozen' })
-  t.match(await control(stopped, 'GET', '/faults'), { data: [{ state: 'armed' }] }, 'the fault has its time to live')
-  t.same(await createLink(stopped, 'my own'), created, 'the first token request sets the secret')
-  const other = await requestTokenAt(stopped.url, 'acme', 'another')
-  t.equal(other.status, 401)
-  stopped.child.kill('SIGTERM')
-  t.same(await stopped.exited, [0, null])
-  t.notOk(existsSync(settings.SANDBOX_DATA))
-})
+    const file = `${folder}/run.json`
+    const settings = { SANDBOX_DATA: `${folder}/data`, SANDBOX_MAX_TENANTS: '1', SANDBOX_OPEN_REGISTRATION: 'false' }
+    const stopped = await start(t, settings, { args: ['replay', file, '--until', '3'] })
+    t.match(stopped.output, /request 3 of 3: POST \/api\/v1\/payout-links/)
+    t.match(await control(stopped, 'GET', '/clock'), { now: '2026-11-02T09:30:00Z', mode: 'frozen' })
+    t.match(await control(stopped, 'GET', '/faults'), { data: [{ state: 'armed' }] }, 'the fault has its time to live')
+    t.same(await createLink(stopped, 'my own'), created, 'the first token request sets the secret')
+    const other = await requestTokenAt(stopped.url, 'acme', 'another')
+    t.equal(other.status, 401)
+    stopped.child.kill('SIGTERM')
+    t.same(await stopped.exited, [0, null])
+    t.notOk(existsSync(settings.SANDBOX_DATA))
+  },
+)

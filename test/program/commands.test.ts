@@ -6,7 +6,7 @@ import { silentLogger } from './log.js'
 
 const oneLine = /^payments-sandbox: [^\n]+\n$/
 
-t.test('control plane: --help and --version', async t => {
+t.test('README, Settings: --help and --version', async t => {
   const help = await command(['--help'])
   for (const word of ['start', 'health', 'replay', '--port', 'SANDBOX_SEED']) t.match(help.stdout, word)
   t.match(help, { code: 0, stderr: '' })
@@ -16,7 +16,7 @@ t.test('control plane: --help and --version', async t => {
   }
 })
 
-t.test('--help names each option and fits on a screen of 24 lines', async t => {
+t.test('README, Settings: --help names each option and fits on a screen of 24 lines', async t => {
   const { stdout } = await command(['--help'])
   const lines = stdout.split('\n')
   t.ok(lines.length <= 25, `${lines.length} lines`)
@@ -27,14 +27,14 @@ t.test('--help names each option and fits on a screen of 24 lines', async t => {
   for (const { variable } of SETTINGS) t.match(stdout, new RegExp(`--${optionOf(variable)}\\b`))
 })
 
-t.test('--admin-token is not repeated in an error', async t => {
+t.test('README, Settings: --admin-token is not repeated in an error', async t => {
   const { code, stderr } = await command(['--admin-token', 'hush hush'])
   t.equal(code, 2)
   t.match(stderr, 'SANDBOX_ADMIN_TOKEN is not allowed')
   t.notMatch(stderr, 'hush')
 })
 
-t.test('control plane: invalid usage and invalid values print one line, exit code 2', async t => {
+t.test('README, Settings: invalid usage and invalid values print one line, exit code 2', async t => {
   const cases: [args: string[], settings: Record<string, string>, message: RegExp][] = [
     [['stop'], {}, /"stop"/],
     [['toString'], {}, /"toString"/],
@@ -69,7 +69,7 @@ t.test('control plane: invalid usage and invalid values print one line, exit cod
   t.match(await command(['health'], { PORT: '80x' }), { code: 1 }, 'the exit code of `health` is 0 or 1')
 })
 
-t.test('control plane: a port in use is a failure, exit code 1; `health` checks a server', async t => {
+t.test('README, Settings: a port in use is a failure, exit code 1; `health` checks a server', async t => {
   const server = await createServer(readConfig({ PORT: '0' }), silentLogger)
   const { port: PORT } = new URL(await server.listen())
   t.same(await command(['health'], { PORT }), { code: 0, stdout: '', stderr: '' })

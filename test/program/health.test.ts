@@ -23,7 +23,7 @@ async function serve(t: Test, answer: (respond: (status: number) => void) => voi
   return { port: (server.address() as AddressInfo).port, paths }
 }
 
-t.test('control plane, health/ready: `health` accepts only 200', async t => {
+t.test('control plane, GET /health/ready: `health` accepts only 200', async t => {
   for (const [status, expected] of [
     [200, true],
     [503, false],
@@ -38,12 +38,12 @@ t.test('control plane, health/ready: `health` accepts only 200', async t => {
   }
 })
 
-t.test('control plane, health/ready: a server that listens everywhere is probed on this machine', async t => {
+t.test('control plane, GET /health/ready: a server that listens everywhere is probed on this machine', async t => {
   const { port } = await serve(t, respond => respond(200), '0.0.0.0')
   t.equal(await isReady('0.0.0.0', port), true)
 })
 
-t.test('control plane, health/ready: the same with IPv6', async t => {
+t.test('control plane, GET /health/ready: the same with IPv6', async t => {
   let port: number
   try {
     port = (await serve(t, respond => respond(200), '::')).port
@@ -54,18 +54,18 @@ t.test('control plane, health/ready: the same with IPv6', async t => {
   t.equal(await isReady('::', port), true)
 })
 
-t.test('control plane, health/ready: without a listener, the server is not ready', async t => {
+t.test('control plane, GET /health/ready: without a listener, the server is not ready', async t => {
   t.equal(await isReady('127.0.0.1', await freePort()), false)
 })
 
-t.test('control plane, health/ready: what does not speak HTTP is not ready', async t => {
+t.test('control plane, GET /health/ready: what does not speak HTTP is not ready', async t => {
   const server = createTcpServer(socket => socket.end('hello\r\n')).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   t.equal(await isReady('127.0.0.1', (server.address() as AddressInfo).port), false)
 })
 
-t.test('control plane, health/ready: a server that never answers is not ready, after 2 s', async t => {
+t.test('control plane, GET /health/ready: a server that never answers is not ready, after 2 s', async t => {
   const { port, paths } = await serve(t, () => {})
   t.equal(await isReady('127.0.0.1', port), false)
   t.equal(paths.length, 1)

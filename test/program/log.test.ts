@@ -36,7 +36,7 @@ const fail = (message: string) => {
   throw new Error(message)
 }
 
-t.test('log: each line is written at once while the reader reads', async t => {
+t.test('README, LOG_LEVEL: each line is written at once while the reader reads', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output)
   for (let n = 0; n < 10; n++) logger.info({ n }, 'hello')
@@ -48,7 +48,7 @@ t.test('log: each line is written at once while the reader reads', async t => {
   await flush(fail)
 })
 
-t.test('log: lines for a stopped reader are bounded; dropped lines are counted and reported', async t => {
+t.test('README, LOG_LEVEL: lines for a stopped reader are bounded; dropped ones are counted', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output, 100_000)
   output.stop()
@@ -72,7 +72,7 @@ t.test('log: lines for a stopped reader are bounded; dropped lines are counted a
   t.equal(output.lines.filter(({ msg }) => /dropped/.test(msg)).length, 1, 'reported once')
 })
 
-t.test('log: a flush waits for a slow reader', async t => {
+t.test('README, LOG_LEVEL: a flush waits for a slow reader', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output)
   output.stop()
@@ -85,7 +85,7 @@ t.test('log: a flush waits for a slow reader', async t => {
   t.match(output.text, 'last')
 })
 
-t.test('log: a line that cannot be written does no harm', async t => {
+t.test('README, LOG_LEVEL: a line that cannot be written does no harm', async t => {
   const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('no space')) })
   const { logger, flush } = createJsonLog('info', output)
   logger.fatal('first')

@@ -19,41 +19,38 @@ async function refusal(environment: Record<string, string>): Promise<Error> {
 
 const fixture = (records: object) => ({ 'story.json': JSON.stringify(records, null, 2) })
 
-t.test(
-  'control plane, SANDBOX_FIXTURES: a wrong folder: one line that names variable, value and what is wrong',
-  async t => {
-    const folder = t.testdir({
-      broken: { 'story.json': '{\n  "bills": [\n    {]\n' },
-      multiline: { 'story.json': '{\n"a"\n:\n?\n}' },
-      list: { 'story.json': '[]' },
-      schema: fixture({ bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', dueDate: '2026-02-30' })] }),
-      template: fixture({ mandates: [mandate({ createdAt: '{{yesterday}}' })] }),
-      amount: fixture({ bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', openAmount: '9999' })] }),
-      mandate: fixture({ mandates: [mandate()], collections: [collection({ mandateReference: 'MND-0002' })] }),
-      duplicate: fixture({ mandates: [mandate(), mandate()] }),
-      kind: fixture({ bils: [bill()] }),
-    })
-    for (const [name, reason] of [
-      ['missing', /missing/],
-      ['broken', /story\.json/],
-      ['multiline', /story\.json/],
-      ['list', /story\.json/],
-      ['schema', /story\.json.*bills\.1\.dueDate.*2026-02-30/],
-      ['template', /story\.json.*\{\{yesterday\}\}/],
-      ['amount', /story\.json.*bills\.1\.openAmount/],
-      ['mandate', /story\.json.*collections\.0\.mandateReference/],
-      ['kind', /story\.json.*"bils".*Known: .*bills/],
-      ['duplicate', /story\.json.*mandates\.1\.mandateReference/],
-    ] as const) {
-      const path = `${folder}/${name}`
-      const error = await refusal({ SANDBOX_FIXTURES: path })
-      t.ok(error instanceof ConfigError, `${name}: exit code 2`)
-      t.ok(error.message.startsWith(`SANDBOX_FIXTURES=${JSON.stringify(path)}`), error.message)
-      t.notMatch(error.message, '\n', `${name}: one line`)
-      t.match(error.message, reason, name)
-    }
-  },
-)
+t.test('README, SANDBOX_FIXTURES: a wrong folder: one line that names variable, value and what is wrong', async t => {
+  const folder = t.testdir({
+    broken: { 'story.json': '{\n  "bills": [\n    {]\n' },
+    multiline: { 'story.json': '{\n"a"\n:\n?\n}' },
+    list: { 'story.json': '[]' },
+    schema: fixture({ bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', dueDate: '2026-02-30' })] }),
+    template: fixture({ mandates: [mandate({ createdAt: '{{yesterday}}' })] }),
+    amount: fixture({ bills: [bill(), bill({ uniqueReferenceIdentifier: 'INV-2', openAmount: '9999' })] }),
+    mandate: fixture({ mandates: [mandate()], collections: [collection({ mandateReference: 'MND-0002' })] }),
+    duplicate: fixture({ mandates: [mandate(), mandate()] }),
+    kind: fixture({ bils: [bill()] }),
+  })
+  for (const [name, reason] of [
+    ['missing', /missing/],
+    ['broken', /story\.json/],
+    ['multiline', /story\.json/],
+    ['list', /story\.json/],
+    ['schema', /story\.json.*bills\.1\.dueDate.*2026-02-30/],
+    ['template', /story\.json.*\{\{yesterday\}\}/],
+    ['amount', /story\.json.*bills\.1\.openAmount/],
+    ['mandate', /story\.json.*collections\.0\.mandateReference/],
+    ['kind', /story\.json.*"bils".*Known: .*bills/],
+    ['duplicate', /story\.json.*mandates\.1\.mandateReference/],
+  ] as const) {
+    const path = `${folder}/${name}`
+    const error = await refusal({ SANDBOX_FIXTURES: path })
+    t.ok(error instanceof ConfigError, `${name}: exit code 2`)
+    t.ok(error.message.startsWith(`SANDBOX_FIXTURES=${JSON.stringify(path)}`), error.message)
+    t.notMatch(error.message, '\n', `${name}: one line`)
+    t.match(error.message, reason, name)
+  }
+})
 
 t.test('control plane, SANDBOX_CLIENTS: a client with a fixture that is not there', async t => {
   const folder = t.testdir({
@@ -93,7 +90,7 @@ t.test('README, SANDBOX_DATA: a folder of another owner: one line with the comma
   }
 })
 
-t.test('control plane, PORT: a port that is taken is no wrong setting', async t => {
+t.test('README, PORT: a port that is taken is no wrong setting', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())

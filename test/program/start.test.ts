@@ -59,7 +59,7 @@ const LINK = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
 
 // --------------------------------------------------------------------------------------------------------------- log
 
-t.test('control plane, PORT 0: listens on a free port and logs its URL', async t => {
+t.test('README, PORT: 0 listens on a free port and logs its URL', async t => {
   const server = await start(t, { SANDBOX_SEED: 'my seed' })
   t.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
   t.match(server.lines.at(-1), {
@@ -72,7 +72,7 @@ t.test('control plane, PORT 0: listens on a free port and logs its URL', async t
   t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
 })
 
-t.test('the address in the ready line is the page /docs', async t => {
+t.test('README, Settings: the address in the ready line is the page /docs', async t => {
   const server = await start(t)
   const [address = ''] = /http\S+/.exec(server.lines.at(-1)?.msg ?? '') ?? []
   const { status, headers } = await fetch(address)
@@ -102,13 +102,13 @@ t.test('README, SANDBOX_STATE_BYTES: bounds a state document', async t => {
   t.match({ status, body }, { status: 413, body: { code: 'PAYLOAD_TOO_LARGE', message: /10 bytes/ } })
 })
 
-t.test('control plane, HOST: a wildcard address is logged as localhost', async t => {
+t.test('README, HOST: a wildcard address is logged as localhost', async t => {
   const { url } = await start(t, { HOST: '0.0.0.0' })
   t.match(url, /^http:\/\/localhost:\d+$/)
   t.ok(await isReady('0.0.0.0', Number(new URL(url).port)))
 })
 
-t.test('control plane, HOST: an IPv6 address is logged in brackets', async t => {
+t.test('README, HOST: an IPv6 address is logged in brackets', async t => {
   try {
     t.match((await start(t, { HOST: '::1' })).url, /^http:\/\/\[::1\]:\d+$/)
   } catch (error) {
@@ -137,7 +137,7 @@ t.test('decisions §3: secrets and tokens are never logged, at any level', async
     t.notMatch(output, secret)
 })
 
-t.test('control plane, LOG_LEVEL: `info` logs no requests, `warn` does not log the start', async t => {
+t.test('README, LOG_LEVEL: `info` logs no requests, `warn` does not log the start', async t => {
   for (const [LOG_LEVEL, count] of [
     ['', 2],
     ['warn', 0],
@@ -151,7 +151,7 @@ t.test('control plane, LOG_LEVEL: `info` logs no requests, `warn` does not log t
 
 // ---------------------------------------------------------------------------------------------------------- settings
 
-t.test('control plane, SANDBOX_SEED and SANDBOX_CLOCK: equal settings and requests give equal answers', async t => {
+t.test('README, SANDBOX_SEED: equal settings and requests give equal answers', async t => {
   const story = async () => {
     const server = await start(t, { SANDBOX_SEED: 'same', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
     const token = (await issueToken(server, 'acme')).body
@@ -224,7 +224,7 @@ t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and a 
   t.equal((await issueToken(server, 'sandbox-client', 'sandbox-secret')).status, 200, 'it always exists')
 })
 
-t.test('decisions §3, SANDBOX_MAX_TENANTS: a dropped tenant is logged', async t => {
+t.test('README, SANDBOX_MAX_TENANTS: a dropped tenant is logged', async t => {
   const server = await start(t, { SANDBOX_MAX_TENANTS: '2' })
   t.equal((await issueToken(server, 'first')).status, 200)
   t.equal((await issueToken(server, 'second')).status, 200)
@@ -258,7 +258,7 @@ t.test('persistence, SANDBOX_DATA: a restart keeps tenants; new payout links poi
   t.match(otherSeed.message, /^SANDBOX_DATA=.*SANDBOX_SEED/)
 })
 
-t.test('control plane, SIGTERM: an open request is finished and stored, with its address', async t => {
+t.test('README, Settings: SIGTERM: an open request is finished and stored, with its address', async t => {
   const data = `${t.testdir()}/data`
   const server = await start(t, { SANDBOX_DATA: data })
   const { access_token: token } = (await issueToken(server, 'acme')).body

@@ -73,7 +73,7 @@ const timers = {
   flush() {},
 }
 
-t.test('recording: a request has one real time, even while time passes, so a replay answers the same', async t => {
+t.test('control plane, GET /recording: a request has one real time, even while time passes', async t => {
   let realNow = Date.parse(MONDAY)
   const app = build(t, {
     clock: 'real',
@@ -95,7 +95,7 @@ t.test('recording: a request has one real time, even while time passes, so a rep
   ])
 })
 
-t.test('random requests over several tenants replay with no difference', async t => {
+t.test('control plane, GET /recording: random requests over several tenants replay with no difference', async t => {
   const total = IS_LONG ? 7000 : 700
   const steps = fc.sample(fc.nat(1_000_000), { seed: 3, numRuns: 1009 })
   let realNow = Date.parse('2026-11-02T09:00:00.000Z')
@@ -146,7 +146,7 @@ t.test('random requests over several tenants replay with no difference', async t
 
 type Player = ReturnType<typeof createPlayer>
 
-t.test('a fault in the delivery of an answer does nothing to the recording', async t => {
+t.test('control plane, GET /recording: a fault in the delivery does nothing to the recording', async t => {
   const app = build(t)
   const client = await connect(app)
   const port = await listen(app)
@@ -214,7 +214,7 @@ async function prepare(t: Test, { clock = MONDAY, maxTenants = 10 } = {}) {
   }
 }
 
-t.test('the order of a recording is that in which requests were applied', async t => {
+t.test('control plane, GET /recording: the order of a recording is that in which requests were applied', async t => {
   const { app, client, begin } = await prepare(t)
   await client.post('/api/v1/bills', bill())
   const first = await begin('POST /api/v1/mandates', JSON.stringify(mandate()))
@@ -236,7 +236,7 @@ t.test('the order of a recording is that in which requests were applied', async 
   t.equal(recording.requests.length, 45)
 })
 
-t.test('a request has the time at which its body was complete', async t => {
+t.test('control plane, GET /recording: a request has the time at which its body was complete', async t => {
   const { app, client, time, begin } = await prepare(t, { clock: 'real' })
   const end = await begin('POST /api/v1/mandates', JSON.stringify(mandate()))
   time.now += 90_500
@@ -250,7 +250,7 @@ t.test('a request has the time at which its body was complete', async t => {
   ])
 })
 
-t.test('a tenant that begins again while a body comes in has none of its earlier life', async t => {
+t.test('control plane, GET /recording: a tenant may begin again while a body comes in', async t => {
   const renewals: [(client: Client) => Promise<unknown>, status: number, operations: string[]][] = [
     [client => client.control('POST', '/reset'), 401, []],
     [
@@ -334,7 +334,7 @@ t.test(
   },
 )
 
-t.test('a recorded body is the sent one, whatever has become of its record since', async t => {
+t.test('control plane, GET /recording: a recorded body is the sent one', async t => {
   const app = build(t)
   const client = await connect(app)
   const sent: [string, string, object][] = [
@@ -358,7 +358,7 @@ t.test('a recorded body is the sent one, whatever has become of its record since
   )
 })
 
-t.test('token requests are recorded only where a fault meets them; no secret and no token is recorded', async t => {
+t.test('control plane, GET /recording: token requests are recorded only if a fault matches', async t => {
   const app = build(t)
   const client = await connect(app)
   await client.control('POST', '/faults', {
@@ -381,7 +381,7 @@ t.test('token requests are recorded only where a fault meets them; no secret and
   t.notOk(text.includes(client.token))
 })
 
-t.test('an uploaded file is recorded with its name and its content in base64', async t => {
+t.test('control plane, GET /recording: an uploaded file is recorded with its name and content', async t => {
   const app = build(t)
   const client = await connect(app)
   await client.post('/api/v1/bills', bill())
@@ -401,7 +401,7 @@ t.test('an uploaded file is recorded with its name and its content in base64', a
   )
 })
 
-t.test('a long answer is known by its digest, one without content has none', async t => {
+t.test('control plane, GET /recording: a long answer is known by its digest', async t => {
   const app = build(t)
   const client = await connect(app)
   const mandates = Array.from({ length: 200 }, (_, at) => mandate({ mandateReference: `MND-${1000 + at}` }))
@@ -419,7 +419,7 @@ t.test('a long answer is known by its digest, one without content has none', asy
   t.notOk(requests[2]?.answer?.body)
 })
 
-t.test('neither reads are recorded nor requests that were refused before they could change anything', async t => {
+t.test('control plane, GET /recording: reads and refused requests are not recorded', async t => {
   const app = build(t)
   const client = await connect(app)
   const json = { 'content-type': 'application/json' }
@@ -466,7 +466,7 @@ t.test('neither reads are recorded nor requests that were refused before they co
   )
 })
 
-t.test('a read is recorded while a fault is armed for it, whether or not the fault fires', async t => {
+t.test('control plane, GET /recording: a read is recorded while a fault is armed for it', async t => {
   const app = build(t)
   const client = await connect(app)
   const match = { path: '/api/v1/mandates' }
@@ -480,7 +480,7 @@ t.test('a read is recorded while a fault is armed for it, whether or not the fau
   t.notMatch(operations(recording), /bills/)
 })
 
-t.test('reset, PUT /state and fork each begin a recording', async t => {
+t.test('control plane, GET /recording: reset, PUT /state and fork each begin a recording', async t => {
   const app = build(t, { maxTenants: 3 })
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())

@@ -33,7 +33,7 @@ function write(t: Test, content: unknown, name = 'recording.json'): string {
   return path
 }
 
-t.test('replay: exit code 0 where every answer is the same, whatever the settings of the process', async t => {
+t.test('control plane, payments-sandbox replay: exit code 0 where every answer is the same', async t => {
   const recording = await live(t)
   const settings = {
     SANDBOX_SEED: 'other',
@@ -52,43 +52,39 @@ t.test('replay: exit code 0 where every answer is the same, whatever the setting
   t.notOk(fs.existsSync(settings.SANDBOX_DATA))
 })
 
-t.test('replay: it prints that the recording stopped at its bound', async t => {
+t.test('control plane, payments-sandbox replay: it prints that the recording stopped at its bound', async t => {
   const { code, stdout } = await command(['replay', write(t, { ...(await live(t)), complete: false })])
   t.equal(code, 0)
   t.match(stdout, /stopped at its bound/)
 })
 
-t.test(
-  'replay: claims and declines of pages, by forms and by JSON, also of a recording of an earlier release',
-  async t => {
-    const client = await connect(build(t))
-    const [claimed, posted, declined] = [await createLink(client), await createLink(client), await createLink(client)]
-    // The recording begins here, so its start has the links.
-    await client.control('PUT', '/state', (await client.control('GET', '/state')).body)
-    const form = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
-    t.equal((await claim(client, claimed, form)).statusCode, 303)
-    const body = { action: 'claim', token: tokenOf(await open(client, posted)), ...form }
-    t.equal((await call(client.app, 'POST', pagePath(client, posted), { body })).status, 200)
-    const token = tokenOf(await open(client, declined))
-    t.equal((await submit(client, declined, { action: 'decline', token })).statusCode, 303)
+t.test('control plane, payments-sandbox replay: claims and declines of pages', async t => {
+  const client = await connect(build(t))
+  const [claimed, posted, declined] = [await createLink(client), await createLink(client), await createLink(client)]
+  // The recording begins here, so its start has the links.
+  await client.control('PUT', '/state', (await client.control('GET', '/state')).body)
+  const form = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  t.equal((await claim(client, claimed, form)).statusCode, 303)
+  const body = { action: 'claim', token: tokenOf(await open(client, posted)), ...form }
+  t.equal((await call(client.app, 'POST', pagePath(client, posted), { body })).status, 200)
+  const token = tokenOf(await open(client, declined))
+  t.equal((await submit(client, declined, { action: 'decline', token })).statusCode, 303)
 
-    const recording = (await client.control('GET', '/recording')).body
-    const same = { code: 0, stdout: 'acme: 3 requests, every answer is the same\n', stderr: '' }
-    t.same(await command(['replay', write(t, recording)]), same)
-    // Earlier releases stored the address of a link.
-    for (const { record } of recording.start.payoutLinks)
-      record.url = `http://127.0.0.1:8080/pay/${record.payoutLinkId}`
-    t.same(await command(['replay', write(t, recording)]), same)
+  const recording = (await client.control('GET', '/recording')).body
+  const same = { code: 0, stdout: 'acme: 3 requests, every answer is the same\n', stderr: '' }
+  t.same(await command(['replay', write(t, recording)]), same)
+  // Earlier releases stored the address of a link.
+  for (const { record } of recording.start.payoutLinks) record.url = `http://127.0.0.1:8080/pay/${record.payoutLinkId}`
+  t.same(await command(['replay', write(t, recording)]), same)
 
-    recording.start.payoutLinks[0].record.status = 'CANCELLED'
-    t.match(await command(['replay', write(t, recording)]), {
-      code: 1,
-      stdout: /request 1 of 3 is answered otherwise: POST \/pay\/.*\n {2}recorded 303 \n {2}replayed 410 /,
-    })
-  },
-)
+  recording.start.payoutLinks[0].record.status = 'CANCELLED'
+  t.match(await command(['replay', write(t, recording)]), {
+    code: 1,
+    stdout: /request 1 of 3 is answered otherwise: POST \/pay\/.*\n {2}recorded 303 \n {2}replayed 410 /,
+  })
+})
 
-t.test('replay: a request that had no answer yet is applied; a recording may be empty', async t => {
+t.test('control plane, payments-sandbox replay: a request without an answer is applied', async t => {
   const recording = await live(t)
   recording.requests[0].answer = null
   t.same(await command(['replay', write(t, recording)]), SAME)
@@ -98,7 +94,7 @@ t.test('replay: a request that had no answer yet is applied; a recording may be 
   })
 })
 
-t.test('replay: it prints the first answer that differs, as recorded and as replayed: exit code 1', async t => {
+t.test('control plane, payments-sandbox replay: exit code 1 at the first answer that differs', async t => {
   const recording = await live(t)
   const cases: [name: string, n: number, tamper: (copy: Recording) => void, lines: [RegExp, RegExp, RegExp]][] = [
     [
@@ -170,14 +166,14 @@ t.test('replay: it prints the first answer that differs, as recorded and as repl
   }
 })
 
-t.test('replay --until: an answer before that differs is printed, and nothing is served', async t => {
+t.test('control plane, payments-sandbox replay: --until: an answer before it that differs', async t => {
   const recording = await live(t)
   recording.requests[0].answer.status = 500
   const expected = { code: 1, stdout: /^request 1 of \d is answered otherwise/ }
   t.match(await command(['replay', write(t, recording), '--until', '5']), expected)
 })
 
-t.test('replay: a request that seeds a fixture has its records, so a replay needs no fixture', async t => {
+t.test('control plane, payments-sandbox replay: a request that seeds a fixture has its records', async t => {
   const folder = t.testdir({ 'story.json': JSON.stringify({ bills: [bill()] }) })
   const app = build(t, { fixtures: loadFixtures(OWN_FIXTURES, folder) })
   const client = await connect(app)
@@ -211,7 +207,7 @@ async function refusals(cases: [name: string, args: string[], why: RegExp][]) {
   return rows
 }
 
-t.test('replay: a file that is no recording is refused by one line with its name, exit code 2', async t => {
+t.test('control plane, payments-sandbox replay: exit code 2 for a file that is no recording', async t => {
   const recording = await live(t)
   const without = (name: string) => Object.fromEntries(Object.entries(recording).filter(([key]) => key !== name))
   const [first, ...others] = recording.requests
@@ -260,7 +256,7 @@ t.test('replay: a file that is no recording is refused by one line with its name
   )
 })
 
-t.test('replay: wrong usage ends with one line and exit code 2', async t => {
+t.test('control plane, payments-sandbox replay: wrong usage ends with one line and exit code 2', async t => {
   const file = write(t, await live(t))
   const cases: [string, string[], RegExp][] = [
     ...['0', '99', '-1', '+1', '1.5', 'x', '', ' 1', '99999999999999999999'].map((text): [string, string[], RegExp] => [

@@ -126,13 +126,13 @@ async function inconsistencies(start: string): Promise<string[]> {
   return found
 }
 
-t.test('Fixtures; decisions §5 to §10: all that demo tells fits together and goes on, whenever it starts', async t => {
+t.test('README, Fixtures; decisions §5 to §10: demo fits together and goes on, whenever it starts', async t => {
   const found: string[] = []
   for (const start of STARTS) found.push(...(await inconsistencies(start)))
   t.same(found, [])
 })
 
-t.test('control plane: demo shows every state, type, region and branch identifier', async t => {
+t.test('README, Fixtures: demo shows every state, type, region and branch identifier', async t => {
   const client = await openAt(MONDAY)
   const values = (records: readonly Record_[], pick: (record: Record_) => unknown) =>
     [...new Set(records.flatMap(record => pick(record) ?? []))].sort().join(' ')
@@ -178,7 +178,7 @@ t.test('control plane: demo shows every state, type, region and branch identifie
   t.ok(steered.length >= 4, 'outcomes on demand, too')
 })
 
-t.test('control plane: references are unique and readable, and those that are named exist', async t => {
+t.test('README, Fixtures: references are unique and readable, and those that are named exist', async t => {
   const patterns: Record<string, [member: string, pattern: RegExp]> = {
     mandates: ['mandateReference', /^MND-ACME-\d{4}$/],
     collections: ['collectionReference', /^COL-ACME-\d{4}$/],

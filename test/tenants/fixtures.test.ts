@@ -37,7 +37,7 @@ async function seeded(fixture: string, member: string, at: string): Promise<stri
   return Promise.all(references.map(async url => (await client.get(url)).body[member]))
 }
 
-t.test('control plane: moments are relative to the present of the tenant', async t => {
+t.test('README, Fixtures: moments are relative to the present of the tenant', async t => {
   const moments = [
     '2026-11-02T09:00:00Z',
     '2026-10-30T09:00:00Z',
@@ -48,7 +48,7 @@ t.test('control plane: moments are relative to the present of the tenant', async
   t.same(await seeded('moments', 'createdAt', MONDAY), moments)
 })
 
-t.test('control plane: dates and open days are relative to today, on the calendar of Berlin', async t => {
+t.test('README, Fixtures: dates and open days are relative to today, on the calendar of Berlin', async t => {
   const at: Record<string, string[]> = {
     [MONDAY]: [
       ...['2026-11-02', '2026-11-16', '2026-10-31', '2026-11-09'],
@@ -73,11 +73,11 @@ t.test('control plane: dates and open days are relative to today, on the calenda
   )
 })
 
-t.test('control plane: a date is the whole of a text, all else stays as it is', async t => {
+t.test('README, Fixtures: a date is the whole of a text, all else stays as it is', async t => {
   t.same(await seeded('texts', 'description', MONDAY), ['Jane {{now}}', 'now', '{now}', '2026-01-01'])
 })
 
-t.test('control plane: a text that starts like a relative date and is none is refused', async t => {
+t.test('README, Fixtures: a text that starts like a relative date and is none is refused', async t => {
   const client = await connect(app, 'wrong')
   const seed = async (fixture: string) =>
     (await client.control('POST', '/seed', { fixture })).status < 400 ? 'taken' : 'refused'

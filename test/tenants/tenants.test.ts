@@ -132,7 +132,7 @@ t.test('decisions §3: to make room, tenants without records go first', async t 
   t.same(dropped.slice(-1), ['acme'], 'where all have records, the one idle longest')
 })
 
-t.test('persistence: a tenant that is let go and comes back has its tokens and records', async t => {
+t.test('persistence, The turn of a request: a tenant that comes back has its tokens and records', async t => {
   const stored = new Map<string, { identity: Identity; snapshot(): TenantSnapshot }>()
   const removals: unknown[] = []
   const storage: TenantListener = {

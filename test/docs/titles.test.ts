@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import ts from 'typescript'
+
+/** The documents by the names that titles have for them. */
+const texts = new Map(
+  Object.entries({
+    interface: 'docs/service-interface.md',
+    decisions: 'docs/decisions.md',
+    'control plane': 'docs/control-plane.md',
+    persistence: 'docs/persistence.md',
+    README: 'README.md',
+    CONTRIBUTING: 'CONTRIBUTING.md',
+    ARCHITECTURE: 'ARCHITECTURE.md',
+  }).map(([name, file]) => [name, readFileSync(file, 'utf8')]),
+)
+
+/**
+ * Tells whether a citation is right: `decisions §1, §4` or `interface, Errors`. The place is a heading, without what it
+ * has in parentheses. It may also be a call of the control plane, a command or a variable that the document has as code.
+ */
+function exists(citation: string): boolean {
+  const [, name = '', place = ''] = /^(\w+(?: plane)?)(?:, | (?=§))(.+)$/.exec(citation) ?? []
+  const text = texts.get(name)
+  if (text === undefined) return false
+  if (place.startsWith('§')) {
+    return place.split(/, | to /).every(section => text.includes(`\n## ${section.slice(1)}. `))
+  }
+  const headings = [...text.matchAll(/^#+ (.*?)(?: \(.*\))?$/gm)].map(([, heading]) => heading)
+  return (
+    headings.includes(place) || [place, place.replace(' /', ' /_sandbox/')].some(code => text.includes(`\`${code}\``))
+  )
+}
+
+/** Returns the titles of the tests of a file, without those inside of tests. */
+function titlesOf(file: string): string[] {
+  const titles: string[] = []
+  const source = ts.createSourceFile(file, readFileSync(`test/${file}`, 'utf8'), ts.ScriptTarget.Latest)
+  const visit = (node: ts.Node): void => {
+    const isTest = ts.isCallExpression(node) && ['t.test', 'onDatabase'].includes(node.expression.getText(source))
+    if (isTest) titles.push(String(node.arguments[0]?.getText(source)).slice(1, -1))
+    else ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return titles
+}
+
+t.test('CONTRIBUTING, Requirements of a change: each title cites a place that its document has', async t => {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.test.ts'))
+  const wrong = files.flatMap(file =>
+    titlesOf(file)
+      .filter(title => !/^.*?(?=: )/.exec(title)?.[0].split('; ').every(exists))
+      .map(title => `${file}: ${title}`),
+  )
+  t.same(wrong, [])
+})
