@@ -6,9 +6,17 @@ type Serialize = (value: unknown) => string
 /** The serializers by schema: all servers of a process share them. */
 const serializers = new WeakMap<object, Serialize>()
 
-/** Fastify's serializer compiler. It compiles each response schema once for a process. */
-export const serializerCompiler: FastifySerializerCompiler<unknown> = ({ schema }) => {
-  const serializer = serializers.get(schema as object) ?? fastJson(schema as Parameters<typeof fastJson>[0])
-  serializers.set(schema as object, serializer)
+function serializerOf(schema: object): Serialize {
+  const serializer = serializers.get(schema) ?? fastJson(schema)
+  serializers.set(schema, serializer)
   return serializer
+}
+
+/** Fastify's serializer compiler. It compiles each response schema on its first use, once for a process. */
+export const serializerCompiler: FastifySerializerCompiler<unknown> = ({ schema }) => {
+  let serializer: Serialize | undefined
+  return value => {
+    serializer ??= serializerOf(schema as object)
+    return serializer(value)
+  }
 }

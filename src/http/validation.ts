@@ -50,7 +50,7 @@ const ajv = new Ajv({
   formats: FORMATS,
 })
 
-/** The validators by schema: all servers of a process share them. */
+/** The validators by schema, compiled on first use: all servers of a process share them. */
 const validators = new WeakMap<object, ValidateFunction>()
 
 function validatorOf(schema: TSchema): ValidateFunction {
@@ -74,7 +74,6 @@ export function validatorCompiler({ schema, httpPart }: { schema: unknown; httpP
   const parse = parsers[httpPart as keyof typeof parsers]
   // The region plugin has validated the one header that schemas name.
   if (parse === undefined) return () => true
-  validatorOf(schema as TSchema)
   return (value: unknown) => {
     try {
       return { value: parse(schema as TObject, value) }

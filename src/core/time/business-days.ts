@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate, type Zone } from './time.js'
+import { addDays, type CalendarDate, DAY, dateOf, FIRST_DAY, LAST_DAY, timeOf, type Zone } from './time.js'
 
 /** The days on which a payment system settles, and its time zone. */
 export interface BusinessCalendar {
@@ -6,6 +6,8 @@ export interface BusinessCalendar {
   readonly zone: Zone
   /** Whether the system settles on `date`, a real date. */
   isOpen(date: CalendarDate): boolean
+  /** Whether the system settles on the day that begins at a time in UTC. Counting days takes no texts. */
+  isOpenAt(time: number): boolean
 }
 
 const SUNDAY = 0
@@ -72,44 +74,41 @@ export function onOrAfter(calendar: BusinessCalendar, date: CalendarDate): Calen
  * and 9999-12-31.
  */
 export function addOpenDays(calendar: BusinessCalendar, date: CalendarDate, days: number): CalendarDate {
-  const step = Math.sign(days)
-  let day = date
+  const step = Math.sign(days) * DAY
+  let time = timeOf(date)
   for (let left = Math.abs(days); left > 0; ) {
-    const next = addDays(day, step)
-    if (next === day) break
-    day = next
-    if (calendar.isOpen(day)) left -= 1
+    const next = time + step
+    if (next < FIRST_DAY || next > LAST_DAY) break
+    time = next
+    if (calendar.isOpenAt(time)) left -= 1
   }
-  return day
+  return dateOf(time)
 }
 
 /** @param holidays returns the closed days of a year (`YYYY`), with or without those on a weekend */
 function calendar(name: string, zone: Zone, holidays: (year: string) => CalendarDate[]): BusinessCalendar {
-  const closedDays = new Map<string, ReadonlySet<CalendarDate>>()
+  const closedDays = new Map<number, ReadonlySet<number>>()
 
-  function closedIn(year: string): ReadonlySet<CalendarDate> {
+  function closedIn(year: number): ReadonlySet<number> {
     const known = closedDays.get(year)
     if (known !== undefined) return known
-    const computed = new Set(holidays(year))
+    const computed = new Set(holidays(String(year).padStart(4, '0')).map(timeOf))
     closedDays.set(year, computed)
     return computed
   }
 
-  return {
-    name,
-    zone,
-    isOpen: date => !isWeekend(date) && !closedIn(date.slice(0, 4)).has(date),
+  function isOpenAt(time: number): boolean {
+    const date = new Date(time)
+    const day = date.getUTCDay()
+    return day !== SUNDAY && day !== SATURDAY && !closedIn(date.getUTCFullYear()).has(time)
   }
+
+  return { name, zone, isOpen: date => isOpenAt(timeOf(date)), isOpenAt }
 }
 
 /** Returns 0 (Sunday) to 6 (Saturday). */
 function weekday(date: CalendarDate): number {
-  return new Date(date).getUTCDay()
-}
-
-function isWeekend(date: CalendarDate): boolean {
-  const day = weekday(date)
-  return day === SUNDAY || day === SATURDAY
+  return new Date(timeOf(date)).getUTCDay()
 }
 
 function weekdayOnOrAfter(date: CalendarDate): CalendarDate {

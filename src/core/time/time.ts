@@ -8,10 +8,12 @@ export type CalendarDate = string
 export type Zone = 'Europe/Berlin' | 'Europe/London' | 'America/New_York'
 
 const HOUR = 3_600_000
-const DAY = 24 * HOUR
+/** A day in milliseconds. */
+export const DAY = 24 * HOUR
 
-const FIRST_DAY = Date.parse('0001-01-01T00:00:00Z')
-const LAST_DAY = Date.parse('9999-12-31T00:00:00Z')
+/** The first and the last day, as times in milliseconds. */
+export const FIRST_DAY = Date.parse('0001-01-01T00:00:00Z')
+export const LAST_DAY = Date.parse('9999-12-31T00:00:00Z')
 
 /** 9999-12-31T23:59:59Z, the last instant that RFC 3339 can represent. */
 export const LAST_INSTANT: Instant = LAST_DAY + DAY - 1000
@@ -55,7 +57,7 @@ function daysInMonth(year: number, month: number): number {
 
 /** Adds calendar days, which can be negative. The result is limited to 0001-01-01 and 9999-12-31. */
 export function addDays(date: CalendarDate, days: number): CalendarDate {
-  return dateOf(Date.parse(date) + days * DAY)
+  return dateOf(timeOf(date) + days * DAY)
 }
 
 /**
@@ -91,7 +93,11 @@ export function instantOf(date: CalendarDate, time: string, zone: Zone): Instant
   return isSummer(inSummer, zone) ? inSummer : wall - standard
 }
 
-function dateOf(at: number): CalendarDate {
+/** Returns the beginning of a day in UTC, in milliseconds since 1970-01-01T00:00:00Z. */
+export const timeOf = (date: CalendarDate): number => Date.parse(date)
+
+/** Returns the day of a time in UTC, limited to 0001-01-01 and 9999-12-31. */
+export function dateOf(at: number): CalendarDate {
   return new Date(Math.min(Math.max(at, FIRST_DAY), LAST_DAY)).toISOString().slice(0, 10)
 }
 
