@@ -540,6 +540,18 @@ t.test('control plane, SANDBOX_RECORDING_BYTES: at its bound, a recording stops,
   }
 })
 
+t.test(
+  'control plane, SANDBOX_RECORDING_BYTES: a restored state without room is read, and its recording stops',
+  async t => {
+    const app = build(t, { recordingBytes: 100 })
+    const client = await connect(app)
+    await client.post('/api/v1/bills', bill())
+    const state = (await client.control('GET', '/state')).body
+    t.equal((await client.control('PUT', '/state', state)).status, 200)
+    t.match(await replays(t, app), { complete: false, start: { bills: { length: 1 } }, requests: { length: 0 } })
+  },
+)
+
 t.test('control plane, SANDBOX_RECORDING_BYTES: one bound for all tenants; answers and files count', async t => {
   const recordingBytes = 100_000
   const app = build(t, { recordingBytes })
