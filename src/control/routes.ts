@@ -186,6 +186,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'INVALID_BILL_REFERENCE',
         'REGION_CURRENCY_MISMATCH',
         'AMOUNT_LIMIT_EXCEEDED',
+        'ORIGIN_NOT_ALLOWED',
         'INCONSISTENT_BILL_UPDATE',
         'MANDATE_NOT_FOUND',
         'DUPLICATE_REFERENCE',

@@ -1,7 +1,9 @@
 import { quote } from '../core/errors.js'
+import { DEFAULT_ALLOWED_ORIGINS } from '../core/rules/origins.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import { check } from '../http/validation.js'
+import { withOriginsOf } from './fixtures.js'
 import type { TenantRegistry } from './registry.js'
 import { SeedRecords } from './seed.js'
 import { createTenant } from './tenant.js'
@@ -35,7 +37,11 @@ function checkFixture(registry: TenantRegistry, name: string, now: Instant): voi
     seed: registry.seed,
     client: { clientId: name, fixture: name, scope: '', tokenLifetime: 1, tokenBinding: () => '' },
     clock: { now: start, mode: 'frozen', rate: 1, realNow: start },
-    settings: { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: [] },
+    settings: {
+      mandateActivation: 'automatic',
+      deprecationStyle: 'seed',
+      allowedOrigins: withOriginsOf(records, DEFAULT_ALLOWED_ORIGINS),
+    },
     publicUrl: () => '',
   }).seed(records)
 }

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { isAllowedOrigin } from '../core/rules/origins.js'
 import { addOpenDays, onOrAfter, T2 } from '../core/time/business-days.js'
 import { parseDuration } from '../core/time/duration.js'
 import type { Instant } from '../core/time/time.js'
 import { addDays, formatInstant, instantOf, localDate } from '../core/time/time.js'
+import type { SeedRecords } from './seed.js'
 
 /** A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. */
 export type Fixture = Readonly<Record<string, unknown>>
@@ -73,4 +75,12 @@ function shift(text: string, sign: string | undefined, duration: string | undefi
   const seconds = parseDuration(duration)
   if (seconds === undefined) throw new Error(`${text} is no relative date`)
   return sign === '-' ? -seconds : seconds
+}
+
+/** Returns a list of allowed origins with those of the embedded links of a fixture (decisions §8). */
+export function withOriginsOf({ payoutLinks = [] }: SeedRecords, allowedOrigins: readonly string[]): string[] {
+  const added = payoutLinks.flatMap(({ uiMode, origin }) =>
+    uiMode === 'embedded' && origin !== undefined && !isAllowedOrigin(origin, allowedOrigins) ? [origin] : [],
+  )
+  return [...allowedOrigins, ...new Set(added)]
 }

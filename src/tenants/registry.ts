@@ -5,7 +5,7 @@ import { DEFAULT_ALLOWED_ORIGINS } from '../core/rules/origins.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import type { Fixtures } from './fixtures.js'
-import { resolveDates } from './fixtures.js'
+import { resolveDates, withOriginsOf } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
 import type { TenantSnapshot } from './snapshot.js'
 import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
@@ -144,7 +144,6 @@ export const DEMO_CLIENT: ClientEntry = {
   clientId: 'sandbox-client',
   clientSecret: 'sandbox-secret',
   fixture: 'demo',
-  allowedOrigins: [...DEFAULT_ALLOWED_ORIGINS, 'https://shop.acme.example'],
 }
 
 /** The client ids that can be registered (decisions §3). */
@@ -272,6 +271,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
   function startFromFixture(client: Registration, reason: 'fixture' | 'reset', realNow: number): Tenant {
     const now = frozenAt ?? wholeSecond(realNow)
     const build = () => {
+      const records = fixtureRecords(client.fixture, now)
       const tenant = createTenant({
         seed,
         client: factsOf(client),
@@ -279,11 +279,11 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
         settings: {
           mandateActivation: 'automatic',
           deprecationStyle: 'seed',
-          allowedOrigins: [...client.allowedOrigins],
+          allowedOrigins: withOriginsOf(records, client.allowedOrigins),
         },
         publicUrl,
       })
-      tenant.seed(fixtureRecords(client.fixture, now))
+      tenant.seed(records)
       return tenant
     }
     return install(client, reason, build(), () => build().snapshot())

@@ -56,8 +56,8 @@ export const Settings = component('Settings', {
   allowedOrigins: assumed(
     Origins,
     'The origins that may embed payout links. An empty list refuses every embedded link. ' +
-      'Initially `http://localhost:*` and `http://127.0.0.1:*`, and for `sandbox-client` one more. ' +
-      '`SANDBOX_CLIENTS` can list others.',
+      'Initially `http://localhost:*` and `http://127.0.0.1:*`, or those of `SANDBOX_CLIENTS`, and the origins of ' +
+      'the embedded links of the fixture.',
   ),
 })
 export type Settings = Static<typeof Settings>

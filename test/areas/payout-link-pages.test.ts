@@ -706,11 +706,23 @@ t.test('decisions §8: only the partner frames the page of an embedded link', as
 
   await client.control('PUT', '/settings', { allowedOrigins: ['https://shop.example'] })
   t.equal(await ancestorsOf(anywhere), 'https://shop.example')
-  t.equal(await ancestorsOf(one), 'http://localhost:3000', 'exactly the origin of the link')
+  t.equal(await ancestorsOf(one), "'none'", 'its origin is not on the list any more')
   await client.control('PUT', '/settings', { allowedOrigins: [] })
-  t.equal(await ancestorsOf(anywhere), "'none'")
+  t.same([await ancestorsOf(anywhere), await ancestorsOf(one)], ["'none'", "'none'"])
+  await client.control('PUT', '/settings', { allowedOrigins: ['https://shop.example', 'http://localhost:3000'] })
+  t.equal(await ancestorsOf(anywhere), 'https://shop.example http://localhost:3000')
+  t.equal(await ancestorsOf(one), 'http://localhost:3000', 'exactly the origin of the link')
   await client.control('POST', `/payout-links/${one}/expire`)
   t.equal(await ancestorsOf(one), 'http://localhost:3000', 'the page of a closed link, too')
+})
+
+t.test('decisions §8: a link of a state document is framed by origins of the list of the document only', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client, 'SEPA-CT', { uiMode: 'embedded', origin: 'http://localhost:3000' })
+  const { body: state } = await client.control('GET', '/state')
+  state.settings.allowedOrigins = ['https://shop.example']
+  t.equal((await client.control('PUT', '/state', state)).status, 200)
+  t.match((await open(client, id)).headers['content-security-policy'], /frame-ancestors 'none'$/)
 })
 
 t.test('decisions §8: an embedded page outside of a frame explains itself', async t => {

@@ -787,8 +787,7 @@ t.test('control plane, POST /seed: links of any state and any past can be given'
     payoutLink({ payoutLinkId: 'seed-rejected', status: 'REJECTED', decline: { remarks: 'not me' } }),
     linkBy('US-ACH', { payoutLinkId: 'seed-paid-us', status: 'PAID', claim: usClaim }),
     linkBy('UK-FAST', { payoutLinkId: 'seed-failed-uk', status: 'FAILED', claim: ukClaim }),
-    // The list of origins may have changed since this link was created.
-    linkBy('UK-BACS', { payoutLinkId: 'seed-embedded', uiMode: 'embedded', origin: 'https://gone.example' }),
+    linkBy('UK-BACS', { payoutLinkId: 'seed-embedded', uiMode: 'embedded', origin: 'http://localhost:3000' }),
     payoutLink({ payoutLinkId: 'seed-stale', createdAt: '2026-01-01T09:00:00Z' }),
   ]
   const seeded = await client.control('POST', '/seed', { records: { payoutLinks } })
@@ -818,6 +817,8 @@ t.test('control plane, POST /seed: links are validated as the API does, all or n
       [payoutLink({ status: 'OPEN' }), invalid(`${at}.status`)],
       [linkBy('UK-FAST', { amount: '1000000.01' }), `400 AMOUNT_LIMIT_EXCEEDED ${at}.amount`],
       [payoutLink({ expiryPeriod: 'PT1M' }), invalid(`${at}.expiryPeriod`)],
+      [payoutLink({ uiMode: 'embedded', origin: SHOP }), `403 ORIGIN_NOT_ALLOWED ${at}.origin`],
+      [payoutLink({ uiMode: 'embedded', origin: SHOP, status: 'PAID' }), `403 ORIGIN_NOT_ALLOWED ${at}.origin`],
       [
         payoutLink({ status: 'CLAIMED', claim: { ...sepaClaim, accountIdentifier: '1234' } }),
         invalid(`${at}.claim.accountIdentifier`),
@@ -834,4 +835,12 @@ t.test('control plane, POST /seed: links are validated as the API does, all or n
     wrong => client.control('POST', '/seed', { records: { payoutLinks: [good, wrong] } }),
   )
   t.equal(gist(await client.control('GET', '/payout-links/seed-good')), UNKNOWN, 'the good one is not stored')
+})
+
+t.test('decisions §8: an empty list refuses every embedded link of a seed, too', async t => {
+  const client = await open()
+  await client.control('PUT', '/settings', { allowedOrigins: [] })
+  const seed = (changes: object) => client.control('POST', '/seed', { records: { payoutLinks: [payoutLink(changes)] } })
+  t.equal(gist(await seed({ uiMode: 'embedded' })), '403 ORIGIN_NOT_ALLOWED records.payoutLinks.0.origin')
+  t.equal(gist(await seed({ origin: SHOP })), '200', 'a hosted one needs no origin')
 })

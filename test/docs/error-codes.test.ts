@@ -220,6 +220,10 @@ const SPECIFIC: Record<string, Provocation> = {
         records: { payoutLinks: [payoutLink({ amount: '1000000.01', currency: 'GBP', payoutMethod: 'UK-FAST' })] },
       },
     }),
+  'seedRecords ORIGIN_NOT_ALLOWED': ({ send }) =>
+    send({
+      body: { records: { payoutLinks: [payoutLink({ uiMode: 'embedded', origin: 'https://elsewhere.example' })] } },
+    }),
   'seedRecords INCONSISTENT_BILL_UPDATE': ({ send }) =>
     send({ body: { records: { bills: [bill({ status: 'PAID', openAmount: '1' })] } } }),
   'seedRecords MANDATE_NOT_FOUND': ({ send }) =>

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import t from 'tap'
 import { ConfigError, readConfig } from '../../src/config.js'
 import { serve } from '../../src/start.js'
-import { bill, collection, mandate } from '../helper.js'
+import { bill, collection, mandate, payoutLink } from '../helper.js'
 
 /** What the start is refused with; it never gets as far as listening. */
 async function refusal(environment: Record<string, string>): Promise<Error> {
@@ -95,7 +95,10 @@ t.test('README, PORT: a port that is taken is no wrong setting', async t => {
   await once(other, 'listening')
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
-  const error = await refusal({ PORT: String(port), SANDBOX_FIXTURES: t.testdir(fixture({ bills: [bill()] })) })
+  // The origin of a link of a fixture is no wrong setting either: it is on the list of each client of the fixture.
+  const payoutLinks = [payoutLink({ uiMode: 'embedded', origin: 'https://shop.example' })]
+  const folder = t.testdir(fixture({ bills: [bill()], payoutLinks }))
+  const error = await refusal({ PORT: String(port), SANDBOX_FIXTURES: folder })
   t.notOk(error instanceof ConfigError)
   t.match(error, { code: 'EADDRINUSE', message: new RegExp(String(port)) })
 })

@@ -89,6 +89,33 @@ t.test('decisions §3: a configured client has its fixture and its origins, and 
   t.same([other.status, other.body.totalCount], [200, 0], 'without a fixture it starts from empty')
 })
 
+t.test('decisions §8: the list of a tenant has the origins of the embedded links of its fixture, too', async t => {
+  const links = [
+    embedded(),
+    embedded(),
+    embedded('http://localhost:3000'),
+    payoutLink({ origin: 'https://no.example' }),
+  ]
+  const app = build(t, {
+    fixtures: new Map([...fixtures, ['links', { payoutLinks: links }]]),
+    clients: [
+      { clientId: 'acme', clientSecret: 'secret', fixture: 'links' },
+      { clientId: 'listed', clientSecret: 'secret', fixture: 'links', allowedOrigins: ['https://own.example'] },
+    ],
+  })
+  const listOf = async (clientId: string) =>
+    (await call(app, 'GET', `/_sandbox/settings?client=${clientId}`)).body.allowedOrigins
+  t.same(await listOf('acme'), ['http://localhost:*', 'http://127.0.0.1:*', SHOP], 'once, and none that matches')
+  t.same(await listOf('listed'), ['https://own.example', SHOP, 'http://localhost:3000'])
+  const acme = await connect(app, 'acme')
+  await acme.control('PUT', '/settings', { allowedOrigins: [] })
+  await acme.control('POST', '/reset')
+  t.equal((await listOf('acme')).length, 3, 'also after a reset')
+  const other = await connect(app, 'other')
+  const refused = await other.control('POST', '/seed', { fixture: 'links' })
+  t.equal(gist(refused), '403 ORIGIN_NOT_ALLOWED records.payoutLinks.0.origin', 'seeding checks the list')
+})
+
 // --------------------------------------------------------------------------------------------------- max tenants
 
 t.test('decisions §3: beyond the most tenants, the registered one that is idle longest is dropped', async t => {

@@ -115,8 +115,9 @@ export function createPayoutLinkStore({
     }
   }
 
-  /** Refuses an origin that is not on the list, and every embedded link if the list is empty (decisions §8). */
-  function assertOrigin(origin: string | undefined) {
+  /** Refuses an embedded link whose origin is not on the list, or any if the list is empty (decisions §8). */
+  function assertOrigin({ uiMode, origin }: Pick<StoredPayoutLink, 'uiMode' | 'origin'>) {
+    if (uiMode === 'hosted') return
     const patterns = allowedOrigins()
     if (patterns.length === 0 || (origin !== undefined && !isAllowedOrigin(origin, patterns))) {
       throw errors.originNotAllowed(origin)
@@ -154,7 +155,7 @@ export function createPayoutLinkStore({
      */
     create(region: Region, input: NewPayoutLink): PayoutLinkRecord {
       const link = build(region, input, clock.now())
-      if (link.uiMode === 'embedded') assertOrigin(link.origin)
+      assertOrigin(link)
       const outcome = takeOutcome(link) as PayoutLinkOutcome | undefined
       const steered = outcome === undefined ? link : { ...link, outcome }
       return answered(repository.create(region, { payoutLinkId: freshId(), ...steered }, 'api').record)
@@ -180,10 +181,14 @@ export function createPayoutLinkStore({
     /** Returns the name of the payer of a link: the holder of the tenant's account, else the client id. */
     payer: ({ payoutMethod }: StoredPayoutLink): string => payer(payoutMethods[payoutMethod].region),
 
-    /** Returns the origins that may embed a link; `*` stands for any port. A hosted link has none (decisions §8). */
+    /**
+     * Returns the origins that may embed a link now; `*` stands for any port. Only origins of the present list may, and
+     * of these only that of the link, if it has one. A hosted link has none (decisions §8).
+     */
     embedders({ uiMode, origin }: StoredPayoutLink): readonly string[] {
       if (uiMode === 'hosted') return []
-      return origin === undefined ? allowedOrigins() : [origin]
+      if (origin === undefined) return allowedOrigins()
+      return isAllowedOrigin(origin, allowedOrigins()) ? [origin] : []
     },
 
     /** Returns the instant at which a claimed link is paid. */
@@ -261,7 +266,7 @@ export function createPayoutLinkStore({
     },
 
     /**
-     * Checks seeded links, of any state and any origin. The region follows from the payout method.
+     * Checks seeded links, of any state. The region follows from the payout method.
      * @throws the errors of `create` and DUPLICATE_REFERENCE, with the path of the record before the field
      */
     stage(seeds: readonly SeedPayoutLink[], path: string) {
@@ -276,6 +281,7 @@ export function createPayoutLinkStore({
           const region = payoutMethods[seed.payoutMethod].region
           const createdAt = seed.createdAt === undefined ? clock.now() : (parseInstant(seed.createdAt) as Instant)
           const link = build(region, seed, createdAt)
+          assertOrigin(link)
           const { status = link.status, updatedAt = link.updatedAt, cancellationComment, claim, decline } = seed
           if (claim !== undefined) assertPayable(claim, link, 'claim.')
           const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
