@@ -80,6 +80,7 @@ export interface StoreOptions {
   readonly settings: {
     readonly mandateActivation: 'automatic' | 'manual'
     readonly allowedOrigins: readonly string[]
+    readonly senderName: string | null
   }
   /** All stores of the tenant. Those of later rows do not exist yet: read them in operations. */
   readonly stores: Stores
@@ -163,7 +164,7 @@ export const areas = {
         publicUrl,
         allowedOrigins: () => settings.allowedOrigins,
         takeOutcome,
-        payer: region => stores.accounts.holder(region) ?? clientId,
+        sender: region => settings.senderName ?? stores.accounts.holder(region),
       }),
   },
   bills: {

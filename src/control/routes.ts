@@ -29,11 +29,11 @@ import * as schemas from './schemas.js'
 
 const querystring = schemas.ClientQuery
 
-/** The names of this machine: the demo page has one, and the service the other. */
+/** The names of this machine: the demo page has one, and its frame the other. Behind a proxy both have the same. */
 const LOOPBACK = 'http://localhost:* http://127.0.0.1:*'
 const EMBED_DEMO_HEADERS = {
   'content-security-policy':
-    `default-src 'none'; script-src 'self' ${LOOPBACK}; frame-src ${LOOPBACK}; style-src 'self'; ` +
+    `default-src 'none'; script-src 'self' ${LOOPBACK}; frame-src 'self' ${LOOPBACK}; style-src 'self'; ` +
     "connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -513,7 +513,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/embed-demo',
       operationId: 'getEmbedDemo',
       isPage: true,
-      summary: "A partner's page that embeds a payout link of the demo client from a second origin",
+      summary: "A partner's page that embeds a payout link of the demo client",
       querystring,
       response: schemas.Html,
       handle: ({ reply }) => {
@@ -538,7 +538,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'PUT',
       url: '/settings',
       operationId: 'updateSettings',
-      summary: 'Whether new mandates are ACTIVE at once, how deprecations look, which origins may embed payout links',
+      summary:
+        'Whether new mandates are ACTIVE at once, how deprecations look, which origins embed payout links, who sends them',
       description: 'Omitted settings stay as they are.',
       querystring,
       body: schemas.SettingsUpdate,

@@ -72,6 +72,7 @@ export const catalogue = {
     409,
     'The payout link has been claimed, so it can be neither cancelled nor claimed.',
   ),
+  UI_MODE_MISMATCH: entry(409, 'Page of a payout link: the SDK shows a link that has the uiMode hosted.'),
   PAYOUT_LINK_NOT_CANCELLABLE: entry(409, 'The payout link is cancelled already.'),
   BILL_CANCELLED: entry(409, 'A cancelled bill takes no update and no document.'),
   ILLEGAL_TRANSITION: entry(409, 'Control plane: not legal from this state. The message names the legal moves.'),
@@ -167,6 +168,7 @@ export const errors = {
   malformed: refusal('MALFORMED_REQUEST'),
   missing: (field: string | null, message = `${field} is required.`) => new ApiError('MISSING_FIELD', field, message),
   invalid: refusal('INVALID_FIELD'),
+  invalidQuery: refusal('INVALID_QUERY_PARAMETER'),
   invalidCursor: () =>
     new ApiError(
       'INVALID_CURSOR',
@@ -246,6 +248,18 @@ export const errors = {
       'FORBIDDEN_HOST',
       'host',
       `${quote(host)} may be a public name of another site. If it is a name of this server, add it to SANDBOX_ALLOWED_HOSTS.`,
+    ),
+  embedderNotAllowed: (origin: string) =>
+    new ApiError(
+      'ORIGIN_NOT_ALLOWED',
+      'embedder',
+      `${quote(origin)} cannot show this link: it is not on the tenant's list of allowed SDK origins, or the link has another origin.`,
+    ),
+  uiModeMismatch: () =>
+    new ApiError(
+      'UI_MODE_MISMATCH',
+      'embedder',
+      'The link has uiMode hosted, so that no page can embed it. Create it with uiMode embedded.',
     ),
   originNotAllowed: (origin: string | undefined) =>
     new ApiError(

@@ -67,6 +67,9 @@ export function check(schema: TSchema, value: unknown, code: ErrorCode): void {
   if (!validator(value)) throw toApiError(validator.errors as ErrorObject[], schema, code)
 }
 
+/** Whether a value is valid. */
+export const isValid = (schema: TSchema, value: unknown): boolean => validatorOf(schema)(value) === true
+
 /**
  * Fastify's validator compiler. Query strings are text, so they are parsed by their schema; bodies are never coerced.
  */

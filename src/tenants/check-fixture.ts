@@ -37,11 +37,7 @@ function checkFixture(registry: TenantRegistry, name: string, now: Instant): voi
     seed: registry.seed,
     client: { clientId: name, fixture: name, scope: '', tokenLifetime: 1, tokenBinding: () => '' },
     clock: { now: start, mode: 'frozen', rate: 1, realNow: start },
-    settings: {
-      mandateActivation: 'automatic',
-      deprecationStyle: 'seed',
-      allowedOrigins: withOriginsOf(records, DEFAULT_ALLOWED_ORIGINS),
-    },
+    settings: { allowedOrigins: withOriginsOf(records, DEFAULT_ALLOWED_ORIGINS) },
     publicUrl: () => '',
   }).seed(records)
 }

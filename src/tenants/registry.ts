@@ -276,11 +276,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
         seed,
         client: factsOf(client),
         clock: { now, mode: frozenAt === undefined ? 'running' : 'frozen', rate: 1, realNow },
-        settings: {
-          mandateActivation: 'automatic',
-          deprecationStyle: 'seed',
-          allowedOrigins: withOriginsOf(records, client.allowedOrigins),
-        },
+        settings: { allowedOrigins: withOriginsOf(records, client.allowedOrigins) },
         publicUrl,
       })
       tenant.seed(records)

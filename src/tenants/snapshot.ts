@@ -9,7 +9,7 @@ import { Event } from '../features/events/schemas.js'
 import { FaultSnapshot } from '../features/faults/schemas.js'
 import { OutcomeSnapshot } from '../features/outcomes/schemas.js'
 import { Count, Place } from '../features/schemas.js'
-import { assumed, component, Moment, OneOf, Text } from '../http/schemas.js'
+import { AccountHolderName, assumed, component, Moment, OneOf, Text } from '../http/schemas.js'
 
 /**
  * The state document of a tenant (control plane, GET /state), and the schemas of its parts that other calls share.
@@ -59,8 +59,23 @@ export const Settings = component('Settings', {
       'Initially `http://localhost:*` and `http://127.0.0.1:*`, or those of `SANDBOX_CLIENTS`, and the origins of ' +
       'the embedded links of the fixture.',
   ),
+  senderName: assumed(
+    Type.Unsafe<string | null>({ ...AccountHolderName, type: ['string', 'null'] }),
+    'The name of the sender on the pages of payout links. null (initially): the holder of the newest account.',
+  ),
 })
 export type Settings = Static<typeof Settings>
+/** The initial settings beside the origins. A client has them where its settings are of an earlier release, too. */
+export const DEFAULT_SETTINGS = {
+  mandateActivation: 'automatic',
+  deprecationStyle: 'seed',
+  senderName: null,
+} satisfies Partial<Settings>
+/** The settings in a state document. One of an earlier release has fewer. */
+const StateSettings = component('StateSettings', {
+  ...Settings.properties,
+  senderName: Type.Optional(Settings.properties.senderName),
+})
 
 // ------------------------------------------------------------------------------------------------------- document
 
@@ -106,7 +121,7 @@ export const TenantSnapshot = component('TenantSnapshot', {
   // Left out by documents of earlier releases.
   release: Type.Optional(assumed(Text(1, 64), 'The release that made the document.')),
   clock: assumed(ClockState, 'The clock of the tenant.'),
-  settings: assumed(Settings, 'The settings of the tenant.'),
+  settings: assumed(StateSettings, 'The settings of the tenant.'),
   deprecations: assumed(
     Type.Array(Deprecation, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
     'The deprecated operations.',

@@ -24,7 +24,7 @@ import { createArmedOutcomes } from '../features/outcomes/state.js'
 import { VERSION } from '../package.js'
 import type { SeedRecords } from './seed.js'
 import type { Settings, TenantSnapshot } from './snapshot.js'
-import { SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from './snapshot.js'
+import { DEFAULT_SETTINGS, SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from './snapshot.js'
 
 declare module '../http/request-context.js' {
   interface RequestContext {
@@ -106,7 +106,8 @@ export interface TenantOptions {
   readonly seed: string
   readonly client: ClientFacts
   readonly clock: ClockStart
-  readonly settings: Settings
+  /** The others are those of `DEFAULT_SETTINGS`. */
+  readonly settings: Pick<Settings, 'allowedOrigins'> & Partial<Settings>
   /** Returns the address of payout links, without a trailing slash. */
   publicUrl(): string
 }
@@ -134,7 +135,7 @@ export function createTenant(
   past: Past = noPast(client.clientId),
 ): Tenant {
   const { clientId, fixture, scope, tokenLifetime, tokenBinding } = client
-  const settings = { ...given }
+  const settings: Settings = { ...DEFAULT_SETTINGS, ...given }
   let { sequence } = past
   const context: TenantContext = {
     clock: createClock(clock),

@@ -105,5 +105,6 @@ export const receiptAfter = (answer: LightMyRequestResponse) =>
 
 /** Returns the text of the title of a page. */
 export const titleOf = ({ payload }: LightMyRequestResponse) => /<title>(.*?)<\/title>/.exec(payload)?.[1]
-/** Returns the state that a page has for its script. */
-export const stateOf = ({ payload }: LightMyRequestResponse) => /data-state="(\w+)"/.exec(payload)?.[1]
+/** Returns the code of a refusal, else the state of the link that a page has for its script. */
+export const stateOf = ({ payload }: LightMyRequestResponse) =>
+  /data-code="(\w+)"/.exec(payload)?.[1] ?? /data-status="(\w+)"/.exec(payload)?.[1]

@@ -79,9 +79,109 @@ t.test('decisions §8: the page of a link says who pays how much by which method
   }
 })
 
-t.test('decisions §8: without an account of the region, the payer is the client', async t => {
+t.test(
+  'decisions §8: the sender is that of the settings, else the holder of an account, and never the client',
+  async t => {
+    const client = await connect(build(t))
+    const id = await createLink(client)
+    const title = async (query?: string) => titleOf(await open(client, id, query === undefined ? {} : { query }))
+    t.match(await title(), /^A payout for you €25/)
+    t.match(await title('?client=acme&locale=de'), /^Eine Auszahlung für Sie/)
+    t.match(await title('?client=acme&locale=fr'), /^Un versement pour vous/)
+    const account = (changes: object) => ({ accountReference: 'ACC-0001', balance: '1', ...changes })
+    await client.control('POST', '/seed', {
+      records: {
+        accounts: [
+          account({
+            accountHolderName: 'Acme Ltd',
+            currency: 'GBP',
+            accountIdentifier: '00012345',
+            branchIdentifier: { type: 'SORT', value: '108800' },
+          }),
+        ],
+      },
+    })
+    t.match(await title(), /^Acme Ltd pays you/, 'the account of another region')
+    const ours = { accountHolderName: 'Acme GmbH', currency: 'EUR', accountIdentifier: 'DE89370400440532013000' }
+    await client.control('POST', '/seed', { records: { accounts: [account(ours)] } })
+    t.match(await title(), /^Acme GmbH pays you/)
+    await client.control('PUT', '/settings', { senderName: 'Acme & <Friends>' })
+    t.match(await title(), /^Acme &amp; &lt;Friends> pays you/)
+    await client.control('PUT', '/settings', { senderName: null })
+    t.match(await title(), /^Acme GmbH pays you/)
+  },
+)
+
+t.test('decisions §8: the language is that of the address, else of the browser', async t => {
   const client = await connect(build(t))
-  t.match(titleOf(await open(client, await createLink(client))), /^acme pays you/)
+  const id = await createLink(client)
+  const cases = [
+    ['&locale=de', 'fr', 'de'],
+    ['&locale=FR-ch', 'de', 'fr'],
+    ['&locale=pl', 'de', 'de'],
+    ['&locale=pl', 'pl', 'en'],
+    ['', 'de', 'de'],
+  ] as const
+  for (const [query, accepted, language] of cases) {
+    const page = await open(client, id, { query: `?client=acme${query}`, headers: { 'accept-language': accepted } })
+    t.match(page.payload, `<html lang="${language}"`, `${query} ${accepted}`)
+  }
+  const { payload } = await open(client, id)
+  const links = [...payload.matchAll(/<a lang="(\w\w)" hreflang="\w\w" href="([^"]+)"/g)]
+  t.same(
+    links.map(([, language, href]) => [language, href?.replaceAll('&amp;', '&')]),
+    [
+      ['de', '?client=acme&locale=de'],
+      ['fr', '?client=acme&locale=fr'],
+    ],
+  )
+  const unknown = await open(client, 'pl_unknown', { query: '?client=acme&locale=de' })
+  t.equal(titleOf(unknown), 'Diesen Auszahlungslink gibt es nicht', 'of a refusal, too')
+  const answer = await claim(client, id, SEPA, { query: '?client=acme&locale=de' })
+  t.match(answer.headers.location, /^pl_\w+\?client=acme&locale=de&receipt=/, 'it stays after the claim')
+})
+
+t.test('decisions §8: amounts have the same symbol in each language, and times the zone by its city', async t => {
+  const client = await connect(build(t))
+  const shown = [
+    ['UK-FAST', 'en', '£18.50', '9 November 2026 at 09:00 (London time)'],
+    ['UK-FAST', 'de', '18,50\u00a0£', '9. November 2026 um 09:00 (Londoner Zeit)'],
+    ['UK-FAST', 'fr', '18,50\u00a0£', '9 novembre 2026 à 09:00 (heure de Londres)'],
+    ['US-ACH', 'en', '$18.50', 'November 9, 2026 at 4:00 AM (New York time)'],
+    ['US-ACH', 'fr', '18,50\u00a0$', '9 novembre 2026 à 04:00 (heure de New York)'],
+    ['SEPA-CT', 'en', '€18.50', '9 November 2026 at 10:00 (Berlin time)'],
+  ] as const
+  for (const [method, locale, amount, time] of shown) {
+    const id = await createLink(client, method, { amount: '18.50' })
+    const { payload } = await open(client, id, { query: `?client=acme&locale=${locale}` })
+    t.match(payload, amount, `${method} ${locale}`)
+    t.match(payload.replace(/[\u202f\u00a0]/g, ' '), time, `${method} ${locale}`)
+  }
+})
+
+t.test('decisions §8: PROCESSING, PAID and FAILED say what happened, and when', async t => {
+  const client = await connect(build(t))
+  await client.control('PUT', '/settings', { senderName: 'Acme' })
+  const says = {
+    PROCESSING: ['£18.50 was sent to your account •••• 9911.', 'Expected 2 November 2026 at 09:00 (London time)'],
+    PAID: ['£18.50 is in your account •••• 9911.', '2 November 2026 at 09:00 (London time)'],
+    FAILED: ['Your bank did not accept £18.50 for your account •••• 9911. The money is back with Acme.'],
+  }
+  const others = {
+    PROCESSING: 'This payout is on its way',
+    PAID: 'This payout has been paid',
+    FAILED: 'This payout failed',
+  }
+  for (const [status, verbs] of Object.entries({ PROCESSING: [], PAID: ['pay'], FAILED: ['fail'] })) {
+    const id = await createLink(client, 'UK-FAST', { amount: '18.50' })
+    const query = queryAfter(await claim(client, id, FORMS['UK-FAST']?.form as Record<string, string>))
+    for (const verb of ['process', ...verbs]) await client.control('POST', `/payout-links/${id}/${verb}`)
+    const { payload } = await open(client, id, { query })
+    for (const text of says[status as 'PAID']) t.match(payload.replace(/[\u202f\u00a0]/g, ' '), text, status)
+    const other = await open(client, id)
+    t.same([other.statusCode, titleOf(other)], [409, others[status as 'PAID']], 'without the receipt')
+    t.notMatch(other.payload, /18.50|9911|Jane|Acme/)
+  }
 })
 
 t.test('decisions §8: a page is shown to people, and a state to programs', async t => {
@@ -463,7 +563,7 @@ t.test('decisions §8: each closed link has a page of its own, and a code for pr
     const json = await look(client, id)
     seen[state] = [page.statusCode, json.body.code, titleOf(page)]
     t.equal(json.status, page.statusCode)
-    t.notMatch(page.payload, /<form|a secret comment|data-live/)
+    t.notMatch(page.payload, /<form|a secret comment|Jane|3000/)
     for (const action of ['claim', 'decline']) {
       const late = await submit(client, id, { action, token, ...SEPA })
       t.same([late.statusCode, titleOf(late)], [page.statusCode, titleOf(page)], `${action} of a ${state} link`)
@@ -481,7 +581,7 @@ t.test("decisions §8: a link expires on the tenant's clock, to the second", asy
   await client.control('POST', '/clock/advance', { by: 'PT1S' })
   t.equal((await open(client, id)).statusCode, 410)
   const late = await submit(client, id, { action: 'claim', token, ...SEPA })
-  t.same([late.statusCode, stateOf(late)], [410, 'EXPIRED'])
+  t.same([late.statusCode, stateOf(late)], [410, 'PAYOUT_LINK_CLOSED'])
 })
 
 t.test('decisions §8: a running clock moves the page without a request of the client', async t => {
@@ -725,6 +825,79 @@ t.test('decisions §8: a link of a state document is framed by origins of the li
   t.match((await open(client, id)).headers['content-security-policy'], /frame-ancestors 'none'$/)
 })
 
+t.test('decisions §8: a page that the SDK shows is refused by code, and any page may show the refusal', async t => {
+  const client = await connect(build(t))
+  const hosted = await createLink(client)
+  const embedded = await createLink(client, 'SEPA-CT', { uiMode: 'embedded', remarks: 'a secret' })
+  const one = await createLink(client, 'SEPA-CT', { uiMode: 'embedded', origin: 'http://localhost:3000' })
+  const shop = 'https://shop.example'
+  const local = 'http://localhost:3001'
+  const cases = [
+    [hosted, shop, 409, 'UI_MODE_MISMATCH'],
+    [hosted, local, 409, 'UI_MODE_MISMATCH'],
+    [embedded, shop, 403, 'ORIGIN_NOT_ALLOWED'],
+    [one, local, 403, 'ORIGIN_NOT_ALLOWED'],
+    ['pl_unknown', shop, 404, 'PAYOUT_LINK_NOT_FOUND'],
+  ] as const
+  for (const [id, embedder, status, code] of cases) {
+    const query = `?client=acme&embedder=${encodeURIComponent(embedder)}`
+    const page = await open(client, id, { query })
+    t.same([page.statusCode, stateOf(page)], [status, code])
+    t.match(page.headers['content-security-policy'], new RegExp(`frame-ancestors ${embedder}$`))
+    t.match(page.payload, `data-embedders="${embedder}"`)
+    t.notMatch(page.payload, /data-status|25|secret|name="token"/, 'nothing of the link')
+    t.match(await look(client, id, query), { status, body: { code } })
+    const forged = await submit(client, id, { action: 'decline', token: 'x' }, { query })
+    t.same([forged.statusCode, stateOf(forged)], [status, code])
+  }
+  const query = `?client=acme&embedder=${encodeURIComponent(local)}`
+  const page = await open(client, embedded, { query })
+  t.same([page.statusCode, stateOf(page)], [200, 'ACTIVE'])
+  t.match(page.headers['content-security-policy'], /frame-ancestors http:\/\/localhost:\* http:\/\/127\.0\.0\.1:\*$/)
+  for (const wrong of ['null', '*', "'self'", 'https://a.example;script-src *', 'https://a.example/x', '']) {
+    const page = await open(client, hosted, { query: `?client=acme&embedder=${encodeURIComponent(wrong)}` })
+    t.same([page.statusCode, stateOf(page)], [400, 'INVALID_QUERY_PARAMETER'], wrong)
+    t.match(page.headers['content-security-policy'], /script-src 'self'; .* frame-ancestors 'none'$/, wrong)
+  }
+})
+
+t.test('decisions §8: an accent colour needs contrast in the schemes of the page, and its text gets it', async t => {
+  const client = await connect(build(t))
+  const id = await createLink(client)
+  const cases = [
+    ['accent=635bff', 200],
+    ['accent=0a5c57', 400],
+    ['accent=0a5c57&colorScheme=light', 200],
+    ['accent=0a5c57&colorScheme=dark', 400],
+    ['accent=ffd25e', 400],
+    ['accent=ffd25e&colorScheme=dark', 200],
+    // The grey with a contrast of 3 to white, and the next one.
+    ['accent=949494&colorScheme=light', 200],
+    ['accent=959595&colorScheme=light', 400],
+    ['radius=24&font=monospace', 200],
+    ['radius=25', 400],
+    ['radius=1.5', 400],
+    ['font=Arial', 400],
+    ['accent=fff;}body{}', 400],
+    ['colorScheme=', 400],
+  ] as const
+  for (const [theme, status] of cases) {
+    const page = await open(client, id, { query: `?client=acme&${theme}` })
+    t.equal(page.statusCode, status, theme)
+    if (status === 400) t.equal(stateOf(page), 'INVALID_QUERY_PARAMETER', theme)
+  }
+  const themed = await open(client, id, { query: '?client=acme&accent=FF8A3D&radius=3&font=serif&colorScheme=dark' })
+  const href = /href="(assets\/theme\.css[^"]+)"/.exec(themed.payload)?.[1]?.replaceAll('&amp;', '&')
+  t.equal(href, 'assets/theme.css?accent=FF8A3D&radius=3&font=serif')
+  t.match(themed.payload, /<html lang="en" class="hosted dark">.*<meta name="color-scheme" content="dark"/)
+  const { payload, headers } = await client.app.inject(`/pay/${href}`)
+  t.equal(headers['content-type'], 'text/css; charset=utf-8')
+  t.match(payload, /--accent: #FF8A3D; --on-accent: #000000; .*--radius: 3px; --font: Charter/)
+  t.match((await client.app.inject('/pay/assets/theme.css?accent=0a5c57')).payload, '--on-accent: #ffffff')
+  t.equal((await client.app.inject('/pay/assets/theme.css?accent=red')).statusCode, 400)
+  t.notMatch((await open(client, id)).payload, 'theme.css')
+})
+
 t.test('decisions §8: an embedded page outside of a frame explains itself', async t => {
   const client = await connect(build(t))
   const id = await createLink(client, 'SEPA-CT', { uiMode: 'embedded' })
@@ -732,7 +905,7 @@ t.test('decisions §8: an embedded page outside of a frame explains itself', asy
     const page = await open(client, id, { headers: { 'sec-fetch-dest': destination } })
     return [page.statusCode, stateOf(page), page.payload.includes('name="token"')]
   }
-  t.same(await opened('document'), [200, 'OUTSIDE_OF_FRAME', false])
+  t.same(await opened('document'), [200, undefined, false])
   t.same(await opened('iframe'), [200, 'ACTIVE', true])
   t.same(await opened('empty'), [200, 'ACTIVE', true])
   const page = await open(client, id)
@@ -790,6 +963,7 @@ t.test('control plane, GET /embed-demo: a page of a partner', async t => {
   t.equal(status, 200)
   t.match(headers['content-security-policy'], "frame-ancestors 'none'")
   t.match(body, 'mountPayoutLink')
+  t.match(headers['content-security-policy'], "frame-src 'self'")
   t.notMatch(body, /<script(?![^>]*src=)| style=| on\w+=/)
 })
 

@@ -23,7 +23,7 @@ export async function startSite(t: Teardown, options: BuildOptions = {}): Promis
   return { app, client: await connect(app), url }
 }
 
-/** A page of a partner that embeds the URL of its query, and lists the callbacks in `#log`. */
+/** A page of a partner that embeds the `url` of its query with the `options` of it, and lists the callbacks in `#log`. */
 const PARTNER = (sdk: string) => `<!doctype html>
 <title>Shop</title>
 <ol id="log"></ol>
@@ -35,14 +35,21 @@ const PARTNER = (sdk: string) => `<!doctype html>
     item.textContent = text
     document.querySelector('#log').append(item)
   }
+  const parameters = new URLSearchParams(location.search)
+  const url = parameters.get('url')
+  const called = name => ({ payoutLinkId, status }) =>
+    log(name + ' ' + status + (url.includes('/' + payoutLinkId) ? '' : ' of another link'))
   window.mounted = mountPayoutLink(document.querySelector('#checkout'), {
-    url: new URLSearchParams(location.search).get('url'),
+    url,
     title: 'Payout from the shop',
-    onReady: () => log('ready'),
-    onClaimed: () => log('claimed'),
-    onDeclined: () => log('declined'),
-    onExpired: () => log('expired'),
-    onError: ({ code }) => log('error ' + code),
+    ...JSON.parse(parameters.get('options')),
+    onReady: called('ready'),
+    onClaimed: called('claimed'),
+    onPaid: called('paid'),
+    onFailed: called('failed'),
+    onDeclined: called('declined'),
+    onExpired: called('expired'),
+    onError: ({ code, status, message }) => log(['error', code, status, message].filter(Boolean).join(' ')),
   })
 </script>`
 

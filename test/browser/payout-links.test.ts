@@ -33,7 +33,7 @@ const statusOf = async ({ client }: Site, id: string) =>
   (await client.control('GET', `/payout-links/${id}`)).body.record.status
 
 t.test('README, Payout links in a browser: claims and declines', needsChromium, async t => {
-  const browser = await openBrowser(t, { hosts: ['shop.example', 'foreign.example'] })
+  const browser = await openBrowser(t, { hosts: ['shop.example', 'foreign.example', 'pay.example'] })
   const site = await startSite(t)
 
   /** Opens a page in a context of its own, that fails the test on an error of a script or of the policy. */
@@ -67,9 +67,9 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
       await move(site, id, 'process')
       await heading(page, 'Your money is on its way').waitFor()
       await move(site, id, 'pay')
-      await heading(page, 'Paid').waitFor()
+      await heading(page, 'Your money has arrived').waitFor()
       await page.reload()
-      await heading(page, 'Paid').waitFor()
+      await heading(page, 'Your money has arrived').waitFor()
     }
     await Promise.all(Object.keys(TYPED).map(claim))
   })
@@ -307,6 +307,53 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
     }
   })
 
+  t.test('the language can be chosen, and stays', async t => {
+    const id = await createLink(site.client)
+    const page = await openPage(t, pagePath(site.client, id))
+    await page.getByRole('navigation', { name: 'Language' }).getByRole('link', { name: 'Deutsch' }).click()
+    await heading(page, 'Wohin soll das Geld?').waitFor()
+    t.equal(await page.locator('html').getAttribute('lang'), 'de')
+    t.equal(await page.locator('nav [aria-current]').textContent(), 'Deutsch')
+    await page.getByLabel('Kontoinhaber').fill('Jane Doe')
+    await page.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
+    await page.getByRole('button', { name: /annehmen$/ }).click()
+    await heading(page, 'Auszahlung angenommen').waitFor()
+    await page.getByRole('link', { name: 'Français' }).click()
+    await heading(page, 'Versement accepté').waitFor()
+  })
+
+  t.test('on a phone the first field is visible, and the details unfold', async t => {
+    const viewport = { width: 360, height: 740 }
+    const remarks = 'Refund of a parcel that was lost on its way to you. '.repeat(4).slice(0, 200)
+    for (const [method, changes] of [
+      ['SEPA-CT', {}],
+      ['UK-BACS', { remarks, counterpartyReference: 'CPTY-0001' }],
+      ['US-ACH', { amount: '123456789.99', accountHolderName: 'Jane Doe', remarks }],
+    ] as const) {
+      const page = await openPage(t, pagePath(site.client, await createLink(site.client, method, changes)), {
+        viewport,
+      })
+      const box = await page.locator('form input:not([type=hidden])').first().boundingBox()
+      t.ok(box !== null && box.y + box.height <= viewport.height, `${method}: ${JSON.stringify(box)}`)
+      t.notOk(await page.getByText('Accept by').isVisible())
+      await page.getByText('Details', { exact: true }).click()
+      t.ok(await page.getByText('Accept by').isVisible())
+    }
+    const wide = await openPage(t, pagePath(site.client, await createLink(site.client)))
+    t.ok(await wide.getByText('Accept by').isVisible(), 'nothing is folded on a wide screen')
+    t.notOk(await wide.getByText('Details', { exact: true }).isVisible())
+  })
+
+  t.test('control plane, GET /embed-demo: it works under the host of a proxy, too', async t => {
+    const site = await startSite(t, { allowedHosts: ['pay.example'] })
+    const page = await openPage(t, `http://pay.example:${new URL(site.url).port}/_sandbox/embed-demo`)
+    await page.getByLabel('Language').selectOption('Deutsch')
+    await page.getByRole('button', { name: 'Create and embed a payout link' }).click()
+    await page.frameLocator('iframe').getByRole('heading', { name: 'Wohin soll das Geld?' }).waitFor()
+    const settings = await call(site.app, 'GET', '/_sandbox/settings')
+    t.ok(settings.body.allowedOrigins.includes(`http://pay.example:${new URL(site.url).port}`))
+  })
+
   await t.test('every page fits 320 px, and axe finds nothing, light or dark', t => everyPage(t, site, openPage))
   await t.test('embedded checkout', t => embedded(t, site, browser))
 })
@@ -351,6 +398,10 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   const elsewhere = await createLink(site.client, 'SEPA-CT', { uiMode: 'embedded' })
   for (const id of [expired, elsewhere, 'pl_unknown']) pages[at(id)] = async () => {}
   pages['/_sandbox/embed-demo'] = async () => {}
+  const themed = await createLink(site.client, 'US-ACH', { remarks: long })
+  for (const theme of ['accent=635bff&radius=24&font=rounded', 'accent=d1390f&radius=0&font=serif']) {
+    pages[`${at(themed)}&${theme}`] = page => accept(page).click()
+  }
 
   for (const [path, act] of Object.entries(pages)) {
     const page = await openPage(t, path, { viewport: { width: 320, height: 640 } })
@@ -364,26 +415,36 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
 async function embedded(t: Test, site: Site, browser: Browser) {
   const port = await startPartner(t, site)
   const allowed = `http://localhost:${port}`
+  const foreign = `http://foreign.example:${port}`
   const at = (id: string) => site.url + pagePath(site.client, id)
 
-  async function shop(t: Test, id: string, { origin = allowed } = {}): Promise<Page> {
-    const page = await browser.newPage({ locale: 'en-GB' })
+  interface ShopOptions extends BrowserContextOptions {
+    readonly origin?: string
+    /** The options of the SDK. */
+    readonly mount?: object
+  }
+
+  /** Opens the page of a partner that embeds a link. */
+  async function shop(t: Test, id: string, { origin = allowed, mount = {}, ...options }: ShopOptions = {}) {
+    const page = await browser.newPage({ locale: 'en-GB', ...options })
     t.teardown(() => page.close())
     await measureCoverage(t, page)
     // Timers of the page run when the test says so.
     await page.clock.install()
-    await page.goto(`${origin}/?url=${encodeURIComponent(at(id))}`)
+    const query = new URLSearchParams({ url: at(id), options: JSON.stringify(mount) })
+    await page.goto(`${origin}/?${query}`)
     return page
   }
   const logged = (page: Page, text: string) => page.locator('#log li', { hasText: text }).first().waitFor()
   const log = (page: Page) => page.locator('#log li').allTextContents()
   const link = (changes: object = {}) => createLink(site.client, 'SEPA-CT', { uiMode: 'embedded', ...changes })
+  const frameOf = (page: Page) => page.frameLocator('iframe[title="Payout from the shop"]')
 
   t.test('README, Payout links in a browser: an allowed origin: the frame fits, and the claim is reported', async t => {
     const id = await link({ origin: allowed })
     const page = await shop(t, id)
     await logged(page, 'ready')
-    const frame = page.frameLocator('iframe[title="Payout from the shop"]')
+    const frame = frameOf(page)
     await frame.getByLabel('Account holder').fill('Jane Doe')
     await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
     const fits = async () => {
@@ -396,17 +457,39 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     await frame.getByRole('button', { name: /^Accept / }).click()
     await logged(page, 'claimed')
     await fits()
-    t.same(await log(page), ['ready', 'claimed'])
+    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED'])
     t.equal(await statusOf(site, id), 'CLAIMED')
+    await move(site, id, 'process')
+    await page.clock.runFor(1000)
+    await frame.getByText('Your money is on its way').first().waitFor()
+    await move(site, id, 'pay')
+    await page.clock.runFor(1000)
+    await logged(page, 'paid')
+    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'paid PAID'])
   })
 
-  t.test('README, Payout links in a browser: with an origin of the list, decline is reported', async t => {
-    const page = await shop(t, await link())
+  t.test('README, Payout links in a browser: a transfer that fails is reported', async t => {
+    const id = await link()
+    const page = await shop(t, id)
+    const frame = frameOf(page)
+    await frame.getByLabel('Account holder').fill('Jane Doe')
+    await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
+    await frame.getByRole('button', { name: /^Accept / }).click()
+    await logged(page, 'claimed')
+    for (const verb of ['process', 'fail']) await move(site, id, verb)
+    await page.clock.runFor(1000)
+    await logged(page, 'failed')
+    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'failed FAILED'])
+  })
+
+  t.test('README, Payout links in a browser: a link without an origin, and a decline', async t => {
+    const page = await shop(t, await link(), { origin: `http://127.0.0.1:${port}` })
+    await logged(page, 'ready')
     const frame = page.frameLocator('iframe')
     await frame.getByText('I do not want this payout').click()
     await frame.getByRole('button', { name: 'Decline the payout' }).click()
     await logged(page, 'declined')
-    t.same(await log(page), ['ready', 'declined'])
+    t.same(await log(page), ['ready ACTIVE', 'declined REJECTED'])
   })
 
   t.test('README, Payout links in a browser: expiry while the frame is open is reported', async t => {
@@ -416,38 +499,186 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     await move(site, id, 'expire')
     await page.clock.runFor(1000)
     await logged(page, 'expired')
-    t.same(await log(page), ['ready', 'expired'])
+    t.same(await log(page), ['ready ACTIVE', 'expired EXPIRED'])
   })
 
-  t.test('README, Payout links in a browser: a link that is closed is reported', async t => {
-    const claimed = await link()
-    await move(site, claimed, 'claim', CLAIM)
-    const page = await shop(t, claimed)
-    await logged(page, 'error PAYOUT_LINK_ALREADY_CLAIMED')
-    const expired = await link()
-    await move(site, expired, 'expire')
-    await logged(await shop(t, expired), 'expired')
+  t.test('README, Payout links in a browser: the state of a link from before is reported at once', async t => {
+    const claimed = ['claimed']
+    const cases: Record<string, { verbs: string[]; callbacks: string[] }> = {
+      CLAIMED: { verbs: ['claim'], callbacks: claimed },
+      PROCESSING: { verbs: ['claim', 'process'], callbacks: claimed },
+      PAID: { verbs: ['claim', 'process', 'pay'], callbacks: [...claimed, 'paid'] },
+      FAILED: { verbs: ['claim', 'process', 'fail'], callbacks: [...claimed, 'failed'] },
+      REJECTED: { verbs: ['decline'], callbacks: ['declined'] },
+      EXPIRED: { verbs: ['expire'], callbacks: ['expired'] },
+    }
+    for (const [status, { verbs, callbacks }] of Object.entries(cases)) {
+      const id = await link()
+      for (const verb of verbs)
+        await move(site, id, verb, verb === 'claim' ? CLAIM : verb === 'decline' ? {} : undefined)
+      const page = await shop(t, id)
+      await logged(page, callbacks.at(-1) as string)
+      t.same(
+        await log(page),
+        ['ready', ...callbacks].map(name => `${name} ${status}`),
+      )
+    }
+    const cancelled = await link()
+    await site.client.patch(`/api/v1/payout-links/${cancelled}/cancel`, { cancellationComment: 'No' })
+    const page = await shop(t, cancelled)
+    await logged(page, 'error')
+    t.same(await log(page), [
+      'ready CANCELLED',
+      'error PAYOUT_LINK_CLOSED CANCELLED The link can no longer be claimed: it is CANCELLED.',
+    ])
   })
 
-  t.test('README, Payout links in a browser: foreign origins and hosted links have no frame', async t => {
-    const cases = [
-      [await link(), `http://foreign.example:${port}`],
-      [await link({ origin: 'http://localhost:1' }), allowed],
-      [await createLink(site.client), allowed],
-    ] as const
-    for (const [id, origin] of cases) {
-      const page = await browser.newPage()
-      await page.clock.install()
-      const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
-      await page.goto(`${origin}/?url=${encodeURIComponent(at(id))}`)
-      await refused
-      await page.locator('iframe').waitFor()
-      await page.waitForLoadState()
-      await page.clock.runFor(5000)
-      await logged(page, 'error FRAME_NOT_READY')
-      t.same(await log(page), ['error FRAME_NOT_READY'])
+  t.test(
+    'README, Payout links in a browser: a link that was claimed before is paid while the frame is open',
+    async t => {
+      const id = await link()
+      await move(site, id, 'claim', CLAIM)
+      const page = await shop(t, id)
+      await logged(page, 'claimed')
+      for (const verb of ['process', 'pay']) await move(site, id, verb)
+      await page.clock.runFor(1000)
+      await logged(page, 'paid')
+      t.same(await log(page), ['ready CLAIMED', 'claimed CLAIMED', 'paid PAID'])
+    },
+  )
+
+  t.test(
+    'README, Payout links in a browser: a refused link says why at once, and shows nothing of the link',
+    async t => {
+      const gone = await link({ origin: allowed })
+      const { allowedOrigins } = (await site.client.control('GET', '/settings')).body
+      const only = (origins: string[]) => site.client.control('PUT', '/settings', { allowedOrigins: origins })
+      const mismatch = await link({ origin: 'http://localhost:1', remarks: 'a secret' })
+      const cases = [
+        [await createLink(site.client, 'SEPA-CT', { remarks: 'a secret' }), allowed, 'UI_MODE_MISMATCH'],
+        [await link({ remarks: 'a secret' }), foreign, 'ORIGIN_NOT_ALLOWED'],
+        [mismatch, allowed, 'ORIGIN_NOT_ALLOWED'],
+        ['pl_unknown', allowed, 'PAYOUT_LINK_NOT_FOUND'],
+        ['pl_unknown', foreign, 'PAYOUT_LINK_NOT_FOUND'],
+        ['short', allowed, 'INVALID_FIELD'],
+      ] as const
+      for (const [id, origin, code] of cases) {
+        const page = await shop(t, id, { origin })
+        await logged(page, `error ${code}`)
+        t.equal((await log(page)).length, 1, `${code}: once, and no other callback`)
+        const text = await frameOf(page).locator('body').textContent()
+        t.notMatch(text, /25|secret|acme/, `${code}: ${text}`)
+        await page.close()
+      }
+      await only(['https://shop.example'])
+      const page = await shop(t, gone)
+      await logged(page, 'error ORIGIN_NOT_ALLOWED')
+      await only(allowedOrigins)
+    },
+  )
+
+  t.test('README, Payout links in a browser: a page of a foreign origin that lies about it gets no frame', async t => {
+    const page = await browser.newPage()
+    t.teardown(() => page.close())
+    await page.clock.install()
+    const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
+    // The address that the SDK of an allowed origin makes.
+    const url = `${at(await link())}&embedder=${encodeURIComponent(allowed)}`
+    await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
+    await page.evaluate(url => {
+      const frame = document.createElement('iframe')
+      frame.src = url
+      document.body.append(frame)
+    }, url)
+    await refused
+  })
+
+  t.test('README, Payout links in a browser: a server that does not answer is reported after five seconds', async t => {
+    const id = await link()
+    const page = await browser.newPage()
+    t.teardown(() => page.close())
+    await measureCoverage(t, page)
+    await page.clock.install()
+    await page.route('**/pay/**', route => route.abort())
+    await page.goto(`${allowed}/?${new URLSearchParams({ url: at(id), options: '{}' })}`)
+    await page.locator('iframe').waitFor()
+    await page.waitForLoadState()
+    await page.clock.runFor(5000)
+    await logged(page, 'error FRAME_NOT_READY')
+    t.equal((await log(page)).length, 1)
+  })
+
+  t.test('README, Payout links in a browser: a page without an origin is told so, and loads nothing', async t => {
+    const page = await browser.newPage()
+    t.teardown(() => page.close())
+    await page.goto(`${allowed}/?${new URLSearchParams({ url: at(await link()), options: '{}' })}`)
+    const frame = await page.evaluate(html => {
+      const sandboxed = document.createElement('iframe')
+      sandboxed.sandbox.add('allow-scripts')
+      sandboxed.srcdoc = html
+      sandboxed.id = 'sandboxed'
+      document.body.append(sandboxed)
+      return '#sandboxed'
+    }, FILE_PAGE(site.url))
+    await page.frameLocator(frame).getByText('ORIGIN_NOT_ALLOWED').waitFor()
+    t.equal(await page.frameLocator(frame).locator('iframe[src]').count(), 0)
+  })
+
+  t.test('README, Payout links in a browser: wrong options are refused', async t => {
+    const page = await shop(t, await link())
+    const thrown = await page.evaluate(async sdk => {
+      const { mountPayoutLink } = await import(sdk)
+      const refusals: string[] = []
+      for (const url of ['', '/pay/pl_1234567', 'javascript:alert(1)', 'data:text/html,x', 'file:///pay/x']) {
+        try {
+          mountPayoutLink(document.body, { url })
+        } catch (error) {
+          refusals.push((error as Error).name)
+        }
+      }
+      return refusals
+    }, `${site.url}/sdk/v1.js`)
+    t.same(thrown, Array(5).fill('TypeError'))
+    for (const [mount, message] of [
+      [{ theme: { accent: '#ffd25e' } }, /accent #ffd25e has a contrast of 1\.\d+ to the light page\. It needs 3/],
+      [{ theme: { accent: 'tomato' } }, /accent must be six hexadecimal digits/],
+      [{ theme: { radius: 99 } }, /radius must be a number of pixels from 0 to 24/],
+      [{ theme: { font: 'Comic Sans' } }, /font must be one of/],
+      [{ colorScheme: 'sepia' }, /colorScheme must be one of auto, light, dark/],
+      [{ locale: 'de_DE' }, /locale must be a language/],
+    ] as const) {
+      const page = await shop(t, await link(), { mount })
+      await logged(page, 'error INVALID_QUERY_PARAMETER')
+      t.match((await log(page))[0], message)
       await page.close()
     }
+  })
+
+  t.test('README, Payout links in a browser: language, colours and theme are those of the partner', async t => {
+    const mount = { locale: 'fr-CH', colorScheme: 'dark', theme: { accent: '#FF8A3D', radius: 0, font: 'serif' } }
+    const page = await shop(t, await link(), { mount, colorScheme: 'light' })
+    await logged(page, 'ready')
+    const frame = frameOf(page)
+    const button = frame.getByRole('button', { name: /^Accepter / })
+    const look = () =>
+      button.evaluate(element => {
+        const { backgroundColor, color, borderRadius, fontFamily } = getComputedStyle(element)
+        const page = getComputedStyle(document.body).backgroundColor
+        return { backgroundColor, color, borderRadius, fontFamily: fontFamily.split(',')[0], page }
+      })
+    const expected = {
+      backgroundColor: 'rgb(255, 138, 61)',
+      color: 'rgb(0, 0, 0)',
+      borderRadius: '0px',
+      fontFamily: 'Charter',
+      page: 'rgb(11, 18, 23)',
+    }
+    t.same(await look(), expected)
+    await frame.getByLabel('Titulaire du compte').fill('Jane Doe')
+    await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
+    await button.click()
+    await frame.getByRole('heading', { name: 'Versement accepté' }).waitFor()
+    t.equal(await frame.locator('html').getAttribute('class'), 'embedded dark', 'also after the claim')
   })
 
   t.test('README, Payout links in a browser: messages of other windows are ignored', async t => {
@@ -455,7 +686,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     const page = await shop(t, id)
     await logged(page, 'ready')
     await page.evaluate(async () => {
-      const forged = { source: 'payments-sandbox', event: 'state', state: 'CLAIMED' }
+      const forged = { source: 'payments-sandbox', event: 'state', status: 'CLAIMED' }
       window.postMessage(forged, '*')
       const stranger = document.createElement('iframe')
       stranger.srcdoc = `<script>parent.postMessage(${JSON.stringify(forged)}, '*'); parent.postMessage('last', '*')</script>`
@@ -464,9 +695,22 @@ async function embedded(t: Test, site: Site, browser: Browser) {
         document.body.append(stranger)
       })
     })
-    t.same(await log(page), ['ready'])
-    await page.evaluate(() => (window as unknown as { mounted: { unmount(): void } }).mounted.unmount())
+    t.same(await log(page), ['ready ACTIVE'])
+  })
+
+  t.test('README, Payout links in a browser: no callback follows unmount', async t => {
+    const id = await link()
+    const page = await shop(t, id)
+    await logged(page, 'ready')
+    await page.evaluate(() => {
+      const { mounted } = window as unknown as { mounted: { unmount(): void } }
+      mounted.unmount()
+      mounted.unmount()
+    })
     t.equal(await page.locator('#checkout iframe').count(), 0)
+    await move(site, id, 'expire')
+    await page.clock.runFor(10_000)
+    t.same(await log(page), ['ready ACTIVE'])
   })
 
   t.test(
@@ -477,7 +721,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       const page = await browser.newPage()
       t.teardown(() => page.close())
       // A window that is no frame: the opener of the page is no partner.
-      await page.goto(`http://foreign.example:${port}/?url=${encodeURIComponent(at('pl_unknown'))}`)
+      await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
       const popup = page.waitForEvent('popup')
       const own = await link()
       await page.evaluate(url => {
@@ -505,7 +749,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     await frame.getByLabel('Account holder').fill('Jane Doe')
     await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
     await frame.getByRole('button', { name: /^Accept / }).click()
-    await page.locator('#log li', { hasText: 'onClaimed' }).waitFor()
+    await page.locator('#log li', { hasText: 'onClaimed {"payoutLinkId":"pl_' }).waitFor()
     const port = new URL(site.url).port
     t.match(await page.locator('#origins').textContent(), `http://127.0.0.1:${port} → http://localhost:${port}`)
     t.match(
@@ -514,3 +758,14 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     )
   })
 }
+
+/** A page without an origin that embeds a link. */
+const FILE_PAGE = (url: string) => `<!doctype html>
+<p id="log"></p>
+<script type="module">
+  import { mountPayoutLink } from '${url}/sdk/v1.js'
+  mountPayoutLink(document.body, {
+    url: '${url}/pay/pl_unknown',
+    onError: ({ code }) => { document.querySelector('#log').textContent = code },
+  })
+</script>`

@@ -9,7 +9,7 @@ import { startSite } from './pages.js'
 
 const FOLDER = 'docs/screenshots'
 const WIDE = { width: 1080, height: 660 }
-const NARROW = { width: 390, height: 900 }
+const NARROW = { width: 360, height: 740 }
 const closers: (() => Promise<unknown>)[] = []
 const lifetime = { teardown: (close: () => Promise<unknown>) => closers.push(close) }
 
@@ -69,7 +69,7 @@ await picture('expired-mobile', pagePath(demo, 'PL-ACME-UK-0001'), {
   viewport: { width: 390, height: 520 },
   colorScheme: 'dark',
 })
-await picture('embedded', '/_sandbox/embed-demo', { viewport: { width: 800, height: 1500 } }, async page => {
+await picture('embedded', '/_sandbox/embed-demo', { viewport: { width: 800, height: 1700 } }, async page => {
   await page.getByRole('button', { name: 'Create and embed' }).click()
   await page.frameLocator('iframe').getByLabel('IBAN').waitFor()
   await page.locator('#log li', { hasText: 'onReady' }).waitFor()

@@ -101,6 +101,7 @@ async function everything(app: FastifyInstance, clientId = 'acme'): Promise<Clie
       mandateActivation: 'manual',
       deprecationStyle: 'rfc',
       allowedOrigins: ['https://shop.example:8443'],
+      senderName: 'Acme Office Coffee',
     }),
   )
   await ok(client.control('PUT', '/deprecations', { data: [DEPRECATION] }))
@@ -163,6 +164,7 @@ t.test('control plane, GET /state: one versioned document of all that the tenant
       mandateActivation: 'manual',
       deprecationStyle: 'rfc',
       allowedOrigins: ['https://shop.example:8443'],
+      senderName: 'Acme Office Coffee',
     },
     deprecations: [DEPRECATION],
     ids: { scope: 'acme', counters: { payoutLink: 6, document: 1 } },
@@ -309,6 +311,17 @@ t.test(
     })
   },
 )
+
+t.test('control plane, PUT /state: the settings of an earlier release get the later ones', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.control('PUT', '/settings', { mandateActivation: 'manual', senderName: 'Acme' })
+  const state: Document = JSON.parse(await read(app, 'acme'))
+  const { senderName, ...settings } = state.settings
+  t.equal(senderName, 'Acme')
+  t.equal((await put(app, 'acme', { ...state, settings })).status, 200)
+  t.same((await client.control('GET', '/settings')).body, { ...settings, senderName: null })
+})
 
 t.test('control plane, PUT /state: the future is the same, too: ids, cursors, transitions', async t => {
   const app = build(t)
@@ -565,6 +578,7 @@ t.test('control plane, PUT /state: a damaged document is refused, names the dama
     'clock.mode': ['stopped'],
     'clock.rate': [0, 86_401],
     'settings.mandateActivation': ['never'],
+    'settings.senderName': ['', 7],
     'settings.allowedOrigins.0': ['shop'],
     'ids.counters.token': [-1],
     'ids.counters.payoutLink': [2 ** 53],

@@ -137,7 +137,7 @@ t.test('control plane, POST /reset: settings, faults and deprecations are those 
   const client = await stocked(app)
   await client.control('POST', '/reset')
   const { settings, faults, deprecations } = JSON.parse(await read(app, 'acme'))
-  const start = { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins }
+  const start = { mandateActivation: 'automatic', deprecationStyle: 'seed', senderName: null, allowedOrigins }
   t.same({ settings, faults, deprecations }, { settings: start, faults: [], deprecations: [] })
 })
 
@@ -367,12 +367,17 @@ t.test('control plane, PUT /settings: it answers all settings; members that are 
   const start = {
     mandateActivation: 'automatic',
     deprecationStyle: 'seed',
+    senderName: null,
     allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'],
   }
   t.same([(await set(client, {})).body, (await set(client, undefined)).body], [start, start])
   await set(client, { mandateActivation: 'manual' })
   await set(client, { allowedOrigins: ['https://shop.example'] })
-  const all = { mandateActivation: 'manual', deprecationStyle: 'rfc', allowedOrigins: ['https://shop.example'] }
+  await set(client, { senderName: 'Acme' })
+  const all = {
+    ...{ mandateActivation: 'manual', deprecationStyle: 'rfc', senderName: 'Acme' },
+    allowedOrigins: ['https://shop.example'],
+  }
   t.same((await set(client, { deprecationStyle: 'rfc' })).body, all)
   t.same((await set(other, {})).body, start, 'of another tenant')
 
@@ -396,6 +401,7 @@ t.test('control plane, PUT /settings: one wrong value is refused with all the ot
       mandateActivation: ['MANUAL', '', 'off', true, null],
       deprecationStyle: ['RFC', 'Seed', '', 'rfc9745', true, null, ['rfc']],
       allowedOrigins: [shop, {}, null, origins(101)],
+      senderName: ['', 'x'.repeat(141), 1, ['Acme']],
       'allowedOrigins.0': [
         ...[`${shop}/path`, 'https://user@shop.example', 'ftp://shop.example', `${shop}?`, '*', 1, `${shop}:99999`],
         `https://${'a.'.repeat(150)}example`,
@@ -407,6 +413,7 @@ t.test('control plane, PUT /settings: one wrong value is refused with all the ot
   t.same((await set(client, {})).body, {
     mandateActivation: 'automatic',
     deprecationStyle: 'seed',
+    senderName: null,
     allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'],
   })
   t.equal((await set(client, { allowedOrigins: origins(100) })).body.allowedOrigins.length, 100)

@@ -190,7 +190,7 @@ t.test('README, Documented and assumed: each response has the codes of its statu
     }
   }
   // Only the pages of payout links answer these. The documents leave pages out.
-  for (const code of ['INVALID_PAGE_TOKEN', 'PAYOUT_LINK_CLOSED']) used.add(code)
+  for (const code of ['INVALID_PAGE_TOKEN', 'PAYOUT_LINK_CLOSED', 'UI_MODE_MISMATCH']) used.add(code)
   t.same([...used].sort(), Object.keys(catalogue).sort())
 })
 

@@ -270,12 +270,13 @@ both('deprecations: set, list, clear', async (t, sandbox) => {
 
 both('settings: changes what is named, and tells all', async (t, sandbox) => {
   const allowedOrigins = ['http://localhost:*', 'http://127.0.0.1:*']
-  const usual = { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins }
+  const usual = { mandateActivation: 'automatic', deprecationStyle: 'seed', senderName: null, allowedOrigins }
   t.same(await sandbox.settings(), usual)
   t.same(await sandbox.settings({ mandateActivation: 'manual' }), { ...usual, mandateActivation: 'manual' })
   t.same(await sandbox.settings({ allowedOrigins: ['https://shop.example'] }), {
     mandateActivation: 'manual',
     deprecationStyle: 'seed',
+    senderName: null,
     allowedOrigins: ['https://shop.example'],
   })
   t.equal((await api(sandbox, 'POST', '/mandates', mandate())).body.status, 'PENDING')

@@ -5,7 +5,7 @@ import { createRepository, restoreRecords, snapshotRecords } from '../../core/re
 import { assertBranch } from '../../core/rules/branches.js'
 import { isIban } from '../../core/rules/identifiers.js'
 import type { Region } from '../../core/rules/regions.js'
-import { regionOf } from '../../core/rules/regions.js'
+import { REGIONS, regionOf } from '../../core/rules/regions.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Account, AccountQuery } from './schemas.js'
 
@@ -27,8 +27,11 @@ export function createAccountStore(context: StoreContext) {
     list: (region: Region, { currency, cursor, limit }: AccountQuery): List<Account> =>
       repository.list(region, { fields: { currency }, cursor, limit }),
 
-    /** Returns the holder of the newest account of a region; undefined: there is no account. */
-    holder: (region: Region): string | undefined => repository.newest(region)?.record.accountHolderName,
+    /** Returns the holder of the newest account of a region, else of another one; undefined: there is no account. */
+    holder(region: Region): string | undefined {
+      const [account] = [region, ...REGIONS].flatMap(region => repository.newest(region) ?? [])
+      return account?.record.accountHolderName
+    },
 
     /**
      * Checks seeded accounts. The region follows from the currency.

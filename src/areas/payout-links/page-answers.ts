@@ -1,13 +1,17 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isSame } from '../../core/digests.js'
-import type { ApiError } from '../../core/errors.js'
+import type { ApiError, ErrorCode } from '../../core/errors.js'
 import type { Ids } from '../../core/ids.js'
 import { formatInstant } from '../../core/time/time.js'
 import { sendError } from '../../http/error-handler.js'
 import { FORM } from '../../http/form.js'
+import { isValid } from '../../http/validation.js'
 import { payoutMethods } from './methods.js'
-import type { PageQuery, StoredPayoutLink } from './schemas.js'
+import type { StoredPayoutLink } from './schemas.js'
+import { PageQuery } from './schemas.js'
 import type { PayoutLinkStore } from './store.js'
+import { queryOf } from './views/document.js'
 import type { Refused } from './views/page-of-link.js'
 import { renderLinkPage, renderNotice } from './views/page-of-link.js'
 import type { NoticeName } from './views/strings.js'
@@ -51,18 +55,27 @@ export function mayRead({ query }: FastifyRequest, { ids }: PageTenant, { payout
 }
 
 /** Returns the address of a page relative to itself. */
-export function addressOf({ payoutLinkId }: StoredPayoutLink, { client, receipt }: PageQuery): string {
-  if (client === undefined && receipt === undefined) return payoutLinkId
-  const query = new URLSearchParams({
-    ...(client !== undefined && { client }),
-    ...(receipt !== undefined && { receipt }),
-  })
-  return `${payoutLinkId}?${query}`
+export function addressOf({ payoutLinkId }: StoredPayoutLink, query: PageQuery): string {
+  const parameters = queryOf(query)
+  return parameters.size === 0 ? payoutLinkId : `${payoutLinkId}?${parameters}`
 }
 
-const languageOf = (request: FastifyRequest) => {
-  const language = request.language([...LANGUAGES])
-  return LANGUAGES.find(one => one === language) ?? LANGUAGES[0]
+/** Returns the language of a page: that of its address, else of the browser, else English. */
+function languageOf(request: FastifyRequest, { locale = '' }: PageQuery) {
+  const [wanted] = locale.toLowerCase().split('-')
+  const known = (language: unknown) => LANGUAGES.find(one => one === language)
+  return known(wanted) ?? known(request.language([...LANGUAGES])) ?? LANGUAGES[0]
+}
+
+/** Returns the parameters of an address that are valid. A refused request can have others. */
+function validQueryOf({ query }: FastifyRequest): PageQuery {
+  const schemas: Readonly<Record<string, TSchema>> = PageQuery.properties
+  return Object.fromEntries(
+    Object.entries(query as object).filter(([name, value]) => {
+      const schema = schemas[name]
+      return schema !== undefined && isValid(schema, value)
+    }),
+  )
 }
 
 /** The last page of each link. Rendering takes longer than the rest of a request. */
@@ -71,11 +84,13 @@ const rendered = new WeakMap<StoredPayoutLink, { readonly key: string; readonly 
 /** Returns the page of a link. `refused` has the values and problems of a refused form. */
 export function pageOf(request: FastifyRequest, tenant: PageTenant, link: StoredPayoutLink, refused?: Refused): string {
   const { payoutLinks, ids } = tenant
+  const query = request.query as PageQuery
   const shown = {
-    language: languageOf(request),
-    payer: payoutLinks.payer(link),
+    language: languageOf(request, query),
+    query,
+    sender: payoutLinks.sender(link),
     embedders: payoutLinks.embedders(link),
-    here: addressOf(link, request.query as PageQuery),
+    here: addressOf(link, query),
     isOutside: link.uiMode === 'embedded' && request.headers['sec-fetch-dest'] === 'document',
   }
   const render = () =>
@@ -100,15 +115,21 @@ export function pageOf(request: FastifyRequest, tenant: PageTenant, link: Stored
 
 /** Answers a refusal: in the envelope to a program, as a page to a person. */
 export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: ApiError) {
-  if (request.sandbox.payoutLink === undefined) reply.headers(headersOf([]))
-  if (wantsJson(request)) return sendError(reply, refusal)
   const link = request.sandbox.payoutLink
+  const query = validQueryOf(request)
+  // Any page may show a refusal without a link, so that its developer sees why.
+  const embedders = link === undefined ? [query.embedder ?? []].flat() : embeddersOf(request, link)
+  reply.headers(headersOf(embedders))
+  if (wantsJson(request)) return sendError(reply, refusal)
+  const { code, message } = refusal
   const notice = {
-    language: languageOf(request),
+    language: languageOf(request, query),
+    query,
     name: noticeOf(refusal, link),
-    state: refusal.code === 'PAYOUT_LINK_CLOSED' ? (link?.status as string) : refusal.code,
-    isEmbedded: link?.uiMode === 'embedded',
-    ...(link?.uiMode === 'embedded' && { embedders: request.sandbox.tenant.payoutLinks.embedders(link) }),
+    refusal: { code, message },
+    ...(link !== undefined && isOfState(code) && { status: link.status }),
+    isEmbedded: embedders.length > 0,
+    embedders,
   }
   return reply
     .code(refusal.status)
@@ -116,9 +137,15 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Ap
     .send(html(reply, renderNotice(notice)))
 }
 
+const embeddersOf = ({ sandbox }: FastifyRequest, link: StoredPayoutLink) => sandbox.tenant.payoutLinks.embedders(link)
+
+/** Whether the state of a link is the reason of a refusal. */
+const isOfState = (code: ErrorCode) => code === 'PAYOUT_LINK_CLOSED' || code === 'PAYOUT_LINK_ALREADY_CLAIMED'
+
 function noticeOf({ code, field, status }: ApiError, link: StoredPayoutLink | undefined): NoticeName {
-  if (code === 'PAYOUT_LINK_CLOSED') return link?.status as 'EXPIRED' | 'CANCELLED' | 'REJECTED'
-  if (code === 'PAYOUT_LINK_ALREADY_CLAIMED') return 'claimed'
+  if (link !== undefined && isOfState(code)) return link.status as Exclude<StoredPayoutLink['status'], 'ACTIVE'>
+  if (code === 'ORIGIN_NOT_ALLOWED') return 'embedder'
+  if (code === 'UI_MODE_MISMATCH') return 'hosted'
   if (code === 'INVALID_PAGE_TOKEN') return 'token'
   if (code === 'RATE_LIMITED') return 'limit'
   if (status === 404 || field === 'payoutLinkId') return 'unknown'

@@ -26,8 +26,9 @@ import {
 } from './page-answers.js'
 import { parsePageForm, problemsOf, toClaim, valuesOf } from './page-form.js'
 import type { StoredPayoutLink } from './schemas.js'
-import { Claim, PageAction, PageParams, PageQuery, PageState } from './schemas.js'
+import { Claim, PageAction, PageParams, PageQuery, PageState, ThemeQuery } from './schemas.js'
 import { masked } from './store.js'
+import { assertTheme, themeStyles } from './theme.js'
 
 export interface PageOptions {
   /** Makes a handler that runs in the turn of the client of its page. */
@@ -142,6 +143,9 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, 
   )
 
   const { assets, sdk } = loadAssets()
+  app.get('/pay/assets/theme.css', { schema: { ...FILE, querystring: ThemeQuery } }, (request, reply) => {
+    sendBrowserFile(reply, { type: 'text/css; charset=utf-8', content: themeStyles(request.query) })
+  })
   for (const [path, asset] of assets) {
     app.get(`/pay/assets/${path}`, { schema: FILE }, (_request, reply) => {
       sendBrowserFile(reply, asset)
@@ -154,11 +158,18 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, 
   })
   done()
 
-  /** Finds the link of a page, and lets only the pages of its partner frame it. @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND */
+  /**
+   * Finds the link of a page, and lets only the pages of its partner frame it.
+   * @throws PAYOUT_LINK_NOT_FOUND, CLIENT_NOT_FOUND, UI_MODE_MISMATCH, ORIGIN_NOT_ALLOWED, INVALID_QUERY_PARAMETER
+   */
   function find(request: FastifyRequest, reply: FastifyReply) {
     const { payoutLinkId } = request.params as { payoutLinkId: string }
     const tenant = tenantOf(request)
+    const { embedder, ...query } = request.query as PageQuery
     const link = tenant.payoutLinks.read(payoutLinkId)
+    // The page of a refusal without a link shows nothing of it.
+    if (embedder !== undefined) tenant.payoutLinks.assertEmbedder(link, embedder)
+    assertTheme(query)
     request.sandbox.payoutLink = link
     reply.headers(headersOf(tenant.payoutLinks.embedders(link)))
     return { tenant, link }

@@ -37,8 +37,8 @@ export interface PayoutLinkStoreOptions {
   allowedOrigins(): readonly string[]
   /** Returns the armed outcome of a new link, and counts it. */
   takeOutcome(link: OutcomeMatch): string | undefined
-  /** Returns the name under which the tenant pays in a region. */
-  payer(region: Region): string
+  /** Returns the name under which the tenant pays in a region; undefined: it has none. */
+  sender(region: Region): string | undefined
 }
 
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
@@ -58,7 +58,7 @@ export function createPayoutLinkStore({
   publicUrl,
   allowedOrigins,
   takeOutcome,
-  payer,
+  sender,
 }: PayoutLinkStoreOptions) {
   const { clock, ids } = context
 
@@ -148,6 +148,12 @@ export function createPayoutLinkStore({
     return entry
   }
 
+  function embedders({ uiMode, origin }: StoredPayoutLink): readonly string[] {
+    if (uiMode === 'hosted') return []
+    if (origin === undefined) return allowedOrigins()
+    return isAllowedOrigin(origin, allowedOrigins()) ? [origin] : []
+  }
+
   return {
     /**
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
@@ -178,17 +184,19 @@ export function createPayoutLinkStore({
     /** @throws PAYOUT_LINK_NOT_FOUND */
     read: (payoutLinkId: string): StoredPayoutLink => findEntry(payoutLinkId).record,
 
-    /** Returns the name of the payer of a link: the holder of the tenant's account, else the client id. */
-    payer: ({ payoutMethod }: StoredPayoutLink): string => payer(payoutMethods[payoutMethod].region),
+    /** Returns the name of the sender of a link; undefined: the tenant has none. */
+    sender: ({ payoutMethod }: StoredPayoutLink): string | undefined => sender(payoutMethods[payoutMethod].region),
 
     /**
      * Returns the origins that may embed a link now; `*` stands for any port. Only origins of the present list may, and
      * of these only that of the link, if it has one. A hosted link has none (decisions §8).
      */
-    embedders({ uiMode, origin }: StoredPayoutLink): readonly string[] {
-      if (uiMode === 'hosted') return []
-      if (origin === undefined) return allowedOrigins()
-      return isAllowedOrigin(origin, allowedOrigins()) ? [origin] : []
+    embedders,
+
+    /** Refuses to show a link in a page of an origin. @throws UI_MODE_MISMATCH, ORIGIN_NOT_ALLOWED */
+    assertEmbedder(link: StoredPayoutLink, origin: string): void {
+      if (link.uiMode === 'hosted') throw errors.uiModeMismatch()
+      if (!isAllowedOrigin(origin, embedders(link))) throw errors.embedderNotAllowed(origin)
     },
 
     /** Returns the instant at which a claimed link is paid. */

@@ -1,45 +1,34 @@
+/** The background of forms and buttons in each scheme of colours. */
+export const CARD = { light: '#ffffff', dark: '#141d24' } as const
+
 /** The styles that all pages share: colours, text, the label of the sandbox, focus, links. */
 export const commonStyles = `
 :root {
   color-scheme: light dark;
-  --page: #eef1f4;
-  --card: #ffffff;
-  --text: #16212c;
-  --muted: #52606c;
-  --line: #d3dae1;
-  --edge: #7b8894;
-  --accent: #0a5c57;
-  --accent-hover: #07433f;
-  --on-accent: #ffffff;
-  --panel: #0e2a35;
+  --page: light-dark(#eef1f4, #0b1217);
+  --card: light-dark(${CARD.light}, ${CARD.dark});
+  --text: light-dark(#16212c, #e8eef2);
+  --muted: light-dark(#52606c, #a3b1bb);
+  --line: light-dark(#d3dae1, #2b3841);
+  --edge: light-dark(#7b8894, #7f8f9a);
+  --accent: light-dark(#0a5c57, #5fd0c3);
+  --accent-hover: light-dark(#07433f, #8be0d6);
+  --on-accent: light-dark(#ffffff, #062723);
+  --link: var(--accent);
+  --focus: var(--accent);
+  --panel: light-dark(#0e2a35, #10303b);
   --on-panel: #ffffff;
   --panel-muted: #b9cbd2;
-  --panel-line: #2b4955;
-  --error: #a8231c;
-  --error-page: #fdf0ef;
-  --ok: #0a5c57;
+  --panel-line: light-dark(#2b4955, #2e5060);
+  --error: light-dark(#a8231c, #ff9d94);
+  --error-page: light-dark(#fdf0ef, #33191a);
+  --ok: light-dark(#0a5c57, #5fd0c3);
   --ribbon: #ffd25e;
   --on-ribbon: #2f2300;
-  --shadow: 0 1px 2px rgb(14 42 53 / 8%), 0 12px 32px rgb(14 42 53 / 10%);
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #0b1217;
-    --card: #141d24;
-    --text: #e8eef2;
-    --muted: #a3b1bb;
-    --line: #2b3841;
-    --edge: #7f8f9a;
-    --accent: #5fd0c3;
-    --accent-hover: #8be0d6;
-    --on-accent: #062723;
-    --panel: #10303b;
-    --panel-line: #2e5060;
-    --error: #ff9d94;
-    --error-page: #33191a;
-    --ok: #5fd0c3;
-    --shadow: 0 0 0 1px #22303a;
-  }
+  --shadow: 0 0 0 1px light-dark(transparent, #22303a), 0 1px 2px light-dark(rgb(14 42 53 / 8%), transparent),
+    0 12px 32px light-dark(rgb(14 42 53 / 10%), transparent);
+  --radius: .5rem;
+  --font: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
 *, ::before, ::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
@@ -47,7 +36,7 @@ body {
   margin: 0;
   background: var(--page);
   color: var(--text);
-  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  font: 1rem/1.5 var(--font);
 }
 h1, h2, h3, p, dl, dd, ul, ol { margin: 0; }
 h1, h2, h3 { line-height: 1.2; }
@@ -64,8 +53,8 @@ header { padding: 1rem; display: flex; justify-content: center; }
 .ribbon strong { text-transform: uppercase; letter-spacing: .06em; margin-right: .35rem; }
 
 :is(input, textarea, select, button, a, summary):focus-visible {
-  outline: 3px solid var(--accent);
+  outline: 3px solid var(--focus);
   outline-offset: 2px;
 }
-a { color: var(--accent); text-underline-offset: .2em; }
+a { color: var(--link); text-underline-offset: .2em; }
 `

@@ -2,13 +2,13 @@
 import { isAllowedOrigin } from '../../../core/rules/origins.js'
 import type { ClaimField, PayoutMethod } from '../claim-rules.js'
 import { claimFields, problemOf } from '../claim-rules.js'
-import type { Hello, PageMessage } from './messages.js'
+import type { Hello, PageMessage, Shown } from './messages.js'
 
 /** The milliseconds between two looks at the state of the link. */
 const INTERVAL_MS = 1000
 
 const main = () => document.querySelector('main') as HTMLElement
-const stateOf = () => main().dataset.state ?? ''
+const stateOf = ({ dataset }: HTMLElement) => `${dataset.status} ${dataset.code}`
 
 // ------------------------------------------------------------------------------------------------- checks of a field
 
@@ -107,13 +107,17 @@ async function send(form: HTMLFormElement) {
   }
 }
 
+const parse = (html: string) => new DOMParser().parseFromString(html, 'text/html')
+
 /** Replaces the content of the page by that of another one, with the focus on its title where the focus would be lost. */
 function show(html: string, isAnswer: boolean) {
-  const next = new DOMParser().parseFromString(html, 'text/html')
+  const next = parse(html)
   const content = next.querySelector('main')
   if (content === null) return
   const hadFocus = main().contains(document.activeElement)
   main().replaceWith(content)
+  // Its links have the address of the page.
+  document.querySelector('footer')?.replaceWith(next.querySelector('footer') ?? '')
   document.title = next.title
   const title = content.querySelector<HTMLElement>('.problems a, .action h2[tabindex], .notice h1')
   if (isAnswer || hadFocus) title?.focus()
@@ -140,13 +144,11 @@ function wait() {
 async function look() {
   if (document.hidden || isSending) return wait()
   try {
-    const answer = await fetch(location.href, { headers: { accept: 'application/json' } })
-    const { status, code } = (await answer.json()) as { status?: string; code?: string }
-    if (answer.status < 500 && (status ?? code) !== stateOf() && !isSending) {
-      const page = await fetch(location.href, { headers: { accept: 'text/html' } })
-      const html = await page.text()
-      if (!isSending) return show(html, false)
-    }
+    const answer = await fetch(location.href, { headers: { accept: 'text/html' } })
+    const html = await answer.text()
+    const content = parse(html).querySelector('main')
+    const hasChanged = content !== null && stateOf(content) !== stateOf(main())
+    if (answer.status < 500 && hasChanged && !isSending) return show(html, false)
   } catch {
     // The server cannot be reached: the next look may do better.
   }
@@ -166,7 +168,8 @@ function post(message: PageMessage) {
 }
 
 function sendState() {
-  post({ source: 'payments-sandbox', event: 'state', state: stateOf() })
+  const { status, code, message } = main().dataset as Shown
+  post({ source: 'payments-sandbox', event: 'state', status, code, message })
 }
 
 function listen() {

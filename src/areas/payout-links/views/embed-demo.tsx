@@ -1,18 +1,25 @@
 import { renderToString } from 'preact-render-to-string'
+import { COLOR_SCHEMES, FONTS } from '../theme.js'
+import { LANGUAGES, languageNames } from './strings.js'
 
 /** The code that a partner's page needs, as the demo shows it. */
 const EXAMPLE = `import { mountPayoutLink } from 'https://…/sdk/v1.js'
 
-mountPayoutLink(document.querySelector('#checkout'), {
+const { unmount } = mountPayoutLink(document.querySelector('#checkout'), {
   url, // of the payout link, from your server
-  onReady() {},
-  onClaimed() {},
-  onDeclined() {},
-  onExpired() {},
-  onError({ code }) {},
+  locale: 'de',
+  colorScheme: 'light',
+  theme: { accent: '#635bff', radius: 4, font: 'humanist' },
+  onReady({ payoutLinkId, status }) {},
+  onClaimed({ payoutLinkId, status }) {},
+  onPaid({ payoutLinkId, status }) {},
+  onFailed({ payoutLinkId, status }) {},
+  onDeclined({ payoutLinkId, status }) {},
+  onExpired({ payoutLinkId, status }) {},
+  onError({ payoutLinkId, code, message }) {},
 })`
 
-/** The page of a partner that embeds a payout link from a second origin (GET /_sandbox/embed-demo). */
+/** The page of a partner that embeds a payout link (GET /_sandbox/embed-demo). */
 function EmbedDemo() {
   return (
     <html lang="en" class="demo">
@@ -30,13 +37,26 @@ function EmbedDemo() {
           <h1>Embedded checkout</h1>
           <p>
             This page stands for the website of a partner. It creates an embedded payout link of{' '}
-            <code>sandbox-client</code> and shows it with the SDK. The frame has another origin: <code id="origins" />
+            <code>sandbox-client</code> and shows it with the SDK. The page and its frame: <code id="origins" />
           </p>
-          <button type="button" id="start">
-            Create and embed a payout link
-          </button>
+          <form id="options">
+            <div class="options">
+              <Choice name="locale" label="Language" values={LANGUAGES.map(one => [one, languageNames[one]])} />
+              <Choice name="colorScheme" label="Colours" values={COLOR_SCHEMES.map(one => [one, one])} />
+              <Choice name="font" label="Font" values={['', ...FONTS].map(one => [one, one || 'default'])} />
+              <div>
+                <label for="accent">Accent</label>
+                <input type="color" id="accent" name="accent" value="#0d7f76" />
+              </div>
+              <div>
+                <label for="radius">Corners (px)</label>
+                <input type="number" id="radius" name="radius" value="8" min="0" max="24" />
+              </div>
+            </div>
+            <button type="submit">Create and embed a payout link</button>
+          </form>
           <section id="checkout" aria-label="Checkout" />
-          <h2>Callbacks</h2>
+          <h2>Calls</h2>
           <div role="log">
             <ol id="log" />
           </div>
@@ -45,6 +65,28 @@ function EmbedDemo() {
         </main>
       </body>
     </html>
+  )
+}
+
+interface ChoiceProps {
+  readonly name: string
+  readonly label: string
+  /** Values and their names. */
+  readonly values: readonly (readonly [string, string])[]
+}
+
+function Choice({ name, label, values }: ChoiceProps) {
+  return (
+    <div>
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        {values.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }
 

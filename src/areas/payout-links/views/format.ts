@@ -1,6 +1,7 @@
 import type { Region } from '../../../core/rules/regions.js'
 import type { Zone } from '../../../core/time/time.js'
 import type { Language } from './strings.js'
+import { strings } from './strings.js'
 
 /** Formats of a language in a region. */
 export interface Format {
@@ -22,29 +23,35 @@ const formats = new Map<string, Format>()
 
 export function formatOf(language: Language, region: Region): Format {
   const key = `${language} ${region}`
-  const format = formats.get(key) ?? createFormat(localeOf(language, region), ZONES[region] ?? 'Europe/Berlin')
+  const format = formats.get(key) ?? createFormat(language, region)
   formats.set(key, format)
   return format
 }
 
-function createFormat(locale: string, timeZone: Zone): Format {
+function createFormat(language: Language, region: Region): Format {
+  const locale = localeOf(language, region)
+  const timeZone = ZONES[region] ?? 'Europe/Berlin'
+  // On one line.
+  const zone = strings[language].zones[timeZone].replaceAll(' ', '\u00a0')
   const moneyFormats = new Map<string, Intl.NumberFormat>()
   const instants = new Intl.DateTimeFormat(locale, {
     timeZone,
     year: 'numeric',
     month: 'long',
     day: 'numeric',
-    hour: 'numeric',
+    hour: locale === 'en-US' ? 'numeric' : '2-digit',
     minute: '2-digit',
-    timeZoneName: 'short',
   })
   return {
     money(amount, currency) {
-      const format = moneyFormats.get(currency) ?? new Intl.NumberFormat(locale, { style: 'currency', currency })
+      const format =
+        moneyFormats.get(currency) ??
+        new Intl.NumberFormat(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
       moneyFormats.set(currency, format)
       // A text is formatted exactly, and a schema has checked that it is a decimal.
       return format.format(amount as `${number}`)
     },
-    instant: text => instants.format(Date.parse(text)),
+    // Intl names zones differently in each language.
+    instant: text => `${instants.format(Date.parse(text))} (${zone})`,
   }
 }

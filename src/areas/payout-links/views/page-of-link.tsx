@@ -2,11 +2,12 @@ import type { Region } from '../../../core/rules/regions.js'
 import type { Problem } from '../claim-rules.js'
 import type { StoredPayoutLink } from '../schemas.js'
 import { ClaimView } from './claim-view.js'
+import type { DocumentProps } from './document.js'
 import { renderPage } from './document.js'
 import { formatOf } from './format.js'
 import { NoticeView } from './notice-view.js'
 import { ProgressView } from './progress-view.js'
-import type { Language, NoticeName } from './strings.js'
+import type { NoticeName } from './strings.js'
 import { strings } from './strings.js'
 
 /** The values and problems of a refused form, by field. */
@@ -16,12 +17,11 @@ export interface Refused {
 }
 
 /** A link as its page shows it. */
-export interface LinkPage {
-  readonly language: Language
+export interface LinkPage extends Pick<DocumentProps, 'language' | 'query'> {
   readonly region: Region
   readonly link: StoredPayoutLink
-  /** The name of the payer. */
-  readonly payer: string
+  /** The name of the sender; undefined: it is not known. */
+  readonly sender: string | undefined
   /** The instant at which a claimed link is paid, YYYY-MM-DDThh:mm:ssZ. */
   readonly expectedAt: string
   /** The address of the page, relative to itself. */
@@ -36,17 +36,18 @@ export interface LinkPage {
 
 /** Renders the page of a link that can be claimed, or that the recipient has claimed or declined. */
 export function renderLinkPage(page: LinkPage): string {
-  const { language, region, link, payer, embedders, isOutside } = page
-  if (isOutside) return renderNotice({ language, name: 'outside', state: 'OUTSIDE_OF_FRAME' })
+  const { language, query, region, link, sender, embedders, isOutside } = page
+  if (isOutside) return renderNotice({ language, query, name: 'outside' })
   const t = strings[language]
   const format = formatOf(language, region)
-  const view = { link, payer, t, format }
+  const view = { link, sender, t, format }
   const { amount, currency, status } = link
   const isEmbedded = link.uiMode === 'embedded'
-  const head = `${t.claimTitle(payer)} ${format.money(amount, currency)}`
+  const head = `${t.title(sender)} ${format.money(amount, currency)}`
   const frame = {
     language,
-    state: status,
+    query,
+    status,
     isEmbedded,
     embedders,
     ...(isEmbedded && { outside: <NoticeView name="outside" t={t} /> }),
@@ -69,7 +70,7 @@ export function renderLinkPage(page: LinkPage): string {
       return renderPage({
         ...frame,
         title: `${t.progress[status].title} · ${head}`,
-        isLive: status === 'CLAIMED' || status === 'PROCESSING',
+        isLive: isMoving(status),
         children: <ProgressView {...view} status={status} expectedAt={page.expectedAt} here={page.here} />,
       })
     default:
@@ -77,18 +78,20 @@ export function renderLinkPage(page: LinkPage): string {
   }
 }
 
-export interface NoticePage {
-  readonly language: Language
+export interface NoticePage extends Omit<DocumentProps, 'title' | 'isLive' | 'outside' | 'children'> {
   readonly name: NoticeName
-  /** The state for the script in the browser: that of the link, or the code of the refusal. */
-  readonly state: string
-  readonly isEmbedded?: boolean
-  readonly embedders?: readonly string[]
 }
 
 /** Renders a page that says why there is nothing to claim. */
 export function renderNotice({ name, ...page }: NoticePage): string {
   const t = strings[page.language]
-  const children = <NoticeView name={name} t={t} />
-  return renderPage({ ...page, title: t.notices[name].title, children })
+  return renderPage({
+    ...page,
+    title: t.notices[name].title,
+    isLive: isMoving(page.status),
+    children: <NoticeView name={name} t={t} />,
+  })
 }
+
+/** Whether a claimed link changes by itself. */
+const isMoving = (status: DocumentProps['status']) => status === 'CLAIMED' || status === 'PROCESSING'

@@ -1,8 +1,7 @@
 import { Facts } from './document.js'
+import type { ProgressStatus } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'
-
-type ProgressStatus = 'CLAIMED' | 'PROCESSING' | 'PAID' | 'FAILED'
 
 export interface ProgressViewProps extends LinkView {
   readonly status: ProgressStatus
@@ -21,11 +20,19 @@ const PATHS: Readonly<Record<ProgressStatus, readonly ProgressStatus[]>> = {
 
 /** Shows the way of a claimed payout to the account. */
 export function ProgressView({ status, expectedAt, here, ...view }: ProgressViewProps) {
-  const { link, t, format } = view
+  const { link, sender, t, format } = view
+  const { amount, currency, claim, claimedAt, updatedAt } = link
   const isOver = status === 'PAID' || status === 'FAILED'
   const path = PATHS[status]
   const position = path.indexOf(status)
-  const moment = (at: string) => <time dateTime={at}>{format.instant(at)}</time>
+  const account = claim && lastDigits(claim.accountIdentifier)
+  const claimed = {
+    amount: format.money(amount, currency),
+    account: account === undefined ? '' : ` ${account.replace(' ', '\u00a0')}`,
+    sender,
+  }
+  /** The time of a step, where it is known. */
+  const times: Partial<Record<ProgressStatus, string>> = { CLAIMED: claimedAt ?? updatedAt, [status]: updatedAt }
   return (
     <div class="sheet">
       <Summary {...view} isOpen={false} />
@@ -33,21 +40,21 @@ export function ProgressView({ status, expectedAt, here, ...view }: ProgressView
         <h2 class={`result ${status.toLowerCase()}`} tabIndex={-1}>
           {t.progress[status].title}
         </h2>
-        <p>{t.progress[status].text}</p>
+        <p>{t.progress[status].text(claimed)}</p>
         <ol class="steps" aria-label={t.stepsTitle}>
           {path.map((step, at) => (
             <li key={step} class={classOf(step, at - position)} aria-current={at === position ? 'step' : undefined}>
               {t.steps[step]}
               {at <= position && step !== 'FAILED' && <span class="hidden"> ({t.done})</span>}
+              <StepTime at={at <= position ? times[step] : undefined} format={format.instant} />
+              {step === 'PAID' && !isOver && <StepTime at={expectedAt} format={at => t.expected(format.instant(at))} />}
             </li>
           ))}
         </ol>
         <Facts
           facts={[
-            [t.payee, link.claim?.accountHolderName],
-            [t.account, link.claim && lastDigits(link.claim.accountIdentifier)],
-            [t.expected, isOver ? undefined : moment(expectedAt)],
-            [t.paid, status === 'PAID' ? moment(link.updatedAt) : undefined],
+            [t.payee, claim?.accountHolderName],
+            [t.account, account],
           ]}
         />
         {!isOver && (
@@ -59,6 +66,16 @@ export function ProgressView({ status, expectedAt, here, ...view }: ProgressView
         )}
       </div>
     </div>
+  )
+}
+
+function StepTime({ at, format }: { at: string | undefined; format: (at: string) => string }) {
+  if (at === undefined) return null
+  return (
+    <>
+      {' '}
+      <time dateTime={at}>{format(at)}</time>
+    </>
   )
 }
 

@@ -1,8 +1,12 @@
+import type { Zone } from '../../../core/time/time.js'
 import type { ACCOUNT_TYPES, FieldKind, PayoutMethod } from '../claim-rules.js'
 
 /** The languages of the pages; the first is that of a browser that prefers none of them. */
 export const LANGUAGES = ['en', 'de', 'fr'] as const
 export type Language = (typeof LANGUAGES)[number]
+
+/** The names of the languages, each in its own. */
+export const languageNames: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', fr: 'Français' }
 
 interface FieldStrings {
   readonly label: string
@@ -16,14 +20,28 @@ interface Notice {
   readonly text: string
 }
 
-/** The pages for a request that is refused, and for a link that is closed. */
+/** The states of a claimed link. */
+export type ProgressStatus = 'CLAIMED' | 'PROCESSING' | 'PAID' | 'FAILED'
+
+/** The values in the text of a claimed link. */
+export interface Claimed {
+  readonly amount: string
+  /** A space and the last digits of the account, or nothing. */
+  readonly account: string
+  /** The name of the sender; undefined: it is not known. */
+  readonly sender: string | undefined
+}
+
+/** The pages for a request that is refused, and for a link that is closed, or claimed by somebody else. */
 export type NoticeName =
+  | ProgressStatus
   | 'EXPIRED'
   | 'CANCELLED'
   | 'REJECTED'
   | 'declined'
-  | 'claimed'
   | 'unknown'
+  | 'embedder'
+  | 'hosted'
   | 'outside'
   | 'token'
   | 'limit'
@@ -34,14 +52,14 @@ export type NoticeName =
 export interface Strings {
   readonly sandbox: string
   readonly sandboxNote: string
-  readonly claimTitle: (payer: string) => string
-  readonly from: string
+  readonly languages: string
+  readonly title: (sender: string | undefined) => string
+  readonly details: string
   readonly method: string
   readonly methods: Readonly<Record<PayoutMethod, string>>
   readonly arrival: Readonly<Record<PayoutMethod, string>>
   readonly arrives: string
   readonly expires: string
-  readonly message: string
   readonly reference: string
   readonly formTitle: string
   readonly fields: Readonly<Record<FieldKind, FieldStrings>>
@@ -53,24 +71,26 @@ export interface Strings {
   readonly comment: string
   readonly commentHint: string
   readonly decline: string
-  readonly progress: Readonly<Record<'CLAIMED' | 'PROCESSING' | 'PAID' | 'FAILED', Notice>>
-  readonly steps: Readonly<Record<'CLAIMED' | 'PROCESSING' | 'PAID' | 'FAILED', string>>
+  readonly progress: Readonly<Record<ProgressStatus, { title: string; text: (claimed: Claimed) => string }>>
+  readonly steps: Readonly<Record<ProgressStatus, string>>
   readonly stepsTitle: string
   readonly done: string
-  readonly expected: string
-  readonly paid: string
+  readonly expected: (instant: string) => string
   readonly payee: string
   readonly account: string
   readonly refresh: string
   readonly offline: string
+  /** The zones of times, by the city of each. */
+  readonly zones: Readonly<Record<Zone, string>>
   readonly notices: Readonly<Record<NoticeName, Notice>>
 }
 
 const en: Strings = {
   sandbox: 'Sandbox',
   sandboxNote: 'No real money moves',
-  claimTitle: payer => `${payer} pays you`,
-  from: 'From',
+  languages: 'Language',
+  title: sender => (sender === undefined ? 'A payout for you' : `${sender} pays you`),
+  details: 'Details',
   method: 'Paid by',
   methods: {
     'SEPA-CT': 'SEPA credit transfer',
@@ -88,7 +108,6 @@ const en: Strings = {
   },
   arrives: 'Arrives',
   expires: 'Accept by',
-  message: 'Message',
   reference: 'Reference',
   formTitle: 'Where should we send it?',
   fields: {
@@ -139,20 +158,35 @@ const en: Strings = {
   commentHint: 'The sender can read it. At most 256 characters.',
   decline: 'Decline the payout',
   progress: {
-    CLAIMED: { title: 'Payout accepted', text: 'We are preparing the transfer to your account.' },
-    PROCESSING: { title: 'Your money is on its way', text: 'The transfer is with the banks.' },
-    PAID: { title: 'Paid', text: 'The money has arrived in your account.' },
-    FAILED: { title: 'The transfer failed', text: 'Your bank did not take the money. Please contact the sender.' },
+    CLAIMED: {
+      title: 'Payout accepted',
+      text: ({ amount, account }) => `The transfer of ${amount} to your account${account} is being prepared.`,
+    },
+    PROCESSING: {
+      title: 'Your money is on its way',
+      text: ({ amount, account }) =>
+        `${amount} was sent to your account${account}. Your bank has not confirmed it yet.`,
+    },
+    PAID: {
+      title: 'Your money has arrived',
+      text: ({ amount, account }) => `${amount} is in your account${account}. There is nothing left to do.`,
+    },
+    FAILED: {
+      title: 'The transfer failed',
+      text: ({ amount, account, sender = 'the sender' }) =>
+        `Your bank did not accept ${amount} for your account${account}. The money is back with ${sender}. ` +
+        'This link cannot be used again: please ask for a new one.',
+    },
   },
   steps: { CLAIMED: 'Accepted', PROCESSING: 'Sent to your bank', PAID: 'Paid', FAILED: 'Failed' },
   stepsTitle: 'Progress',
   done: 'done',
-  expected: 'Expected',
-  paid: 'Paid on',
+  expected: instant => `Expected ${instant}`,
   payee: 'To',
   account: 'Account',
   refresh: 'Check again',
   offline: 'The server cannot be reached. Please try again.',
+  zones: { 'Europe/Berlin': 'Berlin time', 'Europe/London': 'London time', 'America/New_York': 'New York time' },
   notices: {
     EXPIRED: {
       title: 'This payout link has expired',
@@ -164,11 +198,31 @@ const en: Strings = {
       text: 'Please ask the sender for a new link if this was a mistake.',
     },
     declined: { title: 'You declined this payout', text: 'No money moves. The sender can see your comment.' },
-    claimed: {
+    CLAIMED: {
       title: 'This payout has already been accepted',
-      text: 'A link works once. If it was not you, please contact the sender.',
+      text: 'The transfer is being prepared. A link works once. If it was not you, please contact the sender.',
+    },
+    PROCESSING: {
+      title: 'This payout is on its way',
+      text: 'It was accepted, and the money was sent. A link works once. If it was not you, please contact the sender.',
+    },
+    PAID: {
+      title: 'This payout has been paid',
+      text: 'The money is in the account that was given. A link works once. If it was not you, please contact the sender.',
+    },
+    FAILED: {
+      title: 'This payout failed',
+      text: 'It was accepted, but the bank did not take the money. Please ask the sender for a new link.',
     },
     unknown: { title: 'This payout link does not exist', text: 'Please check that the address is complete.' },
+    embedder: {
+      title: 'This website cannot show the payout',
+      text: 'The sender has not allowed it. Please contact the sender.',
+    },
+    hosted: {
+      title: 'The payout has a page of its own',
+      text: 'It cannot be shown inside another website. Please open the link that the sender gave you.',
+    },
     outside: {
       title: 'This payout belongs to another website',
       text: 'It can be accepted only inside the page of the sender’s website. Please go back to that website.',
@@ -186,8 +240,9 @@ const en: Strings = {
 const de: Strings = {
   sandbox: 'Sandbox',
   sandboxNote: 'Es fließt kein echtes Geld',
-  claimTitle: payer => `${payer} zahlt Ihnen`,
-  from: 'Von',
+  languages: 'Sprache',
+  title: sender => (sender === undefined ? 'Eine Auszahlung für Sie' : `${sender} zahlt Ihnen`),
+  details: 'Einzelheiten',
   method: 'Zahlungsart',
   methods: {
     'SEPA-CT': 'SEPA-Überweisung',
@@ -205,7 +260,6 @@ const de: Strings = {
   },
   arrives: 'Gutschrift',
   expires: 'Annehmen bis',
-  message: 'Nachricht',
   reference: 'Referenz',
   formTitle: 'Wohin soll das Geld?',
   fields: {
@@ -260,23 +314,39 @@ const de: Strings = {
   commentHint: 'Der Absender kann ihn lesen. Höchstens 256 Zeichen.',
   decline: 'Auszahlung ablehnen',
   progress: {
-    CLAIMED: { title: 'Auszahlung angenommen', text: 'Wir bereiten die Überweisung auf Ihr Konto vor.' },
-    PROCESSING: { title: 'Ihr Geld ist unterwegs', text: 'Die Überweisung liegt bei den Banken.' },
-    PAID: { title: 'Ausgezahlt', text: 'Das Geld ist auf Ihrem Konto eingegangen.' },
+    CLAIMED: {
+      title: 'Auszahlung angenommen',
+      text: ({ amount, account }) => `Die Überweisung von ${amount} auf Ihr Konto${account} wird vorbereitet.`,
+    },
+    PROCESSING: {
+      title: 'Ihr Geld ist unterwegs',
+      text: ({ amount, account }) =>
+        `${amount} wurden an Ihr Konto${account} gesendet. Ihre Bank hat den Eingang noch nicht bestätigt.`,
+    },
+    PAID: {
+      title: 'Ihr Geld ist angekommen',
+      text: ({ amount, account }) => `${amount} sind auf Ihrem Konto${account}. Sie müssen nichts mehr tun.`,
+    },
     FAILED: {
       title: 'Die Überweisung ist fehlgeschlagen',
-      text: 'Ihre Bank hat das Geld nicht angenommen. Bitte wenden Sie sich an den Absender.',
+      text: ({ amount, account, sender = 'dem Absender' }) =>
+        `Ihre Bank hat ${amount} für Ihr Konto${account} nicht angenommen. Das Geld ist zurück bei ${sender}. ` +
+        'Dieser Link gilt nicht mehr: Bitte fragen Sie nach einem neuen.',
     },
   },
   steps: { CLAIMED: 'Angenommen', PROCESSING: 'An Ihre Bank gesendet', PAID: 'Ausgezahlt', FAILED: 'Fehlgeschlagen' },
   stepsTitle: 'Fortschritt',
   done: 'erledigt',
-  expected: 'Voraussichtlich',
-  paid: 'Ausgezahlt am',
+  expected: instant => `Voraussichtlich ${instant}`,
   payee: 'An',
   account: 'Konto',
   refresh: 'Erneut prüfen',
   offline: 'Der Server ist nicht erreichbar. Bitte versuchen Sie es erneut.',
+  zones: {
+    'Europe/Berlin': 'Berliner Zeit',
+    'Europe/London': 'Londoner Zeit',
+    'America/New_York': 'New Yorker Zeit',
+  },
   notices: {
     EXPIRED: {
       title: 'Dieser Auszahlungslink ist abgelaufen',
@@ -294,13 +364,33 @@ const de: Strings = {
       title: 'Sie haben diese Auszahlung abgelehnt',
       text: 'Es fließt kein Geld. Der Absender kann Ihren Kommentar sehen.',
     },
-    claimed: {
+    CLAIMED: {
       title: 'Diese Auszahlung wurde bereits angenommen',
-      text: 'Ein Link gilt nur einmal. Falls Sie das nicht waren, wenden Sie sich an den Absender.',
+      text: 'Die Überweisung wird vorbereitet. Ein Link gilt nur einmal. Falls Sie das nicht waren, wenden Sie sich an den Absender.',
+    },
+    PROCESSING: {
+      title: 'Diese Auszahlung ist unterwegs',
+      text: 'Sie wurde angenommen, und das Geld wurde gesendet. Ein Link gilt nur einmal. Falls Sie das nicht waren, wenden Sie sich an den Absender.',
+    },
+    PAID: {
+      title: 'Diese Auszahlung ist angekommen',
+      text: 'Das Geld ist auf dem Konto, das angegeben wurde. Ein Link gilt nur einmal. Falls Sie das nicht waren, wenden Sie sich an den Absender.',
+    },
+    FAILED: {
+      title: 'Diese Auszahlung ist fehlgeschlagen',
+      text: 'Sie wurde angenommen, aber die Bank hat das Geld abgelehnt. Bitte fragen Sie den Absender nach einem neuen Link.',
     },
     unknown: {
       title: 'Diesen Auszahlungslink gibt es nicht',
       text: 'Bitte prüfen Sie, ob die Adresse vollständig ist.',
+    },
+    embedder: {
+      title: 'Diese Website kann die Auszahlung nicht zeigen',
+      text: 'Der Absender hat es nicht erlaubt. Bitte wenden Sie sich an den Absender.',
+    },
+    hosted: {
+      title: 'Die Auszahlung hat eine eigene Seite',
+      text: 'Sie kann nicht innerhalb einer anderen Website gezeigt werden. Bitte öffnen Sie den Link, den Sie vom Absender haben.',
     },
     outside: {
       title: 'Diese Auszahlung gehört zu einer anderen Website',
@@ -325,8 +415,9 @@ const de: Strings = {
 const fr: Strings = {
   sandbox: 'Sandbox',
   sandboxNote: 'Aucun argent réel ne circule',
-  claimTitle: payer => `${payer} vous verse`,
-  from: 'De',
+  languages: 'Langue',
+  title: sender => (sender === undefined ? 'Un versement pour vous' : `${sender} vous verse`),
+  details: 'Détails',
   method: 'Moyen de paiement',
   methods: {
     'SEPA-CT': 'Virement SEPA',
@@ -344,7 +435,6 @@ const fr: Strings = {
   },
   arrives: 'Arrivée',
   expires: 'À accepter avant le',
-  message: 'Message',
   reference: 'Référence',
   formTitle: 'Où envoyer l’argent ?',
   fields: {
@@ -399,23 +489,39 @@ const fr: Strings = {
   commentHint: 'L’expéditeur peut le lire. 256 caractères au plus.',
   decline: 'Refuser le versement',
   progress: {
-    CLAIMED: { title: 'Versement accepté', text: 'Nous préparons le virement vers votre compte.' },
-    PROCESSING: { title: 'Votre argent est en route', text: 'Les banques traitent le virement.' },
-    PAID: { title: 'Versé', text: 'L’argent est arrivé sur votre compte.' },
+    CLAIMED: {
+      title: 'Versement accepté',
+      text: ({ amount, account }) => `Le virement de ${amount} vers votre compte${account} est en préparation.`,
+    },
+    PROCESSING: {
+      title: 'Votre argent est en route',
+      text: ({ amount, account }) =>
+        `${amount} ont été envoyés vers votre compte${account}. Votre banque ne l’a pas encore confirmé.`,
+    },
+    PAID: {
+      title: 'Votre argent est arrivé',
+      text: ({ amount, account }) => `${amount} sont sur votre compte${account}. Vous n’avez plus rien à faire.`,
+    },
     FAILED: {
       title: 'Le virement a échoué',
-      text: 'Votre banque n’a pas accepté l’argent. Veuillez contacter l’expéditeur.',
+      text: ({ amount, account, sender = 'l’expéditeur' }) =>
+        `Votre banque n’a pas accepté ${amount} pour votre compte${account}. L’argent est revenu chez ${sender}. ` +
+        'Ce lien ne peut plus servir : demandez-en un nouveau.',
     },
   },
   steps: { CLAIMED: 'Accepté', PROCESSING: 'Envoyé à votre banque', PAID: 'Versé', FAILED: 'Échoué' },
   stepsTitle: 'Avancement',
   done: 'terminé',
-  expected: 'Prévu',
-  paid: 'Versé le',
+  expected: instant => `Prévu ${instant}`,
   payee: 'À',
   account: 'Compte',
   refresh: 'Vérifier à nouveau',
   offline: 'Le serveur est injoignable. Veuillez réessayer.',
+  zones: {
+    'Europe/Berlin': 'heure de Berlin',
+    'Europe/London': 'heure de Londres',
+    'America/New_York': 'heure de New York',
+  },
   notices: {
     EXPIRED: {
       title: 'Ce lien de versement a expiré',
@@ -433,11 +539,31 @@ const fr: Strings = {
       title: 'Vous avez refusé ce versement',
       text: 'Aucun argent ne circule. L’expéditeur peut voir votre commentaire.',
     },
-    claimed: {
+    CLAIMED: {
       title: 'Ce versement a déjà été accepté',
-      text: 'Un lien ne sert qu’une fois. Si ce n’était pas vous, contactez l’expéditeur.',
+      text: 'Le virement est en préparation. Un lien ne sert qu’une fois. Si ce n’était pas vous, contactez l’expéditeur.',
+    },
+    PROCESSING: {
+      title: 'Ce versement est en route',
+      text: 'Il a été accepté et l’argent a été envoyé. Un lien ne sert qu’une fois. Si ce n’était pas vous, contactez l’expéditeur.',
+    },
+    PAID: {
+      title: 'Ce versement est arrivé',
+      text: 'L’argent est sur le compte indiqué. Un lien ne sert qu’une fois. Si ce n’était pas vous, contactez l’expéditeur.',
+    },
+    FAILED: {
+      title: 'Ce versement a échoué',
+      text: 'Il a été accepté, mais la banque a refusé l’argent. Demandez un nouveau lien à l’expéditeur.',
     },
     unknown: { title: 'Ce lien de versement n’existe pas', text: 'Vérifiez que l’adresse est complète.' },
+    embedder: {
+      title: 'Ce site ne peut pas montrer le versement',
+      text: 'L’expéditeur ne l’a pas autorisé. Veuillez contacter l’expéditeur.',
+    },
+    hosted: {
+      title: 'Le versement a sa propre page',
+      text: 'Il ne peut pas être montré dans un autre site. Ouvrez le lien reçu de l’expéditeur.',
+    },
     outside: {
       title: 'Ce versement appartient à un autre site',
       text: 'Il ne peut être accepté que dans la page du site de l’expéditeur. Veuillez retourner sur ce site.',

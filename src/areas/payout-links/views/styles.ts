@@ -2,25 +2,31 @@ import { commonStyles } from '../../../http/pages/styles.js'
 
 /** The style sheet of the pages. */
 export const styles = `${commonStyles}
+.light { color-scheme: light; }
+.dark { color-scheme: dark; }
 .hosted body { min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; }
-.hosted main { flex: 1; display: grid; align-items: center; padding-bottom: 3rem; }
+.hosted main { flex: 1; display: grid; align-items: center; }
 h2, h3, .notice h1 { text-wrap: balance; }
 [tabindex="-1"]:focus { outline: none; }
 
-.embedded header { padding: .75rem; }
-main { width: 100%; max-width: 60rem; margin: 0 auto; padding: 0 1rem 1rem; }
+header { padding: .75rem; }
+main { width: 100%; max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
 .sheet {
   background: var(--card);
-  border-radius: 1rem;
+  border-radius: calc(2 * var(--radius));
   box-shadow: var(--shadow);
   overflow: hidden;
 }
-.summary { background: var(--panel); color: var(--on-panel); padding: 1.75rem 1.5rem; }
+.summary { background: var(--panel); color: var(--on-panel); padding: 1.25rem 1.5rem .25rem; }
 .summary h1 { font-weight: 500; }
-.payer { display: block; font-size: 1.0625rem; color: var(--panel-muted); overflow-wrap: anywhere; margin-bottom: .5rem; }
+.sender { display: block; text-wrap: balance; font-size: 1.0625rem; color: var(--panel-muted); overflow-wrap: anywhere; margin-bottom: .25rem; }
 .amount { display: block; font-size: clamp(2rem, 9vw, 2.75rem); font-weight: 650; letter-spacing: -.02em;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-dl { margin-top: 1.5rem; display: grid; gap: 0; font-size: .9375rem; }
+.message { margin-top: .5rem; overflow-wrap: anywhere; white-space: pre-line; }
+.summary details { margin-top: .75rem; padding: 0; border-color: var(--panel-line); }
+.summary summary { color: var(--panel-muted); font-size: .9375rem; min-height: 2.75rem; display: list-item; padding: .625rem 0; }
+.summary summary:focus-visible { outline-color: var(--on-panel); }
+dl { display: grid; gap: 0; font-size: .9375rem; }
 dl > div { padding: .75rem 0; border-top: 1px solid var(--line); }
 .summary dl > div { border-color: var(--panel-line); }
 dt { color: var(--muted); font-size: .8125rem; }
@@ -28,7 +34,7 @@ dt { color: var(--muted); font-size: .8125rem; }
 dd { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 
 .action { padding: 1.75rem 1.5rem; }
-.action h2 { font-size: 1.375rem; margin-bottom: 1.25rem; }
+.action h2 { font-size: 1.25rem; margin-bottom: 1rem; }
 .field { margin: 0 0 1.25rem; padding: 0; border: 0; min-width: 0; }
 label, legend { font-weight: 600; padding: 0; display: block; }
 .hint { color: var(--muted); font-size: .875rem; }
@@ -41,7 +47,7 @@ input[type="text"], textarea {
   color: inherit;
   background: var(--card);
   border: 1px solid var(--edge);
-  border-radius: .5rem;
+  border-radius: var(--radius);
   font: inherit;
   font-variant-numeric: tabular-nums;
 }
@@ -59,7 +65,7 @@ input[type="text"][aria-invalid="true"] { border-color: var(--error); box-shadow
   min-height: 3rem;
   padding: .5rem .8rem;
   border: 1px solid var(--edge);
-  border-radius: .5rem;
+  border-radius: var(--radius);
   font-weight: 400;
   cursor: pointer;
 }
@@ -71,7 +77,7 @@ button {
   min-height: 3.25rem;
   padding: .75rem 1.25rem;
   border: 1px solid var(--accent);
-  border-radius: .5rem;
+  border-radius: var(--radius);
   background: var(--accent);
   color: var(--on-accent);
   font: inherit;
@@ -86,7 +92,7 @@ button.secondary:hover { background: var(--error-page); }
 .problems {
   background: var(--error-page);
   border-left: 4px solid var(--error);
-  border-radius: .25rem;
+  border-radius: min(.25rem, var(--radius));
   padding: .9rem 1rem;
   margin-bottom: 1.5rem;
 }
@@ -125,11 +131,18 @@ details[open] summary { margin-bottom: .75rem; }
 .steps .done::before { background: var(--ok); border-color: var(--ok); }
 .steps .done:not(.last)::after { background: var(--ok); }
 .steps [aria-current] { color: var(--text); font-weight: 650; }
+.steps time { display: block; color: var(--muted); font-size: .875rem; font-weight: 400; }
+.result + p { color: var(--muted); }
 .steps .next::before { border-color: var(--accent); border-width: 5px; }
 .steps .failed::before { background: var(--error); border-color: var(--error); }
 .result.paid { color: var(--ok); }
 .result.failed { color: var(--error); }
 .action h2.result { margin-bottom: .5rem; }
+
+footer { padding: 1rem; }
+nav { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 1.25rem; font-size: .875rem; }
+nav > * { padding: .5rem 0; }
+nav [aria-current] { color: var(--muted); }
 
 .notice { max-width: 34rem; margin: 0 auto; width: 100%; padding: 2.5rem 2rem; }
 .notice h1 { font-size: 1.5rem; margin-bottom: .75rem; }
@@ -139,7 +152,14 @@ details[open] summary { margin-bottom: .75rem; }
 @media (min-width: 48rem) {
   .sheet:not(.notice) { display: grid; grid-template-columns: 5fr 6fr; }
   .summary, .action { padding: 2.75rem 2.5rem; }
+  .action h2 { font-size: 1.375rem; margin-bottom: 1.25rem; }
   .choices { grid-template-columns: 1fr 1fr; }
+  /* Browsers without this selector keep the details folded. */
+  @supports selector(::details-content) {
+    .summary details { margin-top: 1.5rem; border: 0; }
+    .summary details::details-content { content-visibility: visible; display: block; }
+    .summary summary { display: none; }
+  }
 }
 .demo main { max-width: 46rem; padding: 2rem 1rem 4rem; }
 .demo main > * + * { margin-top: 1rem; }
@@ -149,6 +169,9 @@ details[open] summary { margin-bottom: .75rem; }
 .demo pre, .demo ol { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
 .demo ol { min-height: 3.5rem; padding-left: 2.5rem; overflow-wrap: anywhere; }
+.options { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: 1rem; margin-bottom: 1rem; }
+.options :is(select, input) { width: 100%; height: 2.75rem; padding: .25rem .6rem; color: inherit; background: var(--card);
+  border: 1px solid var(--edge); border-radius: var(--radius); font: inherit; }
 .demo section:not(:empty) { border: 1px solid var(--line); border-radius: 1rem; overflow: hidden; }
 
 @media (forced-colors: active) {
