@@ -118,7 +118,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     error.message !== NO_CONNECTION_FREE && (!(error instanceof pg.DatabaseError) || /^(08|57P)/.test(error.code ?? ''))
 
   /** Whether there are no connections left, for a moment. */
-  const isFull = (error: Error) => error instanceof pg.DatabaseError && error.code?.startsWith('53') === true
+  const isFull = (error: Error) => error instanceof pg.DatabaseError && error.code === '53300'
 
   /** Returns the error of a statement or of a connection, and notices that the database is away. */
   function failure(error: Error): Error {

@@ -326,6 +326,22 @@ t.test(
       t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 503, 'a read-only database is not ready')
     })
 
+    t.test('persistence: a full disk is 503 for writes, reads go on, and the log says so', async t => {
+      const url = await createDatabase()
+      const messages: string[] = []
+      const { app } = await onPostgres(t, url, { messages })
+      const client = await connect(app)
+      const full = "BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END"
+      await query(url, `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ ${full} $$`)
+      await query(url, 'CREATE TRIGGER full_disk BEFORE INSERT ON sandbox_event EXECUTE FUNCTION fill()')
+      const state = await stateOf(app)
+      refused(t, await client.post('/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
+      t.same(messages, ['the database cannot be used'])
+      t.equal(await stateOf(app), state)
+      await query(url, 'DROP TRIGGER full_disk ON sandbox_event')
+      t.equal((await client.post('/api/v1/bills', bill())).status, 201)
+    })
+
     t.test('persistence: a connection that is cut concerns its own request only', async t => {
       const url = await createDatabase()
       const { app } = await onPostgres(t, url)
