@@ -287,7 +287,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   }
 
   try {
-    await migrate(pool, seed)
+    // A migration takes as long as it takes, and other servers wait for it.
+    await migrate(new pg.Client({ ...settings, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 }), seed)
   } catch (error) {
     await Promise.all([pool.end(), logPool.end()])
     throw error instanceof DatabaseError ? error : new DatabaseError(oneLine(error))
@@ -395,9 +396,10 @@ const WRITE = `
 const oneLine = (error: unknown) => `the database cannot be used: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`
 
 /** Brings the tables up to date, one server after the other, and compares the seed. Throws DatabaseError. */
-async function migrate(pool: Pool, seed: string): Promise<void> {
-  const client = await pool.connect()
+async function migrate(client: Client, seed: string): Promise<void> {
+  client.on('error', () => {})
   try {
+    await client.connect()
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     const former = await client.query(`SELECT to_regclass('sandbox_tenant_log') AS name`)
@@ -425,9 +427,7 @@ async function migrate(pool: Pool, seed: string): Promise<void> {
       throw new DatabaseError('the database was begun with another SANDBOX_SEED: give that one.')
     }
     await client.query('COMMIT')
-    client.release()
-  } catch (error) {
-    client.release(true)
-    throw error
+  } finally {
+    void client.end().catch(() => {})
   }
 }

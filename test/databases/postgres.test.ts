@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import type { Test } from 'tap'
 import t from 'tap'
+import type { Database } from '../../src/turns/database.js'
 import { DatabaseError } from '../../src/turns/database.js'
 import { openPostgres } from '../../src/turns/postgres.js'
 import { refused } from '../answers.js'
@@ -39,7 +40,14 @@ t.test(
 
     t.test('persistence: servers that start at the same time make the tables once; all need one seed', async t => {
       const url = await createDatabase()
-      const databases = await Promise.all([1, 2, 3].map(() => openOf(url)))
+      let opening: Promise<Database[]> = Promise.resolve([])
+      // As a long migration of another server does.
+      await locked(url, 'SELECT pg_advisory_xact_lock(7206115983)', async () => {
+        opening = Promise.all([1, 2, 3].map(() => openOf(url)))
+        await pause(4500)
+      })
+      const databases = await opening
+      t.equal(databases.length, 3, 'they wait for each other')
       await t.rejects(openOf(url, 'other'), { constructor: DatabaseError, message: /^[^\n]*SANDBOX_SEED[^\n]*$/ })
       for (const database of databases) await database.close()
       await t.rejects(openOf(`${url}_missing`), { constructor: DatabaseError, message: /^[^\n]*$/ })
