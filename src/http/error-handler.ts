@@ -64,7 +64,9 @@ export function sendError(reply: FastifyReply, error: ApiError, body: ErrorEnvel
       .headers(error.headers)
       .type(JSON_TYPE)
       // A message quotes the input, which may hold a token.
-      .serializer((payload: unknown) => maskText(JSON.stringify(payload)))
+      .serializer((payload: unknown) =>
+        JSON.stringify(payload, (_, value) => (typeof value === 'string' ? maskText(value) : value)),
+      )
       .send(body)
   )
 }
