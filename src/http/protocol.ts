@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -46,10 +46,32 @@ function parserError(code: string | undefined): ApiError {
   return errors.malformed(null, 'The request is not valid HTTP/1.1.')
 }
 
+/** The last answer of each connection, finished or not. Answers leave in the order of their requests. */
+const lastAnswers = new WeakMap<Socket, ServerResponse>()
+
+/** The connections on which a broken request has come. */
+const broken = new WeakSet<Socket>()
+
 /** Makes Fastify's `clientErrorHandler`: requests that Node's parser refuses are answered in the envelope. */
 export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
-  if (error.code === 'ECONNRESET' || socket.bytesWritten > 0) socket.destroy()
-  else answerOnSocket(socket, parserError(error.code), nextRequestId())
+  if (error.code === 'ECONNRESET' || socket.writableEnded) {
+    socket.destroy()
+    return
+  }
+  // More bytes on the connection are errors, too.
+  if (broken.has(socket)) return
+  broken.add(socket)
+  const last = lastAnswers.get(socket)
+  const answer = () => answerOnSocket(socket, parserError(error.code), nextRequestId())
+  if (last === undefined) answer()
+  else if (last.req.complete) {
+    // The broken request is a later one.
+    if (last.writableFinished) answer()
+    else last.once('close', answer)
+  } else if (last.headersSent || last.socket !== socket) {
+    // The body of that request is broken. Its answer has begun, or waits for earlier ones.
+    socket.destroySoon()
+  } else answer()
 }
 
 /** Counts the Host headers of a request. Node keeps only the first. */
@@ -61,6 +83,9 @@ function countHosts(rawHeaders: readonly string[]): number {
 
 /** Refuses requests that Node would answer by itself, without the envelope. */
 export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstance, { nextRequestId }, done) => {
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    lastAnswers.set(request.socket, response)
+  })
   // An expectation that is not 100-continue may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { refused } from '../answers.js'
 import { build, connect, mandate } from '../helper.js'
+import { until } from '../manual-time.js'
 import { closed, exchange, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
 
 // decisions §1: every 4xx answer is the envelope, also to what Node's parser rejects before Fastify sees it.
@@ -227,4 +228,63 @@ t.test('decisions §2: a chunk that is none is MALFORMED_REQUEST, and nothing is
     await stillServes(t, port)
   }
   t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
+})
+
+t.test('decisions §1: on a connection that is kept, a broken request gets its answer, too', async t => {
+  const port = await listen(build(t))
+  const good = request(`GET ${LIVE}`)
+  for (const [what, bytes, status, code] of [
+    ['no HTTP', 'garbage\r\n\r\n', 400, 'MALFORMED_REQUEST'],
+    ['an unknown method', `BREW ${LIVE} HTTP/1.1\r\nhost: sandbox\r\n\r\n`, 400, 'MALFORMED_REQUEST'],
+    ['long headers', request(`GET ${LIVE}`, { 'x-long': 'x'.repeat(20_000) }), 431, 'HEADERS_TOO_LARGE'],
+  ] as const) {
+    const kept = await open(port)
+    for (const _ of [1, 2]) {
+      kept.send(good)
+      t.equal((await kept.read())?.status, 200)
+    }
+    kept.send(bytes)
+    const answers = [await kept.read(), await kept.read()].filter(answer => answer !== undefined)
+    refusedAndClosed(t, answers, status, code, what)
+    refusedAndClosed(t, (await exchange(port, good + bytes)).slice(1), status, code, `${what}, at once`)
+  }
+  await stillServes(t, port)
+})
+
+t.test(
+  'decisions §1: a request that is refused before its body gets one answer, also if the body is broken',
+  async t => {
+    const port = await listen(build(t))
+    const connection = await open(port)
+    connection.send(request('POST /nowhere', { 'transfer-encoding': 'chunked' }))
+    refused(t, (await connection.read()) as RawAnswer, 404, 'ROUTE_NOT_FOUND', null)
+    connection.send('zz\r\n')
+    t.equal(await connection.read(), undefined)
+    await stillServes(t, port)
+  },
+)
+
+t.test('decisions §1: a broken request behind one in progress is answered after it', async t => {
+  const app = build(t)
+  const waiting: (() => void)[] = []
+  app.get('/slow', () => new Promise(resolve => waiting.push(() => resolve({ slow: true }))))
+  app.post('/slow', () => ({ slow: false }))
+  const port = await listen(app)
+  const type = { 'content-type': 'application/json' }
+  const chunked = `${request('POST /slow', { ...type, 'transfer-encoding': 'chunked' })}zz\r\n`
+  for (const [what, bytes, answers] of [
+    ['no HTTP', 'garbage\r\n\r\n', [200, 400]],
+    // Nothing can be said of a body that is broken before its request has its turn.
+    ['a broken chunk', chunked, []],
+  ] as const) {
+    const connection = await open(port)
+    connection.send(request('GET /slow') + bytes)
+    const read: (number | undefined)[] = []
+    await until(() => waiting.length > 0)
+    await stillServes(t, port)
+    waiting.pop()?.()
+    for (let next = await connection.read(); next !== undefined; next = await connection.read()) read.push(next.status)
+    t.same(read, answers, what)
+  }
+  await stillServes(t, port)
 })
