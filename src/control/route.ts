@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { ControlContext, ControlRoute } from '../features/control-route.js'
 import { record } from '../features/recording/record.js'
+import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import { inTurn } from '../turns/take-turns.js'
@@ -53,7 +54,8 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       method,
       url,
       // A typo must not act on another tenant, nor leave a test green.
-      config: { isStrict: true },
+      config: { isStrict: true, hasPage },
+      ...((isPage || hasPage) && { errorHandler: refuseWithPage }),
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
         operationId,

@@ -1,7 +1,7 @@
 import { ErrorBody } from '../http/schemas.js'
 import { VERSION } from '../package.js'
 import { createPublisher, mapValues, shareResponses } from './components.js'
-import { errorResponses } from './errors.js'
+import { errorResponses, pageOf } from './errors.js'
 import { headers, headersOf } from './headers.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isControl } from './routes.js'
@@ -189,7 +189,10 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
   function responsesOf(route: DocumentedRoute, ofRoute: Record<string, Json>): Record<string, Json> {
     const own = Object.entries(ofRoute).map(([status, schema]) => {
       const isRange = /^[45]xx$/.test(status)
-      const content = (schema.content as Record<string, Json>) ?? { 'application/json': { schema } }
+      const content = (schema.content as Record<string, Json>) ?? {
+        'application/json': { schema },
+        ...(isRange && pageOf(route)),
+      }
       const response = {
         description: isRange ? `Any other ${status} answer.` : (schema.description ?? 'Success.'),
         ...(schema.type !== 'null' && { content: mapValues(content, ({ schema }) => mediaOf(schema as Json)) }),

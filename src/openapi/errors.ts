@@ -51,6 +51,10 @@ function codesOfValues({ properties = {} }: { properties?: unknown }): ErrorCode
   )
 }
 
+/** Returns the page of a refusal as content, where a route answers pages. */
+export const pageOf = ({ config }: DocumentedRoute): Json =>
+  config.hasPage === true ? { 'text/html': { schema: { type: 'string' } } } : {}
+
 /** Answered before a request has a route: never in an envelope of the route's own. */
 const WITHOUT_ROUTE: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE']
 
@@ -80,6 +84,7 @@ export function errorResponses(route: DocumentedRoute, own: Json, common: Json):
               // Token errors have two members more, which only their area can fill in.
               ...(envelope.$ref === common.$ref && { examples: examplesOf(ofStatus) }),
             },
+            ...pageOf(route),
           },
           ...labelOf(status, hasParameter && isApi(route)),
           'x-error-codes': ofStatus.map(code => ({

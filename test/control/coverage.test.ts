@@ -288,13 +288,28 @@ t.test('control plane, GET /coverage: the page escapes names, and offers the oth
   t.match(textOf((await call(app, 'GET', PAGE, HTML)).body), '✓ Met: 418')
 })
 
-t.test('control plane, GET /coverage: refusals are JSON for browsers, too', async t => {
-  const unknown = await call(build(t), 'GET', '/_sandbox/coverage?client=unknown', HTML)
-  t.match([unknown.status, unknown.body.code], [404, 'CLIENT_NOT_FOUND'])
+t.test('control plane, GET /coverage: a refusal is a page in a browser, and the envelope for programs', async t => {
   const locked = build(t, { adminToken: 'open-sesame' })
   await connect(locked, 'app')
-  const refused = await call(locked, 'GET', PAGE, HTML)
-  t.match([refused.status, refused.body.code], [401, 'ADMIN_TOKEN_REQUIRED'])
+  const open = build(t)
+  for (const [app, path, status, code, text] of [
+    [open, '/coverage?client=unknown', 404, 'CLIENT_NOT_FOUND', 'Not Found .*unknown'],
+    [open, '/coverage?cleint=app', 400, 'INVALID_QUERY_PARAMETER', 'Bad Request .*cleint'],
+    [open, `/coverage?client=${encodeURIComponent('<b>token=hush</b>')}`, 404, 'CLIENT_NOT_FOUND', 'token=\\*\\*\\*'],
+    [open, '/embed-demo?x=1', 400, 'INVALID_QUERY_PARAMETER', 'Bad Request'],
+    [locked, '/coverage?client=app', 401, 'ADMIN_TOKEN_REQUIRED', 'Unauthorized .*SANDBOX_ADMIN_TOKEN'],
+  ] as const) {
+    const page = await call(app, 'GET', `/_sandbox${path}`, HTML)
+    t.equal(page.status, status, path)
+    t.match(page.headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'accept' })
+    t.match(page.headers['content-security-policy'], "default-src 'none'")
+    t.match(textOf(page.body), new RegExp(`${text}.* ${status} ${code}`), path)
+    t.notMatch(page.body, /hush|<b>|<script/)
+    const { status: same, body } = await call(app, 'GET', `/_sandbox${path}`)
+    t.match([same, body], [status, { code }])
+  }
+  const forbidden = await call(open, 'GET', PAGE, { headers: { ...HTML.headers, host: 'evil.example' } })
+  t.match([forbidden.status, textOf(forbidden.body)], [403, /Forbidden .*FORBIDDEN_HOST/])
   const authorization = 'Bearer open-sesame'
   const page = await call(locked, 'GET', PAGE, { headers: { ...HTML.headers, authorization } })
   t.match(page.body, 'Coverage of app')

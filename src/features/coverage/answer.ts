@@ -1,19 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pageHeaders } from '../../http/pages/headers.js'
 import type { ControlContext } from '../control-route.js'
 import { areasOf, coverageOf } from './report.js'
 import { renderCoverage } from './views/page.js'
 import { styles } from './views/styles.js'
 
-/** Nothing from elsewhere, no script, and no style but that of the page. */
-const PAGE_HEADERS = {
-  'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styles).digest('base64')}'; img-src data:; ` +
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-}
+const PAGE_HEADERS = pageHeaders(styles)
 
 type Context = Pick<ControlContext, 'coverage' | 'documented'>
 

@@ -1,0 +1,74 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { renderToString } from 'preact-render-to-string'
+import type { ApiError } from '../../core/errors.js'
+import { sendError, toApiError } from '../error-handler.js'
+import { maskText } from '../masking.js'
+import { pageHeaders } from './headers.js'
+import { commonStyles } from './styles.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route answers a page to requests that prefer HTML, also if it refuses them. */
+    hasPage?: boolean
+  }
+}
+
+const styles = `${commonStyles}
+main { max-width: 40rem; margin: 0 auto; padding: 1rem; }
+.sheet { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1.5rem; }
+h1 { font-size: 1.5rem; }
+.sheet p { margin-top: .75rem; overflow-wrap: anywhere; }
+.code { color: var(--muted); font-size: .875rem; }
+code { font: .875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+`
+const HEADERS = pageHeaders(styles)
+
+function RefusalPage({ refusal: { code, field, message, status } }: { refusal: ApiError }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>{`${STATUS_CODES[status]} · Payments Sandbox`}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" href="data:," />
+        {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
+        <style dangerouslySetInnerHTML={{ __html: styles }} />
+      </head>
+      <body>
+        <header>
+          <p class="ribbon">
+            <strong>Sandbox</strong> <span>This page is part of the sandbox, not of the service.</span>
+          </p>
+        </header>
+        <main>
+          <div class="sheet">
+            <h1>{STATUS_CODES[status]}</h1>
+            {/* A message quotes the input, which may hold a token. */}
+            <p>{maskText(message)}</p>
+            <p class="code">
+              {status} <code>{code}</code>
+              {field !== null && <code> {maskText(field)}</code>}
+            </p>
+          </div>
+        </main>
+      </body>
+    </html>
+  )
+}
+
+/** Handles the errors of a route with a page: in the envelope, or as a page to a request that prefers HTML. */
+export function refuseWithPage(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const refusal = toApiError(error, request)
+  reply.header('vary', 'accept')
+  // The first type also answers a request that prefers none of them.
+  if (request.type(['application/json', 'text/html']) !== 'text/html') return sendError(reply, refusal)
+  request.sandbox.content = refusal.envelope
+  return reply
+    .code(refusal.status)
+    .headers({ ...refusal.headers, ...HEADERS })
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>${renderToString(<RefusalPage refusal={refusal} />)}`)
+}
