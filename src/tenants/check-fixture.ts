@@ -35,7 +35,14 @@ function checkFixture(registry: TenantRegistry, name: string, now: Instant): voi
   check(SeedRecords, records, 'INVALID_FIELD')
   createTenant({
     seed: registry.seed,
-    client: { clientId: name, fixture: name, scope: '', tokenLifetime: 1, tokenBinding: () => '' },
+    client: {
+      clientId: name,
+      fixture: name,
+      scope: '',
+      tokenLifetime: 1,
+      tokenBinding: () => '',
+      tokenGenerationOffset: () => 0,
+    },
     clock: { now: start, mode: 'frozen', rate: 1, realNow: start },
     settings: { allowedOrigins: withOriginsOf(records, DEFAULT_ALLOWED_ORIGINS) },
     publicUrl: () => '',

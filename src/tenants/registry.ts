@@ -47,6 +47,8 @@ export interface Identity {
   /** SHA-256 in base64url; null: the first token request sets the secret. */
   readonly secretDigest: string | null
   readonly resets: number
+  /** Added to the generation of tokens in the state: a restored state makes no expired token valid. Absent: 0. */
+  readonly tokenGenerationOffset?: number
   readonly fixture: string
   readonly scope: string
   readonly allowedOrigins: readonly string[]
@@ -161,6 +163,7 @@ interface Registration {
   /** A digest, so that comparisons have one length. Null: the first token request sets the secret. */
   secretDigest: string | null
   resets: number
+  tokenGenerationOffset: number
   /** Created at first use: many clients may be listed that a run never uses. */
   tenant: Tenant | undefined
 }
@@ -181,7 +184,16 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     const { allowedOrigins = DEFAULT_ALLOWED_ORIGINS } = client
     const resets = retired.get(clientId) ?? 0
     const secretDigest = clientSecret === undefined ? null : digestOf(clientSecret)
-    return { clientId, fixture, scope, allowedOrigins, secretDigest, resets, tenant: undefined }
+    return {
+      clientId,
+      fixture,
+      scope,
+      allowedOrigins,
+      secretDigest,
+      resets,
+      tokenGenerationOffset: 0,
+      tenant: undefined,
+    }
   }
 
   const find = (clientId: string) => configured.get(clientId) ?? registered.get(clientId)
@@ -243,7 +255,9 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
   const factsOf = (client: Registration): ClientFacts => {
     const { clientId, fixture, scope } = client
     // A token ends with a reset, with its client, and with the secret that it was issued for.
-    return { clientId, fixture, scope, tokenLifetime, tokenBinding: () => `${client.secretDigest}.${client.resets}` }
+    const tokenBinding = () => `${client.secretDigest}.${client.resets}`
+    const tokenGenerationOffset = () => client.tokenGenerationOffset
+    return { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset }
   }
 
   const identity = ({ tenant, ...identity }: Registration): Identity => identity
@@ -309,9 +323,10 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
   }
 
   /** Returns the client of an identity: a listed one, or one that is not registered yet. */
-  function known({ clientId, secretDigest, resets, ...rest }: Identity): Registration {
+  function known({ clientId, secretDigest, resets, tokenGenerationOffset = 0, ...rest }: Identity): Registration {
     const client = configured.get(clientId) ?? { ...registration({ clientId, ...rest }), secretDigest }
     client.resets = resets
+    client.tokenGenerationOffset = tokenGenerationOffset
     return client
   }
 
@@ -388,7 +403,10 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     },
     replace(clientId, snapshot, realNow) {
       const client = mustUse(clientId)
-      return begin(install(client, 'state', restored(client, snapshot, realNow)), realNow)
+      const generation = client.tenant?.tokens.generation() ?? 0
+      const tenant = install(client, 'state', restored(client, snapshot, realNow))
+      client.tokenGenerationOffset = Math.max(client.tokenGenerationOffset, generation - snapshot.tokens.generation)
+      return begin(tenant, realNow)
     },
     fork(clientId, to, realNow) {
       const origin = mustUse(clientId)

@@ -100,6 +100,8 @@ export interface ClientFacts {
   readonly tokenLifetime: number
   /** Tokens of another binding are not known. */
   tokenBinding(): string
+  /** The number that is added to the generation of tokens in the state. */
+  tokenGenerationOffset(): number
 }
 
 export interface TenantOptions {
@@ -134,7 +136,7 @@ export function createTenant(
   { seed, client, clock, settings: given, publicUrl }: TenantOptions,
   past: Past = noPast(client.clientId),
 ): Tenant {
-  const { clientId, fixture, scope, tokenLifetime, tokenBinding } = client
+  const { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
   const settings: Settings = { ...DEFAULT_SETTINGS, ...given }
   let { sequence } = past
   const context: TenantContext = {
@@ -155,6 +157,7 @@ export function createTenant(
     scope,
     lifetime: tokenLifetime,
     state: tokenState,
+    generationOffset: tokenGenerationOffset,
   })
 
   const stores = {} as Stores

@@ -339,6 +339,33 @@ t.test('control plane, PUT /state: the future is the same, too: ids, cursors, tr
   t.equal(await futureOf(app, 'acme'), future, 'and once more in the same')
 })
 
+t.test('control plane, POST /tokens/expire: a restored state makes no expired token valid', async t => {
+  const app = build(t)
+  const tokenOf = async () => (await requestToken(app)).body.access_token as string
+  const [first, tokens] = [await read(app, (await connect(app)).clientId), [await tokenOf()]]
+  const documents = [first]
+  const answers = () =>
+    Promise.all(
+      tokens.map(async token => {
+        const headers = { authorization: `Bearer ${token}` }
+        const { status, body } = await call(app, 'GET', '/api/v1/mandates', { headers, region: 'EU' })
+        return body.code ?? status
+      }),
+    )
+  for (const document of [first, first]) {
+    await call(app, 'POST', '/_sandbox/tokens/expire?client=acme')
+    documents.push(await read(app, 'acme'))
+    tokens.push(await tokenOf())
+    t.same(await answers(), [...Array(tokens.length - 1).fill('EXPIRED_TOKEN'), 200])
+    t.equal((await put(app, 'acme', document)).status, 200)
+    t.equal(await read(app, 'acme'), document)
+    t.same(await answers(), [...Array(tokens.length - 1).fill('EXPIRED_TOKEN'), 200])
+  }
+  t.equal(documents[1], documents[2], 'the future is the same after a restored state')
+  await put(app, 'acme', documents[2] as string)
+  t.same(await answers(), Array(tokens.length).fill('EXPIRED_TOKEN'), 'a state in which they are expired expires them')
+})
+
 t.test('control plane, PUT /state: a running clock runs on from the time of the document', async t => {
   let real = Date.parse(MONDAY)
   const app = build(t, { clock: 'real', now: () => real })

@@ -99,7 +99,9 @@ onDatabase('decisions §3: secrets and ended tokens are the same after a restart
   const fork = (body: object) => client.control('POST', '/fork', body)
   t.equal((await fork({ clientId: 'same' })).status, 201)
   t.equal((await fork({ clientId: 'other', clientSecret: 'another' })).status, 201)
+  const state = await stateOf(first.app)
   await client.control('POST', '/tokens/expire')
+  await client.control('PUT', '/state', JSON.parse(state))
   const { access_token: later } = (await requestToken(first.app)).body
   await reset.control('POST', '/reset')
   const { access_token: fresh } = (await requestToken(first.app, { client_id: 'reset' })).body

@@ -15,6 +15,8 @@ export interface Tokens {
   isExpired(claims: Claims): boolean
   /** Expires all issued tokens (control plane, POST /tokens/expire). */
   expireAll(): void
+  /** Returns the generation of new tokens. Tokens of an earlier one are expired. */
+  generation(): number
 }
 
 export interface TokensOptions {
@@ -25,8 +27,10 @@ export interface TokensOptions {
   readonly scope: string
   /** Lifetime in seconds. */
   readonly lifetime: number
-  /** Tokens of an earlier generation are expired. */
+  /** The number of times that all tokens were expired. A restored state can have a smaller one. */
   readonly state: { generation: number }
+  /** Returns the number that is added to that of the state, so that the generation of new tokens never goes back. */
+  generationOffset(): number
 }
 
 /** The claims of a token. */
@@ -38,16 +42,18 @@ export interface Claims {
 const toBase36 = (value: number) => value.toString(36)
 const fromBase36 = (text: string) => Number.parseInt(text, 36)
 
-export function createTokens({ context, clientId, binding, scope, lifetime, state }: TokensOptions): Tokens {
+export function createTokens(options: TokensOptions): Tokens {
+  const { context, clientId, binding, scope, lifetime, state, generationOffset } = options
   const { clock, ids } = context
   const owner = Buffer.from(clientId).toString('base64url')
   // Makes tokens of the same second differ. It is not part of the tenant's state, so a restart may begin it again.
   let issued = 0
+  const present = () => generationOffset() + state.generation
   const sign = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
 
   return {
     issue() {
-      const numbers = [++issued, state.generation, clock.now() / 1000 + lifetime]
+      const numbers = [++issued, present(), clock.now() / 1000 + lifetime]
       const claims = [owner, ...numbers.map(toBase36)].join('.')
       return { access_token: `${claims}.${sign(claims)}`, expires_in: lifetime, scope, token_type: 'Bearer' }
     },
@@ -58,10 +64,11 @@ export function createTokens({ context, clientId, binding, scope, lifetime, stat
       const [, , generation = '', expiry = ''] = claims.split('.')
       return { generation: fromBase36(generation), expiresAt: fromBase36(expiry) * 1000 }
     },
-    isExpired: ({ generation, expiresAt }) => generation < state.generation || clock.now() >= expiresAt,
+    isExpired: ({ generation, expiresAt }) => generation < present() || clock.now() >= expiresAt,
     expireAll() {
       state.generation++
     },
+    generation: present,
   }
 }
 

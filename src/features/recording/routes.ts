@@ -21,7 +21,7 @@ export const recordingRoutes: readonly ControlRoute[] = [
     querystring: ClientQuery,
     response: RecordingFile,
     handle({ registry, recorder, tenant, client, reply }) {
-      const { clientId, secretDigest, ...identity } = registry.identityOf(client)
+      const { clientId, secretDigest, tokenGenerationOffset, ...identity } = registry.identityOf(client)
       const name = encodeURIComponent(clientId)
       reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
       return toDocument(reply, {
