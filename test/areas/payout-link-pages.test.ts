@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import t from 'tap'
+import { mountPayoutLink } from '../../src/areas/payout-links/browser/sdk.js'
 import { startReplay } from '../../src/features/recording/replay.js'
 import { OWN_FIXTURES } from '../../src/package.js'
 import { buildServer } from '../../src/server.js'
@@ -500,6 +501,30 @@ t.test('decisions §8: a link takes 20 claims and declines a minute', async t =>
 t.test('decisions §8: after the claim, the account number is in no answer, event, state or log', async t => {
   const lines: string[] = []
   const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) })
+  await client.advance({ by: 'PT45S' })
+  t.match((await post(client, id, { action: 'claim', token })).headers, { 'x-ratelimit-reset': '15' })
+  await client.advance({ by: 'PT15S' })
+  t.match((await post(client, id, { action: 'claim', token })).headers, {
+    'x-ratelimit-remaining': '19',
+    'x-ratelimit-reset': '60',
+  })
+  t.equal((await claim(client, id, SEPA)).statusCode, 303, 'a minute of the client is over')
+})
+
+t.test('decisions §8: the SDK takes addresses of http and https only', t => {
+  const mount = (url: string) => () => mountPayoutLink({} as HTMLElement, { url })
+  for (const url of [
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'blob:http://a.example/x',
+    '/pay/x',
+  ]) {
+    t.throws(mount(url), TypeError, url)
+  }
+  // Node has no document to mount it in.
+  for (const url of ['http://pay.example/pay/x', 'HTTPS://pay.example/pay/x']) t.throws(mount(url), ReferenceError, url)
+  t.end()
   const client = await connect(build(t, { logger }))
   const id = await createLink(client)
   const answer = await claim(client, id, SEPA)
