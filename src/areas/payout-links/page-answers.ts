@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isSame } from '../../core/digests.js'
 import type { ApiError, ErrorCode } from '../../core/errors.js'
 import type { Ids } from '../../core/ids.js'
+import type { Clock } from '../../core/time/clock.js'
 import { formatInstant } from '../../core/time/time.js'
 import { sendError } from '../../http/error-handler.js'
 import { FORM } from '../../http/form.js'
@@ -24,6 +25,7 @@ export interface PageTenant {
   readonly clientId: string
   readonly ids: Ids
   readonly payoutLinks: PayoutLinkStore
+  readonly clock: Pick<Clock, 'now'>
 }
 
 declare module '../../http/request-context.js' {

@@ -1,6 +1,5 @@
 import accepts from '@fastify/accepts'
 import formbody from '@fastify/formbody'
-import rateLimit from '@fastify/rate-limit'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { isSame } from '../../core/digests.js'
@@ -25,6 +24,7 @@ import {
   wantsJson,
 } from './page-answers.js'
 import { parsePageForm, problemsOf, toClaim, valuesOf } from './page-form.js'
+import { countAction } from './page-limit.js'
 import type { StoredPayoutLink } from './schemas.js'
 import { Claim, PageAction, PageParams, PageQuery, PageState, ThemeQuery } from './schemas.js'
 import { masked } from './store.js'
@@ -46,24 +46,15 @@ export interface PageOptions {
 /** The schema of a file that browsers load. */
 const FILE = { hide: true, 'x-fidelity': 'assumed', tags: ['pages'], response: failures } as const
 
-/** The most claims and declines of a link in a minute. */
-const MOST_ACTIONS = 20
-
 /**
  * The pages of payout links, below `/pay`, and the SDK for embedded ones. The service documents that there are such
  * pages (interface, Other endpoints). All else is assumed (decisions §8).
  */
 export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, options, done) => {
+  const { inTurn, look, tenantOf, record, isReplay } = options
   app.register(accepts)
   app.register(formbody, { parser: parsePageForm })
-  app.register(rateLimit, { global: false, hook: 'preHandler' })
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toApiError(error, request)))
-  // In a scope of its own, since the limits complete the routes that are added after them.
-  app.register(routes, options)
-  done()
-}
-
-const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, tenantOf, record, isReplay }, done) => {
   const schema = {
     // The OpenAPI document describes the interface of the service, not pages for people.
     hide: true,
@@ -97,10 +88,15 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, 
     {
       config: {
         consumes: `application/json or ${FORM}`,
-        rateLimit: isReplay ? false : LIMIT,
       },
-      // Before the limit, so that a refusal is a page of the link.
-      preHandler: (request, reply, next) => look(request, () => void find(request, reply), next),
+      preHandler: (request, reply, next) => {
+        const count = () => {
+          // First, so that a refusal is a page of the link.
+          const { tenant, link } = find(request, reply)
+          if (!isReplay) countAction(tenant, link.payoutLinkId, reply)
+        }
+        look(request, count, next)
+      },
       schema: {
         ...schema,
         operationId: 'actOnPayoutLinkPage',
@@ -174,13 +170,4 @@ const routes: FastifyPluginCallbackTypebox<PageOptions> = (app, { inTurn, look, 
     reply.headers(headersOf(tenant.payoutLinks.embedders(link)))
     return { tenant, link }
   }
-}
-
-const LIMIT = {
-  max: MOST_ACTIONS,
-  timeWindow: 60_000,
-  keyGenerator: ({ params, sandbox }: FastifyRequest) =>
-    `${sandbox.tenant.clientId} ${(params as { payoutLinkId: string }).payoutLinkId}`,
-  errorResponseBuilder: (_request: FastifyRequest, { ttl }: { ttl: number }) =>
-    errors.rateLimited(Math.ceil(ttl / 1000)),
 }
