@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
-import { maskPath } from './masking.js'
+import { maskPath, maskText } from './masking.js'
+import type { RequestContext } from './request-context.js'
 import { originForm, pathOf } from './url.js'
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
@@ -66,6 +67,12 @@ export const createRequestLogger = (
   ...[bindings, options]: ChildOptions
 ): FastifyBaseLogger => new RequestLogger(parent, bindings, options)
 
+/** Returns the client that a request acted on, or whose token it has; undefined: none is known. */
+function clientOf({ clientId, tenant }: Partial<RequestContext>): string | undefined {
+  const name = clientId ?? tenant?.clientId
+  return name === undefined ? undefined : maskText(name)
+}
+
 /** Logs each request at level `debug` with Fastify's logger. Fastify's own lines would hold queries with secrets. */
 export const logging = fp((app, _options, done) => {
   if (!['debug', 'trace'].includes(app.log.level)) {
@@ -73,11 +80,11 @@ export const logging = fp((app, _options, done) => {
     return
   }
   app.addHook('onResponse', (request, reply, next) => {
-    const path = maskPath(pathOf(originForm(request.originalUrl)))
-    request.log.debug(
-      { method: request.method, path, status: reply.statusCode, ms: reply.elapsedTime },
-      'request completed',
-    )
+    const { method, originalUrl, sandbox } = request
+    const { statusCode: status, elapsedTime: ms } = reply
+    const path = maskPath(pathOf(originForm(originalUrl)))
+    const code = status < 400 ? undefined : (sandbox.content as { code?: string } | undefined)?.code
+    request.log.debug({ method, path, status, code, clientId: clientOf(sandbox), ms }, 'request completed')
     next()
   })
   done()

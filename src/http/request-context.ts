@@ -11,13 +11,15 @@ export interface RequestContext {
   readonly route: FastifyRequest['routeOptions']
   /** The value of `x-region`. Set by the region plugin, on routes that take one. */
   region: Region
+  /** The client in whose turn the request was handled; undefined: in none. */
+  clientId: string | undefined
   /** The real time of the turn of the request, in milliseconds; undefined: it takes none. */
   realNow: number | undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[]
   /** Whether the request of a web page was refused. Such requests are not in the request log. */
   isForeign: boolean
-  /** The content of the answer before its serialization, for coverage; undefined: there is none. */
+  /** The content of the answer before its serialization, of a page of a refusal its envelope; undefined: there is none. */
   content: unknown
   /** The text of a JSON body, for the request log. */
   bodyText: string | undefined
@@ -45,6 +47,7 @@ declare module 'fastify' {
 const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext, 'tenant'> => ({
   route,
   region: 'EU',
+  clientId: undefined,
   realNow: undefined,
   hints: [],
   isForeign: false,

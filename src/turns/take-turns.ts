@@ -34,8 +34,10 @@ export interface TurnRules {
 export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMethod): RouteHandlerMethod =>
   function (request, reply) {
     const handle = () => handler.call(this, request, reply)
+    const clientId = rules.clientOf(request)
+    request.sandbox.clientId = clientId
     return turns.take(
-      rules.clientOf(request),
+      clientId,
       {
         isRead: realNow => rules.isRead(request, realNow),
         isFresh: rules.isFresh === true,

@@ -82,6 +82,37 @@ t.test(
   },
 )
 
+t.test('README, LOG_LEVEL: `debug` names the client and the error code of each request', async t => {
+  const { app, log } = buildLogged(t, { level: 'debug' })
+  const client = await connect(app)
+  await client.get('/api/v1/mandates/MND-0001')
+  await client.post('/api/v1/mandates', {})
+  await call(app, 'GET', '/api/v1/mandates')
+  await client.control('GET', '/clock')
+  await call(app, 'POST', '/_sandbox/reset')
+  await call(app, 'GET', '/pay/pl_unknown?client=acme', { headers: { accept: 'text/html' } })
+  await call(app, 'GET', '/_sandbox/coverage?client=unknown', { headers: { accept: 'text/html' } })
+  await requestToken(app, { client_secret: 'wrong' })
+  const lines = log().split('\n').filter(Boolean)
+  t.same(
+    lines
+      .map(line => JSON.parse(line))
+      .filter(({ msg }) => msg === 'request completed')
+      .map(({ method, path, status, code, clientId }) => [`${method} ${path}`, status, code, clientId]),
+    [
+      ['POST /api/v1/oauth/token', 200, undefined, 'acme'],
+      ['GET /api/v1/mandates/MND-0001', 404, 'MANDATE_NOT_FOUND', 'acme'],
+      ['POST /api/v1/mandates', 400, 'MISSING_FIELD', 'acme'],
+      ['GET /api/v1/mandates', 401, 'MISSING_TOKEN', undefined],
+      ['GET /_sandbox/clock', 200, undefined, 'acme'],
+      ['POST /_sandbox/reset', 200, undefined, 'sandbox-client'],
+      ['GET /pay/pl_unknown', 404, 'PAYOUT_LINK_NOT_FOUND', 'acme'],
+      ['GET /_sandbox/coverage', 404, 'CLIENT_NOT_FOUND', 'unknown'],
+      ['POST /api/v1/oauth/token', 401, 'INVALID_CLIENT', 'acme'],
+    ],
+  )
+})
+
 t.test('decisions §2: a failure of any operation is INTERNAL_ERROR, and the server goes on after it', async t => {
   let isBroken = false
   const now = () => {

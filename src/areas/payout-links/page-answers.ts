@@ -124,6 +124,7 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Ap
   reply.headers(headersOf(embedders))
   if (wantsJson(request)) return sendError(reply, refusal)
   const { code, message } = refusal
+  request.sandbox.content = refusal.envelope
   const notice = {
     language: languageOf(request, query),
     query,
