@@ -24,7 +24,7 @@ export interface WebAccessOptions {
 
 const API = '/api/v1/'
 /** Routes that need no access token. DNS rebinding would open them to web pages. */
-const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token']
+const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/pay/']
 
 /** Response headers that pages may read. */
 const EXPOSED_HEADERS = [

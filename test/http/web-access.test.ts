@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type Case, each, gist, holds } from '../answers.js'
+import { createLink, open, pagePath, submit, tokenOf } from '../areas/pages.js'
 import type { BuildOptions } from '../helper.js'
 import { build, call, connect, mandate, requestToken } from '../helper.js'
 import { exchange, LIVE, listen, request, stateOf } from './raw.js'
@@ -165,6 +166,27 @@ t.test(
     )
   },
 )
+
+t.test('control plane, Keep web pages out: the page of a link opens and acts under no public name', async t => {
+  const client = await connect(build(t, { allowedHosts: ['pay.example'] }))
+  const id = await createLink(client)
+  const token = tokenOf(await open(client, id))
+  const decline = { action: 'decline', token }
+  const rebound = { host: 'evil.example', origin: 'http://evil.example', 'sec-fetch-site': 'same-origin' }
+  for (const { statusCode, payload, headers } of [
+    await open(client, id, { headers: rebound }),
+    await submit(client, id, decline, { headers: rebound }),
+  ]) {
+    t.match([statusCode, headers['content-type']], [403, 'text/html'])
+    t.match(payload, 'SANDBOX_ALLOWED_HOSTS')
+    t.notMatch(payload, token)
+  }
+  const answer = await call(client.app, 'GET', pagePath(client, id), { headers: { host: 'evil.example' } })
+  t.equal(gist(answer), '403 FORBIDDEN_HOST host')
+  t.match((await client.control('GET', `/payout-links/${id}`)).body, { record: { status: 'ACTIVE' } })
+  const own = { host: 'pay.example', origin: 'http://pay.example', 'sec-fetch-site': 'same-origin' }
+  t.equal((await submit(client, id, decline, { headers: own })).statusCode, 303)
+})
 
 t.test('control plane, Keep web pages out: a refusal names the variable', async t => {
   const app = build(t)

@@ -7,6 +7,7 @@ import type { Clock } from '../../core/time/clock.js'
 import { formatInstant } from '../../core/time/time.js'
 import { sendError } from '../../http/error-handler.js'
 import { FORM } from '../../http/form.js'
+import { refuseWithPage } from '../../http/pages/refusal.js'
 import { isValid } from '../../http/validation.js'
 import { payoutMethods } from './methods.js'
 import type { StoredPayoutLink } from './schemas.js'
@@ -24,8 +25,8 @@ import { LANGUAGES } from './views/strings.js'
 export interface PageTenant {
   readonly clientId: string
   readonly ids: Ids
-  readonly payoutLinks: PayoutLinkStore
   readonly clock: Pick<Clock, 'now'>
+  readonly payoutLinks: PayoutLinkStore
 }
 
 declare module '../../http/request-context.js' {
@@ -117,6 +118,8 @@ export function pageOf(request: FastifyRequest, tenant: PageTenant, link: Stored
 
 /** Answers a refusal: in the envelope to a program, as a page to a person. */
 export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: ApiError) {
+  // It concerns the operator of the server, and no recipient.
+  if (refusal.code === 'FORBIDDEN_HOST') return refuseWithPage(refusal, request, reply)
   const link = request.sandbox.payoutLink
   const query = validQueryOf(request)
   // Any page may show a refusal without a link, so that its developer sees why.
