@@ -67,21 +67,21 @@ function versionIn(path: string): number | undefined {
   return header.readInt32BE(68) === APPLICATION_ID ? header.readInt32BE(60) : undefined
 }
 
-const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')
-
 function describe(path: string, { code, message }: Error & { code?: string }): string {
   if (code === 'SQLITE_BUSY') return `${JSON.stringify(path)} is in use by another server.`
   return `${JSON.stringify(path)} cannot be used: ${oneLine(message)}`
 }
 
+const numberOf = (connection: Connection, pragma: string) =>
+  Number(Object.values(connection.prepare(`PRAGMA ${pragma}`).get() as object)[0])
+
 /** Locks and checks a database, and brings its tables up to date. Returns its seed. Throws DatabaseError, SqliteError. */
 function prepare(connection: Connection, path: string, { seed, isSeedGiven }: SqliteOptions): string {
   const name = JSON.stringify(path)
-  const numberOf = (pragma: string) => Number(Object.values(connection.prepare(`PRAGMA ${pragma}`).get() as object)[0])
   // Before WAL, so that the lock needs no shared memory, which other containers would not see.
   connection.pragma('locking_mode = EXCLUSIVE')
-  const version = numberOf('user_version')
-  if (numberOf('application_id') !== APPLICATION_ID) {
+  const version = numberOf(connection, 'user_version')
+  if (numberOf(connection, 'application_id') !== APPLICATION_ID) {
     throw new DatabaseError(`${name} is not a database of payments-sandbox.`)
   }
   const migrations = readMigrations('sqlite')
@@ -145,6 +145,7 @@ const toTexts = <R>(row: Columns): R =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isBytes(value) ? textOf(value) : value])) as R
 
 function createDatabase(connection: Connection, seed: string): Database {
+  const version = numberOf(connection, 'user_version')
   const blobs = (...columns: string[]) => columns.map(column => `CAST(${column} AS BLOB) AS ${column}`).join(', ')
   const clients = connection.prepare(
     `SELECT ${blobs('client_id')} FROM sandbox_tenant WHERE removed = 0 ORDER BY sandbox_tenant.client_id`,
@@ -208,6 +209,12 @@ function createDatabase(connection: Connection, seed: string): Database {
     committing = undefined
   }
 
+  const commit = (slices: Commit['slices']) =>
+    new Promise<void>((done, fail) => {
+      waiting.push({ slices, done, fail })
+      committing ??= commitAll()
+    })
+
   function begin(): Transaction {
     const slices: (() => void)[] = []
     return {
@@ -228,11 +235,7 @@ function createDatabase(connection: Connection, seed: string): Database {
           }
         })
       },
-      commit: () =>
-        new Promise((done, fail) => {
-          waiting.push({ slices, done, fail })
-          committing ??= commitAll()
-        }),
+      commit: () => commit(slices),
       async rollback() {},
     }
   }
@@ -246,7 +249,8 @@ function createDatabase(connection: Connection, seed: string): Database {
     begin: async () => begin(),
     announce() {},
     listen() {},
-    check: async () => {},
+    // A full disk takes no commit. This one changes nothing.
+    check: () => commit([() => connection.exec(`PRAGMA user_version = ${version}`)]),
     async close() {
       await committing
       if (connection.open) release(connection)
