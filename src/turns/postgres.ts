@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { setTimeout as setTimer } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Client, Pool, PoolClient, QueryConfig } from 'pg'
@@ -35,6 +36,8 @@ const SILENCE_MS = 4000
 const PROBE_MS = 250
 /** The time between two attempts while all connections are taken. */
 const BUSY_MS = 100
+/** The longest wait for the end of all connections when the database closes. */
+const CLOSE_MS = 1000
 /** The longest text that NOTIFY carries, in bytes. */
 const LONGEST_PAYLOAD = 7999
 
@@ -45,6 +48,7 @@ const LONGEST_PAYLOAD = 7999
  */
 export async function openPostgres(url: string, { seed, logger }: PostgresOptions): Promise<Database> {
   const { default: pg } = await import('pg')
+  const sockets = new Set<Socket>()
   const settings = {
     connectionString: url,
     application_name: 'payments-sandbox',
@@ -54,6 +58,11 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     lock_timeout: LOCK_MS,
     idle_in_transaction_session_timeout: SILENCE_MS * 10,
     keepAlive: true,
+    stream() {
+      const socket = new Socket()
+      sockets.add(socket)
+      return socket.once('close', () => sockets.delete(socket))
+    },
     // The statements count on it. A database can have another default.
     options: '-c default_transaction_isolation=read\\ committed',
   }
@@ -208,6 +217,15 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   }
 
   // --------------------------------------------------------------------------------------------------------- tenants
+  /** Writes what waits, and ends all connections. */
+  async function finish() {
+    await requestLog?.flush()
+    isClosed = true
+    await announcing
+    await listener?.end().catch(() => {})
+    await Promise.all([pool.end(), logPool.end()])
+  }
+
 
   type Run = (name: string, text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
 
@@ -330,12 +348,11 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     listen: onChanged => void listen(onChanged),
     async close() {
       if (isClosed) return
-      await requestLog?.flush()
+      // A database that answers nothing would not end its connections either.
+      await Promise.race([finish(), setTimer(CLOSE_MS, undefined, { ref: false })])
       isClosed = true
       clearTimeout(probe)
-      await announcing
-      await listener?.end().catch(() => {})
-      await Promise.all([pool.end(), logPool.end()])
+      for (const socket of sockets) socket.destroy()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
@@ -12,6 +13,7 @@ import { bill, call, connect, mandate, payoutLink, requestToken } from '../helpe
 import type { Stored, StoredOptions } from '../persistence/helper.js'
 import { counting, onPostgres, resume, sharedPostgres, stateOf } from '../persistence/helper.js'
 import { postgresSkip } from '../postgres.js'
+import { Server } from '../server-process.js'
 
 const logger = { error() {}, info() {} }
 const openOf = (url: string, seed = 'test') => openPostgres(url, { seed, logger })
@@ -359,6 +361,21 @@ t.test(
           await query(
             url,
             `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    t.test('persistence: a server whose database answers nothing ends on SIGTERM, with exit code 0', async t => {
+      const server = await Server.start({ SANDBOX_DATABASE_URL: await createDatabase() })
+      t.teardown(() => server.child.kill('SIGKILL'))
+      const request = { method: 'GET', url: '/_sandbox/state', headers: {} }
+      t.equal((await server.transport(request)).status, 200)
+      postgres.signal('SIGSTOP')
+      const exited = once(server.child, 'exit')
+      const waiting = server.transport(request).catch(() => 'no answer')
+      server.child.kill('SIGTERM')
+      const exit = await exited
+      postgres.signal('SIGCONT')
+      t.same(exit, [0, null])
+      await waiting
+    })
+
           WHERE application_name = 'payments-sandbox' AND datname = current_database() ORDER BY random() LIMIT 1`,
           )
           await pause(50)
