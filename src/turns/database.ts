@@ -102,6 +102,17 @@ export interface Database {
   close(): Promise<void>
 }
 
+/**
+ * Returns the facts of a failure for the log. Errors of drivers have statements, values and keys of connections, too, so
+ * only their code and message are logged. Of an error in our code, all is.
+ */
+export function factsOf(error: Error & { readonly code?: unknown }): object {
+  if (!(error instanceof DatabaseError) && typeof error.code !== 'string') return { err: error }
+  return { code: error.code, reason: oneLine(error.message) }
+}
+
+export const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')
+
 /** Returns the checksum of the values of a row. A database need not notice a changed byte within a row. */
 const checksumOf = (...values: unknown[]): string => sha256(JSON.stringify(values)).slice(0, 32)
 

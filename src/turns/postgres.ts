@@ -5,7 +5,7 @@ import type { Client, Pool, PoolClient, QueryConfig } from 'pg'
 import { digestOf, sha256 } from '../core/digests.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
 import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
-import { BATCH, DatabaseAwayError, DatabaseError } from './database.js'
+import { BATCH, DatabaseAwayError, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
@@ -73,7 +73,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     // A locked request log holds up no turn.
     logPool = new pg.Pool({ ...settings, max: 1 })
   } catch (error) {
-    throw new DatabaseError(oneLine(error))
+    throw new DatabaseError(describe(error))
   }
   for (const each of [pool, logPool]) {
     each.on('error', () => verify())
@@ -104,10 +104,11 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     if (!isAway && !isClosed) reach().catch(lose)
   }
 
-  function lose(error: Error) {
+  function lose({ message, code }: Error & { readonly code?: string }) {
     if (isAway || isClosed) return
     isAway = true
-    logger.error({ reason: error.message }, 'the database is away')
+    // An error of several addresses has no message.
+    logger.error({ reason: oneLine(message || String(code)) }, 'the database is away')
     probe = setTimeout(find, PROBE_MS)
   }
 
@@ -216,7 +217,6 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  // --------------------------------------------------------------------------------------------------------- tenants
   /** Writes what waits, and ends all connections. */
   async function finish() {
     await requestLog?.flush()
@@ -226,6 +226,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     await Promise.all([pool.end(), logPool.end()])
   }
 
+  // --------------------------------------------------------------------------------------------------------- tenants
 
   type Run = (name: string, text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
 
@@ -309,7 +310,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     await migrate(new pg.Client({ ...settings, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 }), seed)
   } catch (error) {
     await Promise.all([pool.end(), logPool.end()])
-    throw error instanceof DatabaseError ? error : new DatabaseError(oneLine(error))
+    throw error instanceof DatabaseError ? error : new DatabaseError(describe(error))
   }
 
   return {
@@ -410,7 +411,7 @@ const WRITE = `
     checksum = $7::text
   WHERE client_id = $1::text`
 
-const oneLine = (error: unknown) => `the database cannot be used: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`
+const describe = (error: unknown) => `the database cannot be used: ${oneLine((error as Error).message)}`
 
 /** Brings the tables up to date, one server after the other, and compares the seed. Throws DatabaseError. */
 async function migrate(client: Client, seed: string): Promise<void> {

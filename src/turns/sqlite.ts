@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Database as Connection } from 'libsql'
 import { sha256 } from '../core/digests.js'
 import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
-import { BATCH, DatabaseError } from './database.js'
+import { BATCH, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 
 export interface SqliteOptions {

@@ -8,6 +8,7 @@ import {
   BATCH,
   DatabaseAwayError,
   damaged,
+  factsOf,
   fromRow,
   fromTenantRow,
   toEventRow,
@@ -126,7 +127,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   function unavailable(error: unknown, clientId?: string): ApiError {
     if (error instanceof ApiError) return error
     if (!(error instanceof DatabaseAwayError)) {
-      logger.error({ err: error, ...(clientId !== undefined && { clientId }) }, 'the database cannot be used')
+      logger.error({ clientId, ...factsOf(error as Error) }, 'the database cannot be used')
     }
     return errors.databaseUnavailable()
   }

@@ -301,7 +301,8 @@ t.test(
 
     t.test('persistence: while the database is away or stopped, 503 within seconds; all goes on by itself', async t => {
       const url = await createDatabase()
-      const { app } = await onPostgres(t, url)
+      const lines: { reason?: string; msg?: string }[] = []
+      const { app } = await onPostgres(t, url, { lines })
       const client = await connect(app)
       await client.post('/api/v1/bills', bill())
       for (const [gone, back] of [
@@ -329,6 +330,13 @@ t.test(
         await back()
         while ((await call(app, 'GET', '/_sandbox/health/ready')).status === 503) await pause(20)
         t.match((await client.get('/api/v1/bills')).body, { totalCount: 1 })
+        t.same(
+          lines.map(({ reason, ...rest }) => rest),
+          [{ msg: 'the database is away' }, { msg: 'the database is back' }],
+          'nothing else is logged, such as a statement or the key of a connection',
+        )
+        t.match(lines[0]?.reason, /^[^\n]{10,100}$/)
+        lines.length = 0
       }
       t.equal((await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-0002' }))).status, 201)
       await query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_read_only = on`)
@@ -338,29 +346,21 @@ t.test(
 
     t.test('persistence: a full disk is 503 for writes, reads go on, and the log says so', async t => {
       const url = await createDatabase()
-      const messages: string[] = []
-      const { app } = await onPostgres(t, url, { messages })
+      const lines: object[] = []
+      const { app } = await onPostgres(t, url, { lines })
       const client = await connect(app)
       const full = "BEGIN RAISE EXCEPTION 'No space left on device' USING ERRCODE = 'disk_full'; END"
       await query(url, `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ ${full} $$`)
       await query(url, 'CREATE TRIGGER full_disk BEFORE INSERT ON sandbox_event EXECUTE FUNCTION fill()')
       const state = await stateOf(app)
       refused(t, await client.post('/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
-      t.same(messages, ['the database cannot be used'])
+      const reason = 'No space left on device'
+      t.same(lines, [{ clientId: 'acme', code: '53100', reason, msg: 'the database cannot be used' }])
       t.equal(await stateOf(app), state)
       await query(url, 'DROP TRIGGER full_disk ON sandbox_event')
       t.equal((await client.post('/api/v1/bills', bill())).status, 201)
     })
 
-    t.test('persistence: a connection that is cut concerns its own request only', async t => {
-      const url = await createDatabase()
-      const { app } = await onPostgres(t, url)
-      let cut = 0
-      const found = await load([app], others, async () => {
-        for (; cut < 20; cut++) {
-          await query(
-            url,
-            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     t.test('persistence: a server whose database answers nothing ends on SIGTERM, with exit code 0', async t => {
       const server = await Server.start({ SANDBOX_DATABASE_URL: await createDatabase() })
       t.teardown(() => server.child.kill('SIGKILL'))
@@ -376,6 +376,15 @@ t.test(
       await waiting
     })
 
+    t.test('persistence: a connection that is cut concerns its own request only', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      let cut = 0
+      const found = await load([app], others, async () => {
+        for (; cut < 20; cut++) {
+          await query(
+            url,
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE application_name = 'payments-sandbox' AND datname = current_database() ORDER BY random() LIMIT 1`,
           )
           await pause(50)

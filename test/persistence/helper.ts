@@ -29,6 +29,8 @@ export interface StoredOptions extends BuildOptions {
   readonly wrap?: (database: Database) => Database
   /** Collects the messages of the log. */
   readonly messages?: string[]
+  /** Collects the members of each line of the log, but those of every line. */
+  readonly lines?: object[]
 }
 
 /** A server with a database. */
@@ -40,15 +42,28 @@ export interface Stored {
   close(): Promise<void>
 }
 
-const loggerOf = (messages: string[]) =>
-  pino({ level: 'info' }, { write: line => void messages.push(JSON.parse(line).msg) })
+const loggerOf = ({ messages = [], lines = [] }: StoredOptions) =>
+  pino(
+    { level: 'info' },
+    {
+      write(text) {
+        const { level, time, pid, hostname, ...line } = JSON.parse(text)
+        messages.push(line.msg)
+        lines.push(line)
+      },
+    },
+  )
 
 /** Builds a server with a database. Both close with the test. */
-function serve(t: Test, database: Database, { wrap = same => same, messages = [], ...options }: StoredOptions): Stored {
+function serve(
+  t: Test,
+  database: Database,
+  { wrap = same => same, messages, lines, ...options }: StoredOptions,
+): Stored {
   const { app, registry } = buildServer({
     ...serverOptions({ timers, seed: database.seed, ...options }),
     database: wrap(database),
-    logger: loggerOf(messages),
+    logger: loggerOf({ messages, lines }),
   })
   let closing: Promise<void> | undefined
   const close = () => {
@@ -67,7 +82,7 @@ export async function onSqlite(t: Test, folder: string, options: StoredOptions =
 
 /** Builds a server on a Postgres database. */
 export async function onPostgres(t: Test, url: string, options: StoredOptions = {}): Promise<Stored> {
-  const logger = loggerOf(options.messages ?? [])
+  const logger = loggerOf(options)
   return serve(t, await openPostgres(url, { seed: options.seed ?? 'test', logger }), options)
 }
 
