@@ -1,17 +1,21 @@
 import type { AddressInfo } from 'node:net'
+import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
 import { quote } from './core/errors.js'
 import { realTimers } from './http/timers.js'
-import { NAME, OWN_FIXTURES } from './package.js'
+import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { buildServer } from './server.js'
 import { checkFixtures } from './tenants/check-fixture.js'
 import type { Fixtures } from './tenants/fixtures.js'
 import { loadFixtures } from './tenants/fixtures.js'
 import type { TenantRegistry } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
+
+/** The addresses that only this machine reaches. */
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
 
 export interface BootOptions {
   /** The client that has the fixture `SANDBOX_FIXTURE`. An entry of `SANDBOX_CLIENTS` replaces it. */
@@ -70,6 +74,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
   return {
     app,
     async listen() {
+      logStart(config, logger)
       try {
         await app.listen({ host: config.host, port: config.port })
       } catch (error) {
@@ -92,6 +97,19 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
       await database?.close()
     },
   }
+}
+
+/** Logs the storage of the clients. Warns if other machines can use the control plane. */
+function logStart({ host, adminToken, data, databaseUrl }: Config, logger: Logger | undefined): void {
+  let storage = 'memory'
+  if (data !== undefined) storage = `SQLite: ${resolve(data)}`
+  if (databaseUrl !== undefined) {
+    const { host: server, pathname } = new URL(databaseUrl)
+    storage = `Postgres: ${server}${pathname}`
+  }
+  const text = `${NAME} ${VERSION} keeps its clients in ${storage}`
+  if (adminToken !== undefined || LOOPBACK.test(host)) logger?.info({ storage }, text)
+  else logger?.warn({ storage }, `${text}. All that reach ${host} can control it: set SANDBOX_ADMIN_TOKEN`)
 }
 
 /** Returns the URL of a listening server. A wildcard address becomes `localhost`. */

@@ -72,6 +72,22 @@ t.test('README, PORT: 0 listens on a free port and logs its URL', async t => {
   t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
 })
 
+t.test('README, Settings: the first line names the storage, and warns of an open control plane', async t => {
+  const data = t.testdir()
+  for (const [settings, level, msg] of [
+    [{}, 30, /^payments-sandbox \d+\.\d+\.\d+ keeps its clients in memory$/],
+    [{ SANDBOX_DATA: data }, 30, `keeps its clients in SQLite: ${data}`],
+    [{ HOST: '127.0.0.2' }, 30, /memory$/],
+    [{ HOST: 'localhost' }, 30, /memory$/],
+    [{ HOST: '0.0.0.0' }, 40, /memory\. All that reach 0\.0\.0\.0 can control it: set SANDBOX_ADMIN_TOKEN$/],
+    [{ HOST: '0.0.0.0', SANDBOX_ADMIN_TOKEN: 'hush' }, 30, /memory$/],
+  ] as const) {
+    const { lines, close } = await start(t, settings)
+    t.match(lines[0], { level, msg }, JSON.stringify(settings))
+    await close()
+  }
+})
+
 t.test('README, Settings: the address in the ready line is the page /docs', async t => {
   const server = await start(t)
   const [address = ''] = /http\S+/.exec(server.lines.at(-1)?.msg ?? '') ?? []
@@ -139,7 +155,7 @@ t.test('decisions §3: secrets and tokens are never logged, at any level', async
 
 t.test('README, LOG_LEVEL: `info` logs no requests, `warn` does not log the start', async t => {
   for (const [LOG_LEVEL, count] of [
-    ['', 2],
+    ['', 3],
     ['warn', 0],
   ] as const) {
     const server = await start(t, { LOG_LEVEL })
@@ -246,7 +262,7 @@ t.test('persistence, SANDBOX_DATA: a restart keeps tenants; new payout links poi
   t.same(readdirSync(data), ['sandbox.db'], 'the database is closed')
 
   const second = await start(t, settings)
-  t.match(second.lines, [{ msg: /listening/ }, { msg: /ready/, seed: 'kept' }])
+  t.match(second.lines, [{ msg: /SQLite/ }, { msg: /listening/ }, { msg: /ready/, seed: 'kept' }])
   t.equal(await stateOf(second), kept)
   const after = (await send(second, 'POST', '/api/v1/payout-links', token, LINK)).body
   t.ok(before.url.startsWith(`${first.url}/`) && after.url.startsWith(`${second.url}/`), `${before.url}, ${after.url}`)
