@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Config, Environment } from './config.js'
-import { ConfigError, optionOf, readConfig, SETTINGS } from './config.js'
+import { ConfigError, nearestName, optionOf, readConfig, SETTINGS } from './config.js'
 import { NAME, VERSION } from './package.js'
 
 /** The help fits on a screen of 24 lines. */
@@ -121,7 +121,8 @@ function parse(args: readonly string[]) {
     if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ConfigError(message.replaceAll(/\s+/g, ' '))
     const [option] = /(?<=')-[^']*/.exec(message) ?? ['']
     const known = [...names.map(optionOf), 'until', 'help', 'version'].map(name => `--${name}`)
-    throw new ConfigError(`unknown option ${option}. Known: ${known.join(', ')}.`)
+    const nearest = nearestName(option, known)
+    throw new ConfigError(`unknown option ${option}. Did you mean ${nearest}? Known: ${known.join(', ')}.`)
   }
 }
 

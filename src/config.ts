@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import leven from 'leven'
 import { DEFAULT_BOUNDS } from './bounds.js'
-import { quote } from './core/errors.js'
+import { quote, shorten } from './core/errors.js'
 import { isHostPattern } from './core/rules/hosts.js'
 import { isOriginPattern } from './core/rules/origins.js'
 import type { Instant } from './core/time/time.js'
@@ -113,11 +114,32 @@ const INVALID = Symbol('invalid')
 /** Values of settings by the names of their variables. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** Returns the name that is nearest to a mistyped one. */
+export const nearestName = (given: string, names: readonly string[]): string =>
+  names.reduce((best, name) => (leven(given, name) < leven(given, best) ? name : best))
+
+/** Variables that Kubernetes sets for a service whose name begins with `sandbox`. */
+const isServiceLink = (name: string, value: string) =>
+  /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP|SCTP)/.test(name) || /^(tcp|udp|sctp):\/\//.test(value)
+
+/** Refuses a variable that looks like a setting and is none. @throws ConfigError */
+function assertKnown(environment: Environment): void {
+  const variables = SETTINGS.map(({ variable }) => variable)
+  const known = new Set<string>([...variables, ...FORMER_NAMES.values()])
+  for (const [name, value] of Object.entries(environment)) {
+    if (!value || !/^SANDBOX_/i.test(name) || known.has(name) || isServiceLink(name, value)) continue
+    const option = nearestName(optionOf(name.toUpperCase()), variables.map(optionOf))
+    const nearest = variables.find(variable => optionOf(variable) === option)
+    throw new ConfigError(`${shorten(name)} is no setting. Did you mean ${nearest}?`)
+  }
+}
+
 /**
  * Reads the settings from environment variables. Treats an empty variable as unset.
  * @throws ConfigError
  */
 export function readConfig(environment: Environment): Config {
+  assertKnown(environment)
   const read = <T>(given: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
     const former = FORMER_NAMES.get(given)
     const name = former !== undefined && !environment[given] ? former : given

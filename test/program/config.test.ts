@@ -119,6 +119,46 @@ t.test('README, Settings: right values', async t => {
   }
 })
 
+t.test('README, Settings: a mistyped variable ends the start with the nearest name', async t => {
+  for (const [name, nearest] of [
+    ['SANDBOX_SEDE', 'SANDBOX_SEED'],
+    ['SANDBOX_ADMINTOKEN', 'SANDBOX_ADMIN_TOKEN'],
+    ['SANDBOX_ALLOWED_HOST', 'SANDBOX_ALLOWED_HOSTS'],
+    ['sandbox_clock', 'SANDBOX_CLOCK'],
+    ['SANDBOX_PORT', 'PORT'],
+    ['SANDBOX_LOG_LEVEL', 'LOG_LEVEL'],
+  ] as const) {
+    const message = `${name} is no setting. Did you mean ${nearest}?`
+    t.throws(() => readConfig({ [name]: 'hush' }), new ConfigError(message), name)
+    t.doesNotThrow(() => readConfig({ [name]: '' }), 'an empty one counts as not set')
+  }
+  t.throws(() => readConfig({ [`SANDBOX_${'X'.repeat(10_000)}`]: '1' }), { message: /^.{50,200}$/ })
+  // Kubernetes sets these for a service `sandbox`, and `sandbox-api`.
+  readConfig({
+    SANDBOX_SERVICE_HOST: '10.0.0.1',
+    SANDBOX_SERVICE_PORT: '80',
+    SANDBOX_SERVICE_PORT_HTTP: '80',
+    SANDBOX_PORT: 'tcp://10.0.0.1:80',
+    SANDBOX_PORT_80_TCP: 'tcp://10.0.0.1:80',
+    SANDBOX_PORT_80_TCP_ADDR: '10.0.0.1',
+    SANDBOX_API_PORT_80_TCP_PROTO: 'tcp',
+    SANDBOX_API_SERVICE_HOST: '10.0.0.2',
+  })
+})
+
+t.test('README, Settings: docker-compose.yml names each setting, with its default', async t => {
+  const [, service = ''] =
+    /\n {2}payments-sandbox:([\s\S]*?)\n\n/.exec(readFileSync('docker-compose.yml', 'utf8')) ?? []
+  const given = [...service.matchAll(/^ {6}([A-Z_]+): ('.*?'|\S+)/gm)]
+  // The image sets the others.
+  const expected = SETTINGS.map(({ variable }) => variable).filter(name => name !== 'HOST' && name !== 'PORT')
+  t.same(given.map(([, name]) => name).sort(), [...expected].sort())
+  const environment = Object.fromEntries(given.map(([, name, value = '']) => [name, value.replaceAll("'", '')]))
+  const { seed: _, ...config } = readConfig(environment)
+  const { seed: __, ...defaults } = readConfig({})
+  t.same(config, defaults)
+})
+
 const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ['HOST', ['a b', 'http://x', 'a/b', '[::1]', 'ä'], /host name or address/],
   ['PORT', ['-1', '65536', '80.5', 'http', ' 80', '0x50', '1e3', '99999999999'], /integer from 0 to 65535/],
