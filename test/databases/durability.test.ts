@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
-import { bill, build } from '../helper.js'
+import { bill, build, payoutLink } from '../helper.js'
 import { postgresSkip, startPostgres } from '../postgres.js'
 import type { Outgoing, Played, RandomRequest, Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
@@ -78,6 +78,18 @@ function createLone(clientId: string, twin: Transport, requests: readonly Random
   }
 }
 
+const tokenRequest = (clientId: string) => ({
+  method: 'POST',
+  url: '/api/v1/oauth/token',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  payload: `grant_type=client_credentials&client_id=${clientId}&client_secret=secret`,
+})
+const apiHeaders = (token: string) => ({
+  authorization: `Bearer ${token}`,
+  'x-region': 'EU',
+  'content-type': 'application/json',
+})
+
 const LARGE = [
   '--cut\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-1.7\n',
   'x'.repeat(300_000),
@@ -92,16 +104,11 @@ function createShared(clientId: string) {
   const url = '/api/v1/bills'
 
   async function authenticate(transport: Transport) {
-    const { text } = await transport({
-      method: 'POST',
-      url: '/api/v1/oauth/token',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: `grant_type=client_credentials&client_id=${clientId}&client_secret=secret`,
-    })
+    const { text } = await transport(tokenRequest(clientId))
     token = JSON.parse(text).access_token
   }
 
-  const headers = () => ({ authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' })
+  const headers = () => apiHeaders(token)
 
   return {
     clientId,
@@ -165,12 +172,57 @@ function createShared(clientId: string) {
   }
 }
 
+/** A tenant of payout links. After a restart, their pages are the first requests that concern it. */
+function createRecipients(clientId: string) {
+  const acknowledged: string[] = []
+  let opened = 0
+  let headers: Record<string, string> = {}
+
+  async function authenticate(transport: Transport) {
+    const { text } = await transport(tokenRequest(clientId))
+    headers = apiHeaders(JSON.parse(text).access_token)
+  }
+
+  return {
+    get opened() {
+      return opened
+    },
+    async write({ transport }: Server, isOver: () => boolean, sent: () => void) {
+      try {
+        while (!isOver()) {
+          sent()
+          if (headers.authorization === undefined) await authenticate(transport)
+          const payload = JSON.stringify(payoutLink())
+          const { status, text } = await transport({ method: 'POST', url: '/api/v1/payout-links', headers, payload })
+          if (status === 201) acknowledged.push(JSON.parse(text).payoutLinkId)
+        }
+      } catch (error) {
+        if (!isOver()) throw error
+      }
+    },
+    /** Opens the pages of the links that were acknowledged last. */
+    async check(t: Test, { transport }: Server) {
+      const pages = await Promise.all(
+        acknowledged.slice(-10).map(async id => {
+          const url = `/pay/${id}?client=${clientId}`
+          const { status } = await transport({ method: 'GET', url, headers: { accept: 'text/html' } })
+          return `${status} ${url}`
+        }),
+      )
+      opened += pages.length
+      const lost = pages.filter(page => !page.startsWith('200 '))
+      if (lost.length > 0) t.same(lost, [], 'the page of each acknowledged link opens')
+    },
+  }
+}
+
 async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
   const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
   const lone = ['one', 'two'].map((clientId, at) =>
     createLone(clientId, twin, randomRequests(at, 1000).filter(isTimeless)),
   )
   let shared = createShared('shared')
+  const recipients = createRecipients('recipients')
   const moments = fc.sample(
     fc.record({ sends: fc.integer({ min: 1, max: 40 }), turns: fc.oneof(fc.nat(40), fc.nat(400)) }),
     { seed: 9, numRuns: ROUNDS },
@@ -182,6 +234,7 @@ async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
   for (const [round, { sends, turns }] of moments.entries()) {
     const server = await Server.start(settings)
     t.teardown(() => server.child.kill('SIGKILL'))
+    await recipients.check(t, server)
     for (const tenant of lone) inFlight[await tenant.check(t, server)]++
     const { kept, all } = await shared.check(t, server)
     // It would only become slower.
@@ -203,6 +256,7 @@ async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
     const writing = [
       ...lone.map(tenant => tenant.write(server, sent)),
       ...[1, 2, 3].map(() => shared.write(server, () => server.isKilled, sent)),
+      recipients.write(server, () => server.isKilled, sent),
     ]
     await Promise.race([moment, Promise.all(writing)])
     for (let count = 0; count < turns; count++) await turn()
@@ -214,6 +268,7 @@ async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
   const own = lone.map(tenant => tenant.acknowledged)
   t.ok(Math.min(...own) > ROUNDS, `acknowledged: ${own}`)
   t.ok(acknowledged > ROUNDS, `acknowledged: ${acknowledged}, and kept without: ${extra}`)
+  t.ok(recipients.opened > ROUNDS, `pages of links: ${recipients.opened}`)
   if (!IS_LONG) return
   t.ok(inFlight.kept + extra > 0 && inFlight['not kept'] > 0, `in flight: ${JSON.stringify(inFlight)}`)
 }
