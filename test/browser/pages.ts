@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fastify from 'fastify'
@@ -21,6 +23,29 @@ export async function startSite(t: Teardown, options: BuildOptions = {}): Promis
   const app = build(t, { publicUrl: () => url, ...options })
   url = await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, client: await connect(app), url }
+}
+
+/**
+ * Starts a proxy that serves a site below a path, and passes on the host that the browser uses.
+ * @param urlOf returns the URL of the site. @returns the port of the proxy
+ */
+export async function startProxy(t: Teardown, path: string, urlOf: () => string): Promise<number> {
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url = '' } = incoming
+    const { hostname, port } = new URL(urlOf())
+    const options = { hostname, port, path: url.replace(path, ''), method, headers }
+    const forwarded = request(options, answer => {
+      outgoing.writeHead(answer.statusCode as number, answer.headers)
+      answer.pipe(outgoing)
+    })
+    incoming.pipe(forwarded)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
 }
 
 /** A page of a partner that embeds the `url` of its query with the `options` of it, and lists the callbacks in `#log`. */

@@ -6,7 +6,7 @@ import { call } from '../helper.js'
 import { assertAccessible } from './accessibility.js'
 import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
 import type { Site } from './pages.js'
-import { startPartner, startSite } from './pages.js'
+import { startPartner, startProxy, startSite } from './pages.js'
 
 /** What a person types for each method, by the label of the field. */
 const TYPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -344,14 +344,19 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
     t.notOk(await wide.getByText('Details', { exact: true }).isVisible())
   })
 
-  t.test('control plane, GET /embed-demo: it works under the host of a proxy, too', async t => {
-    const site = await startSite(t, { allowedHosts: ['pay.example'] })
-    const page = await openPage(t, `http://pay.example:${new URL(site.url).port}/_sandbox/embed-demo`)
+  t.test('control plane, GET /embed-demo: it works behind a proxy with another host and a path, too', async t => {
+    let url = ''
+    const port = await startProxy(t, '/sandbox', () => url)
+    const origin = `http://pay.example:${port}`
+    const site = await startSite(t, { publicUrl: () => `${origin}/sandbox` })
+    url = site.url
+    const page = await openPage(t, `${origin}/sandbox/_sandbox/embed-demo`)
     await page.getByLabel('Language').selectOption('Deutsch')
     await page.getByRole('button', { name: 'Create and embed a payout link' }).click()
     await page.frameLocator('iframe').getByRole('heading', { name: 'Wohin soll das Geld?' }).waitFor()
     const settings = await call(site.app, 'GET', '/_sandbox/settings')
-    t.ok(settings.body.allowedOrigins.includes(`http://pay.example:${new URL(site.url).port}`))
+    t.ok(settings.body.allowedOrigins.includes(origin))
+    t.match(page.frames()[1]?.url(), `${origin}/sandbox/pay/pl_`)
   })
 
   await t.test('every page fits 320 px, and axe finds nothing, light or dark', t => everyPage(t, site, openPage))
@@ -629,16 +634,23 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     const thrown = await page.evaluate(async sdk => {
       const { mountPayoutLink } = await import(sdk)
       const refusals: string[] = []
-      for (const url of ['', '/pay/pl_1234567', 'javascript:alert(1)', 'data:text/html,x', 'file:///pay/x']) {
+      const url = `${location.origin}/pay/pl_1234567`
+      const addresses = ['', '/pay/pl_1234567', 'javascript:alert(1)', 'data:text/html,x', 'file:///pay/x']
+      const unknown = [{ onClaim() {} }, { theme: { color: 'red' } }]
+      for (const options of [...addresses.map(url => ({ url })), ...unknown.map(option => ({ url, ...option }))]) {
         try {
-          mountPayoutLink(document.body, { url })
+          mountPayoutLink(document.body, options)
         } catch (error) {
-          refusals.push((error as Error).name)
+          refusals.push(`${(error as Error).name} ${(error as Error).message}`)
         }
       }
       return refusals
     }, `${site.url}/sdk/v1.js`)
-    t.same(thrown, Array(5).fill('TypeError'))
+    t.equal(thrown.length, 7)
+    for (const refusal of thrown) t.match(refusal, /^TypeError /)
+    t.match(thrown[2], 'url must begin with http:// or https://')
+    t.match(thrown.slice(5), [/there is no option onClaim\./, /there is no option color\./])
+    t.equal(await page.locator('iframe').count(), 1, 'only that of the page')
     for (const [mount, message] of [
       [{ theme: { accent: '#ffd25e' } }, /accent #ffd25e has a contrast of 1\.\d+ to the light page\. It needs 3/],
       [{ theme: { accent: 'tomato' } }, /accent must be six hexadecimal digits/],

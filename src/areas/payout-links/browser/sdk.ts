@@ -77,13 +77,28 @@ const CALLBACKS: Readonly<Record<PayoutLinkStatus, readonly (keyof PayoutLinkCal
   CANCELLED: ['onReady'],
 }
 
+const OPTIONS: readonly string[] = [
+  ...['url', 'title', 'locale', 'colorScheme', 'theme', 'onError'],
+  ...new Set(Object.values(CALLBACKS).flat()),
+]
+
 /**
  * Shows the page of an embedded payout link in a frame at the end of an element. The frame has the height of the page.
  * Calls back once for each state that the page reports. Takes messages only from the page, by origin and window.
- * @throws TypeError if `url` is not an absolute URL of http or https
+ * @throws TypeError if `url` is not an absolute URL of http or https, and for an unknown option
  */
 export function mountPayoutLink(element: HTMLElement, options: MountOptions): MountedPayoutLink {
-  const { url, title = 'Payout', locale, colorScheme, theme = {}, onError } = options
+  const {
+    url,
+    title = 'Payout',
+    locale,
+    colorScheme,
+    theme: { accent, radius, font, ...others } = {},
+    onError,
+  } = options
+  const unknown = [...Object.keys(options).filter(name => !OPTIONS.includes(name)), ...Object.keys(others)]
+  // A mistyped callback would never be called.
+  if (unknown.length > 0) throw new TypeError(`mountPayoutLink: there is no option ${unknown.join(', ')}.`)
   const address = new URL(url)
   const { origin, protocol, pathname } = address
   // A page of another scheme, such as javascript:, would run as a part of this one.
@@ -91,7 +106,7 @@ export function mountPayoutLink(element: HTMLElement, options: MountOptions): Mo
   const payoutLinkId = pathname.slice(pathname.lastIndexOf('/') + 1)
   // That of the address is another one in a sandboxed frame, and for a file.
   const embedder = window.origin
-  const parameters = { embedder, locale, colorScheme, ...theme, accent: theme.accent?.replace(/^#/, '') }
+  const parameters = { embedder, locale, colorScheme, accent: accent?.replace(/^#/, ''), radius, font }
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) address.searchParams.set(name, String(value))
   }
