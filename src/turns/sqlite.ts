@@ -21,6 +21,9 @@ const FIRST_VERSION = 100
 /** The `user_version` of the format that stored requests. */
 const FORMER_VERSION = 2
 
+/** A disk with less room than this is full, in bytes. A turn can need more than one page. */
+const LEAST_ROOM = 1024 * 1024
+
 /** A value of SQLite as bytes. The library ends the process for a text that is not UTF-8, so no text is read as such. */
 type Bytes = ArrayBuffer | Uint8Array
 
@@ -44,7 +47,7 @@ export async function openSqlite(folder: string, options: SqliteOptions): Promis
     if (versionIn(path) === FORMER_VERSION) throw new DatabaseError(carryOver(JSON.stringify(path)))
     const connection = new Libsql(path)
     try {
-      return createDatabase(connection, prepare(connection, path, options))
+      return createDatabase(connection, resolve(folder), prepare(connection, path, options))
     } catch (error) {
       connection.close()
       throw error
@@ -144,7 +147,7 @@ type Columns = Readonly<Record<string, number | Bytes | null | object>>
 const toTexts = <R>(row: Columns): R =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isBytes(value) ? textOf(value) : value])) as R
 
-function createDatabase(connection: Connection, seed: string): Database {
+function createDatabase(connection: Connection, folder: string, seed: string): Database {
   const version = numberOf(connection, 'user_version')
   const blobs = (...columns: string[]) => columns.map(column => `CAST(${column} AS BLOB) AS ${column}`).join(', ')
   const clients = connection.prepare(
@@ -249,8 +252,13 @@ function createDatabase(connection: Connection, seed: string): Database {
     begin: async () => begin(),
     announce() {},
     listen() {},
-    // A full disk takes no commit. This one changes nothing.
-    check: () => commit([() => connection.exec(`PRAGMA user_version = ${version}`)]),
+    async check() {
+      const { blocks, bavail, bsize } = await fs.promises.statfs(folder)
+      if (blocks > 0 && bavail * bsize < LEAST_ROOM)
+        throw new DatabaseError(`${JSON.stringify(folder)} is on a full disk`)
+      // A quota may leave no room either. This commit changes nothing.
+      await commit([() => connection.exec(`PRAGMA user_version = ${version}`)])
+    },
     async close() {
       await committing
       if (connection.open) release(connection)

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import fs, { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import Libsql from 'libsql'
@@ -168,6 +168,30 @@ t.test('persistence, SQLite: flipped, overwritten or missing bytes are found, or
     const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
     t.ok(await isFound(damaged, text), text)
   }
+})
+
+t.test('persistence, SQLite: health/ready is 503 if the disk has less than 1 MiB left', async t => {
+  const { statfs } = fs.promises
+  t.teardown(() => {
+    fs.promises.statfs = statfs
+  })
+  const folder = t.testdir()
+  const messages: string[] = []
+  const { app } = await onSqlite(t, folder, { messages })
+  for (const [room, status] of [
+    [{ blocks: 1000, bavail: 256, bsize: 4096 }, 200],
+    [{ blocks: 1000, bavail: 255, bsize: 4096 }, 503],
+    [{ blocks: 1000, bavail: 0, bsize: 4096 }, 503],
+    // A file system that tells nothing.
+    [{ blocks: 0, bavail: 0, bsize: 4096 }, 200],
+  ] as const) {
+    fs.promises.statfs = (async (path: string) => {
+      t.equal(path, folder)
+      return room
+    }) as unknown as typeof statfs
+    t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, status)
+  }
+  t.same(messages, Array(2).fill('the database cannot be used'))
 })
 
 t.test('persistence, SQLite: a row that is missing, or that is of another time or client, is found', async t => {
