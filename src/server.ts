@@ -25,8 +25,9 @@ import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, VERSION } from './package.js'
+import { exampleValues } from './tenants/examples.js'
 import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
-import { createTenantRegistry } from './tenants/registry.js'
+import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
 import { createStoredTurns } from './turns/stored-turns.js'
 import { admission, apiTurns, pageTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
@@ -99,7 +100,15 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   if (!isReplay) app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
-  const documents = createDocuments(documented, serviceTags(), publicUrl)
+  const documents = createDocuments(documented, serviceTags(), publicUrl, () =>
+    turns.take(DEMO_CLIENT.clientId, {
+      isRead: () => true,
+      run(realNow) {
+        const { clock, meta } = registry.tenant(DEMO_CLIENT.clientId, realNow)
+        return exampleValues({ now: clock.now(), sequence: meta().sequence, realNow })
+      },
+    }),
+  )
 
   // The service.
   app.register(metadataRoutes, { publicUrl })

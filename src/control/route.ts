@@ -23,7 +23,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
     const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
     const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
-    const { creates, recordedBody } = row
+    const { creates, recordedBody, example } = row
     const { registry, recorder, turns, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
@@ -65,6 +65,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         tags: [url.split('/')[1] || 'overview'],
         'x-fidelity': 'assumed',
         'x-error-codes': isGlobal ? errors : ['CLIENT_NOT_FOUND', ...errors],
+        ...(example !== undefined && { 'x-example': example }),
         ...(isOpen && { security: [] }),
         ...(params !== undefined && { params }),
         ...(querystring !== undefined && { querystring }),

@@ -19,6 +19,7 @@ import { faultRoutes } from '../features/faults/routes.js'
 import { outcomeRoutes } from '../features/outcomes/routes.js'
 import { recordingRoutes } from '../features/recording/routes.js'
 import { requestRoutes } from '../features/request-log/routes.js'
+import { JSON_TYPE } from '../http/error-handler.js'
 import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
 import type { Turns } from '../turns/turns.js'
@@ -38,6 +39,38 @@ const EMBED_DEMO_HEADERS = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 }
+
+/**
+ * The records of the fixture `demo` that are there for the examples of calls that end something, one for each call.
+ * The link that is claimed is the one that is processed: a claimed link is PROCESSING after seconds.
+ */
+const EXAMPLES = {
+  collections: {
+    submit: 'COL-ACME-0061',
+    process: 'COL-ACME-0062',
+    settle: 'COL-ACME-0063',
+    fail: 'COL-ACME-0064',
+    reject: 'COL-ACME-0065',
+    return: 'COL-ACME-0066',
+    cancel: 'COL-ACME-0067',
+    outcome: 'COL-ACME-0068',
+  },
+  mandates: {
+    activate: 'MND-ACME-0011',
+    fail: 'MND-ACME-0015',
+    cancel: 'MND-ACME-0016',
+    expire: 'MND-ACME-0017',
+  },
+  payoutLinks: {
+    claim: 'PL-ACME-EU-0014',
+    decline: 'PL-ACME-EU-0015',
+    process: 'PL-ACME-EU-0014',
+    pay: 'PL-ACME-UK-0016',
+    fail: 'PL-ACME-UK-0017',
+    expire: 'PL-ACME-EU-0018',
+    outcome: 'PL-ACME-EU-0019',
+  },
+} as const
 
 /** The facts of the process. */
 export interface About {
@@ -120,7 +153,10 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       summary: 'The control plane as an OpenAPI document',
       querystring,
       response: schemas.OpenApiDocument,
-      handle: ({ documents }) => documents.control(),
+      handle: ({ documents, reply }) => {
+        reply.type(JSON_TYPE)
+        return documents.render('control', 'json')
+      },
     }),
     route({
       method: 'GET',
@@ -148,22 +184,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
           isRead: () => true,
           run: realNow => describe(registry.authenticate(client_id, client_secret, realNow)),
         }),
-    }),
-    route({
-      method: 'DELETE',
-      url: '/clients/:clientId',
-      operationId: 'removeClient',
-      summary: 'Remove a tenant; the demo client and listed clients are reset instead',
-      description:
-        'The tokens of the client become invalid, and its id is free. The demo client and the clients of ' +
-        '`SANDBOX_CLIENTS` stay: `removed` is then 0.',
-      isRecorded: false,
-      params: schemas.ClientParams,
-      response: schemas.Cleared,
-      handle({ registry, realNow, params: { clientId } }) {
-        if (!registry.has(clientId)) throw errors.clientNotFound(clientId, 'clientId')
-        return { removed: registry.remove(clientId, realNow) ? 1 : 0 }
-      },
     }),
     route({
       method: 'POST',
@@ -241,6 +261,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'starts.',
       isRecorded: false,
       bodyLimit: about.stateBytes,
+      // The client that the example of POST /credentials/verify registers: the demo keeps its records.
+      example: { client: 'app-{{client}}' },
       querystring,
       body: schemas.TenantSnapshot,
       response: schemas.ResetResult,
@@ -264,6 +286,22 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       handle({ registry, client, realNow, body }) {
         const { clientId } = registry.fork(client, body, realNow)
         return { clientId }
+      },
+    }),
+    route({
+      method: 'DELETE',
+      url: '/clients/:clientId',
+      operationId: 'removeClient',
+      summary: 'Remove a tenant; the demo client and listed clients are reset instead',
+      description:
+        'The tokens of the client become invalid, and its id is free. The demo client and the clients of ' +
+        '`SANDBOX_CLIENTS` stay: `removed` is then 0.',
+      isRecorded: false,
+      params: schemas.ClientParams,
+      response: schemas.Cleared,
+      handle({ registry, realNow, params: { clientId } }) {
+        if (!registry.has(clientId)) throw errors.clientNotFound(clientId, 'clientId')
+        return { removed: registry.remove(clientId, realNow) ? 1 : 0 }
       },
     }),
     ...recordingRoutes,
@@ -314,6 +352,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         description:
           'The transition happens now, if it is legal in the present state. Without `reasonCode`, a transition with ' +
           'reason codes gets the first legal one. The error of an illegal transition names the legal ones.',
+        example: { collectionReference: EXAMPLES.collections[verb] },
         params: schemas.CollectionParams,
         querystring,
         body: schemas.CollectionVerbBody,
@@ -336,6 +375,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         description:
           'The transition happens now, if it is legal in the present state. A cancelled mandate cancels its PENDING ' +
           'collections.',
+        example: { mandateReference: EXAMPLES.mandates[verb] },
         params: schemas.MandateParams,
         querystring,
         response: schemas.ExplainedMandate,
@@ -353,6 +393,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: "Claim a payout link, with the fields of the recipient's form",
       description: 'The payout method determines the required members. The account number is stored masked.',
+      example: { payoutLinkId: EXAMPLES.payoutLinks.claim },
       params: schemas.PayoutLinkParams,
       querystring,
       body: schemas.Claim,
@@ -370,6 +411,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'declinePayoutLink',
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Decline a payout link, as its recipient',
+      example: { payoutLinkId: EXAMPLES.payoutLinks.decline },
       params: schemas.PayoutLinkParams,
       querystring,
       body: schemas.Decline,
@@ -387,6 +429,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         operationId: `${verb}PayoutLink`,
         errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a payout link: ${verb}`,
+        example: { payoutLinkId: EXAMPLES.payoutLinks[verb] },
         params: schemas.PayoutLinkParams,
         querystring,
         response: schemas.ExplainedPayoutLink,
@@ -407,6 +450,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'The outcome replaces an earlier one, and wins over the `debtorReference`. It is 409 ILLEGAL_TRANSITION if ' +
         'the collection has left the state in which the outcome takes effect. An outcome whose time has passed ' +
         'happens at once. `SETTLED` restores the usual course.',
+      example: { collectionReference: EXAMPLES.collections.outcome },
       params: schemas.CollectionParams,
       querystring,
       body: schemas.CollectionOutcomeBody,
@@ -426,6 +470,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       description:
         'The outcome replaces an earlier one. It is 409 ILLEGAL_TRANSITION unless the link is ACTIVE, CLAIMED or ' +
         'PROCESSING.',
+      example: { payoutLinkId: EXAMPLES.payoutLinks.outcome },
       params: schemas.PayoutLinkParams,
       querystring,
       body: schemas.PayoutLinkOutcomeBody,

@@ -19,7 +19,7 @@ import {
 import { toWords } from '../core/words.js'
 import { change, Event } from '../features/events/schemas.js'
 import { Cleared, ClientId, ClientQuery, client, Fidelity, Now } from '../features/schemas.js'
-import { assumed, component, Duration, Moment, OneOf, Text, titled } from '../http/schemas.js'
+import { assumed, component, Duration, like, Moment, OneOf, Text, titled } from '../http/schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import { ClockMode, ClockRate, ClockState, Settings, TenantSnapshot } from '../tenants/snapshot.js'
 
@@ -61,7 +61,10 @@ export const ClientList = component('ClientList', {
   data: assumed(Type.Array(Type.Object(tenantSummary)), 'All tenants.'),
 })
 
-export const ClientParams = Type.Object({ clientId: assumed(Text(1, 1000), 'The client id of the tenant.') })
+export const ClientParams = Type.Object({
+  // The client that the example of POST /fork creates.
+  clientId: assumed(like(Text(1, 1000), 'job-{{client}}'), 'The client id of the tenant.'),
+})
 /** The credentials of a token request. They have no maximum: a message about it would quote the secret. */
 const Credential = Type.String({ minLength: 1, 'x-expected': 'a string that is not empty' })
 export const ClientCredentials = component(
@@ -73,7 +76,7 @@ export const ClientCredentials = component(
       'The client secret. With open registration, it becomes the secret of an unknown client.',
     ),
   },
-  { client_id: 'app', client_secret: 'secret' },
+  { client_id: 'app-{{client}}', client_secret: 'secret' },
 )
 
 export const ResetResult = component('TenantSummary', tenantSummary)
@@ -93,7 +96,7 @@ export const SeedRequest = Type.Unsafe<{ fixture?: string; records?: SeedRecords
       examples: [
         {
           records: {
-            counterparties: [{ region: 'EU', counterpartyReference: 'CPTY-0001', accountHolderName: 'Jane Doe' }],
+            counterparties: [{ region: 'EU', counterpartyReference: 'CPTY-{{number}}', accountHolderName: 'Jane Doe' }],
           },
         },
       ],
@@ -111,7 +114,7 @@ export const ClockUpdate = Type.Object(
     title: 'ClockUpdate',
     description: 'At least one of the members. An omitted one stays as it is.',
     anyOf: [{ required: ['mode'] }, { required: ['rate'] }],
-    examples: [{ mode: 'frozen' }],
+    examples: [{ mode: 'running' }],
   },
 )
 
@@ -132,7 +135,7 @@ export const ClockAdvance = Type.Object(
     title: 'ClockAdvance',
     description: 'Exactly one of the members.',
     anyOf: [{ required: ['by'] }, { required: ['to'] }, { required: ['toNextEvent'] }],
-    examples: [{ by: 'P3D' }],
+    examples: [{ by: 'PT15M' }],
   },
 )
 
@@ -191,7 +194,7 @@ export const ForkRequest = component(
       assumed(Text(1, 1000), 'The client secret of the copy. Default: that of the original.'),
     ),
   },
-  { clientId: 'job-1' },
+  { clientId: 'job-{{client}}' },
 )
 export const ForkResult = component('ForkResult', { clientId: assumed(Type.String(), 'The client id of the copy.') })
 
@@ -243,7 +246,7 @@ export const ErrorTable = component('ErrorTable', {
   ),
 })
 
-export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'manual' })
+export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'automatic' })
 
 export {
   BillParams,

@@ -61,6 +61,8 @@ export interface ControlRoute {
   readonly description?: string
   readonly params?: TSchema
   readonly querystring?: TSchema
+  /** The parameters in the example of the call, where those of its schemas would not do. */
+  readonly example?: Readonly<Record<string, string>>
   readonly body?: TSchema
   readonly response: TSchema
   /** The status of success; 200 by default. */

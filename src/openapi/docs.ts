@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback } from 'fastify'
+import { JSON_TYPE } from '../http/error-handler.js'
 import { API_REFERENCE } from '../package.js'
 import type { Documents } from './documents.js'
-import { withVisibleLabels } from './labels.js'
 
 /** No part of an interface, and made for browsers. */
 const page = { schema: { hide: true }, config: { isPublic: true } }
@@ -85,7 +85,13 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     bundle ??= readFile(API_REFERENCE)
     return reply.type('text/javascript; charset=utf-8').send(await bundle)
   })
-  app.get('/docs/payments-service.json', page, () => withVisibleLabels(documents.service()))
-  app.get('/docs/control-plane.json', page, () => withVisibleLabels(documents.control()))
+  app.get('/docs/payments-service.json', page, (_request, reply) => {
+    reply.type(JSON_TYPE)
+    return documents.render('service', 'labelled')
+  })
+  app.get('/docs/control-plane.json', page, (_request, reply) => {
+    reply.type(JSON_TYPE)
+    return documents.render('control', 'labelled')
+  })
   done()
 }

@@ -1,17 +1,32 @@
+import type { Eventually } from '../http/request-context.js'
 import { ErrorBody } from '../http/schemas.js'
 import { VERSION } from '../package.js'
 import { createPublisher, mapValues, shareResponses } from './components.js'
 import { errorResponses, pageOf } from './errors.js'
+import type { ExampleValues } from './examples.js'
+import { withExamples } from './examples.js'
 import { headers, headersOf } from './headers.js'
+import { withVisibleLabels } from './labels.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isControl } from './routes.js'
 
-/** The two OpenAPI documents. Each is made on first use. */
+/** The two OpenAPI documents. */
 export interface Documents {
-  /** The emulated service. */
-  service(): Json
-  /** The control plane. */
-  control(): Json
+  /**
+   * Returns the text of a document, with examples that work now. Rejects with SERVICE_UNAVAILABLE.
+   * @param name service: the emulated service. control: the control plane.
+   * @param form labelled: as JSON, with the labels in the descriptions
+   */
+  render(name: 'service' | 'control', form: keyof typeof FORMS): Promise<string>
+}
+
+const FORMS = {
+  json: (document: Json) => JSON.stringify(document),
+  labelled: (document: Json) => JSON.stringify(withVisibleLabels(document)),
+  async yaml(document: Json) {
+    const { stringify } = await import('yaml')
+    return stringify(document, { aliasDuplicateObjects: false })
+  },
 }
 
 const CONTROL_NOTE = 'Exists only in the sandbox.'
@@ -23,6 +38,10 @@ const LABELS =
   '`x-fidelity` says of each operation, parameter, property, response and error code whether the service documents it ' +
   '(`documented`) or the sandbox assumes it (`assumed`). `x-fidelity-constraints` names the assumed constraints of a ' +
   'documented field.'
+
+const EXAMPLES =
+  'Examples are for the records of the fixture `demo`. They are made when a sandbox serves the document: their dates ' +
+  'follow the clock of `sandbox-client`, and their references are new. These were made at {{now}}; a file keeps them.'
 
 /** A tag of the document: an area of the service. */
 export interface Tag {
@@ -36,7 +55,7 @@ const service = {
   info: {
     title: 'Payments service, as the sandbox emulates it',
     version: '1.1.0',
-    description: `The interface of release v1.1.0.\n\n${LABELS}\n\nA fault of the control plane can answer any status from 400 to 599 with any code.`,
+    description: `The interface of release v1.1.0.\n\n${LABELS}\n\n${EXAMPLES}\n\nA fault of the control plane can answer any status from 400 to 599 with any code.`,
     contact,
     license,
   },
@@ -61,7 +80,7 @@ const control = {
     description: [
       'Time, faults, state and evidence of a sandbox. Each call acts on the tenant `client`.',
       'Unknown members and query parameters are refused with 400.',
-      `\n\n${LABELS}`,
+      `\n\n${LABELS}\n\n${EXAMPLES}`,
     ].join(' '),
     contact,
     license,
@@ -84,30 +103,36 @@ const control = {
  * @param routes the routes of the server, complete when the first document is made
  * @param tags the tags of the service
  * @param publicUrl returns the absolute URL of the server: importers and generators make it the base of their requests
+ * @param examples returns the values of examples for the present moment
  */
 export function createDocuments(
   routes: readonly DocumentedRoute[],
   tags: readonly Tag[],
   publicUrl: () => string,
+  examples: () => Eventually<ExampleValues>,
 ): Documents {
-  let serviceDocument: Json | undefined
-  let controlDocument: Json | undefined
+  /** The texts with placeholders, by name and form. Each is made on first use. */
+  const texts = new Map<string, string | Promise<string>>()
   const servers = () => [
     { url: publicUrl(), description: 'The sandbox by its public URL' },
     { url: '/', description: 'The sandbox that serves this document' },
   ]
-  return {
+  const make = {
     service() {
-      serviceDocument ??= build(
-        routes.filter(route => !isControl(route)),
-        { ...service, servers: servers(), tags },
-      )
-      return serviceDocument
+      const ofService = routes.filter(route => !isControl(route))
+      return build(ofService, { ...service, servers: servers(), tags })
     },
     control() {
       const ofControl = routes.filter(isControl)
-      controlDocument ??= build(ofControl, { ...control, servers: servers(), tags: tagsOf(ofControl) })
-      return controlDocument
+      return build(ofControl, { ...control, servers: servers(), tags: tagsOf(ofControl) })
+    },
+  }
+  return {
+    async render(name, form) {
+      const key = `${name} ${form}`
+      const text = texts.get(key) ?? FORMS[form](make[name]())
+      texts.set(key, text)
+      return withExamples(await text, await examples())
     },
   }
 }
@@ -139,12 +164,13 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
   return { ...base, components, paths }
 
   function operationOf(route: DocumentedRoute): Json {
-    const { params, querystring, headers, body, response, hide, 'x-error-codes': codes, ...shown } = route.schema
+    const { params, querystring, headers, body, response, hide, ...described } = route.schema
+    const { 'x-error-codes': codes, 'x-example': given = {}, ...shown } = described
     const form = (route.config.form ?? body) as Json | undefined
     const parameters = [
-      ...parametersOf('query', querystring as Json),
-      ...parametersOf('path', params as Json),
-      ...parametersOf('header', headers as Json),
+      ...parametersOf('query', given, querystring as Json),
+      ...parametersOf('path', given, params as Json),
+      ...parametersOf('header', given, headers as Json),
     ]
     return {
       ...shown,
@@ -155,9 +181,10 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
     }
   }
 
-  function parametersOf(place: string, { properties = {}, required = [] }: Json = {}): Json[] {
+  function parametersOf(place: string, given: Json, { properties = {}, required = [] }: Json = {}): Json[] {
     return Object.entries(properties as Record<string, Json>).map(([name, property]) => {
       const { examples, ...value } = property as { examples?: unknown[] }
+      const example = given[name] ?? examples?.[0]
       const { description, 'x-fidelity': fidelity, 'x-fidelity-note': note, ...schema } = publish(value, 'parameter')
       return {
         in: place,
@@ -165,7 +192,7 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
         required: (required as string[]).includes(name),
         description,
         schema,
-        ...(examples && { example: examples[0] }),
+        ...(example !== undefined && { example }),
         'x-fidelity': fidelity,
         ...(note !== undefined && { 'x-fidelity-note': note }),
       }

@@ -112,7 +112,7 @@ const snapshots = byArea((name, { lifecycle, record }) =>
 export const SNAPSHOT_FORMAT = 'payments-sandbox/state'
 export const SNAPSHOT_VERSION = 1
 
-export const TenantSnapshot = component('TenantSnapshot', {
+const snapshot = {
   format: assumed(Type.Literal(SNAPSHOT_FORMAT, { 'x-expected': SNAPSHOT_FORMAT }), 'The format of the document.'),
   version: assumed(
     Type.Literal(SNAPSHOT_VERSION, { 'x-expected': String(SNAPSHOT_VERSION) }),
@@ -162,5 +162,19 @@ export const TenantSnapshot = component('TenantSnapshot', {
   sequence: assumed(Count, 'The number of the latest record in the order of creation.'),
   ...snapshots,
   events: assumed(Type.Array(Event), 'All events, oldest first.'),
+}
+export const TenantSnapshot = component('TenantSnapshot', snapshot, {
+  format: SNAPSHOT_FORMAT,
+  version: SNAPSHOT_VERSION,
+  clock: { now: '{{now}}', mode: 'running', rate: 1 },
+  settings: { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: ['http://localhost:*'] },
+  deprecations: [],
+  faults: [],
+  outcomes: [],
+  ids: { scope: 'app', counters: {} },
+  tokens: { generation: 0 },
+  sequence: 0,
+  ...byArea(() => []),
+  events: [],
 })
 export type TenantSnapshot = Static<typeof TenantSnapshot>

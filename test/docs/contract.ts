@@ -58,7 +58,10 @@ export function createChecker(document: Json): (schema: Json, value: unknown) =>
 
 /** A request that is made of the examples of an operation only. */
 export interface ExampleRequest {
+  /** Without its query. */
   readonly url: string
+  /** The query without `?`; empty where no parameter has an example. */
+  readonly query: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
   readonly mediaType: string | undefined
@@ -66,11 +69,13 @@ export interface ExampleRequest {
 
 export function exampleRequest({ path, operation }: Operation): ExampleRequest {
   let url = path
+  const query = new URLSearchParams()
   const headers: Record<string, string> = {}
   for (const { in: place, name, example } of operation.parameters ?? []) {
     if (place === 'path') url = url.replace(`{${name}}`, encodeURIComponent(example))
     if (place === 'header') headers[name] = example
+    if (place === 'query' && example !== undefined) query.set(name, example)
   }
   const [[mediaType, media] = []] = Object.entries<Json>(operation.requestBody?.content ?? {})
-  return { url, headers, body: media?.example, mediaType }
+  return { url, query: query.toString(), headers, body: media?.example, mediaType }
 }

@@ -192,7 +192,7 @@ const SPECIFIC: Record<string, Provocation> = {
     return send()
   },
   async 'uploadBillDocument BILL_CANCELLED'({ send, other }) {
-    await other('PATCH', '/api/v1/bills/INV-ACME-2001', { body: { status: 'CANCELLED' } })
+    await other('PATCH', '/api/v1/bills/BILL-EU-2017', { body: { status: 'CANCELLED' } })
     return send(upload())
   },
   'uploadBillDocument INVALID_BILL_REFERENCE': ({ send }) => send({ parameter: '!', ...upload() }),

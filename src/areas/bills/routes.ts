@@ -95,6 +95,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
         description:
           'The status follows `openAmount`: the total is OPEN, less is PARTIALLY_PAID, 0 is PAID. A cancelled bill takes no update.',
         'x-error-codes': ['BILL_NOT_FOUND', 'BILL_CANCELLED', 'INCONSISTENT_BILL_UPDATE'],
+        'x-example': { uniqueReferenceIdentifier: 'BILL-EU-2017' },
         headers,
         params: BillParams,
         body: BillUpdate,
@@ -128,6 +129,7 @@ const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
         description:
           'One part `file` of at most 10 MiB. Its first bytes decide the format, not the declared type. The content is not kept.',
         'x-error-codes': ['MISSING_FIELD', 'BILL_NOT_FOUND', 'BILL_CANCELLED'],
+        'x-example': { uniqueReferenceIdentifier: 'BILL-EU-2017' },
         headers,
         params: BillParams,
         response: { 201: BillDocument, ...failures },

@@ -62,7 +62,7 @@ export const BillDocument = Type.Object(
         contentType: 'application/pdf',
         size: 48_213,
         sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-        uploadedAt: '2026-11-02T09:00:00Z',
+        uploadedAt: '{{now}}',
       },
     ],
   },
@@ -89,15 +89,15 @@ const given = {
 const OPEN_AMOUNT = 'The service documents an open amount; the name and form of the member are assumed.'
 
 const example = {
-  uniqueReferenceIdentifier: 'INV-2026-001',
+  uniqueReferenceIdentifier: 'INV-{{number}}',
   type: 'INVOICE',
   cashflowType: 'INFLOW',
   counterpartyReference: 'CP-ACME-EU-01',
   currency: 'EUR',
   totalAmount: '1190.00',
-  issueDate: '2026-11-02',
-  dueDate: '2026-12-01',
-  description: 'Machine rental, November',
+  issueDate: '{{today}}',
+  dueDate: '{{today+P30D}}',
+  description: 'Machine rental',
 }
 
 /** POST /api/v1/bills */
@@ -134,8 +134,8 @@ export const Bill = assumeConstraints(
           openAmount: '1190.00',
           status: 'OPEN',
           documents: [],
-          createdAt: '2026-11-02T09:00:00Z',
-          updatedAt: '2026-11-02T09:00:00Z',
+          createdAt: '{{now}}',
+          updatedAt: '{{now}}',
         },
       ],
     },

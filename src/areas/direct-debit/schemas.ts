@@ -46,11 +46,11 @@ const summary = {
 const ReasonCode = Type.String({ pattern: '^[A-Z]{2}[A-Z0-9]{2}$', 'x-expected': 'an ISO 20022 reason code' })
 
 const example = {
-  collectionReference: 'COL-0001',
+  collectionReference: 'COL-{{number}}',
   mandateReference: 'MND-ACME-0001',
   amount: '49.90',
   currency: 'EUR',
-  collectionDate: '2026-11-09',
+  collectionDate: '{{open-day+5}}',
 }
 const exampleRecord = {
   ...example,
@@ -58,8 +58,8 @@ const exampleRecord = {
   status: 'PENDING',
   debtorName: 'Brunnwald Coworking GmbH',
   debtorReference: 'CUST-1001',
-  initiatedAt: '2026-11-02T09:00:00Z',
-  updatedAt: '2026-11-02T09:00:00Z',
+  initiatedAt: '{{now}}',
+  updatedAt: '{{now}}',
 }
 
 export const CollectionSummary = Type.Object(summary, {

@@ -76,6 +76,7 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
         tags,
         'x-fidelity': 'documented',
         description: 'The mandate becomes CANCELLED, and so do its PENDING collections. Later ones go their way.',
+        'x-example': { mandateReference: 'MND-ACME-0014' },
         'x-error-codes': ['MANDATE_NOT_FOUND', 'MANDATE_NOT_ACTIVE'],
         headers,
         params: MandateParams,

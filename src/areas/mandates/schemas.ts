@@ -80,7 +80,7 @@ const defaulted = {
 }
 
 const example = {
-  mandateReference: 'MND-0001',
+  mandateReference: 'MND-{{number}}',
   type: 'RECURRING',
   frequency: 'MONTHLY',
   creditor: {
@@ -127,10 +127,10 @@ export const Mandate = assumeConstraints(
           mode: 'CORE',
           scheme: 'SEPA',
           currency: 'EUR',
-          signatureDate: '2026-11-02',
+          signatureDate: '{{today}}',
           status: 'ACTIVE',
-          createdAt: '2026-11-02T09:00:00Z',
-          updatedAt: '2026-11-02T09:00:00Z',
+          createdAt: '{{now}}',
+          updatedAt: '{{now}}',
         },
       ],
     },

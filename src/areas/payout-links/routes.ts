@@ -50,6 +50,7 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
           'ACTIVE, REJECTED and EXPIRED links become CANCELLED. A link that was claimed is 409 PAYOUT_LINK_ALREADY_CLAIMED. ' +
           'One that is CANCELLED already is 409 PAYOUT_LINK_NOT_CANCELLABLE, and keeps its first comment.',
         'x-error-codes': ['PAYOUT_LINK_NOT_FOUND', 'PAYOUT_LINK_ALREADY_CLAIMED', 'PAYOUT_LINK_NOT_CANCELLABLE'],
+        'x-example': { payoutLinkId: 'PL-ACME-EU-0013' },
         headers,
         params: PayoutLinkParams,
         body: CancelPayoutLink,

@@ -36,6 +36,6 @@ export const DeprecationsUpdate = component(
     ),
   },
   {
-    data: [{ operation: 'GET /api/v1/mandates', sunset: '2030-06-30T00:00:00Z', goneAfterSunset: true }],
+    data: [{ operation: 'GET /api/v1/mandates', sunset: '{{now+P180D}}', goneAfterSunset: true }],
   },
 )

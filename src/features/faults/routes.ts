@@ -42,6 +42,8 @@ export const faultRoutes: readonly ControlRoute[] = [
     url: '/faults',
     operationId: 'clearFaults',
     summary: 'Remove all faults',
+    // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
+    example: { client: 'app-{{client}}' },
     querystring: ClientQuery,
     response: Cleared,
     handle: ({ tenant }) => {

@@ -45,6 +45,8 @@ export const outcomeRoutes: readonly ControlRoute[] = [
     url: '/outcomes',
     operationId: 'clearOutcomes',
     summary: 'Remove all armed outcomes',
+    // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
+    example: { client: 'app-{{client}}' },
     querystring: ClientQuery,
     response: Cleared,
     handle: ({ tenant }) => {

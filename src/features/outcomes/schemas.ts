@@ -2,7 +2,17 @@ import { Type } from '@sinclair/typebox'
 import type { Area, OutcomeName } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
 import { PAYOUT_METHODS } from '../../areas/payout-links/methods.js'
-import { Amount, assumed, component, DebtorReference, Moment, OneOf, Reference, Text } from '../../http/schemas.js'
+import {
+  Amount,
+  assumed,
+  component,
+  DebtorReference,
+  like,
+  Moment,
+  OneOf,
+  Reference,
+  Text,
+} from '../../http/schemas.js'
 import { Count, Fidelity, Times } from '../schemas.js'
 
 const outcomeMatch = Type.Object({
@@ -33,7 +43,7 @@ export const OutcomeRequest = component(
     outcome: assumed(AnyOutcome, 'An outcome of `GET /_sandbox/outcomes`, such as `RETURNED-AM04`.'),
     times: Type.Optional(assumed(Times, `${OUTCOME_TIMES} Default: 1.`)),
   },
-  { match: { mandateReference: 'MND-ACME-0001' }, outcome: 'RETURNED-AM04' },
+  { match: { mandateReference: 'MND-ACME-0013' }, outcome: 'RETURNED-AM04' },
 )
 
 /** An armed outcome in the state document. */
@@ -78,5 +88,5 @@ export const OutcomeTable = component('OutcomeTable', {
   armed: assumed(Type.Array(ArmedOutcome), 'The armed outcomes in the order of arming, including spent ones.'),
 })
 export const OutcomeParams = Type.Object({
-  id: assumed(Text(1, 64), 'The id of the armed outcome, such as `outcome-1`.'),
+  id: assumed(like(Text(1, 64), 'outcome-1'), 'The id of the armed outcome, such as `outcome-1`.'),
 })
