@@ -1,27 +1,33 @@
 import type { TProperties } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Bill, BillParams, BillRegionQuery } from '../areas/bills/schemas.js'
+import { BillParams as ApiBillParams, Bill, BillRegionQuery } from '../areas/bills/schemas.js'
 import {
+  CollectionParams as ApiCollectionParams,
   CollectionOutcomeBody,
-  CollectionParams,
   CollectionVerbBody,
   StoredCollection,
 } from '../areas/direct-debit/schemas.js'
 import { byArea } from '../areas/index.js'
-import { MandateParams, StoredMandate } from '../areas/mandates/schemas.js'
+import { MandateParams as ApiMandateParams, StoredMandate } from '../areas/mandates/schemas.js'
 import {
+  PayoutLinkParams as ApiPayoutLinkParams,
   Claim,
   Decline,
   PayoutLinkOutcomeBody,
-  PayoutLinkParams,
   PayoutLinkRecord,
 } from '../areas/payout-links/schemas.js'
 import { toWords } from '../core/words.js'
 import { change, Event } from '../features/events/schemas.js'
 import { Cleared, ClientId, ClientQuery, client, Fidelity, Now } from '../features/schemas.js'
-import { assumed, component, Duration, like, Moment, OneOf, Text, titled } from '../http/schemas.js'
+import { assumed, component, Duration, labelled, like, Moment, OneOf, Text, titled } from '../http/schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import { ClockMode, ClockRate, ClockState, Settings, TenantSnapshot } from '../tenants/snapshot.js'
+
+/** The parameters of paths are those of the API. The service documents none of the calls that take them here. */
+export const CollectionParams = labelled(assumed, ApiCollectionParams.properties)
+export const MandateParams = labelled(assumed, ApiMandateParams.properties)
+export const PayoutLinkParams = labelled(assumed, ApiPayoutLinkParams.properties)
+export const BillParams = labelled(assumed, ApiBillParams.properties)
 
 const Counts = component(
   'RecordCounts',
@@ -249,18 +255,14 @@ export const ErrorTable = component('ErrorTable', {
 export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'automatic' })
 
 export {
-  BillParams,
   Claim,
   Cleared,
   ClientQuery,
   ClockState,
   CollectionOutcomeBody,
-  CollectionParams,
   CollectionVerbBody,
   Decline,
-  MandateParams,
   PayoutLinkOutcomeBody,
-  PayoutLinkParams,
   Settings,
   TenantSnapshot,
 }

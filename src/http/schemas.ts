@@ -63,8 +63,11 @@ const label =
 /** Labels a parameter or property that the service interface states, with its constraints. */
 export const documented: Label = label('documented')
 
-/** Labels a parameter or property that is our choice where the interface is silent. */
-export const assumed: Label = label('assumed')
+/** Labels a parameter or property that is our choice where the interface is silent. Its constraints are ours, too. */
+export const assumed: Label = (schema, description, note) => {
+  const { 'x-fidelity-constraints': _labels, ...own } = schema
+  return label('assumed')(own as typeof schema, description, note)
+}
 
 /**
  * Labels constraints that the interface does not state; by default all of a schema, and of the items of an array.
@@ -85,6 +88,9 @@ export const named: Label = (schema, description, note) => documented(assumeCons
 
 /** Adds the example of a parameter or property, for the OpenAPI document. */
 export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ...schema, examples: [example] })
+
+/** Adds the default of a parameter or property. */
+export const byDefault = <T extends TSchema>(schema: T, value: unknown): T => ({ ...schema, default: value })
 
 /** A string out of a closed list. */
 export const OneOf = <const V extends readonly string[]>(...values: V) =>
@@ -158,42 +164,60 @@ export const branchIdentifier = (label: Label) =>
  * @param label `documented` where the interface states the regions of the operation, `named` elsewhere
  */
 export const RegionHeader = <const R extends readonly Region[]>(label: Label, ...regions: R) =>
-  Type.Object({ 'x-region': label(like(OneOf(...regions), regions[0]), 'Selects the regional product.') })
+  Type.Object({
+    'x-region': label(
+      like(OneOf(...regions), regions[0]),
+      'Selects the regional product.',
+      label === named
+        ? 'The service documents the header and its values EU, IN, US and UK. Which of them the operation takes is assumed.'
+        : undefined,
+    ),
+  })
 
-/** The parameters of every list: interface, GET /api/v1/direct-debit. On the other lists they are assumed. */
-export const pageParameters = (label: Label) => ({
+/**
+ * The parameters of every list: interface, GET /api/v1/direct-debit. On the other lists they are assumed.
+ * @param note one line on the label of an assumed list, where it is not plain
+ */
+export const pageParameters = (label: Label, note?: string) => ({
   cursor: Type.Optional(
     label(
       Type.String({ 'x-expected': 'nextCursor of a previous page' }),
       'The next page: `nextCursor` of the previous one. Omitted for the first page.',
+      note,
     ),
   ),
   limit: Type.Optional(
     label(
       Type.Integer({ minimum: 1, maximum: 500, default: DEFAULT_LIMIT, 'x-expected': 'an integer from 1 to 500' }),
       'Records per page.',
+      note,
     ),
   ),
 })
 
 const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
 
-/** The envelope of every list: interface, Collection list envelope. On the other lists it is assumed. */
-export const ListOf = <T extends TSchema>(title: string, record: T, label: Label) =>
+/**
+ * The envelope of every list: interface, Collection list envelope. On the other lists it is assumed.
+ * @param note one line on the label of an assumed list, where it is not plain
+ */
+export const ListOf = <T extends TSchema>(title: string, record: T, label: Label, note?: string) =>
   label(
     Type.Object(
       {
-        totalCount: label(Type.Integer(), 'Number of records that match the filters, across all pages.'),
-        hasMore: label(Type.Boolean(), 'Whether more pages follow this one.'),
+        totalCount: label(Type.Integer(), 'Number of records that match the filters, across all pages.', note),
+        hasMore: label(Type.Boolean(), 'Whether more pages follow this one.', note),
         // Not required by the interface; the sandbox always has it (assumed, decisions §5).
         nextCursor: Type.Optional(
           label(
             NullableText,
             'The opaque cursor of the next page; null when `hasMore` is false.',
-            'The service does not require it. The sandbox always sends it, null on the last page.',
+            label === documented
+              ? 'The service does not require it. The sandbox always sends it, null on the last page.'
+              : note,
           ),
         ),
-        data: label(Type.Array(record), 'The records of this page.'),
+        data: label(Type.Array(record), 'The records of this page.', note),
       },
       {
         title,

@@ -67,6 +67,9 @@ const service = {
         scheme: 'bearer',
         description: 'The `access_token` of `POST /api/v1/oauth/token`.',
         'x-fidelity': 'documented',
+        'x-fidelity-note':
+          'The service states it for the list of collection requests and the cancellation of a payout link. For the other ' +
+          'operations it is assumed.',
       },
     },
   },
@@ -239,9 +242,18 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
   }
 }
 
+/** Returns a note that names the members of an envelope which the service does not document. */
+function noteOnEnvelope({ properties = {} }: Json): Json {
+  const assumed = Object.entries(properties as Record<string, Json>)
+    .filter(([, property]) => property['x-fidelity'] === 'assumed')
+    .map(([name]) => `\`${name}\``)
+  if (assumed.length === 0) return {}
+  return { 'x-fidelity-note': `The service documents the envelope. ${assumed.join(' and ')} are assumed.` }
+}
+
 /** Labels the response of a status, or of all other statuses of a range. */
 function labelOf(route: DocumentedRoute, schema: Json, isRange: boolean): Json {
-  if (isRange && !isControl(route)) return { 'x-fidelity': 'documented' }
+  if (isRange && !isControl(route)) return { 'x-fidelity': 'documented', ...noteOnEnvelope(schema) }
   if (schema['x-fidelity'] === 'documented') {
     return { 'x-fidelity': 'documented', 'x-fidelity-note': 'The content is documented, the status is assumed.' }
   }

@@ -39,7 +39,7 @@ export const headers = {
     'documented',
     'The style `rfc` of the settings sends the form of RFC 8594 instead.',
     'When the operation ends.',
-    text,
+    { type: 'string', format: 'date-time' },
     '2027-06-30T00:00:00Z',
   ),
   WWWAuthenticate: header(

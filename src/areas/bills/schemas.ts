@@ -69,24 +69,31 @@ export const BillDocument = Type.Object(
 )
 export type BillDocument = Static<typeof BillDocument>
 
+const OPEN_AMOUNT = 'The service documents an open amount; the name and form of the member are assumed.'
+const DUE_DATE = 'The service documents a due date; the name and form of the member are assumed.'
+const VALUES = 'The service documents the member, but not its values.'
+const STATUS = `${VALUES} Assumed: it follows \`openAmount\`. The total is OPEN, less is PARTIALLY_PAID, 0 is PAID. CANCELLED is final.`
+
 /** Which attributes a bill has is documented in part (interface, Other named fields); the rest is decisions §9. */
 const given = {
   uniqueReferenceIdentifier: named(UniqueReferenceIdentifier, "The tenant's reference, which identifies the bill."),
   type: named(OneOf(...BILL_TYPES), 'The type of the bill.'),
   cashflowType: named(OneOf(...CASHFLOW_TYPES), 'Whether the tenant is paid (INFLOW) or pays (OUTFLOW).'),
-  counterpartyReference: named(Reference, 'The other party. An unknown one is created with this reference.'),
-  currency: assumed(OneOf(...CURRENCIES), 'Must belong to the region: EU EUR, IN INR, US USD, UK GBP.'),
+  counterpartyReference: named(
+    Reference,
+    'The other party.',
+    'The service documents the member, but not its length and form. Assumed: an unknown counterparty is created.',
+  ),
+  currency: assumed(
+    OneOf(...CURRENCIES),
+    'Must belong to the region: EU EUR, IN INR, US USD, UK GBP.',
+    'The service mentions a mismatch of region and currency on bills, but no member.',
+  ),
   totalAmount: assumed(TotalAmount, 'The total of the bill.'),
   issueDate: Type.Optional(assumed(CalendarDate, 'When the bill was issued.')),
-  dueDate: assumed(
-    CalendarDate,
-    'When the bill is due.',
-    'The service documents a due date; the name and form of the member are assumed.',
-  ),
+  dueDate: assumed(CalendarDate, 'When the bill is due.', DUE_DATE),
   description: Type.Optional(assumed(Text(1, 256), 'A text on the bill.')),
 }
-
-const OPEN_AMOUNT = 'The service documents an open amount; the name and form of the member are assumed.'
 
 const example = {
   uniqueReferenceIdentifier: 'INV-{{number}}',
@@ -117,10 +124,7 @@ export const Bill = assumeConstraints(
     {
       ...given,
       openAmount: assumed(OpenAmount, 'What is still to pay.', OPEN_AMOUNT),
-      status: named(
-        OneOf(...BILL_STATUSES),
-        'Follows `openAmount`: the total is OPEN, less is PARTIALLY_PAID, 0 is PAID. CANCELLED is final.',
-      ),
+      status: named(OneOf(...BILL_STATUSES), 'The state of the bill.', STATUS),
       documents: assumed(Type.Array(BillDocument), 'The documents, in the order of their upload.'),
       createdAt: assumed(Moment, 'When the bill was ingested.'),
       updatedAt: assumed(Moment, 'When the bill was last changed.'),
@@ -145,10 +149,14 @@ export type Bill = Static<typeof Bill>
 
 const updates = {
   status: Type.Optional(
-    named(OneOf(...BILL_STATUSES), 'PAID without `openAmount` sets that to 0. It must not contradict `openAmount`.'),
+    named(
+      OneOf(...BILL_STATUSES),
+      'The new state of the bill.',
+      `${VALUES} Assumed: PAID without \`openAmount\` sets that to 0. It must not contradict \`openAmount\`.`,
+    ),
   ),
   openAmount: Type.Optional(assumed(OpenAmount, 'What is still to pay. It sets the status.', OPEN_AMOUNT)),
-  dueDate: Type.Optional(assumed(CalendarDate, 'When the bill is due.')),
+  dueDate: Type.Optional(assumed(CalendarDate, 'When the bill is due.', DUE_DATE)),
 }
 
 /** PATCH /api/v1/bills/{uniqueReferenceIdentifier}: the interface documents its members (Other endpoints). */
@@ -182,9 +190,11 @@ export const BillParams = Type.Object({
 
 const DUE_DATE_RANGE = 'The service documents a filter by due-date range, but not its parameters.'
 
+const PAGES = 'The service documents that the list has pages, but not its parameters and members.'
+
 /** GET /api/v1/bills: the filters are documented, the names of the two bounds of the due date are not. */
 export const BillQuery = Type.Object({
-  ...pageParameters(assumed),
+  ...pageParameters(assumed, PAGES),
   status: Type.Optional(named(Type.Array(OneOf(...BILL_STATUSES)), 'Bills in any of these states.')),
   type: Type.Optional(named(OneOf(...BILL_TYPES), 'Bills of this type.')),
   cashflowType: Type.Optional(named(OneOf(...CASHFLOW_TYPES), 'Bills in this direction.')),
@@ -194,11 +204,17 @@ export const BillQuery = Type.Object({
 })
 export type BillQuery = Static<typeof BillQuery>
 
-export const BillList = ListOf('BillListEnvelope', Bill, assumed)
+export const BillList = ListOf('BillListEnvelope', Bill, assumed, PAGES)
 
 /** The body of an upload, which the multipart parser takes apart; for the OpenAPI document. */
 export const BillDocumentUpload = Type.Object(
-  { file: assumed(Type.String({ format: 'binary' }), 'A PDF, JPEG or PNG of at most 10 MiB.') },
+  {
+    file: assumed(
+      Type.String({ format: 'binary' }),
+      'A PDF, JPEG or PNG of at most 10 MiB.',
+      'The service documents the formats. The name of the part and the size are assumed.',
+    ),
+  },
   { title: 'BillDocumentUpload' },
 )
 

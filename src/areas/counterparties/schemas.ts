@@ -68,7 +68,13 @@ export const Counterparty = assumeConstraints(
     {
       counterpartyReference: named(Reference, 'The reference of the counterparty. It never changes.'),
       ...updates,
-      branchIdentifier: Type.Optional(documented(branchIdentifier(documented), "The bank's branch; read-only.")),
+      branchIdentifier: Type.Optional(
+        documented(
+          branchIdentifier(documented),
+          "The bank's branch.",
+          'The service documents it. That it is read-only is assumed.',
+        ),
+      ),
     },
     {
       title: 'Counterparty',
@@ -94,5 +100,8 @@ export const SeedCounterparty = titled(
 export type SeedCounterparty = Static<typeof SeedCounterparty>
 
 export const CounterpartyParams = Type.Object({
-  counterpartyReference: named(like(Reference, 'CP-ACME-EU-01'), 'The reference of the counterparty.'),
+  counterpartyReference: named(
+    like(Reference, 'CP-ACME-EU-01'),
+    'The reference of the counterparty. A slash is a path separator, also as `%2F`: 404.',
+  ),
 })

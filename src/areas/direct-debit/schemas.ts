@@ -39,7 +39,7 @@ const summary = {
   debtorName: documented(Type.String(), 'Full legal name of the debtor.'),
   debtorReference: Type.Optional(documented(DebtorReference, "The caller's internal reference for the debtor.")),
   collectionDate: documented(CalendarDate, 'The settlement date.'),
-  initiatedAt: documented(Moment, 'When the request was initiated. It never changes.'),
+  initiatedAt: documented(Moment, 'When the request was initiated.'),
   updatedAt: documented(Moment, 'When the request was last updated.'),
 }
 
@@ -117,16 +117,29 @@ export const NewCollection = assumeConstraints(
       currency: summary.currency,
       collectionDate: documented(
         CalendarDate,
-        'The settlement date. A day on which T2 is closed moves to the next open day. At least two open days ahead ' +
-          '(three after 16:00 Berlin), at most 365 days.',
-        'The form is documented. The calendar, the bounds and the moving of closed days are assumed.',
+        'The settlement date.',
+        'The form is documented. Assumed: a day on which T2 is closed moves to the next open day. The date is at least two ' +
+          'open days ahead (three after 16:00 Berlin) and at most 365 days.',
       ),
-      scheme: Type.Optional(summary.scheme),
-      debtorName: Type.Optional(named(Text(1, 140), "Full legal name of the debtor; by default the mandate's.")),
+      scheme: Type.Optional(
+        documented(
+          OneOf('SEPA'),
+          'The payment scheme.',
+          'The value is documented. That it may be left out is assumed.',
+        ),
+      ),
+      debtorName: Type.Optional(
+        named(
+          Text(1, 140),
+          'Full legal name of the debtor.',
+          'The service documents the member, but not its length. Assumed: by default that of the mandate.',
+        ),
+      ),
       debtorReference: Type.Optional(
         documented(
           DebtorReference,
-          "The caller's internal reference for the debtor; by default the mandate's. `SIM-…` steers the outcome.",
+          "The caller's internal reference for the debtor.",
+          'The form is documented. Assumed: by default that of the mandate; one such as `SIM-RETURNED-AM04` steers the outcome.',
         ),
       ),
     },
@@ -171,7 +184,8 @@ export const CollectionQuery = Type.Object({
   status: Type.Optional(
     documented(
       Type.Array(OneOf(...COLLECTION_STATUSES)),
-      'Collections in any of these states. Also as `status=A,B` and `status[]=A&status[]=B`.',
+      'Collections in any of these states.',
+      'The filter and its values are documented. Also `status=A,B` and `status[]=A&status[]=B` are assumed.',
     ),
   ),
   mandateReference: Type.Optional(documented(Reference, 'Collections under this mandate.')),

@@ -64,9 +64,16 @@ const given = {
   mandateReference: documented(MandateReference, "The caller's unique reference of the mandate."),
   type: documented(
     OneOf(...MANDATE_TYPES),
-    'A ONE_OFF mandate takes one collection; it is free again when that is CANCELLED.',
+    'Whether collections repeat, or there is one.',
+    'The values are documented. Assumed: a ONE_OFF mandate takes one collection, and is free when that is CANCELLED.',
   ),
-  frequency: Type.Optional(named(OneOf(...FREQUENCIES), 'How often collections are planned; only with RECURRING.')),
+  frequency: Type.Optional(
+    named(
+      OneOf(...FREQUENCIES),
+      'How often collections are planned.',
+      'The service documents an optional member, but not its values. Assumed: only with RECURRING.',
+    ),
+  ),
   creditor: named(Creditor, 'The party that collects.'),
   debtor: assumed(Debtor, 'The party that pays.'),
 }
@@ -112,8 +119,9 @@ export const Mandate = assumeConstraints(
       ...defaulted,
       status: named(
         OneOf(...MANDATE_STATUSES),
-        'ACTIVE on creation, or PENDING by a setting of the control plane. CANCELLED, EXPIRED and FAILED are final.',
-        'The service documents active mandates and CANCELLED; the other values are assumed.',
+        'The state of the mandate.',
+        'The service documents active mandates and CANCELLED; the other values are assumed. Assumed, too: a new mandate is ' +
+          'ACTIVE, or PENDING by a setting of the control plane. CANCELLED, EXPIRED and FAILED are final.',
       ),
       createdAt: assumed(Moment, 'When the mandate was created.'),
       updatedAt: assumed(Moment, 'When the mandate last changed its state.'),

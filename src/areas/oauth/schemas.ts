@@ -72,8 +72,8 @@ export type ServerMetadata = Static<typeof ServerMetadata>
 export const TokenError = Type.Object(
   {
     ...ErrorBody.properties,
-    error: assumed(Type.String(), 'The error code of RFC 6749 §5.2, such as `invalid_client`.'),
-    error_description: assumed(Type.String(), 'The message again, as RFC 6749 §5.2 names it.'),
+    error: Type.Optional(assumed(Type.String(), 'The error code of RFC 6749 §5.2, such as `invalid_client`.')),
+    error_description: Type.Optional(assumed(Type.String(), 'The message again, as RFC 6749 §5.2 names it.')),
   },
   { title: 'TokenErrorEnvelope' },
 )

@@ -6,6 +6,7 @@ import {
   assumeConstraints,
   assumed,
   branchIdentifier,
+  byDefault,
   Duration,
   documented,
   like,
@@ -47,10 +48,16 @@ const Origin = Type.String({
 
 const given = {
   amount: assumed(Amount, 'The amount to pay out, below the limit of the payout method.'),
-  currency: documented(OneOf('EUR', 'USD', 'GBP'), 'Must belong to the region: EU EUR, US USD, UK GBP.'),
+  currency: documented(
+    OneOf('EUR', 'USD', 'GBP'),
+    'The currency of the payout.',
+    'The values are documented. Assumed: each belongs to a region. EU has EUR, US has USD, UK has GBP.',
+  ),
   payoutMethod: documented(
     OneOf(...PAYOUT_METHODS),
-    'Must belong to the region: EU has SEPA-CT and SEPA-INSTANT, US has US-ACH, UK has UK-BACS and UK-FAST.',
+    'The way in which the recipient is paid.',
+    'The values are documented. Assumed: each belongs to a region. EU has SEPA-CT and SEPA-INSTANT, US has US-ACH, ' +
+      'UK has UK-BACS and UK-FAST.',
   ),
   counterpartyReference: Type.Optional(assumed(Reference, 'The counterparty to pay.')),
   accountHolderName: Type.Optional(named(AccountHolderName, 'The holder of the account to pay to.')),
@@ -84,7 +91,7 @@ export const NewPayoutLink = assumeConstraints(
   Type.Object(
     {
       ...given,
-      uiMode: Type.Optional(documented(UiMode, `${UI_MODE} By default hosted.`)),
+      uiMode: Type.Optional(documented(byDefault(UiMode, 'hosted'), UI_MODE)),
       expiryPeriod: Type.Optional(documented(like(ExpiryPeriod, 'P7D'), EXPIRY_PERIOD, EXPIRY_PERIOD_NOTE)),
     },
     { title: 'PayoutLinkCreateRequest', examples: [example] },
@@ -130,7 +137,13 @@ export const PayoutLink = assumeConstraints(
 )
 
 export const CancelPayoutLink = Type.Object(
-  { cancellationComment: documented(CancellationComment, 'Why the link is cancelled. It is stored.') },
+  {
+    cancellationComment: documented(
+      CancellationComment,
+      'Why the link is cancelled. It stores the value that the sender gives when the counterparty rejects the link for the ' +
+        'payout.',
+    ),
+  },
   { title: 'PayoutLinkCancelRequest', examples: [{ cancellationComment: 'The recipient asked for a bank transfer.' }] },
 )
 export type CancelPayoutLink = Static<typeof CancelPayoutLink>
@@ -164,7 +177,12 @@ export const PayoutLinkRecord = titled(
   'PayoutLinkRecord',
   Type.Object({
     ...PayoutLink.properties,
-    cancellationComment: Type.Optional(documented(CancellationComment, 'Why the link was cancelled.')),
+    cancellationComment: Type.Optional(
+      documented(
+        CancellationComment,
+        'Why the link was cancelled: the value that the sender gave, for instance after the counterparty rejected the link.',
+      ),
+    ),
     claimedAt: Type.Optional(assumed(Moment, 'When the link was claimed.')),
     claim: Type.Optional(assumed(Claim, 'What the recipient filled in.')),
     decline: Type.Optional(assumed(Decline, 'What the recipient said.')),
