@@ -20,6 +20,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
 const PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -30,29 +31,25 @@ const PAGE = `<!doctype html>
   </head>
   <body>
     <div id="reference"></div>
-    <noscript>The reference needs JavaScript. The documents are <a href="/openapi.json">/openapi.json</a> and
-    <a href="/_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
-    <script src="/docs/scalar.js"></script>
-    <script type="module" src="/docs/page.js"></script>
+    <noscript>The reference needs JavaScript. The documents are <a href="openapi.json">/openapi.json</a> and
+    <a href="_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
+    <script src="docs/scalar.js"></script>
+    <script type="module" src="docs/page.js"></script>
   </body>
 </html>
 `
 
 /** Shows both documents, with a token of the demo client, so that calls work at once. */
-const SCRIPT = `const token = await fetch('/api/v1/oauth/token', {
+const SCRIPT = `const base = new URL('..', import.meta.url).href.replace(/\\/$/, '')
+const token = await fetch(base + '/api/v1/oauth/token', {
   method: 'POST',
   body: new URLSearchParams({
     client_id: 'sandbox-client', client_secret: 'sandbox-secret', grant_type: 'client_credentials',
   }),
 }).then(response => response.json()).then(body => body.access_token, () => '')
 
-Scalar.createApiReference('#reference', {
-  sources: [
-    { title: 'Payments service', slug: 'payments-service', url: '/docs/payments-service.json', default: true },
-    { title: 'Control plane', slug: 'control-plane', url: '/docs/control-plane.json' },
-  ],
-  servers: [{ url: location.origin, description: 'This sandbox' }],
-  authentication: { preferredSecurityScheme: 'bearerAuth', securitySchemes: { bearerAuth: { token } } },
+const shared = {
+  servers: [{ url: base, description: 'This sandbox' }],
   // No request leaves the machine.
   withDefaultFonts: false,
   telemetry: false,
@@ -60,7 +57,24 @@ Scalar.createApiReference('#reference', {
   mcp: { disabled: true },
   showDeveloperTools: 'never',
   hideClientButton: true,
-})
+}
+Scalar.createApiReference('#reference', [
+  {
+    ...shared,
+    title: 'Payments service',
+    slug: 'payments-service',
+    url: base + '/docs/payments-service.json',
+    default: true,
+    authentication: { preferredSecurityScheme: 'bearerAuth', securitySchemes: { bearerAuth: { token } } },
+  },
+  {
+    ...shared,
+    title: 'Control plane',
+    slug: 'control-plane',
+    url: base + '/docs/control-plane.json',
+    authentication: { preferredSecurityScheme: 'adminToken', securitySchemes: { adminToken: { token: '' } } },
+  },
+])
 `
 
 /**

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import type { BuildOptions } from '../helper.js'
 import { build } from '../helper.js'
 import { needsChromium, openBrowser } from './chromium.js'
 
@@ -10,8 +11,11 @@ const TIMEOUT = 120_000
 type Test = Parameters<typeof build>[0]
 
 /** A page of a browser that reaches this server only, with what it requested and complained of. */
-async function openDocs(t: Test): Promise<{ page: Page; origin: string; requested: string[]; complaints: string[] }> {
-  const app = build(t)
+async function openDocs(
+  t: Test,
+  options: BuildOptions = {},
+): Promise<{ page: Page; origin: string; requested: string[]; complaints: string[] }> {
+  const app = build(t, options)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
   const browser = await openBrowser(t)
@@ -77,3 +81,50 @@ t.test('README, Documented and assumed: a request that is sent from /docs is ans
   t.match(await response.json(), { data: [{ mandateReference: /^MND-ACME-/ }] })
   t.same(inside(requested, origin), [])
 })
+
+/**
+ * Opens an operation, presses Send, and returns the request and its answer.
+ * @param token is typed as the access token of the document
+ */
+async function send(page: Page, origin: string, operation: string, path: string, token?: string) {
+  // Another fragment of the same address would show the document that is open.
+  await page.goto('about:blank')
+  await page.goto(`${origin}/docs#${operation}`)
+  const section = page.locator(`[id="${operation}"]`)
+  await section.getByRole('button', { name: 'Test Request' }).first().click()
+  if (token !== undefined) await page.getByPlaceholder('Token').last().fill(token)
+  const answered = page.waitForResponse(response => new URL(response.url()).pathname === path)
+  await page.getByRole('button', { name: 'Send' }).first().click()
+  const response = await answered
+  return { status: response.status(), url: response.url(), authorization: response.request().headers().authorization }
+}
+
+const CLOCK = 'control-plane/tag/clock/GET/_sandbox/clock'
+
+t.test('README, Documented and assumed: a call of the control plane is answered from /docs', needsChromium, async t => {
+  const { page, origin, complaints } = await openDocs(t)
+  const { status, url } = await send(page, origin, CLOCK, '/_sandbox/clock')
+  t.same([status, url], [200, `${origin}/_sandbox/clock`])
+  t.same(complaints, [])
+})
+
+t.test('README, SANDBOX_ADMIN_TOKEN: calls of /docs carry the token that one types', needsChromium, async t => {
+  const { page, origin } = await openDocs(t, { adminToken: 'top-secret' })
+  t.equal((await send(page, origin, CLOCK, '/_sandbox/clock')).status, 401, 'without it')
+  const { status, url, authorization } = await send(page, origin, CLOCK, '/_sandbox/clock', 'top-secret')
+  t.same([status, url, authorization], [200, `${origin}/_sandbox/clock`, 'Bearer top-secret'])
+  const mandates = 'payments-service/tag/mandates/GET/api/v1/mandates'
+  t.equal((await send(page, origin, mandates, '/api/v1/mandates')).status, 200, 'and those of the service their own')
+})
+
+t.test(
+  'README, Documented and assumed: the example of a state is for another client than the demo',
+  needsChromium,
+  async t => {
+    const { page, origin } = await openDocs(t)
+    const operation = 'control-plane/tag/state/PUT/_sandbox/state'
+    const { status, url } = await send(page, origin, operation, '/_sandbox/state')
+    t.match(url, /\/_sandbox\/state\?client=app-\d+$/)
+    t.equal(status, 404, 'the example of another call registers it')
+  },
+)
