@@ -9,6 +9,7 @@ const texts = new Map(
     decisions: 'docs/decisions.md',
     'control plane': 'docs/control-plane.md',
     persistence: 'docs/persistence.md',
+    deploy: 'docs/deploy.md',
     README: 'README.md',
     CONTRIBUTING: 'CONTRIBUTING.md',
     ARCHITECTURE: 'ARCHITECTURE.md',
