@@ -738,9 +738,10 @@ async function embedded(t: Test, site: Site, browser: Browser) {
       const own = await link()
       await page.evaluate(url => {
         const messages: unknown[] = []
-        Object.assign(window, { messages })
-        window.addEventListener('message', ({ data }) => messages.push(data))
-        Object.assign(window, { opened: window.open(url) })
+        const opened = window.open(url)
+        Object.assign(window, { messages, opened })
+        // The frame of this page says why it is refused.
+        window.addEventListener('message', ({ data, source }) => source === opened && messages.push(data))
       }, at(own))
       await heading(await popup, 'This payout belongs to another website').waitFor()
       await page.evaluate(() => {
