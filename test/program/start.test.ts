@@ -98,8 +98,8 @@ t.test('README, Settings: the address in the ready line is the page /docs', asyn
 t.test('README, SANDBOX_FIXTURE: the first records of the demo client', async t => {
   const folder = t.testdir({ 'story.json': '{"bills": []}' })
   for (const [settings, mandates] of [
-    [{}, 12],
-    [{ SANDBOX_FIXTURE: 'demo' }, 12],
+    [{}, 17],
+    [{ SANDBOX_FIXTURE: 'demo' }, 17],
     [{ SANDBOX_FIXTURE: 'empty' }, 0],
     [{ SANDBOX_FIXTURE: 'story', SANDBOX_FIXTURES: folder }, 0],
   ] as const) {
