@@ -83,9 +83,9 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   })
   const turns: Turns =
     database === undefined
-      ? createMemoryTurns({ registry, now, changed: waiters.wake })
+      ? createMemoryTurns({ registry, now, elapsed: timers.elapsed, changed: waiters.wake })
       : createStoredTurns({
-          ...{ database, registry, logger: app.log, maxTenants, now },
+          ...{ database, registry, logger: app.log, maxTenants, now, elapsed: timers.elapsed },
           isInUse: waiters.has,
           changed: waiters.wake,
           changedElsewhere: recorder.onChangedElsewhere,

@@ -3,6 +3,7 @@ import type { TArray, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import type { Entry, StoredRecord } from '../core/records/repository.js'
+import type { Slices } from '../core/slices.js'
 import type { StoreContext } from '../core/tenant-context.js'
 import { assumed } from '../http/schemas.js'
 import { accountRoutes } from './accounts/routes.js'
@@ -55,14 +56,14 @@ export interface Store {
    * @param path path of the list in the request, for errors
    * @param staged the results of the stores that come before, by name
    */
-  stage(seeds: readonly unknown[], path: string, staged: object): { commit(): void }
+  stage(seeds: readonly unknown[], path: string, staged: object): { commit(): Slices }
   /** Returns all records for the state document, in the order of creation. */
   snapshot(): readonly unknown[]
   /**
    * Stores the records of a state document. The store is empty.
    * @param path path of the list in the state document, for errors
    */
-  restore(snapshots: readonly unknown[], path: string): void
+  restore(snapshots: readonly unknown[], path: string): Slices
   /** Returns the entries of all records, in the order of creation. */
   entries(): readonly Entry<unknown>[]
   /** Returns an entry as a database keeps it. */

@@ -225,13 +225,15 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         const isFixture = fixture !== undefined && records === undefined
         return isFixture ? { records: registry.fixtureRecords(fixture, clock.now()) } : body
       },
-      handle: ({ registry, tenant, body: { fixture, records } }) => {
+      *handle({ registry, tenant, body: { fixture, records } }) {
         if (fixture !== undefined && records !== undefined)
           throw errors.malformed(null, 'Give one of fixture and records.')
         const target = tenant()
         const before = target.counts()
-        if (fixture !== undefined) target.seed(registry.fixtureRecords(fixture, target.clock.now()))
-        else target.seed(records as SeedRecords)
+        const { clock } = target
+        yield* target.seeding(
+          fixture === undefined ? (records as SeedRecords) : registry.fixtureRecords(fixture, clock.now()),
+        )
         const counts = target.counts()
         return { added: difference(counts, before), counts }
       },
@@ -266,7 +268,9 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       querystring,
       body: schemas.TenantSnapshot,
       response: schemas.ResetResult,
-      handle: ({ registry, client, realNow, body }) => describe(registry.replace(client, body, realNow)),
+      *handle({ registry, client, realNow, body }) {
+        return describe(yield* registry.replace(client, body, realNow))
+      },
     }),
     route({
       method: 'POST',
@@ -283,8 +287,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       body: schemas.ForkRequest,
       status: 201,
       response: schemas.ForkResult,
-      handle({ registry, client, realNow, body }) {
-        const { clientId } = registry.fork(client, body, realNow)
+      *handle({ registry, client, realNow, body }) {
+        const { clientId } = yield* registry.fork(client, body, realNow)
         return { clientId }
       },
     }),

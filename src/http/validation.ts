@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { ErrorObject, Format, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
@@ -9,10 +8,13 @@ import { ApiError, errors, quote, shorten } from '../core/errors.js'
 import { isBic, isCountryCode, isCreditorIdentifier, isIban, isSepaIban } from '../core/rules/identifiers.js'
 import { centsAtMost, isDecimal } from '../core/rules/money.js'
 import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
+import type { Slices } from '../core/slices.js'
 import { parseDuration } from '../core/time/duration.js'
 import { isCalendarDate, parseInstant } from '../core/time/time.js'
 import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
+import { isLarge, isObject, parseJson, parseLargeJson, wasLarge } from './json-body.js'
+import { inSlices } from './slices.js'
 import { isDecodable, originForm } from './url.js'
 
 declare module 'fastify' {
@@ -61,14 +63,21 @@ function validatorOf(schema: TSchema): ValidateFunction {
 
 /**
  * Validates a value. Throws MISSING_FIELD, or for a broken constraint the code of the schema, else the given one.
+ * @param place the path of the value in its document, for errors
  */
-export function check(schema: TSchema, value: unknown, code: ErrorCode): void {
+export function check(schema: TSchema, value: unknown, code: ErrorCode, place: Place = []): void {
   const validator = validatorOf(schema)
-  if (!validator(value)) throw toApiError(validator.errors as ErrorObject[], schema, code)
+  if (!validator(value)) throw toApiError(validator.errors as ErrorObject[], schema, code, place)
 }
 
 /** Whether a value is valid. */
 export const isValid = (schema: TSchema, value: unknown): boolean => validatorOf(schema)(value) === true
+
+/** The path of a value in a body. */
+type Place = readonly (string | number)[]
+
+/** The large bodies that are checked already. */
+const checked = new WeakSet<object>()
 
 /**
  * Fastify's validator compiler. Query strings are text, so they are parsed by their schema; bodies are never coerced.
@@ -107,7 +116,7 @@ const parsers = {
   body(schema: TObject, given: unknown): unknown {
     // Fastify passes null where there is no body.
     const body = given ?? {}
-    check(schema, body, 'INVALID_FIELD')
+    if (!checked.has(body)) check(schema, body, 'INVALID_FIELD')
     return body
   },
 }
@@ -116,7 +125,9 @@ const parsers = {
 export const validation = fp((app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
+    if (isLarge(body)) return inSlices(parseLargeJson(body, request.sandbox.route.bodyLimit))
     parsed(null, parseJson(request, body))
+    return undefined
   })
 
   app.addHook('onRequest', ({ headers }, _reply, next) => {
@@ -130,16 +141,28 @@ export const validation = fp((app, _options, done) => {
     if (!isDecodable(originForm(request.originalUrl))) {
       throw errors.malformed(null, 'The request target has bad percent-encoding.')
     }
-    removeUnknown(request)
+    const { querystring, body } = (request.sandbox.route.schema ?? {}) as { querystring?: TObject; body?: TObject }
+    findUnknownParameters(request, querystring)
+    if (body === undefined || !isObject(request.body)) {
+      next()
+      return
+    }
+    if (wasLarge(request.body)) {
+      void inSlices(checkLarge(request, body)).then(() => next(), next)
+      return
+    }
+    if (request.sandbox.route.config.consumes === FORM) {
+      request.sandbox.form = request.body as Record<string, string>
+    }
+    request.body = namedOnly(body, request.body, reportUnknown(request))
     next()
   })
   done()
 })
 
-/** Removes the members that the schema of a body does not name. Hints at them and at such parameters, or refuses them. */
-function removeUnknown(request: FastifyRequest): void {
-  const { schema, config } = request.sandbox.route
-  const { querystring, body } = (schema ?? {}) as { querystring?: TObject; body?: TObject }
+/** Hints at the parameters that the schema does not name, or refuses them. */
+function findUnknownParameters(request: FastifyRequest, querystring: TObject | undefined): void {
+  const { config } = request.sandbox.route
   const parameters = querystring?.properties ?? {}
   for (const name of Object.keys(request.query as object)) {
     if (Object.hasOwn(parameters, baseName(name, parameters))) continue
@@ -149,14 +172,40 @@ function removeUnknown(request: FastifyRequest): void {
     }
     hintIgnored(request, 'parameter', name)
   }
-  if (body === undefined || !isObject(request.body)) return
-  if (config.consumes === FORM) request.sandbox.form = request.body as Record<string, string>
-  request.body = namedOnly(body, request.body, (name, known) => {
-    if (config.isStrict) {
-      throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
+}
+
+/** Returns a function that hints at a member of the body that the schema does not name, or refuses it. */
+const reportUnknown = (request: FastifyRequest) => (name: string, known: readonly string[]) => {
+  if (request.sandbox.route.config.isStrict) {
+    throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
+  }
+  hintIgnored(request, 'member', name)
+}
+
+/** Removes unknown members of a large body, and validates it: first without its long lists, then item by item. */
+function* checkLarge(request: FastifyRequest, schema: TObject): Slices {
+  const { properties } = schema
+  const body = request.body as Record<string, unknown>
+  const report = reportUnknown(request)
+  const isLong = (name: string, list: unknown): list is unknown[] =>
+    Array.isArray(list) && properties[name]?.items !== undefined && properties[name]?.maxItems === undefined
+  const short = Object.entries(body).map(([name, member]) => [name, isLong(name, member) ? [] : member])
+  const named = namedOnly(schema, Object.fromEntries(short), report) as Record<string, unknown>
+  check(schema, named, 'INVALID_FIELD')
+  for (const [name, list] of Object.entries(body)) {
+    if (!isLong(name, list)) continue
+    const items: unknown[] = []
+    const itemSchema = properties[name]?.items
+    for (const [at, item] of list.entries()) {
+      const place = [name, at]
+      items.push(namedOnly(itemSchema, item, report, place))
+      check(itemSchema, items[at], 'INVALID_FIELD', place)
+      yield
     }
-    hintIgnored(request, 'member', name)
-  })
+    named[name] = items
+  }
+  checked.add(named)
+  request.body = named
 }
 
 // ---------------------------------------------------------------------------------------------------------- query
@@ -192,93 +241,6 @@ function parseParameter(name: string, value: string | string[], { type }: TSchem
 
 // ----------------------------------------------------------------------------------------------------------- body
 
-/** Parses JSON (RFC 8259) in UTF-8 without members that could poison a prototype. Undefined: there is no body. */
-function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined
-  if (!isUtf8(bytes)) throw errors.malformed(null, 'The body is not UTF-8.')
-  const text = bytes.toString()
-  request.sandbox.bodyText = text
-  if (bytes.length > USUAL_BYTES) assertParseable(bytes, request.sandbox.route.bodyLimit)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw errors.malformed(null, 'The body is not JSON.')
-  }
-  if (!isObject(value) || Array.isArray(value)) throw errors.invalid(null, 'The body must be a JSON object.')
-  // Only these escapes and names can be hostile.
-  if (/__proto__|constructor|\\u/.test(text)) assertHarmless(value)
-  return value
-}
-
-/** Up to this size, a body needs no other bound. Only a state document can be larger. */
-const USUAL_BYTES = 1024 * 1024
-/** The maximum nesting of a larger body. A state document has 7 levels. */
-const MOST_NESTING = 100
-/** The minimum average size of the values of a larger body. Smaller values need much memory for few bytes. */
-const LEAST_BYTES_PER_VALUE = 16
-
-const [QUOTE, COMMA, OPEN_ARRAY, BACKSLASH, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
-
-/**
- * Bounds the nesting and the number of values of a JSON text before it is parsed.
- * @throws MALFORMED_REQUEST, PAYLOAD_TOO_LARGE
- */
-function assertParseable(json: Buffer, limit: number): void {
-  const mostValues = limit / LEAST_BYTES_PER_VALUE
-  let [nesting, values, isText] = [0, 0, false]
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]
-    if (byte === QUOTE) isText = !isText
-    else if (isText) at += byte === BACKSLASH ? 1 : 0
-    else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) nesting--
-    else if (byte === COMMA) values++
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      values++
-      if (++nesting > MOST_NESTING) throw errors.malformed(null, `The body is nested deeper than ${MOST_NESTING}.`)
-    }
-    if (values > mostValues) throw errors.payloadTooLarge(null, `${mostValues} values`)
-  }
-}
-
-/** A value inside a body, with its place. */
-interface Located {
-  readonly value: object
-  readonly name: string
-  readonly parent: Located | undefined
-}
-
-/** Refuses `__proto__` and `constructor.prototype` members, and text that is not Unicode. */
-function assertHarmless(root: object): void {
-  const pending: Located[] = [{ value: root, name: '', parent: undefined }]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value: parent } = next
-    for (const name in parent) {
-      const value = (parent as Record<string, unknown>)[name]
-      if (name === '__proto__' || (name === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'))) {
-        throw errors.malformed(name, `The body must not have a member ${name}.`)
-      }
-      if (!name.isWellFormed()) {
-        throw errors.invalid(null, 'The name of a member is not valid Unicode: it has a lone surrogate.')
-      }
-      if (typeof value === 'string' && !value.isWellFormed()) {
-        const path = pathTo(next, name)
-        throw errors.invalid(path, `${shorten(path)} is not valid Unicode: it has a lone surrogate.`)
-      }
-      if (isObject(value)) pending.push({ value, name, parent: next })
-    }
-  }
-}
-
-/** Returns the path of a member, as in `debtor.name`. */
-function pathTo(owner: Located, name: string): string {
-  const names = [name]
-  for (let at: Located = owner; at.parent !== undefined; at = at.parent) names.push(at.name)
-  return names.reverse().join('.')
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object'
-
 /** A schema without properties takes members of any name. */
 const propertiesOf = (schema: TSchema): TObject['properties'] | undefined => schema.properties
 
@@ -305,11 +267,12 @@ function namedOnly(
 
 // --------------------------------------------------------------------------------------------------------- errors
 
-function toApiError(failures: readonly ErrorObject[], root: TSchema, code: ErrorCode): ApiError {
+function toApiError(failures: readonly ErrorObject[], root: TSchema, code: ErrorCode, place: Place): ApiError {
   const failure = failures.at(-1) as ErrorObject
   const { keyword, params, data } = failure
   const schema = failure.parentSchema as TSchema
-  const path = failure.instancePath.split('/').slice(1).map(unescapePointer)
+  const own = failure.instancePath.split('/').slice(1).map(unescapePointer)
+  const path = [...place, ...own]
 
   if (keyword === 'anyOf') {
     const alternatives = (failure.schema as { required: string[] }[]).flatMap(({ required }) => required)
@@ -318,12 +281,12 @@ function toApiError(failures: readonly ErrorObject[], root: TSchema, code: Error
   if (keyword === 'required') return errors.missing([...path, params.missingProperty].join('.'))
   // A query parameter is named as a whole, however its value was split.
   const field = code === 'INVALID_QUERY_PARAMETER' ? (path[0] as string) : path.join('.')
-  if (data === '' && code === 'INVALID_FIELD' && isRequired(root, path)) {
+  if (data === '' && code === 'INVALID_FIELD' && isRequired(root, own)) {
     return errors.missing(field, `${field} is required and must not be empty.`)
   }
   const expected = schema['x-expected'] ?? `of type ${schema.type}`
-  const own = keyword === 'type' ? undefined : (schema['x-error-code'] as ErrorCode | undefined)
-  return new ApiError(own ?? code, field, `${field} must be ${expected}, not ${quote(data)}.`)
+  const ownCode = keyword === 'type' ? undefined : (schema['x-error-code'] as ErrorCode | undefined)
+  return new ApiError(ownCode ?? code, field, `${field} must be ${expected}, not ${quote(data)}.`)
 }
 
 /** JSON Pointer, RFC 6901 §4. */

@@ -2,6 +2,8 @@ import { ownerOf } from '../areas/oauth/tokens.js'
 import { digestOf, isSame } from '../core/digests.js'
 import { errors } from '../core/errors.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../core/rules/origins.js'
+import type { Slices } from '../core/slices.js'
+import { atOnce } from '../core/slices.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import type { Fixtures } from './fixtures.js'
@@ -130,12 +132,12 @@ export interface TenantRegistry {
    */
   remove(clientId: string, realNow: number): boolean
   /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
-  replace(clientId: string, snapshot: TenantSnapshot, realNow: number): Tenant
+  replace(clientId: string, snapshot: TenantSnapshot, realNow: number): Slices<Tenant>
   /**
    * Registers another tenant that starts as an exact copy; without a secret it has the same.
    * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
    */
-  fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Tenant
+  fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Slices<Tenant>
   /** Adds a tenant from a recording. A listed client keeps the secret of the list. */
   adopt(identity: Identity, snapshot: TenantSnapshot, realNow: number): Tenant
   /** Creates the tenant of a client from a database, without its records. A listed client keeps the secret of the list. */
@@ -234,16 +236,20 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     return candidates.find(({ tenant }) => tenant === undefined || isEmpty(tenant)) ?? candidates[0]
   }
 
+  /** Returns the client that makes room for another; undefined: there is room. Throws SERVICE_UNAVAILABLE. */
+  function idleFor(origin: Registration | undefined): Registration | undefined {
+    if (configured.size + registered.size < maxTenants) return undefined
+    const idle = leastNeeded(origin)
+    if (idle !== undefined) return idle
+    throw errors.unavailable(`There is room for ${maxTenants} tenants, and none can be dropped.`)
+  }
+
   /**
    * Registers a client after its tenant is created: one that cannot be created takes no other's place.
    * @param origin the client that it is a fork of, which does not make room for it
    */
   function register(client: Registration, create: () => void, origin?: Registration) {
-    const isFull = configured.size + registered.size >= maxTenants
-    const idle = isFull ? leastNeeded(origin) : undefined
-    if (isFull && idle === undefined) {
-      throw errors.unavailable(`There is room for ${maxTenants} tenants, and none can be dropped.`)
-    }
+    const idle = idleFor(origin)
     create()
     if (idle !== undefined) {
       drop(idle)
@@ -271,14 +277,14 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
   ): Tenant {
     for (const listener of listeners) listener.onCreated(tenant, { reason, identity: identity(client), snapshot })
     // The start of a tenant is no change of it.
-    tenant.changes.take()
+    tenant.changes.clear()
     client.tenant = tenant
     return tenant
   }
 
   /** Returns a new tenant, after the work that is due at once. */
-  function begin(tenant: Tenant, realNow: number): Tenant {
-    tenant.clock.sync(realNow)
+  function* begin(tenant: Tenant, realNow: number): Slices<Tenant> {
+    yield* tenant.clock.syncing(realNow)
     return tenant
   }
 
@@ -300,7 +306,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
   }
 
   const open = (client: Registration, realNow: number): Tenant =>
-    client.tenant ?? begin(startFromFixture(client, 'fixture', realNow), realNow)
+    client.tenant ?? atOnce(begin(startFromFixture(client, 'fixture', realNow), realNow))
 
   function fixtureRecords(name: string, now: Instant): SeedRecords {
     const fixture = fixtures.get(name)
@@ -315,7 +321,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     const client = mustUse(clientId)
     client.resets++
     try {
-      return begin(startFromFixture(client, 'reset', realNow), realNow)
+      return atOnce(begin(startFromFixture(client, 'reset', realNow), realNow))
     } catch (error) {
       client.resets--
       throw error
@@ -401,31 +407,33 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       drop(client)
       return true
     },
-    replace(clientId, snapshot, realNow) {
+    *replace(clientId, snapshot, realNow) {
       const client = mustUse(clientId)
+      const replacement = yield* restored(client, snapshot, realNow)
+      // It may have made room for another meanwhile.
+      if (find(clientId) !== client) throw errors.clientNotFound(clientId)
       const generation = client.tenant?.tokens.generation() ?? 0
-      const tenant = install(client, 'state', restored(client, snapshot, realNow))
+      const tenant = install(client, 'state', replacement)
       client.tokenGenerationOffset = Math.max(client.tokenGenerationOffset, generation - snapshot.tokens.generation)
-      return begin(tenant, realNow)
+      return yield* begin(tenant, realNow)
     },
-    fork(clientId, to, realNow) {
+    *fork(clientId, to, realNow) {
       const origin = mustUse(clientId)
       const tenant = open(origin, realNow)
       if (find(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
+      idleFor(origin)
       const { fixture, scope, allowedOrigins, secretDigest } = origin
       const client = registration({ clientId: to.clientId, fixture, scope, allowedOrigins })
       client.secretDigest = to.clientSecret === undefined ? secretDigest : digestOf(to.clientSecret)
-      const copy = () => {
-        const fork = loadTenant({ seed, client: factsOf(client), publicUrl }, tenant.meta(), realNow)
-        fork.load({ meta: tenant.meta(), records: tenant.records(), events: tenant.events.after(0) }, realNow)
-        begin(install(client, 'fork', fork), realNow)
-      }
-      register(client, copy, origin)
-      return client.tenant as Tenant
+      const meta = tenant.meta()
+      const fork = loadTenant({ seed, client: factsOf(client), publicUrl }, meta, realNow)
+      yield* fork.load({ meta, records: tenant.records(), events: tenant.events.after(0) }, realNow)
+      register(client, () => install(client, 'fork', fork), origin)
+      return yield* begin(fork, realNow)
     },
     adopt(identity, snapshot, realNow) {
       const client = known(identity)
-      const create = () => install(client, 'restored', restored(client, snapshot, realNow))
+      const create = () => install(client, 'restored', atOnce(restored(client, snapshot, realNow)))
       if (configured.has(client.clientId)) create()
       else register(client, create)
       return client.tenant as Tenant

@@ -9,6 +9,8 @@ import { createChangeLog } from '../core/records/changes.js'
 import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
 import type { StoredRecord } from '../core/records/repository.js'
+import type { Slices } from '../core/slices.js'
+import { atOnce, isSlices } from '../core/slices.js'
 import type { TenantContext } from '../core/tenant-context.js'
 import type { ClockStart, ClockState } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
@@ -53,16 +55,21 @@ export interface Tenant extends TenantContext, Stores {
   counts(): Counts
   /** Returns all state beside records and events. It shares nothing that changes. */
   meta(): TenantMeta
-  /** Does an operation, or nothing: what it has changed is undone if it throws. */
+  /** Does an operation, which may be in slices, or nothing: what it has changed is undone if it throws. */
   attempt<T>(operation: () => T): T
-  /** Returns the records that have changed since the last call, as a database keeps them. */
-  takeChanges(): TenantRecord[]
-  /** Returns all records, as a database keeps them. */
-  records(): TenantRecord[]
+  /**
+   * Returns the records that have changed since the last call, as a database keeps them. The tenant must not change while
+   * they are read.
+   */
+  takeChanges(): Iterable<TenantRecord>
+  /** Returns all records, likewise. */
+  records(): Iterable<TenantRecord>
   /** Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events. */
-  load(content: TenantContent, realNow: number): void
+  load(content: TenantContent, realNow: number): Slices
   /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
   seed(records: SeedRecords): void
+  /** Does the same in slices. */
+  seeding(records: SeedRecords): Slices
   /** Returns the whole tenant as one document. It shares its records with the tenant: serialise or copy it at once. */
   snapshot(): TenantSnapshot
 }
@@ -87,7 +94,7 @@ export interface TenantRecord extends StoredRecord {
 /** The state of a tenant, or what has changed in it. Loading it checks no rule, so that no later release changes it. */
 export interface TenantContent {
   readonly meta: TenantMeta
-  readonly records: readonly TenantRecord[]
+  readonly records: Iterable<TenantRecord>
   readonly events: readonly Event[]
 }
 
@@ -196,16 +203,36 @@ export function createTenant(
     const before = meta()
     const changed = changes.length()
     const last = events.last()
-    try {
-      return operation()
-    } catch (error) {
+
+    function* undo(): Slices {
       // The clock first: plans are not in its past.
       restoreMeta(before)
-      changes.undoTo(changed)
+      yield* changes.undoTo(changed)
       events.truncate(last)
+    }
+
+    function* watched<R>(work: Slices<R>): Slices<R> {
+      try {
+        return yield* work
+      } catch (error) {
+        yield* undo()
+        throw error
+      }
+    }
+
+    try {
+      const result = operation()
+      return isSlices(result) ? (watched(result) as T) : result
+    } catch (error) {
+      atOnce(undo())
       throw error
     }
   }
+
+  const seeding = (records: SeedRecords): Slices =>
+    attempt(function* () {
+      for (const { commit } of stage(records)) yield* commit()
+    })
 
   return {
     ...context,
@@ -220,22 +247,20 @@ export function createTenant(
     counts: () => byArea(name => storeOf(name).size()),
     meta,
     attempt,
-    takeChanges: () => changes.take().map(({ kind, entry }) => toRecord(kind as AreaName, entry)),
-    records: () =>
-      areaNames.flatMap(kind =>
-        storeOf(kind)
-          .entries()
-          .map(entry => toRecord(kind, entry)),
-      ),
-    load(content, realNow) {
+    takeChanges: () => toRecords(changes.take()),
+    *records() {
+      for (const kind of areaNames) for (const entry of storeOf(kind).entries()) yield toRecord(kind, entry)
+    },
+    *load(content, realNow) {
       restoreMeta(content.meta, realNow)
-      for (const record of content.records) storeOf(record.kind).load(record)
+      for (const record of content.records) {
+        storeOf(record.kind).load(record)
+        yield
+      }
       events.load(content.events)
     },
-    seed: records =>
-      attempt(() => {
-        for (const { commit } of stage(records)) commit()
-      }),
+    seed: records => atOnce(seeding(records)),
+    seeding,
     snapshot: () => ({
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,
@@ -253,13 +278,17 @@ export function createTenant(
     }),
   }
 
+  function* toRecords(entries: ReturnType<typeof changes.take>): Iterable<TenantRecord> {
+    for (const { kind, entry } of entries) yield toRecord(kind as AreaName, entry)
+  }
+
   function toRecord(kind: AreaName, entry: object): TenantRecord {
     return { kind, ...storeOf(kind).toStored(entry as never) }
   }
 
   /** Checks all records, each kind against those that it refers to, before any is stored. */
-  function stage(records: SeedRecords): { commit(): void }[] {
-    const staged: Record<string, { commit(): void }> = {}
+  function stage(records: SeedRecords): { commit(): Slices }[] {
+    const staged: Record<string, { commit(): Slices }> = {}
     for (const name of SEED_ORDER) staged[name] = storeOf(name).stage(records[name] ?? [], `records.${name}`, staged)
     return Object.values(staged)
   }
@@ -284,14 +313,14 @@ export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'
  * Creates a tenant from a snapshot, whose objects become the tenant's own.
  * Throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD where the parts do not fit together.
  */
-export function restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: TenantSnapshot): Tenant {
+export function* restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: TenantSnapshot): Slices<Tenant> {
   assertOrder(snapshot)
   const { now, mode, rate } = snapshot.clock
   const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
   for (const name of areaNames) {
     const store: Store = tenant[name]
-    store.restore(snapshot[name], name)
+    yield* store.restore(snapshot[name], name)
   }
   return tenant
 }

@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { ApiError, errors } from '../core/errors.js'
+import type { Slices } from '../core/slices.js'
+import { atOnce, toSlices } from '../core/slices.js'
+import { doSlice } from '../http/slices.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { Database, Reader, TenantContents, TenantRow, Transaction } from './database.js'
@@ -26,6 +29,8 @@ export interface StoredTurnsOptions {
   readonly maxTenants: number
   /** Returns the real time in milliseconds. */
   now(): number
+  /** Returns real milliseconds since some moment, to measure a slice. */
+  elapsed(): number
   /** Whether a tenant must stay in memory. */
   isInUse(clientId: string): boolean
   /** A tenant may have changed: calls that wait for it look again. */
@@ -71,10 +76,10 @@ type Afterwards = Parameters<Turns['afterwards']>[0]
  * If that fails, the copy is dropped: the next turn loads what is stored.
  */
 export function createStoredTurns(options: StoredTurnsOptions): Turns {
-  const { database, registry, logger, maxTenants, now, isInUse, changed, changedElsewhere } = options
+  const { database, registry, logger, maxTenants, now, elapsed, isInUse, changed, changedElsewhere } = options
   /** The tenant used longest ago comes first. */
   const slots = new Map<string, Slot>()
-  /** The work after the commit of the turn whose handler runs; undefined: none does. */
+  /** The work after the commit of the turn that does a slice now; undefined: none does. */
   let afterCommit: Afterwards[] | undefined
 
   // ---------------------------------------------------------------------------------------------------------- memory
@@ -161,10 +166,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       for (let isLast = false; !isLast; await setImmediate()) {
         const batch = await reader.rows(table, clientId, after)
         const items = batch.map(each => fromRow<never>(table, clientId, each))
-        tenant.load(
-          { meta, records: table === 'record' ? items : [], events: table === 'event' ? items : [] },
-          row.instant,
-        )
+        const content = { meta, records: table === 'record' ? items : [], events: table === 'event' ? items : [] }
+        atOnce(tenant.load(content, row.instant))
         after = batch.at(-1) ?? after
         isLast = batch.length < BATCH
       }
@@ -213,18 +216,18 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     }
     const known = tenant === stored?.tenant ? stored : undefined
     const changes = tenant.takeChanges()
-    const records = known === undefined ? tenant.records() : changes
+    const records = (known === undefined ? tenant.records() : changes)[Symbol.iterator]()
     const events = tenant.events.after(known?.events ?? 0)
     const next = { version, life: known?.life ?? version, records: sizeOf(tenant), events: tenant.events.last() }
     const content = JSON.stringify(contentOf(tenant, next))
     const row = toTenantRow(clientId, { version, life: next.life, instant, isRemoved: false, content })
     if (known === undefined && before !== undefined) await transaction.clear(clientId)
-    for (let at = 0; at === 0 || at < Math.max(records.length, events.length); at += BATCH) {
+    for (let at = 0; ; at += BATCH) {
+      const record = nextBatch(records).map(record => toRecordRow(clientId, version, record))
+      const event = events.slice(at, at + BATCH).map(event => toEventRow(clientId, version, event))
+      if (at > 0 && record.length + event.length === 0) break
       if (at > 0) await setImmediate()
-      await transaction.write(clientId, row, {
-        record: records.slice(at, at + BATCH).map(record => toRecordRow(clientId, version, record)),
-        event: events.slice(at, at + BATCH).map(event => toEventRow(clientId, version, event)),
-      })
+      await transaction.write(clientId, row, { record, event })
     }
     return { stored: { tenant, ...next, key: keyOf(tenant) } }
   }
@@ -234,16 +237,33 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
 
   // ----------------------------------------------------------------------------------------------------------- turns
 
-  /** Does due work, then the work of a request. A refusal is an outcome, since due work stays. */
-  function attempt<T>(all: readonly Slot[], work: Work<T>, realNow: number, later: Afterwards[]): Outcome<T> {
-    afterCommit = later
-    try {
-      for (const { clientId } of all) registry.peek(clientId)?.clock.sync(realNow)
-      return { value: work.run(realNow) }
-    } catch (error) {
-      return { error }
-    } finally {
-      afterCommit = undefined
+  /** Does due work, then the work of a request. */
+  function* turnOf<T>(all: readonly Slot[], work: Work<T>, realNow: number): Slices<T> {
+    for (const { clientId } of all) {
+      const tenant = registry.peek(clientId)
+      if (tenant !== undefined) yield* tenant.clock.syncing(realNow)
+    }
+    return yield* toSlices(work.run(realNow))
+  }
+
+  /** Does a turn in slices. A refusal is an outcome, since due work stays. */
+  async function attempt<T>(turn: Slices<T>, later: Afterwards[]): Promise<Outcome<T>> {
+    for (;;) {
+      afterCommit = later
+      try {
+        const step = doSlice(turn, elapsed)
+        if (step.done) {
+          const { value } = step
+          // It may be refused before it is answered, which must not count as unhandled.
+          if (value instanceof Promise) value.catch(() => {})
+          return { value }
+        }
+      } catch (error) {
+        return { error }
+      } finally {
+        afterCommit = undefined
+      }
+      await setImmediate()
     }
   }
 
@@ -256,7 +276,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       for (const slot of all) rows.set(slot, await load(slot, transaction))
       const realNow = now()
       const later: Afterwards[] = []
-      const outcome = attempt(all, work, realNow, later)
+      const outcome = await attempt(turnOf(all, work, realNow), later)
       const written = new Map<Slot, { readonly stored: Stored | undefined }>()
       for (const slot of all) {
         const result = await write(slot, transaction, rows.get(slot), realNow)
@@ -306,11 +326,11 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     return !stored.tenant.clock.isDueAt(realNow) && isRead(realNow)
   }
 
-  /** Does some work on the copy in memory. */
+  /** Does some work on the copy in memory. It changes nothing, so it is not in slices. */
   function read<T>({ stored }: Slot, { run }: Work<T>): T {
     const realNow = now()
     stored?.tenant.clock.sync(realNow)
-    return run(realNow)
+    return run(realNow) as T
   }
 
   /** Whether the copy in memory is up to date without asking the database. */
@@ -403,6 +423,17 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
 }
 
 const sizeOf = (tenant: Tenant) => Object.values(tenant.counts()).reduce((sum, count) => sum + count, 0)
+
+/** Returns the next items, up to a batch. */
+function nextBatch<T>(items: Iterator<T>): T[] {
+  const batch: T[] = []
+  while (batch.length < BATCH) {
+    const next = items.next()
+    if (next.done) break
+    batch.push(next.value)
+  }
+  return batch
+}
 
 /** A turn for due work only. */
 const IDLE: Work<void> = { isRead: () => true, run() {} }

@@ -1,4 +1,7 @@
+import type { Slices } from '../core/slices.js'
+import { toSlices } from '../core/slices.js'
 import type { Eventually } from '../http/request-context.js'
+import { doSlice, inSlices } from '../http/slices.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 
@@ -8,15 +11,19 @@ export interface Work<T> {
   isRead(realNow: number): boolean
   /** Whether `refresh` has brought the tenant up to date for this request. */
   readonly isFresh?: boolean
-  /** Does the work at once. What it returns is answered after a database has all that it changed. */
-  run(realNow: number): T
+  /**
+   * Does the work at once, or returns it in slices if it changes something. Its result is answered after a database has
+   * all that it changed.
+   */
+  run(realNow: number): T | Slices<T>
 }
 
 /**
  * The one way in which anything reads or changes a tenant. In a turn, the tenant is up to date, the work that is due is
  * done first, and nothing else reads or changes it. Only turns move its clock.
  *
- * In memory, a turn is taken at once. With a database, its changes are stored before it ends (`stored-turns.ts`).
+ * In memory, a turn is taken at once, unless it is long: then it is taken in slices, and the next turns of its tenant
+ * wait. With a database, its changes are stored before it ends (`stored-turns.ts`).
  */
 export interface Turns {
   /**
@@ -44,40 +51,81 @@ export interface MemoryTurnsOptions {
   readonly registry: TenantRegistry
   /** Returns the real time in milliseconds. */
   now(): number
+  /** Returns real milliseconds since some moment, to measure a slice. */
+  elapsed(): number
   /** A turn of a tenant has ended: calls that wait for it look again. */
   changed(clientId: string): void
 }
 
 /** Creates the turns of tenants that live in memory only. */
-export function createMemoryTurns({ registry, now, changed }: MemoryTurnsOptions): Turns {
+export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTurnsOptions): Turns {
+  /** The ends of the turns in slices, by client. */
+  const ends = new Map<string, Promise<unknown>>()
+
   /** Does due work. Its changes are stored nowhere. */
-  function sync(clientId: string, realNow: number) {
+  function* sync(clientId: string, realNow: number): Slices {
     const tenant = registry.peek(clientId)
-    tenant?.clock.sync(realNow)
-    tenant?.changes.take()
+    if (tenant === undefined) return
+    yield* tenant.clock.syncing(realNow)
+    tenant.changes.clear()
+  }
+
+  function* turnOf<T>(clientId: string, { run }: Work<T>): Slices<T> {
+    const realNow = now()
+    yield* sync(clientId, realNow)
+    try {
+      return yield* toSlices(run(realNow))
+    } finally {
+      registry.peek(clientId)?.changes.clear()
+      changed(clientId)
+    }
+  }
+
+  /** Begins a turn. One that is not done within a slice holds up the next turns of its clients. */
+  function begin<T>(clientIds: readonly string[], turn: Slices<T>): Eventually<T> {
+    const first = doSlice(turn, elapsed)
+    if (first.done) return first.value
+    const result = inSlices(turn, elapsed).finally(() => {
+      for (const clientId of clientIds) ends.delete(clientId)
+    })
+    const end = result.catch(() => {})
+    for (const clientId of clientIds) ends.set(clientId, end)
+    return result
+  }
+
+  function take<T>(clientId: string, work: Work<T>, other = clientId): Eventually<T> {
+    const end = ends.get(clientId) ?? ends.get(other)
+    if (end !== undefined) return end.then(() => take(clientId, work, other))
+    return begin([clientId, other], turnOf(clientId, work))
+  }
+
+  function refresh(clientId: string | undefined, done: (error?: Error) => void): void {
+    const end = clientId === undefined ? undefined : ends.get(clientId)
+    if (end !== undefined) {
+      void end.then(() => refresh(clientId, done))
+      return
+    }
+    const result = clientId === undefined ? undefined : begin([clientId], sync(clientId, now()))
+    if (result instanceof Promise) void result.then(() => done(), done)
+    else done()
   }
 
   return {
-    refresh(clientId, done) {
-      if (clientId !== undefined) sync(clientId, now())
-      done()
-    },
-    take(clientId, { run }) {
-      const realNow = now()
-      sync(clientId, realNow)
-      try {
-        return run(realNow)
-      } finally {
-        registry.peek(clientId)?.changes.take()
-        changed(clientId)
+    refresh,
+    take,
+    async all(describe) {
+      const described: ReturnType<typeof describe>[] = []
+      for (const { clientId } of registry.tenants(now())) {
+        await take(clientId, {
+          isRead: () => true,
+          run() {
+            const tenant = registry.peek(clientId)
+            // It may have been removed meanwhile.
+            if (tenant !== undefined) described.push(describe(tenant))
+          },
+        })
       }
-    },
-    all(describe) {
-      const realNow = now()
-      return registry.tenants(realNow).map(tenant => {
-        sync(tenant.clientId, realNow)
-        return describe(tenant)
-      })
+      return described
     },
     afterwards: work => void work(),
     check() {},

@@ -45,9 +45,11 @@ export function createAccountStore(context: StoreContext) {
       })
       repository.assertAllUnused(records, path)
       return {
-        commit() {
-          for (const { region, record } of records)
+        *commit() {
+          for (const { region, record } of records) {
             repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
+            yield
+          }
         },
       }
     },

@@ -161,9 +161,9 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
       )
       const store = repository.stage(records, path)
       return {
-        commit() {
+        *commit() {
           for (const { region, record } of records) counterparties.ensure(region, record.counterpartyReference)
-          store()
+          yield* store()
         },
       }
     },

@@ -48,8 +48,11 @@ export function createCounterpartyStore(context: StoreContext) {
       })
       repository.assertAllUnused(records, path)
       return {
-        commit() {
-          for (const { region, record } of records) add(region, record)
+        *commit() {
+          for (const { region, record } of records) {
+            add(region, record)
+            yield
+          }
         },
       }
     },

@@ -6,6 +6,7 @@ import type { Placed } from '../../core/records/repository.js'
 import type { Explained, StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
+import type { Slices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { onOrAfter, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
@@ -226,11 +227,12 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       )
       const commit = repository.stage(records, path)
       return {
-        commit() {
-          commit()
+        *commit() {
+          yield* commit()
           for (const { record } of records) {
             if (!wasPresented(record)) continue
             mandates.presented(record.mandateReference, Math.min(submissionOf(record.collectionDate), clock.now()))
+            yield
           }
         },
       }
@@ -238,11 +240,11 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
 
     snapshot: repository.snapshot,
     /** Restores a snapshot into an empty store, after the mandates. @throws as the repository, MANDATE_NOT_FOUND */
-    restore(snapshots: readonly StatefulSnapshot<StoredCollection>[], path: string): void {
+    *restore(snapshots: readonly StatefulSnapshot<StoredCollection>[], path: string): Slices {
       for (const [index, { record }] of snapshots.entries()) {
         atPath(`${path}.${index}`, () => mandates.get(record.mandateReference))
       }
-      repository.restore(snapshots, path)
+      yield* repository.restore(snapshots, path)
     },
 
     entries: repository.entries,

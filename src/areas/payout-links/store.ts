@@ -7,6 +7,7 @@ import { parseAmount } from '../../core/rules/money.js'
 import { isAllowedOrigin } from '../../core/rules/origins.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF } from '../../core/rules/regions.js'
+import type { Slices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import type { Instant } from '../../core/time/time.js'
@@ -311,7 +312,10 @@ export function createPayoutLinkStore({
 
     snapshot: repository.snapshot,
     /** Restores a snapshot into an empty store. @throws as the repository, DUPLICATE_REFERENCE (also across regions) */
-    restore(snapshots: readonly StatefulSnapshot<StoredPayoutLink & { readonly url?: string }>[], path: string): void {
+    *restore(
+      snapshots: readonly StatefulSnapshot<StoredPayoutLink & { readonly url?: string }>[],
+      path: string,
+    ): Slices {
       const known = new Set<string>()
       for (const [index, { record }] of snapshots.entries()) {
         const { payoutLinkId } = record
@@ -319,7 +323,7 @@ export function createPayoutLinkStore({
           throw errors.duplicateReference(`${path}.${index}.record.payoutLinkId`, payoutLinkId)
         known.add(payoutLinkId)
       }
-      repository.restore(
+      yield* repository.restore(
         // Documents of earlier releases have the address.
         snapshots.map(({ record: { url, ...record }, ...rest }) => ({ ...rest, record })),
         path,

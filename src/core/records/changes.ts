@@ -1,3 +1,5 @@
+import type { Slices } from '../slices.js'
+
 /** A change of one record that has been made. */
 export interface Change {
   /** The kind of the record, as in a state document. */
@@ -16,9 +18,11 @@ export interface ChangeLog {
   /** Returns the number of changes. */
   length(): number
   /** Undoes the changes after the first `length` ones, the last one first. */
-  undoTo(length: number): void
+  undoTo(length: number): Slices
   /** Returns the changed entries by kind, each once and in the order of their first change. The log is empty then. */
-  take(): { readonly kind: string; readonly entry: object }[]
+  take(): Iterable<{ readonly kind: string; readonly entry: object }>
+  /** Forgets all changes. */
+  clear(): void
 }
 
 export function createChangeLog(): ChangeLog {
@@ -27,13 +31,25 @@ export function createChangeLog(): ChangeLog {
   return {
     add: change => void changes.push(change),
     length: () => changes.length,
-    undoTo(length) {
-      while (changes.length > length) changes.pop()?.undo()
+    *undoTo(length) {
+      for (; changes.length > length; yield) changes.pop()?.undo()
     },
     take() {
-      const taken = new Map(changes.map(({ kind, entry }) => [entry, { kind, entry }]))
+      const taken = changes
       changes = []
-      return [...taken.values()]
+      return entriesOf(taken)
     },
+    clear() {
+      changes = []
+    },
+  }
+}
+
+function* entriesOf(changes: readonly Change[]) {
+  const seen = new Set<object>()
+  for (const { kind, entry } of changes) {
+    if (seen.has(entry)) continue
+    seen.add(entry)
+    yield { kind, entry }
   }
 }

@@ -2,6 +2,7 @@ import type { ApiError } from '../errors.js'
 import { errors } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
+import type { Slices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
@@ -265,13 +266,14 @@ export const snapshotRecords = <R>(repository: Repository<R>): RecordSnapshot<R>
  * Stores the records of a state document in an empty repository.
  * @throws DUPLICATE_REFERENCE, INVALID_FIELD
  */
-export function restoreRecords<R>(
+export function* restoreRecords<R>(
   repository: Repository<R>,
   snapshots: readonly RecordSnapshot<R>[],
   path: string,
-): void {
+): Slices {
   repository.assertConsistent(snapshots, path)
   for (const { createdAt, ...snapshot } of snapshots) {
     repository.add({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
+    yield
   }
 }

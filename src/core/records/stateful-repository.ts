@@ -1,5 +1,6 @@
 import { errors, quote } from '../errors.js'
 import type { Region } from '../rules/regions.js'
+import type { Slices } from '../slices.js'
 import type { RecordNames, StoreContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
@@ -73,7 +74,7 @@ export interface StatefulRepository<R, V extends string>
    * Checks seeded records of any state. Returns a function that stores them and cannot fail.
    * @throws DUPLICATE_REFERENCE
    */
-  stage(records: readonly Placed<R>[], path: string): () => void
+  stage(records: readonly Placed<R>[], path: string): () => Slices
   /**
    * Makes one transition at the tenant's time.
    * @param fields fields to set together with the status
@@ -91,7 +92,7 @@ export interface StatefulRepository<R, V extends string>
    * @param path path of the list in the state document, for errors
    * @throws DUPLICATE_REFERENCE, INVALID_FIELD (sequence, region, or a timeline with an event of another record)
    */
-  restore(snapshots: readonly StatefulSnapshot<R>[], path: string): void
+  restore(snapshots: readonly StatefulSnapshot<R>[], path: string): Slices
 }
 
 export function createStatefulRepository<R extends Stateful<S>, S extends string, V extends string>(
@@ -175,8 +176,11 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     create,
     stage(records, path) {
       repository.assertAllUnused(records, path)
-      return () => {
-        for (const { region, record } of records) create(region, record, 'control')
+      return function* () {
+        for (const { region, record } of records) {
+          create(region, record, 'control')
+          yield
+        }
       }
     },
     move,
@@ -196,15 +200,17 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
         region,
         sequence,
         record,
-        timeline: [...timeline],
+        // A change makes another list.
+        timeline: timeline as number[],
       })),
-    restore(snapshots, path) {
+    *restore(snapshots, path) {
       repository.assertConsistent(snapshots, path)
       const claimed = new Set<number>()
       for (const [index, snapshot] of snapshots.entries()) {
         assertTimeline(snapshot, `${path}.${index}`, claimed)
         const { region, sequence, record, timeline } = snapshot
         store(region, record, sequence, timeline)
+        yield
       }
     },
     toStored: entry => ({

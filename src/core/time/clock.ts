@@ -1,3 +1,5 @@
+import type { Slices } from '../slices.js'
+import { atOnce } from '../slices.js'
 import type { DueWork, Schedulable } from './scheduler.js'
 import { createScheduler } from './scheduler.js'
 import type { Instant } from './time.js'
@@ -12,6 +14,8 @@ export interface Clock {
   rate(): number
   /** Brings a running clock to a real time and does all due work. A frozen clock stays. */
   sync(realNow: number): void
+  /** Does the same in slices. */
+  syncing(realNow: number): Slices
   /**
    * Shows the time at a real time without doing work: at most one second before the next work is due.
    * It changes nothing that a later `applyAt` depends on.
@@ -29,6 +33,8 @@ export interface Clock {
   configure(change: { mode?: 'running' | 'frozen' | undefined; rate?: number | undefined }): void
   /** Moves forward and does all due work, in order and each at its own due time. */
   advanceTo(to: Instant): void
+  /** Does the same in slices. */
+  advancing(to: Instant): Slices
   /** When the next work is due; null: never. */
   nextDue(): Instant | null
   /** Returns the tenant's time at a real time, without doing due work. */
@@ -67,7 +73,7 @@ export function createClock(start: ClockStart): Clock {
 
   const scheduler = createScheduler()
 
-  function advanceTo(to: Instant) {
+  function* workUntil(to: Instant): Slices {
     for (let at = scheduler.nextAt(); at !== null && at <= to; at = scheduler.nextAt()) {
       const { item, work } = scheduler.take()
       if (at > now) now = at
@@ -78,6 +84,7 @@ export function createClock(start: ClockStart): Clock {
         scheduler.plan(item, at, work)
         throw error
       }
+      yield
     }
     if (to > now) now = to
   }
@@ -91,14 +98,23 @@ export function createClock(start: ClockStart): Clock {
     anchor = { real: lastReal, virtual: Math.max(virtual, now) }
   }
 
+  function* syncing(realNow: number): Slices {
+    lastReal = Math.max(lastReal, realNow)
+    yield* workUntil(timeAt(lastReal))
+  }
+
+  function* advancing(to: Instant): Slices {
+    const fraction = exactAt(lastReal) - now
+    yield* workUntil(to)
+    setAnchor(now + fraction)
+  }
+
   return {
     now: () => now,
     mode: () => mode,
     rate: () => rate,
-    sync(realNow) {
-      lastReal = Math.max(lastReal, realNow)
-      advanceTo(timeAt(lastReal))
-    },
+    sync: realNow => atOnce(syncing(realNow)),
+    syncing,
     observe(realNow) {
       const due = scheduler.nextAt()
       const at = timeAt(realNow)
@@ -115,7 +131,7 @@ export function createClock(start: ClockStart): Clock {
     },
     replayTo(at, realNow) {
       lastReal = Math.max(lastReal, realNow)
-      advanceTo(at)
+      atOnce(workUntil(at))
       setAnchor(now)
     },
     configure(change) {
@@ -125,11 +141,8 @@ export function createClock(start: ClockStart): Clock {
       rate = change.rate ?? rate
       setAnchor(exact)
     },
-    advanceTo(to) {
-      const fraction = exactAt(lastReal) - now
-      advanceTo(to)
-      setAnchor(now + fraction)
-    },
+    advanceTo: to => atOnce(advancing(to)),
+    advancing,
     nextDue: scheduler.nextAt,
     timeAt,
     realTimeOf: at => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),

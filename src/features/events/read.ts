@@ -139,7 +139,8 @@ export function streamEvents(
     },
     refresh,
   )
-  raw.on('drain', wait.look)
+  // Between the slices of a turn, there are events that it may undo.
+  raw.on('drain', wait.lookAgain)
   socket.once('close', wait.cancel)
 }
 

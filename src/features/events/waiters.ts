@@ -11,6 +11,8 @@ export type Refresh = (clientId: string, done: (error?: Error) => void) => void
 /** A wait that goes on until it is over or cancelled. */
 export interface Wait {
   look(): void
+  /** Brings the tenant up to date, then looks. */
+  lookAgain(): void
   cancel(): void
 }
 
@@ -49,7 +51,13 @@ export function createEventWaiters(timers: Timers): EventWaiters {
           cancelTimer()
           const milliseconds = look()
           if (milliseconds === null) wait.cancel()
-          else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), lookAgain)
+          else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), wait.lookAgain)
+        },
+        lookAgain() {
+          refresh(clientId, error => {
+            if (error === undefined) wait.look()
+            else if (!isOver) cancelTimer = timers.later(RETRY_MS, wait.lookAgain)
+          })
         },
         cancel() {
           isOver = true
@@ -58,11 +66,6 @@ export function createEventWaiters(timers: Timers): EventWaiters {
           if (all.size === 0 && waits.get(clientId) === all) waits.delete(clientId)
         },
       }
-      const lookAgain = () =>
-        refresh(clientId, error => {
-          if (error === undefined) wait.look()
-          else if (!isOver) cancelTimer = timers.later(RETRY_MS, lookAgain)
-        })
       all.add(wait)
       wait.look()
       return wait

@@ -1,0 +1,163 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
+import { errors, shorten } from '../core/errors.js'
+import type { Slices } from '../core/slices.js'
+import { atOnce } from '../core/slices.js'
+
+/** Up to this size, a body needs no other bound. Only a state document can be larger. */
+const USUAL_BYTES = 1024 * 1024
+/** The maximum nesting of a larger body. A state document has 7 levels. */
+const MOST_NESTING = 100
+/** The minimum average size of the values of a larger body. Smaller values need much memory for few bytes. */
+const LEAST_BYTES_PER_VALUE = 16
+/** The bytes that are read between two moments at which other work can come in. */
+const PART_BYTES = 64 * 1024
+
+const [QUOTE, COMMA, OPEN_ARRAY, BACKSLASH, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
+
+/** Whether a body is parsed and checked in slices. */
+export const isLarge = (bytes: Buffer): boolean => bytes.length > USUAL_BYTES
+
+/** The large bodies. */
+const large = new WeakSet<object>()
+/** Whether a value is a body that was parsed in slices. */
+export const wasLarge = (body: object): boolean => large.has(body)
+
+/** Parses JSON (RFC 8259) in UTF-8 without members that could poison a prototype. Undefined: there is no body. */
+export function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
+  if (bytes.length === 0) return undefined
+  assertUtf8(bytes)
+  const text = bytes.toString()
+  request.sandbox.bodyText = text
+  const value = toObject(text)
+  if (mayBeHostile(text)) atOnce(assertHarmless(value))
+  return value
+}
+
+/**
+ * Does the same for a large body, in slices. Bounds its nesting and the number of its values.
+ *
+ * The items of the lists of the body are parsed one by one. Then the rest is parsed, in which each item is only its number.
+ * @param limit the maximum size of the body in bytes
+ */
+export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
+  assertUtf8(bytes)
+  const mostValues = limit / LEAST_BYTES_PER_VALUE
+  const items: unknown[] = []
+  let rest = ''
+  let isHostile = false
+  let [nesting, values, isText, isList] = [0, 0, false, false]
+  let [parted, taken] = [0, 0]
+
+  /** Takes the text up to a place. */
+  const take = (end: number) => {
+    const text = bytes.toString('utf8', taken, end)
+    taken = end
+    isHostile ||= mayBeHostile(text)
+    return text
+  }
+  const takeItem = (end: number) => {
+    const text = take(end)
+    // A list without items has a blank text.
+    if (!/^[ \t\n\r]*$/.test(text)) rest += items.push(toValue(text)) - 1
+  }
+
+  for (let at = 0; at < bytes.length; at++) {
+    if (at - parted >= PART_BYTES) {
+      parted = at
+      yield
+    }
+    const byte = bytes[at]
+    if (byte === QUOTE) isText = !isText
+    else if (isText) at += byte === BACKSLASH ? 1 : 0
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
+      values++
+      if (++nesting > MOST_NESTING) throw errors.malformed(null, `The body is nested deeper than ${MOST_NESTING}.`)
+      if (nesting === 2 && byte === OPEN_ARRAY) {
+        isList = true
+        rest += take(at + 1)
+      }
+    } else if (byte === COMMA) {
+      values++
+      if (isList && nesting === 2) {
+        takeItem(at)
+        rest += take(at + 1)
+      }
+    } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
+      if (isList && nesting === 2) {
+        takeItem(at)
+        isList = false
+      }
+      nesting--
+    }
+    if (values > mostValues) throw errors.payloadTooLarge(null, `${mostValues} values`)
+  }
+  const value = toObject(rest + take(bytes.length))
+  for (const list of Object.values(value)) {
+    if (Array.isArray(list)) for (const [at, index] of list.entries()) list[at] = items[index]
+  }
+  if (isHostile) yield* assertHarmless(value)
+  large.add(value)
+  return value
+}
+
+function assertUtf8(bytes: Buffer): void {
+  if (!isUtf8(bytes)) throw errors.malformed(null, 'The body is not UTF-8.')
+}
+
+function toValue(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw errors.malformed(null, 'The body is not JSON.')
+  }
+}
+
+function toObject(text: string): object {
+  const value = toValue(text)
+  if (!isObject(value) || Array.isArray(value)) throw errors.invalid(null, 'The body must be a JSON object.')
+  return value
+}
+
+/** Only texts with these escapes and names can be hostile. */
+const mayBeHostile = (text: string) => /__proto__|constructor|\\u/.test(text)
+
+/** A value inside a body, with its place. */
+interface Located {
+  readonly value: object
+  readonly name: string
+  readonly parent: Located | undefined
+}
+
+/** Refuses `__proto__` and `constructor.prototype` members, and text that is not Unicode. */
+function* assertHarmless(root: object): Slices {
+  const pending: Located[] = [{ value: root, name: '', parent: undefined }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value: parent } = next
+    for (const name in parent) {
+      const value = (parent as Record<string, unknown>)[name]
+      if (name === '__proto__' || (name === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'))) {
+        throw errors.malformed(name, `The body must not have a member ${name}.`)
+      }
+      if (!name.isWellFormed()) {
+        throw errors.invalid(null, 'The name of a member is not valid Unicode: it has a lone surrogate.')
+      }
+      if (typeof value === 'string' && !value.isWellFormed()) {
+        const path = pathTo(next, name)
+        throw errors.invalid(path, `${shorten(path)} is not valid Unicode: it has a lone surrogate.`)
+      }
+      if (isObject(value)) pending.push({ value, name, parent: next })
+    }
+    yield
+  }
+}
+
+/** Returns the path of a member, as in `debtor.name`. */
+function pathTo(owner: Located, name: string): string {
+  const names = [name]
+  for (let at: Located = owner; at.parent !== undefined; at = at.parent) names.push(at.name)
+  return names.reverse().join('.')
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object'

@@ -1,0 +1,187 @@
+import type { Test } from 'tap'
+import t from 'tap'
+import type { Timers } from '../../src/http/timers.js'
+import { createTimers } from '../../src/http/timers.js'
+import { buildServer } from '../../src/server.js'
+import { refused } from '../answers.js'
+import type { Answer, BuildOptions, Client } from '../helper.js'
+import { build, call, collection, connect, MONDAY, mandate, serverOptions } from '../helper.js'
+import { until } from '../manual-time.js'
+import { onDatabase } from '../persistence/helper.js'
+
+// control plane, Long calls: They are done in slices, so that other tenants go on. Requests of the tenant wait.
+
+/** Timers by which every slice is over at once: each step of the work is one. */
+function hasty(): Timers & { readonly looks: number } {
+  let looks = 0
+  return {
+    ...createTimers(),
+    elapsed: () => ++looks * 1000,
+    get looks() {
+      return looks
+    },
+  }
+}
+
+/** Waits until the slices of a call have begun. */
+async function begun<T>(
+  timers: ReturnType<typeof hasty>,
+  call: () => Promise<T>,
+): Promise<{ readonly end: Promise<T> }> {
+  const { looks } = timers
+  const end = call()
+  await until(() => timers.looks > looks + 2)
+  return { end }
+}
+
+const collections = (count: number) =>
+  Array.from({ length: count }, (_, n) => collection({ collectionReference: `COL-${1000 + n}` }))
+
+const fill = async (client: Client, count = 30) => {
+  const records = { mandates: [mandate()], collections: collections(count) }
+  const answer = await client.control('POST', '/seed', { records })
+  if (answer.status !== 200) throw new Error(answer.body.message)
+}
+
+const stateOf = async (client: Client) => (await client.control('GET', '/state')).body
+
+/** Calls that change the whole tenant of a client. */
+const longCalls: Record<string, (client: Client, document: object) => Promise<Answer>> = {
+  'POST /clock/advance': client => client.control('POST', '/clock/advance', { by: 'P10D' }),
+  'POST /seed': client =>
+    client.control('POST', '/seed', {
+      records: { collections: collections(60).slice(30) },
+    }),
+  'POST /fork': client => client.control('POST', '/fork', { clientId: 'copy' }),
+  'PUT /state': (client, document) => client.control('PUT', '/state', document),
+}
+
+async function testOrder(t: Test, app: Client['app'], timers: ReturnType<typeof hasty>) {
+  const [client, other] = [await connect(app), await connect(app, 'other')]
+  await fill(client)
+  const document = await stateOf(client)
+  for (const [name, long] of Object.entries(longCalls)) {
+    const order: string[] = []
+    const noted = (what: string, answer: Promise<Answer>) =>
+      answer.then(({ status }) => {
+        order.push(`${what} ${status}`)
+      })
+    const { token } = await connect(app)
+    const { end } = await begun(timers, () => long(client, document))
+    const headers = { authorization: `Bearer ${token}` }
+    await Promise.all([
+      noted('long', end),
+      noted('own', client.control('GET', '/clock')),
+      noted('own token', call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })),
+      noted('other', other.get('/api/v1/bills')),
+    ])
+    const done = name === 'POST /fork' ? 201 : 200
+    t.same(order.slice(0, 2), ['other 200', `long ${done}`], name)
+    t.same(
+      order.slice(2).sort(),
+      ['own 200', `own token ${name === 'POST /clock/advance' ? 401 : 200}`],
+      `${name}: its own requests wait`,
+    )
+  }
+}
+
+t.test('control plane, Long calls: requests of other tenants come in between, those of the tenant wait', async t => {
+  const timers = hasty()
+  await testOrder(t, build(t, { timers }), timers)
+})
+
+onDatabase(
+  'control plane, Long calls: requests of other tenants come in between, those of the tenant wait',
+  async (t, storage) => {
+    const timers = hasty()
+    await testOrder(t, (await storage.start({ timers })).app, timers)
+  },
+)
+
+t.test('control plane, Long calls: slices give the same state and answers as one step', async t => {
+  const run = async (options: BuildOptions) => {
+    const client = await connect(build(t, options))
+    await fill(client)
+    const document = await stateOf(client)
+    const answers: unknown[] = []
+    for (const long of Object.values(longCalls))
+      answers.push((await long(client, document)).body, await stateOf(client))
+    answers.push((await call(client.app, 'GET', '/_sandbox/state?client=copy')).body)
+    return answers
+  }
+  t.same(await run({ timers: hasty() }), await run({}))
+})
+
+t.test('control plane, Long calls: the work of a running clock is done in slices, too', async t => {
+  let now = Date.parse(MONDAY)
+  const app = build(t, { clock: 'real', now: () => now, timers: hasty() })
+  const [client, other] = [await connect(app), await connect(app, 'other')]
+  await fill(client)
+  now += 5 * 86_400_000
+  const order: string[] = []
+  const noted = async (what: string, answer: Promise<Answer>) => {
+    const { status, body } = await answer
+    order.push(`${what} ${status}`)
+    return body
+  }
+  const [, explained] = await Promise.all([
+    // With its expired token, it brings the clock to the present.
+    noted('expired', client.get('/api/v1/bills')),
+    noted('own', client.control('GET', '/direct-debit/COL-1029')),
+    noted('other', call(app, 'GET', '/_sandbox/clock?client=other')),
+  ])
+  t.same(order, ['other 200', 'expired 401', 'own 200'])
+  t.equal(explained.record.status, 'PROCESSING')
+  t.equal(other.clientId, 'other')
+})
+
+/** An advance of which a step fails leaves nothing, nor do requests that come meanwhile see anything of it. */
+async function testUndoing(
+  t: Test,
+  { app, registry }: ReturnType<typeof buildServer>,
+  timers: ReturnType<typeof hasty>,
+) {
+  const client = await connect(app)
+  await fill(client)
+  const before = await stateOf(client)
+  const { events } = registry.peek('acme') ?? {}
+  if (events === undefined) throw new Error('There is no such tenant.')
+  const { append } = events
+  let left = 45
+  events.append = event => {
+    if (--left === 0) throw new Error('injected')
+    return append(event)
+  }
+  const { end } = await begun(timers, () => client.control('POST', '/clock/advance', { by: 'P10D' }))
+  const during = await client.control('GET', '/state')
+  refused(t, await end, 500, 'INTERNAL_ERROR', null)
+  t.same(during.body, before)
+  t.same(await stateOf(client), before)
+  events.append = append
+  const { transitions } = (await client.control('POST', '/clock/advance', { by: 'P10D' })).body
+  t.equal(transitions.length, 90, 'the work is still planned')
+}
+
+t.test('control plane, Long calls: one that fails in between leaves nothing', async t => {
+  const timers = hasty()
+  const server = buildServer(serverOptions({ timers }))
+  t.teardown(() => server.app.close())
+  await testUndoing(t, server, timers)
+})
+
+onDatabase('control plane, Long calls: one that fails in between leaves nothing', async (t, storage) => {
+  const timers = hasty()
+  await testUndoing(t, await storage.start({ timers }), timers)
+})
+
+t.test('control plane, Long calls: a tenant that made room for another meanwhile is gone', async t => {
+  const timers = hasty()
+  const app = build(t, { timers, maxTenants: 2 })
+  const client = await connect(app)
+  await fill(client)
+  const document = await stateOf(client)
+  const { end } = await begun(timers, () => client.control('PUT', '/state', document))
+  await connect(app, 'other')
+  refused(t, await end, 404, 'CLIENT_NOT_FOUND', 'client')
+  refused(t, await client.control('GET', '/clock'), 404, 'CLIENT_NOT_FOUND', 'client')
+})
