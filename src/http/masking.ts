@@ -50,12 +50,15 @@ export function maskJson(value: unknown, isSecret = isSecretMember, depth = 0): 
   if (value === null || typeof value !== 'object') return value
   if (depth === DEEPEST) return '(nested too deeply to be shown)'
   if (Array.isArray(value)) return value.map(item => maskJson(item, isSecret, depth + 1))
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const isMasked = isSecret(name) && member !== '' && member !== null
-      return [name, isMasked ? MASK : maskJson(member, isSecret, depth + 1)]
-    }),
-  )
+  const masked: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name]
+    const isMasked = isSecret(name) && member !== '' && member !== null
+    const shown = isMasked ? MASK : maskJson(member, isSecret, depth + 1)
+    if (name === '__proto__') Object.defineProperty(masked, name, { value: shown, enumerable: true })
+    else masked[name] = shown
+  }
+  return masked
 }
 
 /** Parses the JSON text of a body or answer, and masks its secrets. Undefined: it is not JSON. */
@@ -105,4 +108,7 @@ const PARAMETER = /((?:secret|token|password)=)[^&\s"]+/gi
 const ACCESS_TOKEN = /(?<![\w-])[\w-]{2,400}(?:\.[0-9a-z]{1,11}){3}\.[\w-]{16}/g
 
 /** Masks our access tokens, and parameters that carry credentials, in a text such as a path. */
-export const maskText = (text: string): string => text.replace(PARAMETER, `$1${MASK}`).replace(ACCESS_TOKEN, MASK)
+export function maskText(text: string): string {
+  const masked = text.includes('=') ? text.replace(PARAMETER, `$1${MASK}`) : text
+  return masked.includes('.') ? masked.replace(ACCESS_TOKEN, MASK) : masked
+}

@@ -1,7 +1,9 @@
 import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
+import type { Slices } from '../core/slices.js'
 import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
 import { filterExchanges, toLogged } from '../features/request-log/request-log.js'
+import { inSlices } from '../http/slices.js'
 
 /** Runs a statement. Rejects at once while the database is away. */
 export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
@@ -93,9 +95,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       const rows = await read('list requests', LIST, clientId)
       const [first] = rows
       if (first === undefined) return { data: [], last: 0, dropped: 0 }
-      const entries = rows
-        .filter(({ seq }) => seq !== null)
-        .map(({ seq, content }) => ({ ...JSON.parse(content as string), seq: Number(seq) }) as LoggedExchange)
+      const entries = await inSlices(toEntries(rows))
       const last = Number(first.last)
       return { data: filterExchanges(entries, filter), last, dropped: last - Number(first.cleared) - entries.length }
     },
@@ -107,6 +107,16 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     // A failed write stays in the queue.
     flush: () => flush().catch(() => {}),
   }
+}
+
+/** Returns the exchanges of rows. A client without requests has a row without one. */
+function* toEntries(rows: readonly Record<string, unknown>[]): Slices<LoggedExchange[]> {
+  const entries: LoggedExchange[] = []
+  for (const { seq, content } of rows) {
+    if (seq !== null) entries.push({ ...JSON.parse(content as string), seq: Number(seq) })
+    yield
+  }
+  return entries
 }
 
 /** Returns the JSON text of an exchange, masked. Its number is that of its row. */

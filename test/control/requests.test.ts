@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { createTimers } from '../../src/http/timers.js'
 import { gist, holds, invalid, invalidQuery, malformed, refused, refusesValues, table } from '../answers.js'
+
 import type { CallOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, requestToken } from '../helper.js'
 import { exchange, listen, request } from '../http/raw.js'
@@ -642,6 +644,73 @@ t.test('control plane, POST /requests/verify: it changes nothing', async t => {
   const before = await all()
   await verify(client, { method: 'GET' })
   t.same(await all(), before)
+})
+
+t.test('control plane, POST /requests/verify: secrets of an expectation are masked as in the log', async t => {
+  const client = await connect(build(t))
+  await client.post(
+    '/api/v1/mandates',
+    { deep: { token: 'a', list: [{ password: 'b' }] } },
+    { headers: { cookie: 'c' } },
+  )
+  const { nearestMisses } = await verify(client, {
+    path: '/api/v1/mandates',
+    headers: { COOKIE: 'hush-1', Authorization: 'Bearer hush-2', 'x-note': 'seen' },
+    query: { client_secret: 'hush-3', limit: '5' },
+    body: { deep: { token: 'hush-4', list: [{ password: 'hush-5' }] }, secret: { inner: 'hush-6' } },
+  })
+  t.same(nearestMisses[0].differences, [
+    { at: 'headers.cookie', expected: '***', actual: '***' },
+    { at: 'headers.authorization', expected: 'Bearer ***', actual: 'Bearer ***' },
+    { at: 'headers.x-note', expected: 'seen' },
+    { at: 'query.client_secret', expected: '***' },
+    { at: 'query.limit', expected: '5' },
+    { at: 'body.deep.token', expected: '***', actual: '***' },
+    { at: 'body.deep.list', expected: [{ password: '***' }], actual: [{ password: '***' }] },
+    { at: 'body.secret', expected: '***' },
+  ])
+})
+
+t.test(
+  'control plane, POST /requests/verify: an expectation has at most 512 KiB, and its names are shortened',
+  async t => {
+    const client = await connect(build(t))
+    await client.post('/api/v1/mandates', { x: {} })
+    const most = 512 * 1024
+    const withSize = (bytes: number) => JSON.stringify({ body: { x: { y: 'z'.repeat(bytes - 100) } } }).padEnd(bytes)
+    const send = (body: string) => client.control('POST', '/requests/verify', body)
+    t.match(await send(withSize(most)), { status: 200, body: { nearestMisses: { length: 2 } } })
+    refused(t, await send(withSize(most + 1)), 413, 'PAYLOAD_TOO_LARGE', null)
+    const long = { x: { ['n'.repeat(400_000)]: Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [at, 0])) } }
+    await client.post('/api/v1/mandates', { x: { ['n'.repeat(400_000)]: {} } })
+    const { body } = await send(JSON.stringify({ body: long }))
+    t.equal(body.nearestMisses[0].differences[0].at, `body.x.${'n'.repeat(72)}…`)
+  },
+)
+
+t.test('control plane, POST /requests/verify: a full log and a large expectation hold nothing up', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  for (let count = 0; count < 999; count++) await client.get('/api/v1/mandates/MND-0001')
+  const verified = verify(client, { body: Array(250_000).fill(0), headers: { 'x-many': 'none' } })
+  const { count, nearestMisses } = await verified
+  t.same([count, nearestMisses.map(({ seq }: Logged) => seq)], [0, [1000, 999, 998]])
+  const refusal = await client.control('POST', '/requests/verify', { body: Array(300_000).fill({}) })
+  refused(t, refusal, 413, 'PAYLOAD_TOO_LARGE', null)
+})
+
+t.test('control plane, POST /requests/verify: requests come in between while a log is compared', async t => {
+  let now = 0
+  // Every slice is over at once.
+  const client = await connect(build(t, { timers: { ...createTimers(), elapsed: () => (now += 1000) } }))
+  for (let count = 0; count < 30; count++) await client.get('/api/v1/mandates/MND-0001')
+  const order: string[] = []
+  const noted = (what: string, answer: Promise<unknown>) => answer.then(() => order.push(what))
+  await Promise.all([
+    noted('verified', verify(client, { method: 'GET', times: 30 })),
+    noted('another', call(client.app, 'GET', '/_sandbox/health/live')),
+  ])
+  t.same(order, ['another', 'verified'])
 })
 
 t.test('control plane, POST /requests/verify: wrong expectations are refused, also unknown members', async t => {

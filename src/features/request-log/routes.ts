@@ -4,6 +4,9 @@ import { Cleared, ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
 import { verify } from './verify.js'
 
+/** The maximum size of an expectation in bytes: each request is compared with it. */
+const MOST_EXPECTED = 512 * 1024
+
 /** The calls of the request log. */
 export const requestRoutes: readonly ControlRoute[] = [
   route({
@@ -45,14 +48,15 @@ export const requestRoutes: readonly ControlRoute[] = [
     description:
       'The answer is 200 even if `matched` is false. Only requests that are still in the log are compared. A ' +
       'request matches if it has all given values. The expected number is `times`, or `atLeast` and `atMost`; by ' +
-      'default at least one.',
+      'default at least one. An expectation has at most 512 KiB.',
     isRecorded: false,
+    bodyLimit: MOST_EXPECTED,
     querystring: ClientQuery,
     body: schemas.Verification,
     response: schemas.VerificationResult,
-    handle: ({ requestLog, tenant, client, body }) => {
+    async handle({ requestLog, tenant, client, body, elapsed }) {
       tenant()
-      return verify(requestLog, client, body)
+      return inSlices(verify(await requestLog.list(client), body), elapsed)
     },
   }),
 ]

@@ -1,20 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Static } from '@sinclair/typebox'
-import { errors } from '../../core/errors.js'
+import { errors, shorten } from '../../core/errors.js'
 import { createGlob } from '../../core/rules/glob.js'
-import { maskJson } from '../../http/masking.js'
-import type { LoggedExchange, RequestLog } from './request-log.js'
+import type { Slices } from '../../core/slices.js'
+import { maskHeaders, maskJson } from '../../http/masking.js'
+import type { LoggedExchange, RequestPage } from './request-log.js'
 import type { Verification, VerificationResult } from './schemas.js'
 
 type Expected = Static<typeof Verification>
 
 /** A difference between a request and its expectation. */
-export interface Difference {
-  /** Such as `body.amount`. */
-  readonly at: string
+interface Difference {
+  /** Such as `['body', 'amount']`. */
+  readonly at: readonly string[]
   readonly expected: unknown
-  /** Left out where there is nothing. */
-  readonly actual?: unknown
+  /** Undefined: the request has none. */
+  readonly actual: unknown
+}
+
+/** A request that differs, and by how much. */
+interface Miss {
+  readonly request: LoggedExchange
+  readonly distance: number
 }
 
 const NEAREST = 3
@@ -24,19 +31,27 @@ const NEAREST = 3
  * path stands for any run of characters.
  * @throws MALFORMED_REQUEST (more than one way to say how many), INVALID_FIELD (atLeast above atMost)
  */
-export async function verify(
-  requestLog: RequestLog,
-  clientId: string,
-  expected: Expected,
-): Promise<Static<typeof VerificationResult>> {
+export function* verify({ data, dropped }: RequestPage, expected: Expected): Slices<Static<typeof VerificationResult>> {
   const { times, atLeast, atMost } = boundsOf(expected)
-  const { data, dropped } = await requestLog.list(clientId)
-  const compared = data.map(request => ({ request, differences: differencesOf(request, expected) }))
-  const misses = compared.filter(({ differences }) => differences.length > 0)
-  const count = compared.length - misses.length
+  const differencesOf = createComparison(expected)
+  let count = 0
+  let nearest: readonly Miss[] = []
+  for (const request of data) {
+    let distance = 0
+    for (const difference of differencesOf(request)) distance += weight(difference)
+    if (distance === 0) count++
+    else nearest = withMiss(nearest, { request, distance })
+    yield
+  }
   const matched = times === undefined ? count >= atLeast && count <= atMost : count === times
   if (matched) return { matched, count, dropped }
-  return { matched, count, dropped, nearestMisses: nearest(misses) }
+  const masked = maskExpected(expected)
+  const nearestMisses = nearest.map(({ request }) => {
+    const { seq, method, path, status } = request
+    const differences = [...differencesOf(request)].map(difference => describe(difference, masked))
+    return { seq, method, path, status, differences }
+  })
+  return { matched, count, dropped, nearestMisses }
 }
 
 function boundsOf({ times, atLeast, atMost }: Expected) {
@@ -44,62 +59,57 @@ function boundsOf({ times, atLeast, atMost }: Expected) {
     throw errors.malformed('times', 'Give times, or atLeast and atMost.')
   }
   if (atLeast !== undefined && atMost !== undefined && atLeast > atMost) {
-    throw errors.invalid('atLeast', 'atLeast must not be above atMost.')
+    throw errors.invalid('atLeast', 'atLeast must be at most atMost.')
   }
   return { times, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? Infinity }
 }
 
-function differencesOf(request: LoggedExchange, expected: Expected): Difference[] {
-  const { method, path, query, headers = {}, body, status } = expected
-  const differences: Difference[] = []
-  if (method !== undefined && method !== request.method) {
-    differences.push({ at: 'method', expected: method, actual: request.method })
+/** Returns a function that lists the differences of a request. */
+function createComparison({ method, path, query, headers = {}, body, status }: Expected) {
+  const isPath = path === undefined ? undefined : createGlob(path)
+  const fields = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+  return function* (request: LoggedExchange): Generator<Difference> {
+    if (method !== undefined) yield* compare(['method'], method, request.method)
+    if (isPath?.(request.path) === false) yield { at: ['path'], expected: path, actual: request.path }
+    if (status !== undefined) yield* compare(['status'], status, request.status)
+    yield* compare(['headers'], fields, request.headers)
+    if (query !== undefined) yield* compare(['query'], query, request.query)
+    if (body !== undefined) yield* compare(['body'], body, request.body)
   }
-  if (path !== undefined && !createGlob(path)(request.path)) {
-    differences.push({ at: 'path', expected: path, actual: request.path })
-  }
-  if (status !== undefined && status !== request.status) {
-    differences.push({ at: 'status', expected: status, actual: request.status })
-  }
-  for (const [given, value] of Object.entries(headers)) {
-    const name = given.toLowerCase()
-    const actual = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined
-    if (actual !== value) differences.push(difference(`headers.${name}`, value, actual))
-  }
-  if (query !== undefined) compare('query', query, request.query, differences)
-  if (body !== undefined) compare('body', body, request.body, differences)
-  return differences
 }
 
 /** Compares the given members of objects, and all items of arrays. */
-function compare(at: string, expected: unknown, actual: unknown, differences: Difference[]): void {
+function* compare(at: readonly string[], expected: unknown, actual: unknown): Generator<Difference> {
   if (isRecord(expected) && isRecord(actual)) {
     for (const [name, value] of Object.entries(expected)) {
-      compare(`${at}.${name}`, value, Object.hasOwn(actual, name) ? actual[name] : undefined, differences)
+      yield* compare([...at, name], value, Object.hasOwn(actual, name) ? actual[name] : undefined)
     }
   } else if (!isDeepStrictEqual(expected, actual)) {
-    differences.push(difference(at, expected, actual))
+    yield { at, expected, actual }
   }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-const difference = (at: string, expected: unknown, actual: unknown): Difference => ({
-  at,
-  // Masked like a logged value. Otherwise it could be nested too deeply for an answer.
-  expected: maskJson(expected),
-  ...(actual !== undefined && { actual }),
-})
+/** Another operation is further away than another value. */
+const weight = ({ at: [part] }: Difference) => (part === 'method' || part === 'path' ? 10 : 1)
 
-/** Those with the fewest differences; of equals, the latest. */
-function nearest(misses: readonly { request: LoggedExchange; differences: Difference[] }[]) {
-  return [...misses]
-    .sort((a, b) => weight(a.differences) - weight(b.differences) || b.request.seq - a.request.seq)
-    .slice(0, NEAREST)
-    .map(({ request: { seq, method, path, status }, differences }) => ({ seq, method, path, status, differences }))
+/** Adds a miss that is later than the others. Keeps those that differ least; of equals, the latest. */
+function withMiss(misses: readonly Miss[], miss: Miss): readonly Miss[] {
+  const nearer = misses.filter(({ distance }) => distance < miss.distance)
+  return [...nearer, miss, ...misses.slice(nearer.length)].slice(0, NEAREST)
 }
 
-/** Another operation is further away than another value. */
-const weight = (differences: readonly Difference[]) =>
-  differences.reduce((sum, { at }) => sum + (at === 'method' || at === 'path' ? 10 : 1), 0)
+/** Masks an expectation like a logged request. Otherwise it could also be nested too deeply for an answer. */
+function maskExpected(expected: Expected): unknown {
+  const fields = Object.entries(expected.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+  return { ...(maskJson(expected) as Expected), headers: maskHeaders(Object.fromEntries(fields)) }
+}
+
+function describe({ at, actual }: Difference, masked: unknown) {
+  // A secret is masked as a whole: its members are not there.
+  const expected = at.reduce((value, name) => (isRecord(value) ? value[name] : value), masked)
+  return { at: shorten(at.join('.')), expected, ...(actual !== undefined && { actual }) }
+}
