@@ -16,6 +16,7 @@ import { createRequestLog } from './features/request-log/request-log.js'
 import { admin } from './http/admin.js'
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
+import { createLargeAnswers } from './http/large-answers.js'
 import { collectOperations, operationOf } from './http/operations.js'
 import { region } from './http/region.js'
 import type { Timers } from './http/timers.js'
@@ -159,6 +160,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           turns,
           waiters,
           refresh: turns.refresh,
+          largeAnswers: createLargeAnswers(timers),
           operations,
           documented,
           documents,

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import type { ControlContext, ControlRoute } from '../features/control-route.js'
+import type { ControlCall, ControlContext, ControlRoute } from '../features/control-route.js'
 import { record } from '../features/recording/record.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
@@ -31,8 +31,10 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       const client = clientOf(request)
       const { realNow = now() } = request.sandbox
       const tenant = () => registry.tenant(client, realNow)
+      const readLater: ControlCall<unknown, unknown, unknown>['readLater'] = read =>
+        turns.take(client, { isRead: () => true, run: now => read(registry.tenant(client, now)) })
       reply.code(status)
-      return handle({ ...context, request, reply, realNow, client, tenant, params, query, body })
+      return handle({ ...context, request, reply, realNow, client, tenant, readLater, params, query, body })
     }
     const handler = inTurn(
       turns,

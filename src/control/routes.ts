@@ -11,7 +11,7 @@ import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time/time.js'
 import type { ControlRoute } from '../features/control-route.js'
-import { route, toDocument } from '../features/control-route.js'
+import { INDENT, route, toDocument } from '../features/control-route.js'
 import { coverageRoutes } from '../features/coverage/routes.js'
 import { deprecationRoutes } from '../features/deprecations/routes.js'
 import { eventRoutes } from '../features/events/routes.js'
@@ -242,14 +242,16 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'GET',
       url: '/state',
       operationId: 'getState',
-      errors: ['ANSWER_TOO_LARGE'],
       summary: 'The whole tenant as one JSON document',
       description:
         'The document has no secrets, request log, coverage or recording. `PUT /_sandbox/state` restores it, on ' +
         'this or another server.',
       querystring,
       response: schemas.TenantSnapshot,
-      handle: ({ tenant, reply }) => toDocument(reply, tenant().snapshot()),
+      handle({ tenant, readLater, reply, largeAnswers }) {
+        if (!isLarge(tenant())) return toDocument(reply, tenant().snapshot())
+        return largeAnswers.send(reply, () => readLater(tenant => tenant.snapshot()), INDENT)
+      },
     }),
     route({
       method: 'PUT',
@@ -613,6 +615,11 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
   ]
   return routes
 }
+
+/** The number of records and events above which a state is large. */
+const MANY = 1000
+const isLarge = ({ counts, events }: Tenant) =>
+  Object.values(counts()).reduce((all, count) => all + count, events.last()) > MANY
 
 const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
   code,

@@ -83,9 +83,8 @@ export const catalogue = {
   PAYOUT_LINK_CLOSED: entry(410, 'Page of a payout link: the link is CANCELLED, EXPIRED or REJECTED.'),
   PAYLOAD_TOO_LARGE: entry(
     413,
-    'The body is above 1 MiB (a document: above 10 MiB; a state document: above `SANDBOX_STATE_BYTES`).',
+    'The body is above 1 MiB (a document: above 10 MiB; a state document: above `SANDBOX_STATE_BYTES`; an expectation: above 512 KiB).',
   ),
-  ANSWER_TOO_LARGE: entry(413, 'Control plane: the answer is above 512 MiB, the maximum size of a text in Node.'),
   UNSUPPORTED_MEDIA_TYPE: entry(
     415,
     'Wrong Content-Type, or a document that is not PDF, JPEG or PNG by its first bytes.',
@@ -332,12 +331,6 @@ export const errors = {
   illegalTransition: refusal('ILLEGAL_TRANSITION'),
   payloadTooLarge: (field: string | null, limit: string) =>
     new ApiError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
-  answerTooLarge: () =>
-    new ApiError(
-      'ANSWER_TOO_LARGE',
-      null,
-      'The answer is above 512 MiB. Filter the request log with after, method, path or status; reset a large tenant.',
-    ),
   unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>
     new ApiError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
   headersTooLarge: () =>

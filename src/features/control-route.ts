@@ -2,7 +2,10 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
 import { JSON_TYPE } from '../http/error-handler.js'
+import { jsonPieces } from '../http/json-pieces.js'
+import type { LargeAnswers } from '../http/large-answers.js'
 import type { Operation } from '../http/operations.js'
+import type { Eventually } from '../http/request-context.js'
 import type { Documents } from '../openapi/documents.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
 import type { TenantRegistry } from '../tenants/registry.js'
@@ -21,6 +24,7 @@ export interface ControlContext {
   readonly waiters: EventWaiters
   /** Brings a tenant up to date, then calls back. */
   readonly refresh: Refresh
+  readonly largeAnswers: LargeAnswers
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
   /** The documented routes, for coverage. */
@@ -42,6 +46,8 @@ export interface ControlCall<P, Q, B> extends ControlContext {
   readonly client: string
   /** Returns that tenant. Throws CLIENT_NOT_FOUND. */
   tenant(): Tenant
+  /** Reads that tenant in another turn, after a wait. Throws, or rejects with, CLIENT_NOT_FOUND. */
+  readLater<T>(read: (tenant: Tenant) => T): Eventually<T>
   /** The real time, in milliseconds. */
   readonly realNow: number
   readonly params: P
@@ -111,8 +117,11 @@ export function route<
   return row as unknown as ControlRoute
 }
 
+/** The indentation of documents. */
+export const INDENT = 2
+
 /** Returns a document that people read, too; made here, so that its members stay in their order. */
 export function toDocument(reply: FastifyReply, value: object): string {
   reply.type(JSON_TYPE)
-  return JSON.stringify(value, null, 2)
+  return [...jsonPieces(value, INDENT)].join('')
 }

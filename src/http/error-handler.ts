@@ -46,15 +46,11 @@ function wrongMediaType({ method, routeOptions }: FastifyRequest): ApiError {
 /** Returns any error as an entry of the catalogue. An unforeseen one is logged and becomes INTERNAL_ERROR. */
 export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
-  if (isTooLong(error)) return errors.answerTooLarge()
   const translate = translations.get((error as FastifyError | null)?.code)
   if (translate !== undefined) return translate(request)
   request.log.error({ err: error }, 'unforeseen failure')
   return errors.internal()
 }
-
-/** Returns whether a text exceeded the maximum length of a string of V8. The error has no code. */
-const isTooLong = (error: unknown) => error instanceof RangeError && error.message === 'Invalid string length'
 
 /** Sends an error in the envelope `{ code, field, message }` (interface, Errors 1). */
 export function sendError(reply: FastifyReply, error: ApiError, body: ErrorEnvelope = error.envelope) {

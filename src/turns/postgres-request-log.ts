@@ -99,6 +99,10 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       const last = Number(first.last)
       return { data: filterExchanges(entries, filter), last, dropped: last - Number(first.cleared) - entries.length }
     },
+    async bytes(clientId) {
+      const [row] = await read('size of requests', BYTES, clientId)
+      return Number(row?.bytes)
+    },
     async clear(clientId) {
       const [row] = await read('clear requests', CLEAR, clientId)
       return Number(row?.removed ?? 0)
@@ -140,6 +144,8 @@ const LIST = `
   SELECT last, cleared, seq, content
   FROM sandbox_request_count LEFT JOIN sandbox_request USING (client_id)
   WHERE client_id = $1 ORDER BY seq`
+
+const BYTES = 'SELECT coalesce(sum(bytes), 0) AS bytes FROM sandbox_request WHERE client_id = $1'
 
 const CLEAR = `
   WITH removed AS (DELETE FROM sandbox_request WHERE client_id = $1 RETURNING 1),

@@ -726,23 +726,6 @@ t.test('control plane, PUT /state: the first fault of a large document ends its 
   refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'ids.counters')
 })
 
-t.test('control plane, GET /state: an answer above the maximum size of a text is 413', async t => {
-  const app = build(t, {
-    listeners: [
-      {
-        onCreated(tenant) {
-          const settings = tenant.settings as unknown as Record<string, unknown>
-          // V8 refuses this text, like any text above its maximum.
-          settings.toJSON = () => 'x'.repeat(2 ** 30)
-        },
-        onRemoved() {},
-      },
-    ],
-  })
-  const refusal = await call(app, 'GET', stateUrl('sandbox-client'))
-  refused(t, refusal, 413, 'ANSWER_TOO_LARGE', null)
-})
-
 t.test('control plane, PUT /state: where the new life cannot be kept, the old one goes on', async t => {
   let isFull = false
   const onCreated = () => {

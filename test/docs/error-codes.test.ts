@@ -207,8 +207,6 @@ const SPECIFIC: Record<string, Provocation> = {
   'removeClient CLIENT_NOT_FOUND': ({ send }) => send({ parameter: 'unknown' }),
   'setCollectionOutcome ILLEGAL_TRANSITION': ({ send }) =>
     send({ parameter: 'COL-ACME-0055', body: { outcome: 'RETURNED-AM04' } }),
-  'getRecording ANSWER_TOO_LARGE': () =>
-    call(build(t, { publicUrl: () => 'x'.repeat(2 ** 30) }), 'GET', '/_sandbox/recording'),
   'seedRecords INVALID_FIELD': ({ send }) => send({ body: [] }),
   'seedRecords INVALID_BILL_REFERENCE': ({ send }) =>
     send({ body: { records: { bills: [bill({ uniqueReferenceIdentifier: '!' })] } } }),
@@ -297,12 +295,6 @@ const ELSEWHERE_WITHOUT_FAULTS: Record<string, string> = {
   SERVICE_UNAVAILABLE: 'http/closing.test.ts: the server closes',
 }
 
-/** The same of single operations. */
-const ELSEWHERE_OF_OPERATIONS: Record<string, string> = {
-  'getState ANSWER_TOO_LARGE': 'control/state.test.ts: a state that Node cannot hold',
-  'listRequests ANSWER_TOO_LARGE': 'control/requests.test.ts: a log that Node cannot hold',
-}
-
 const locked = build(t, { adminToken: 'admin' })
 
 for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
@@ -314,7 +306,7 @@ for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
       const elsewhere = operation.path.startsWith('/api/') ? ELSEWHERE : ELSEWHERE_WITHOUT_FAULTS
       for (const [status, response] of Object.entries(operation.responses)) {
         for (const { code } of (response['x-error-codes'] ?? []) as { code: ErrorCode }[]) {
-          if (elsewhere[code] ?? ELSEWHERE_OF_OPERATIONS[`${operation.id} ${code}`]) continue
+          if (elsewhere[code]) continue
           wanted.push(`${operation.id} ${status} ${code}`)
           const provoke =
             SPECIFIC[`${operation.id} ${code}`] ??

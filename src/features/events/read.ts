@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../../core/errors.js'
 import type { Event } from '../../core/records/events.js'
+import { PATIENCE_MS } from '../../http/large-answers.js'
 import type { Tenant } from '../../tenants/tenant.js'
 import type { ControlContext } from '../control-route.js'
 import type { EventQuery } from './schemas.js'
@@ -13,9 +14,6 @@ type Query = Static<typeof EventQuery>
 const MOST = 1000
 /** The longest silence of a stream: a comment keeps proxies and readers from giving up. */
 const HEARTBEAT_MS = 15_000
-/** A reader that takes nothing for this time is cut off; it can resume where it was. */
-const PATIENCE_MS = 60_000
-
 function pageOf({ events }: Tenant, query: Query, after: number) {
   const { events: data, areAll } = events.select(after, query, MOST)
   return { data, last: areAll ? events.last() : (data.at(-1) as Event).seq, isWhole: areAll }

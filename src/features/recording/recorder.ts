@@ -24,11 +24,18 @@ export interface Recorded {
 export interface Recorder extends Required<TenantListener> {
   add(tenant: Tenant, request: RecordedRequest): Recorded | null
   answer(recorded: Recorded, answer: RecordedAnswer): void
-  of(tenant: Tenant): Pick<Recording, 'complete' | 'start' | 'requests'>
+  /** Returns the bytes of a recording, roughly. */
+  bytes(tenant: Tenant): number
+  /** Returns a recording. Its requests are parsed when they are read. */
+  of(tenant: Tenant): Pick<Recording, 'complete' | 'start'> & { requests: Iterable<Recording['requests'][number]> }
 }
 
 /** The bytes that a request and an answer take beside their texts, roughly. */
 const OVERHEAD = 256
+
+/** The bytes of a state, roughly. */
+const bytesOf = ({ counts, events }: Tenant) =>
+  OVERHEAD * Object.values(counts()).reduce((sum, count) => sum + count, events.last())
 
 export function createRecorder(mostBytes: number): Recorder {
   const recordings = new Map<string, TenantRecording>()
@@ -55,8 +62,7 @@ export function createRecorder(mostBytes: number): Recorder {
       const state = isFixture || mostBytes === 0 ? undefined : snapshot()
       const start = state === undefined ? snapshot : () => state
       const recording = { tenant, start, requests: [], answers: [], bytes: 0, isComplete: true }
-      const records = Object.values(tenant.counts()).reduce((sum, count) => sum + count, 0)
-      if (reserve(recording, state === undefined ? 0 : OVERHEAD * (records + tenant.events.last()))) {
+      if (reserve(recording, state === undefined ? 0 : bytesOf(tenant))) {
         recordings.set(tenant.clientId, recording)
       }
     },
@@ -80,6 +86,7 @@ export function createRecorder(mostBytes: number): Recorder {
       if (recording?.tenant !== tenant || !reserve(recording, answer.body?.length ?? 0)) return
       recording.answers[index] = answer
     },
+    bytes: tenant => recordings.get(tenant.clientId)?.bytes ?? bytesOf(tenant),
     of(tenant) {
       const recording = recordings.get(tenant.clientId)
       if (recording === undefined) return { complete: false, start: tenant.snapshot(), requests: [] }
@@ -87,12 +94,18 @@ export function createRecorder(mostBytes: number): Recorder {
       return {
         complete: isComplete,
         start: start(),
-        requests: requests.map((text, index) => ({
-          n: index + 1,
-          ...(JSON.parse(text) as RecordedRequest),
-          answer: answers[index] ?? null,
-        })),
+        requests: parsed([...requests], [...answers]),
       }
     },
+  }
+}
+
+/** Parses the requests of a recording one by one. */
+function* parsed(
+  requests: readonly string[],
+  answers: TenantRecording['answers'],
+): Generator<Recording['requests'][number]> {
+  for (const [index, text] of requests.entries()) {
+    yield { n: index + 1, ...(JSON.parse(text) as RecordedRequest), answer: answers[index] ?? null }
   }
 }

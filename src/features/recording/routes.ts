@@ -1,8 +1,9 @@
+import { LARGE } from '../../http/large-answers.js'
 import { VERSION } from '../../package.js'
+import type { Tenant } from '../../tenants/tenant.js'
 import type { ControlRoute } from '../control-route.js'
-import { route, toDocument } from '../control-route.js'
+import { INDENT, route, toDocument } from '../control-route.js'
 import { ClientQuery } from '../schemas.js'
-import type { Recording } from './file-format.js'
 import { RECORDING_FORMAT, RECORDING_VERSION } from './file-format.js'
 import { RecordingFile } from './schemas.js'
 
@@ -12,7 +13,6 @@ export const recordingRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/recording',
     operationId: 'getRecording',
-    errors: ['ANSWER_TOO_LARGE'],
     summary: 'What changed the tenant since its start, as a file for `payments-sandbox replay`',
     description:
       'The file has a start state, and the later requests that changed the tenant. It has no secrets or tokens. A ' +
@@ -20,11 +20,11 @@ export const recordingRoutes: readonly ControlRoute[] = [
       '`SANDBOX_RECORDING_BYTES` a recording stops: `complete` is then false.',
     querystring: ClientQuery,
     response: RecordingFile,
-    handle({ registry, recorder, tenant, client, reply }) {
+    handle({ registry, recorder, largeAnswers, tenant, readLater, client, reply }) {
       const { clientId, secretDigest, tokenGenerationOffset, ...identity } = registry.identityOf(client)
       const name = encodeURIComponent(clientId)
       reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
-      return toDocument(reply, {
+      const make = (tenant: Tenant) => ({
         format: RECORDING_FORMAT,
         version: RECORDING_VERSION,
         recordedBy: VERSION,
@@ -33,8 +33,10 @@ export const recordingRoutes: readonly ControlRoute[] = [
         publicUrl: registry.publicUrl(),
         tokenLifetime: registry.tokenLifetime,
         identity,
-        ...recorder.of(tenant()),
-      } satisfies Recording)
+        ...recorder.of(tenant),
+      })
+      if (recorder.bytes(tenant()) <= LARGE) return toDocument(reply, make(tenant()))
+      return largeAnswers.send(reply, () => readLater(make), INDENT)
     },
   }),
 ]

@@ -84,6 +84,8 @@ export interface RequestLog {
   add(clientId: string, exchange: Exchange): void
   /** Lists a tenant's requests in order. `dropped` counts those that made room since its log began. */
   list(clientId: string, filter?: RequestFilter): Eventually<RequestPage>
+  /** Returns the bytes of a tenant's log, roughly. */
+  bytes(clientId: string): Eventually<number>
   /** Empties a tenant's log; its numbers go on. Returns the number of requests removed. */
   clear(clientId: string): Eventually<number>
   /** Starts a tenant's log again from 1. */
@@ -153,6 +155,7 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
       const { entries = [], last = 0, dropped = 0 } = logs.get(clientId) ?? {}
       return { data: filterExchanges(entries.map(toLogged), filter), last, dropped }
     },
+    bytes: clientId => logs.get(clientId)?.entries.reduce((sum, { exchange }) => sum + exchange.bytes, 0) ?? 0,
     clear,
     remove(clientId) {
       clear(clientId)

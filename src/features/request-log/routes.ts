@@ -1,3 +1,5 @@
+import { LARGE } from '../../http/large-answers.js'
+import { inSlices } from '../../http/slices.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { Cleared, ClientQuery } from '../schemas.js'
@@ -13,7 +15,6 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/requests',
     operationId: 'listRequests',
-    errors: ['ANSWER_TOO_LARGE'],
     summary: 'What the app under test sent and got, secrets masked',
     description:
       'The log has requests of the API and the token endpoint, but no calls of the control plane. A request ' +
@@ -21,9 +22,10 @@ export const requestRoutes: readonly ControlRoute[] = [
       '`SANDBOX_REQUEST_LOG_ENTRIES` and `SANDBOX_REQUEST_LOG_BYTES`.',
     querystring: schemas.RequestQuery,
     response: schemas.RequestList,
-    handle: ({ requestLog, tenant, client, query }) => {
+    async handle({ requestLog, tenant, client, query, reply, largeAnswers }) {
       tenant()
-      return requestLog.list(client, query)
+      const list = () => requestLog.list(client, query)
+      return (await requestLog.bytes(client)) <= LARGE ? list() : largeAnswers.send(reply, list)
     },
   }),
   route({

@@ -1,0 +1,43 @@
+/** The size of a piece in characters, roughly. */
+const PIECE = 64 * 1024
+
+/**
+ * Returns the text of `JSON.stringify(document, null, indent)` in pieces. The document can have any iterable for a list.
+ * An item of a list is the most that is made at a time.
+ */
+export function* jsonPieces(document: object, indent = 0): Generator<string> {
+  let piece = ''
+  for (const text of textsOf(document, indent, 0)) {
+    piece += text
+    if (piece.length < PIECE) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
+}
+
+function* textsOf(value: unknown, indent: number, level: number): Generator<string> {
+  const [outer, inner] = [level, level + 1].map(depth => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`))
+  let isEmpty = true
+  const next = (open: string) => {
+    const text = `${isEmpty ? open : ','}${inner}`
+    isEmpty = false
+    return text
+  }
+  if (value === null || typeof value !== 'object') {
+    yield JSON.stringify(value)
+  } else if (Symbol.iterator in value) {
+    for (const item of value as Iterable<unknown>) {
+      // A text in JSON has no line breaks, so all of them are between values.
+      yield next('[') + JSON.stringify(item, null, indent).replaceAll('\n', inner as string)
+    }
+    yield isEmpty ? '[]' : `${outer}]`
+  } else {
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue
+      yield `${next('{')}${JSON.stringify(name)}:${indent === 0 ? '' : ' '}`
+      yield* textsOf(member, indent, level + 1)
+    }
+    yield isEmpty ? '{}' : `${outer}}`
+  }
+}

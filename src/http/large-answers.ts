@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
+import { errors } from '../core/errors.js'
+import { JSON_TYPE } from './error-handler.js'
+import { jsonPieces } from './json-pieces.js'
+import type { Eventually } from './request-context.js'
+import type { Timers } from './timers.js'
+
+/** The size above which an answer is large, in bytes or characters. */
+export const LARGE = 1024 * 1024
+
+/** The maximum number of large answers at a time. The others wait. */
+const MOST = 4
+
+/** A reader that takes nothing for this time is cut off. */
+export const PATIENCE_MS = 60_000
+
+/** The large answers of a server. Each needs memory until its reader has taken it, so there are few at a time. */
+export interface LargeAnswers {
+  /**
+   * Sends a JSON document in pieces, each once the reader takes it.
+   * @param make returns the document, when it is its turn
+   * @param indent as of JSON.stringify
+   */
+  send(reply: FastifyReply, make: () => Eventually<object>, indent?: number): Promise<Readable>
+}
+
+export function createLargeAnswers({ later, elapsed }: Timers): LargeAnswers {
+  let places = MOST
+  const waiting: (() => void)[] = []
+
+  /** Waits for a place. Returns a function that leaves it. */
+  async function enter(): Promise<() => void> {
+    if (places > 0) places--
+    else await new Promise<void>(resolve => waiting.push(resolve))
+    return () => {
+      const next = waiting.shift()
+      if (next === undefined) places++
+      else next()
+    }
+  }
+
+  async function* patiently(pieces: Iterable<string>, cutOff: () => void) {
+    for (const piece of pieces) {
+      const began = elapsed()
+      const cancel = later(PATIENCE_MS, () => {
+        // A server that closes ends all waits early, and has its own patience.
+        if (elapsed() - began > PATIENCE_MS / 2) cutOff()
+      })
+      try {
+        yield piece
+      } finally {
+        cancel()
+      }
+      // Other requests come in between, however fast the reader is.
+      await setImmediate()
+    }
+  }
+
+  /** @throws SERVICE_UNAVAILABLE, which has no reader any more */
+  function assertOpen({ raw }: FastifyReply) {
+    if (raw.destroyed) throw errors.unavailable('The connection is closed.')
+  }
+
+  return {
+    async send(reply, make, indent) {
+      const leave = await enter()
+      try {
+        assertOpen(reply)
+        const pieces = jsonPieces(await make(), indent)
+        assertOpen(reply)
+        const stream = Readable.from(
+          patiently(pieces, () => reply.raw.destroy()),
+          { objectMode: false },
+        )
+        stream.once('close', leave)
+        reply.type(JSON_TYPE)
+        return stream
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+  }
+}

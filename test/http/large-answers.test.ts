@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:http'
+import type { Socket } from 'node:net'
+import { connect as dial } from 'node:net'
+import type { Test } from 'tap'
+import t from 'tap'
+import { build, call, collection, connect, mandate } from '../helper.js'
+import { manualTime, until } from '../manual-time.js'
+import { closed, listen } from './raw.js'
+
+// control plane, Large answers: They are sent in pieces, four at a time. A reader that takes nothing for 60 s is cut off.
+
+const LOG = '/_sandbox/requests?client=acme'
+
+/** A server with a log that no buffer of a connection takes as a whole. */
+async function logged(t: Test) {
+  const time = manualTime()
+  const app = build(t, { timers: time.timers, requestLog: { bytes: 2 ** 26 } })
+  const client = await connect(app)
+  const body = JSON.stringify({ padding: 'x'.repeat(1_000_000) })
+  for (let n = 0; n < 20; n++) await client.post('/api/v1/mandates', body)
+  return { app, client, time, port: await listen(app) }
+}
+
+/** Sends a request of a large answer, and reads nothing. */
+function ask(port: number): Socket {
+  const socket = dial(port, '127.0.0.1').pause()
+  socket.on('error', () => {})
+  socket.write(`GET ${LOG} HTTP/1.1\r\nhost: a\r\n\r\n`)
+  return socket
+}
+
+/** Reads a large answer. */
+function read(port: number) {
+  const seen = { begun: false, text: '' }
+  const end = new Promise<typeof seen>((resolve, reject) => {
+    const request = get({ port, path: LOG, agent: false }, (response: IncomingMessage) => {
+      seen.begun = true
+      response.setEncoding('utf8').on('data', text => {
+        seen.text += text
+      })
+      response.on('end', () => resolve(seen)).on('error', reject)
+    })
+    request.on('error', reject)
+  })
+  return { seen, end }
+}
+
+t.test('control plane, GET /state: a large document is the same in pieces, and can be put back', async t => {
+  const app = build(t)
+  const [client, copy] = [await connect(app), await connect(app, 'copy')]
+  const collections = Array.from({ length: 2500 }, (_, n) =>
+    collection({ collectionReference: `COL-${1000 + n}`, debtorName: n % 2 === 0 ? 'Zoë "[Z],{]' : '\\u2028\u2028' }),
+  )
+  await client.control('POST', '/seed', { records: { mandates: [mandate()], collections } })
+  const { payload, headers } = await app.inject('/_sandbox/state?client=acme')
+  t.ok(payload.length > 2 ** 20)
+  t.equal(headers['content-length'], undefined)
+  t.equal(headers['content-type'], 'application/json; charset=utf-8')
+  t.equal(payload, JSON.stringify(JSON.parse(payload), null, 2))
+  t.equal(JSON.parse(payload).collections.length, 2500)
+  const answer = await call(app, 'PUT', '/_sandbox/state?client=copy', { body: payload })
+  t.match(answer, { status: 200, body: { counts: { collections: 2500 } } })
+  const again = (await app.inject('/_sandbox/state?client=copy')).payload
+  t.equal(again, payload)
+  t.equal((await app.inject({ method: 'HEAD', url: '/_sandbox/state?client=acme' })).statusCode, 200)
+  t.equal(copy.clientId, 'copy')
+})
+
+t.test('control plane, GET /recording: a large recording is the same in pieces', async t => {
+  const client = await connect(build(t))
+  const records = (from: number) => ({
+    mandates: from === 0 ? [mandate()] : [],
+    collections: Array.from({ length: 3000 }, (_, n) => collection({ collectionReference: `COL-${from + n + 1000}` })),
+  })
+  for (const from of [0, 3000, 6000]) await client.control('POST', '/seed', { records: records(from) })
+  const { payload, headers } = await client.app.inject('/_sandbox/recording?client=acme')
+  t.equal(headers['content-length'], undefined)
+  t.match(headers['content-disposition'], 'recording-acme.json')
+  const recording = JSON.parse(payload)
+  t.equal(payload, JSON.stringify(recording, null, 2))
+  t.match(recording.requests, [{ n: 1, answer: { status: 200 } }, { n: 2, body: { records: records(3000) } }, {}])
+})
+
+t.test('control plane, Large answers: four at a time, and a reader that takes nothing for 60 s is cut off', async t => {
+  const { client, time, port } = await logged(t)
+  const idle = Array.from({ length: 4 }, () => ask(port))
+  await until(() => time.pending === 4)
+  const fifth = read(port)
+  t.equal((await client.control('GET', '/clock')).status, 200, 'other calls go on')
+  t.equal(fifth.seen.begun, false)
+  time.pass(59_999)
+  t.notOk(idle.some(({ destroyed }) => destroyed))
+  time.pass(1)
+  await Promise.all(idle.map(socket => closed(socket.resume())))
+  const { text } = await fifth.end
+  t.equal(JSON.parse(text).data.length, 21)
+})
+
+t.test('control plane, Large answers: a reader that has hung up leaves its place', async t => {
+  const { time, port } = await logged(t)
+  for (let round = 0; round < 3; round++) {
+    const idle = Array.from({ length: 4 }, () => ask(port))
+    await until(() => time.pending === 4)
+    const waiting = ask(port)
+    const next = read(port)
+    waiting.destroy()
+    for (const socket of idle) socket.destroy()
+    t.equal(JSON.parse((await next.end).text).data.length, 21)
+    await until(() => time.pending === 0)
+  }
+})
