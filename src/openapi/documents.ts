@@ -9,6 +9,7 @@ import { headers, headersOf } from './headers.js'
 import { withVisibleLabels } from './labels.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isControl } from './routes.js'
+import { toYaml } from './yaml.js'
 
 /** The two OpenAPI documents. */
 export interface Documents {
@@ -23,10 +24,7 @@ export interface Documents {
 const FORMS = {
   json: (document: Json) => JSON.stringify(document),
   labelled: (document: Json) => JSON.stringify(withVisibleLabels(document)),
-  async yaml(document: Json) {
-    const { stringify } = await import('yaml')
-    return stringify(document, { aliasDuplicateObjects: false })
-  },
+  yaml: toYaml,
 }
 
 const CONTROL_NOTE = 'Exists only in the sandbox.'
@@ -115,7 +113,7 @@ export function createDocuments(
   examples: () => Eventually<ExampleValues>,
 ): Documents {
   /** The texts with placeholders, by name and form. Each is made on first use. */
-  const texts = new Map<string, string | Promise<string>>()
+  const texts = new Map<string, string>()
   const servers = () => [
     { url: publicUrl(), description: 'The sandbox by its public URL' },
     { url: '/', description: 'The sandbox that serves this document' },
@@ -135,7 +133,7 @@ export function createDocuments(
       const key = `${name} ${form}`
       const text = texts.get(key) ?? FORMS[form](make[name]())
       texts.set(key, text)
-      return withExamples(await text, await examples())
+      return withExamples(text, await examples())
     },
   }
 }
