@@ -1,6 +1,6 @@
 /**
  * Measures the sandbox against a bare Fastify server, Prism, Mockoon and fixed limits, and writes RESULTS.md.
- * `--only http,pages,lists,advance,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
+ * `--only http,pages,lists,advance,pings,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
  * `--short` runs each subject at its smallest size and prints no figures: it only shows that the benchmark works.
  */
 import assert from 'node:assert/strict'
@@ -24,10 +24,20 @@ const ENVIRONMENT = { NODE_ENV: 'production', SANDBOX_SEED: 'bench', SANDBOX_CLO
 const { values: options } = parseArgs({ options: { only: { type: 'string' }, short: { type: 'boolean' } } })
 /** The sizes of the subjects. `block` multiplies the requests of a block. */
 const size = options.short
-  ? { blocks: 1, block: 0.1, lists: [1000], queries: 1, month: 100, starts: 1, libraries: 2, memory: [400, 800] }
+  ? {
+      blocks: 1,
+      block: 0.1,
+      lists: [1000],
+      queries: 1,
+      month: 100,
+      starts: 1,
+      libraries: 2,
+      memory: [400, 800],
+      pings: [200],
+    }
   : {
       ...{ blocks: 48, block: 1, lists: [10_000, 100_000], queries: 31, month: 10_000, starts: 5, libraries: 21 },
-      memory: [20_000, 180_000],
+      ...{ memory: [20_000, 180_000], pings: [40_000, 100_000] },
     }
 const API = '/api/v1/direct-debit'
 
@@ -354,6 +364,68 @@ async function advance() {
   row('advancing a month over 10,000 collections', '≤ 1 s', ms(median(took)), median(took) <= 1000)
 }
 
+/** Does a call. Returns its time, the longest time of a ping beside it, and its text, in milliseconds. */
+async function pinged(port, method, path, body) {
+  let isDone = false
+  const began = performance.now()
+  const headers = body === undefined ? {} : json
+  const call = fetch(urlOf(port) + path, { method, headers, body }).then(async response => {
+    const text = await response.text()
+    assert(response.ok, `${method} ${path}: ${response.status} ${text.slice(0, 200)}`)
+    return text
+  })
+  const end = call.finally(() => {
+    isDone = true
+  })
+  end.catch(() => {})
+  let longest = 0
+  while (!isDone) {
+    const sent = performance.now()
+    await (await send(port, { method: 'GET', path: '/_sandbox/health/live' })).text()
+    longest = Math.max(longest, performance.now() - sent)
+    await wait(1)
+  }
+  return { text: await end, took: performance.now() - began, longest }
+}
+
+/** Measures for how long the calls that do the most work hold up other requests. */
+async function pings() {
+  const { port } = await launch('sandbox')
+  const report = (what, longest, took) =>
+    row(`longest ping beside ${what}`, '≤ 200 ms', `${ms(longest)}; the call took ${ms(took)}`, longest <= 200)
+  const measure = async (what, ...call) => {
+    const { text, longest, took } = await pinged(port, ...call)
+    report(what, longest, took)
+    return text
+  }
+  await measure('`GET /openapi.yaml`', 'GET', '/openapi.yaml')
+  for (const count of size.pings) {
+    const [client, copy] = [`pings-${count}`, `copy-${count}`]
+    const many = `${count.toLocaleString('en-US')} collections`
+    await seed(port, client, 0)
+    const seeded = { longest: 0, took: 0 }
+    const part = 5000
+    for (let first = 0; first < count; first += part) {
+      // A hundred business days.
+      const make = at => newOne(first + at, END + (7 + ((first + at) % 140)) * DAY)
+      const body = JSON.stringify({ records: { collections: times(Math.min(part, count - first), make) } })
+      const { longest, took } = await pinged(port, 'POST', `/_sandbox/seed?client=${client}`, body)
+      seeded.longest = Math.max(seeded.longest, longest)
+      seeded.took += took
+    }
+    report(`seeding ${many}, ${part.toLocaleString('en-US')} a call`, seeded.longest, seeded.took)
+    await measure(`a fork of ${many}`, 'POST', `/_sandbox/fork?client=${client}`, JSON.stringify({ clientId: copy }))
+    const state = await measure(`\`GET /state\` of ${many}`, 'GET', `/_sandbox/state?client=${client}`)
+    const compact = JSON.stringify(JSON.parse(state))
+    if (Buffer.byteLength(compact) <= 32 * 1024 * 1024) {
+      await measure(`\`PUT /state\` of ${many}`, 'PUT', `/_sandbox/state?client=${copy}`, compact)
+    }
+    const advanced = ['POST', `/_sandbox/clock/advance?client=${client}`, JSON.stringify({ by: 'P200D' })]
+    const { transitions, omitted = 0 } = JSON.parse(await measure(`advancing ${many} on 100 dates`, ...advanced))
+    assert.equal(transitions.length + omitted, 3 * count)
+  }
+}
+
 async function start() {
   await prepare()
   const took = { sandbox: [], Prism: [], Mockoon: [] }
@@ -413,7 +485,7 @@ async function memory() {
   row('resident memory after 200,000 mixed requests, against after 20,000', '≤ 1.2', figure, late / early <= 1.2)
 }
 
-const subjects = { library, start, http, pages, lists, advance, memory }
+const subjects = { library, start, http, pages, lists, advance, pings, memory }
 for (const name of options.only?.split(',') ?? Object.keys(subjects)) {
   await subjects[name]()
   stopAll()
