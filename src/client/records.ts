@@ -138,7 +138,7 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       explain: (mandateReference: string): Promise<Explained<Mandate>> => explain('mandates', mandateReference),
       ...moves<MandateVerb, MandateMove>('mandates', MANDATE_VERBS),
     },
-    /** Payout links. The API does not list them, and cancels them. */
+    /** Payout links. The API does not list them. */
     payoutLinks: {
       /** Creates a payout link in the region of its currency. */
       create: (payoutLink: NewPayoutLink): Promise<PayoutLink> =>
@@ -174,6 +174,8 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       async update(
         counterpartyReference: string,
         changes: CounterpartyUpdate,
+      /** Cancels a payout link without a comment. The API cancels with one. */
+      cancel: move<PayoutLinkMove>('payout-links', 'cancel'),
         { region = 'EU' }: Where = {},
       ): Promise<Counterparty> {
         const send = await apiIn(region)

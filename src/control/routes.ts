@@ -428,11 +428,12 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         return payoutLinks.explain(payoutLinkId)
       },
     }),
-    ...(['process', 'pay', 'fail', 'expire'] as const).map(verb =>
+    ...(['process', 'pay', 'fail', 'expire', 'cancel'] as const).map(verb =>
       route({
         method: 'POST',
         url: `/payout-links/:payoutLinkId/${verb}`,
-        operationId: `${verb}PayoutLink`,
+        // The service has an operation `cancelPayoutLink`.
+        operationId: verb === 'cancel' ? 'forceCancelPayoutLink' : `${verb}PayoutLink`,
         errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a payout link: ${verb}`,
         example: { payoutLinkId: EXAMPLES.payoutLinks[verb] },

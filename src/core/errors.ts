@@ -168,11 +168,11 @@ export const errors = {
   missing: (field: string | null, message = `${field} is required.`) => new ApiError('MISSING_FIELD', field, message),
   invalid: refusal('INVALID_FIELD'),
   invalidQuery: refusal('INVALID_QUERY_PARAMETER'),
-  invalidCursor: () =>
+  invalidCursor: (path: string, region: string) =>
     new ApiError(
       'INVALID_CURSOR',
       'cursor',
-      'The cursor was not issued by this server for this list. Pass nextCursor of a previous page, or leave it out.',
+      `The cursor is not one of this list. Pass nextCursor of a page of GET /api/v1/${path} in region ${region}, or leave it out.`,
     ),
   invalidRegion: (region: string, served: readonly string[]) =>
     new ApiError(

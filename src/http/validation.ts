@@ -276,7 +276,7 @@ function toApiError(failures: readonly ErrorObject[], root: TSchema, code: Error
 
   if (keyword === 'anyOf') {
     const alternatives = (failure.schema as { required: string[] }[]).flatMap(({ required }) => required)
-    return errors.missing(null, `Give at least one of ${alternatives.join(', ')}.`)
+    return errors.missing(null, `Give ${schema['x-expected'] ?? `at least one of ${alternatives.join(', ')}`}.`)
   }
   if (keyword === 'required') return errors.missing([...path, params.missingProperty].join('.'))
   // A query parameter is named as a whole, however its value was split.

@@ -62,6 +62,10 @@ t.test('decisions §10: an update has at least one member, and the reference can
     ],
     200: [{ counterpartyReference: 'CPTY-0001', remarks: 'y' }],
   })
+  const message = 'Give at least one of accountHolderName, emailAddress, mobileNumber, remarks, address.'
+  await table(t, async update => (await client.patch(CPTY, update)).body.message, {
+    [message]: [{}, { colour: 'red' }, { counterpartyReference: 'CPTY-0001' }],
+  })
 })
 
 t.test('decisions §1, §10: branchIdentifier and unknown members are ignored with a hint, and not stored', async t => {

@@ -326,7 +326,16 @@ t.test('decisions §8: a refused form says what is wrong in each field, and chan
   const client = await connect(build(t))
   const cases = [
     ['SEPA-CT', {}, ['Enter the name of the account holder.', 'Enter your IBAN.']],
-    ['SEPA-CT', { ...SEPA, accountIdentifier: 'DE88 3704 0044 0532 0130 00' }, ['This IBAN is not valid.']],
+    [
+      'SEPA-CT',
+      { ...SEPA, accountIdentifier: 'DE88 3704 0044 0532 0130 00' },
+      ['Enter a valid IBAN of a SEPA country.'],
+    ],
+    [
+      'SEPA-CT',
+      { ...SEPA, accountIdentifier: 'SA03 8000 0000 6080 1016 7519' },
+      ['Enter a valid IBAN of a SEPA country.'],
+    ],
     ['SEPA-CT', { ...SEPA, accountHolderName: ' \t ' }, ['Enter the name of the account holder.']],
     ['SEPA-CT', { ...SEPA, accountHolderName: 'x'.repeat(141) }, ['Enter a name of at most 140 characters.']],
     ['US-ACH', { 'branchIdentifier.value': '021000022' }, ['This routing number is not valid.', 'Select the type']],

@@ -30,7 +30,9 @@ const ROUTES = [
     verb => `POST /_sandbox/direct-debit/:/${verb}`,
   ),
   ...['activate', 'fail', 'cancel', 'expire'].map(verb => `POST /_sandbox/mandates/:/${verb}`),
-  ...['claim', 'decline', 'process', 'pay', 'fail', 'expire'].map(verb => `POST /_sandbox/payout-links/:/${verb}`),
+  ...['claim', 'decline', 'process', 'pay', 'fail', 'expire', 'cancel'].map(
+    verb => `POST /_sandbox/payout-links/:/${verb}`,
+  ),
   'GET /_sandbox/direct-debit/:',
   'GET /_sandbox/mandates/:',
   'GET /_sandbox/payout-links/:',

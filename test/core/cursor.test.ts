@@ -1,12 +1,13 @@
 import t from 'tap'
 import { createIds } from '../../src/core/ids.js'
 import { createCursors } from '../../src/core/records/cursor.js'
+import type { Region } from '../../src/core/rules/regions.js'
 
 const AT = Date.parse('2026-11-02T09:00:00Z')
 const REFUSAL = { code: 'INVALID_CURSOR', field: 'cursor', status: 400 }
 
-const cursorsOf = ({ seed = 'seed', client = 'acme', list = 'mandates.EU' } = {}) =>
-  createCursors(createIds(seed, client), list)
+const cursorsOf = ({ seed = 'seed', client = 'acme', path = 'mandates', region = 'EU' as Region } = {}) =>
+  createCursors(createIds(seed, client), { path, region })
 
 t.test('decisions §5: a cursor is a position, the same for the same seed', async t => {
   const cursors = cursorsOf()
@@ -25,7 +26,10 @@ t.test('decisions §5: a cursor is a position, the same for the same seed', asyn
 
 t.test('decisions §2: a cursor of another list, tenant or seed is refused', async t => {
   const cursor = cursorsOf().encode({ createdAt: AT, sequence: 1 })
-  for (const other of [{ list: 'mandates.UK' }, { list: 'bills.EU' }, { client: 'other' }, { seed: 'other' }]) {
+  for (const other of [{ region: 'UK' as const }, { path: 'bills' }, { client: 'other' }, { seed: 'other' }]) {
     t.throws(() => cursorsOf(other).decode(cursor), REFUSAL, JSON.stringify(other))
   }
+  t.throws(() => cursorsOf({ path: 'bills', region: 'UK' }).decode(cursor), {
+    message: /nextCursor of a page of GET \/api\/v1\/bills in region UK/,
+  })
 })

@@ -231,7 +231,8 @@ both('payoutLinks: explain, and every move', async (t, sandbox) => {
     record: { status: 'REJECTED', decline: { remarks: 'No, thank you' } },
   })
   t.match(await payoutLinks.expire('link-0004'), { record: { status: 'EXPIRED' } })
-  t.match(await refusal(payoutLinks.decline('link-0004')), { code: 'ILLEGAL_TRANSITION' })
+  t.match(await payoutLinks.cancel('link-0004'), { record: { status: 'CANCELLED' } })
+  t.match(await refusal(payoutLinks.cancel('link-0004')), { code: 'ILLEGAL_TRANSITION' })
 })
 
 both('bills: explain, in a region where several have the reference', async (t, sandbox) => {

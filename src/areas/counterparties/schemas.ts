@@ -56,6 +56,7 @@ export const CounterpartyUpdate = Type.Object(
   {
     title: 'CounterpartyUpdateRequest',
     description: 'At least one member besides `counterpartyReference`.',
+    'x-expected': `at least one of ${Object.keys(updates).join(', ')}`,
     // The store refuses a reference without another member, because one that differs is IMMUTABLE_FIELD.
     anyOf: [...Object.keys(updates), 'counterpartyReference'].map(name => ({ required: [name] })),
     examples: [example],

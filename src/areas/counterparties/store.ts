@@ -4,8 +4,8 @@ import { createRepository, restoreRecords, snapshotRecords } from '../../core/re
 import { assertBranch } from '../../core/rules/branches.js'
 import type { Region } from '../../core/rules/regions.js'
 import type { StoreContext } from '../../core/tenant-context.js'
-import type { Counterparty, CounterpartyUpdate, SeedCounterparty } from './schemas.js'
-import { updates } from './schemas.js'
+import type { Counterparty, SeedCounterparty } from './schemas.js'
+import { CounterpartyUpdate, updates } from './schemas.js'
 
 export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 
@@ -27,8 +27,9 @@ export function createCounterpartyStore(context: StoreContext) {
       if ((update.counterpartyReference ?? counterpartyReference) !== counterpartyReference) {
         throw errors.immutableCounterpartyReference()
       }
-      const names = Object.keys(updates)
-      if (!names.some(name => name in update)) throw errors.missing(null, `Give at least one of ${names.join(', ')}.`)
+      if (!Object.keys(updates).some(name => name in update)) {
+        throw errors.missing(null, `Give ${CounterpartyUpdate['x-expected']}.`)
+      }
       return repository.update(repository.get(region, counterpartyReference, errors.counterpartyNotFound), update)
     },
 

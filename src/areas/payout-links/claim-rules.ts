@@ -3,7 +3,7 @@
  * them, so this file and its imports are pure and run in a browser.
  */
 import { LONGEST_ACCOUNT_HOLDER_NAME } from '../../bounds.js'
-import { isIban, isRoutingNumber, isSortCode } from '../../core/rules/identifiers.js'
+import { isRoutingNumber, isSepaIban, isSortCode } from '../../core/rules/identifiers.js'
 
 /** Documented values: interface, Other named fields. */
 export const PAYOUT_METHODS = ['SEPA-CT', 'SEPA-INSTANT', 'US-ACH', 'UK-BACS', 'UK-FAST'] as const
@@ -24,7 +24,11 @@ export interface AccountRules {
   readonly hasType: boolean
 }
 
-const iban: AccountRules = { isIdentifier: isIban, identifier: 'a valid IBAN', hasType: false }
+const iban: AccountRules = {
+  isIdentifier: isSepaIban,
+  identifier: 'a valid IBAN of a SEPA country',
+  hasType: false,
+}
 const usAccount: AccountRules = {
   isIdentifier: text => /^\d{4,17}$/.test(text),
   identifier: '4 to 17 digits',
@@ -98,7 +102,7 @@ export function claimFields(method: PayoutMethod): ClaimField[] {
       format: branch.type === 'SORT' ? text => groups(text, 2, '-') : same,
     })
   }
-  const isAnIban = isIdentifier === isIban
+  const isAnIban = isIdentifier === isSepaIban
   fields.push({
     name: 'accountIdentifier',
     kind: isAnIban ? 'iban' : hasType ? 'usAccount' : 'ukAccount',

@@ -1,5 +1,6 @@
 import { errors } from '../errors.js'
 import type { Ids } from '../ids.js'
+import type { Region } from '../rules/regions.js'
 import type { Instant } from '../time/time.js'
 
 /** The position of a record in its list. Lists are sorted by creation time, then by sequence (decisions §5). */
@@ -7,6 +8,13 @@ export interface Position {
   readonly createdAt: Instant
   /** Position in the tenant's order of creation. */
   readonly sequence: number
+}
+
+/** A list: the records of one kind in one region. */
+export interface ListName {
+  /** The path of the list below `/api/v1`. */
+  readonly path: string
+  readonly region: Region
 }
 
 export interface Cursors {
@@ -19,8 +27,8 @@ export interface Cursors {
  * Creates the opaque cursors of one list. A cursor is a position and a signature.
  * The signature proves that this server issued it for this list, also when the record is gone.
  */
-export function createCursors(ids: Ids, list: string): Cursors {
-  const sign = (position: string) => ids.sign(`cursor\0${list}`, position)
+export function createCursors(ids: Ids, { path, region }: ListName): Cursors {
+  const sign = (position: string) => ids.sign(`cursor\0${path}.${region}`, position)
   return {
     encode({ createdAt, sequence }) {
       const position = `${(createdAt / 1000).toString(36)}.${sequence.toString(36)}`
@@ -29,7 +37,7 @@ export function createCursors(ids: Ids, list: string): Cursors {
     decode(cursor) {
       const [seconds = '', sequence = ''] = cursor.split('.')
       const position = `${seconds}.${sequence}`
-      if (cursor !== `${position}.${sign(position)}`) throw errors.invalidCursor()
+      if (cursor !== `${position}.${sign(position)}`) throw errors.invalidCursor(path, region)
       return { createdAt: Number.parseInt(seconds, 36) * 1000, sequence: Number.parseInt(sequence, 36) }
     },
   }

@@ -115,7 +115,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   const regions = Object.fromEntries(
     REGIONS.map(region => [
       region,
-      { byReference: new Map(), entries: [], cursors: createCursors(ids, `${names.path}.${region}`) },
+      { byReference: new Map(), entries: [], cursors: createCursors(ids, { path: names.path, region }) },
     ]),
   ) as unknown as Record<Region, RegionRecords<E>>
   const byIndex = new Map<string, E[]>()

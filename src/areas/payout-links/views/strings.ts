@@ -121,7 +121,7 @@ const en: Strings = {
       label: 'IBAN',
       hint: 'For example DE89 3704 0044 0532 0130 00',
       missing: 'Enter your IBAN.',
-      invalid: 'This IBAN is not valid. Check for a mistyped character.',
+      invalid: 'Enter a valid IBAN of a SEPA country. Check for a mistyped character.',
     },
     usAccount: {
       label: 'Account number',
@@ -273,7 +273,7 @@ const de: Strings = {
       label: 'IBAN',
       hint: 'Zum Beispiel DE89 3704 0044 0532 0130 00',
       missing: 'Geben Sie Ihre IBAN ein.',
-      invalid: 'Diese IBAN ist ungültig. Prüfen Sie sie auf Tippfehler.',
+      invalid: 'Geben Sie eine gültige IBAN eines SEPA-Landes ein. Prüfen Sie sie auf Tippfehler.',
     },
     usAccount: {
       label: 'Kontonummer',
@@ -448,7 +448,7 @@ const fr: Strings = {
       label: 'IBAN',
       hint: 'Par exemple FR76 3000 6000 0112 3456 7890 189',
       missing: 'Saisissez votre IBAN.',
-      invalid: 'Cet IBAN n’est pas valide. Vérifiez la saisie.',
+      invalid: 'Saisissez un IBAN valide d’un pays SEPA. Vérifiez la saisie.',
     },
     usAccount: {
       label: 'Numéro de compte',
