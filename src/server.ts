@@ -31,7 +31,7 @@ import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.j
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
 import { createStoredTurns } from './turns/stored-turns.js'
-import { admission, apiTurns, pageTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
+import { admission, apiTurns, metadataTurns, pageTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
 import type { Turns } from './turns/turns.js'
 import { createMemoryTurns } from './turns/turns.js'
 
@@ -112,7 +112,11 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   )
 
   // The service.
-  app.register(metadataRoutes, { publicUrl })
+  app.register((metadata, _options, done) => {
+    takeTurns(metadata, turns, metadataTurns(registry, options.clients[0]?.clientId ?? DEMO_CLIENT.clientId))
+    metadata.register(metadataRoutes, { publicUrl })
+    done()
+  })
   app.register(
     (oauth, _options, done) => {
       takeTurns(oauth, turns, tokenTurns(registry, recorder))

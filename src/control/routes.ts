@@ -590,8 +590,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'PUT',
       url: '/settings',
       operationId: 'updateSettings',
-      summary:
-        'Whether new mandates are ACTIVE at once, how deprecations look, which origins embed payout links, who sends them',
+      summary: 'Change settings: activation of mandates, form of deprecations, origins and sender of links, HTTP Basic',
       description: 'Omitted settings stay as they are.',
       querystring,
       body: schemas.SettingsUpdate,

@@ -33,7 +33,7 @@ export const catalogue = {
   IMMUTABLE_FIELD: entry(400, '`counterpartyReference` in a counterparty update differs from the path.'),
   INCONSISTENT_BILL_UPDATE: entry(400, 'The status and openAmount of a bill update contradict each other.'),
   UNSUPPORTED_GRANT_TYPE: entry(400, '`grant_type` is not `client_credentials`.'),
-  INVALID_CLIENT: entry(401, 'Unknown client or wrong secret.'),
+  INVALID_CLIENT: entry(401, 'Unknown client, wrong secret, or HTTP Basic where `tokenAuthentication` is `form`.'),
   MISSING_TOKEN: entry(401, 'The request carries no bearer token.'),
   INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
   EXPIRED_TOKEN: entry(
@@ -213,6 +213,12 @@ export const errors = {
   inconsistentBillUpdate: (field: string, message: string) => new ApiError('INCONSISTENT_BILL_UPDATE', field, message),
   invalidClient: (message = 'Unknown client_id, or client_secret does not belong to it.') =>
     new ApiError('INVALID_CLIENT', 'client_id', message),
+  basicRefused: () =>
+    new ApiError(
+      'INVALID_CLIENT',
+      'authorization',
+      'This client takes its credentials in the form only: its setting tokenAuthentication is form. Leave HTTP Basic out.',
+    ),
   missingToken: () =>
     new ApiError('MISSING_TOKEN', 'authorization', 'Send the header Authorization: Bearer <access_token>.', {
       'www-authenticate': 'Bearer realm="payments-sandbox"',

@@ -63,6 +63,11 @@ export const Settings = component('Settings', {
     Type.Unsafe<string | null>({ ...AccountHolderName, type: ['string', 'null'] }),
     'The name of the sender on the pages of payout links. null (initially): the holder of the newest account.',
   ),
+  tokenAuthentication: assumed(
+    OneOf('form', 'form-or-basic'),
+    'The client authentication of token requests. form: only the form, as the service documents it. ' +
+      'form-or-basic (initially): HTTP Basic too, with a `Sandbox-Hint`.',
+  ),
 })
 export type Settings = Static<typeof Settings>
 /** The initial settings beside the origins. A client has them where its settings are of an earlier release, too. */
@@ -70,11 +75,13 @@ export const DEFAULT_SETTINGS = {
   mandateActivation: 'automatic',
   deprecationStyle: 'seed',
   senderName: null,
+  tokenAuthentication: 'form-or-basic',
 } satisfies Partial<Settings>
 /** The settings in a state document. One of an earlier release has fewer. */
 const StateSettings = component('StateSettings', {
   ...Settings.properties,
   senderName: Type.Optional(Settings.properties.senderName),
+  tokenAuthentication: Type.Optional(Settings.properties.tokenAuthentication),
 })
 
 // ------------------------------------------------------------------------------------------------------- document

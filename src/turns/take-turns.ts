@@ -123,6 +123,22 @@ export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRu
   }
 }
 
+/**
+ * The turns of requests for metadata, which read the tenant of `?client=`.
+ * @param byDefault the client of a request that names none
+ */
+export const metadataTurns = (registry: TenantRegistry, byDefault: string): TurnRules => {
+  const clientOf = ({ query }: FastifyRequest) => (query as { client?: string }).client ?? byDefault
+  return {
+    clientOf,
+    isRead: () => true,
+    enter(request, realNow) {
+      request.sandbox.tenant = registry.tenant(clientOf(request), realNow)
+      return request.sandbox.tenant
+    },
+  }
+}
+
 export interface PageTurnsOptions {
   readonly turns: Turns
   readonly registry: TenantRegistry

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { gist, NO_TOKEN, table, WRONG_METHOD } from '../answers.js'
+import { gist, holds, NO_TOKEN, table, WRONG_METHOD } from '../answers.js'
 import type { Answer } from '../helper.js'
-import { build, call, requestToken } from '../helper.js'
+import { build, call, connect, requestToken } from '../helper.js'
 
 const TOKEN = '/api/v1/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'
@@ -153,6 +153,49 @@ t.test('decisions §3: HTTP Basic is accepted, with a hint that the service docu
     [400, 400, 400],
     'Basic and form fields that differ',
   )
+})
+
+t.test('decisions §3: with tokenAuthentication form, HTTP Basic is refused, and discovery says so', async t => {
+  const app = build(t, { clients: [{ clientId: 'own', clientSecret: 'secret' }] })
+  const strict = await connect(app, 'strict')
+  const methods = async (query = '') =>
+    (await call(app, 'GET', `/.well-known/oauth-authorization-server${query}`)).body
+      .token_endpoint_auth_methods_supported
+  const both = ['client_secret_post', 'client_secret_basic']
+  t.same([await methods(), await methods('?client=strict')], [both, both])
+
+  await strict.control('PUT', '/settings', { tokenAuthentication: 'form' })
+  const form = `client_id=strict&client_secret=secret&${GRANT}`
+  const header = (id: string) => ({ authorization: basic(id, 'secret') })
+  await holds(
+    t,
+    [
+      [[GRANT, header('strict')], '401 INVALID_CLIENT authorization invalid_client'],
+      [[form, header('strict')], '401 INVALID_CLIENT authorization invalid_client'],
+      [[form, {}], '200'],
+      [[GRANT, header('other')], '200'],
+    ],
+    async ([body, headers]) => refusal(await post(app, body, headers)),
+  )
+  const refused = await post(app, GRANT, header('strict'))
+  t.match(refused.body, { error: 'invalid_client', message: /tokenAuthentication is form/ })
+  t.equal(refused.headers['www-authenticate'], 'Basic realm="oauth"')
+  t.same([await methods('?client=strict'), await methods()], [['client_secret_post'], both])
+  await call(app, 'PUT', '/_sandbox/settings?client=own', { body: { tokenAuthentication: 'form' } })
+  t.same([await methods(), await methods('?client=sandbox-client')], [['client_secret_post'], both], 'its own client')
+  const unknown = await call(app, 'GET', '/.well-known/oauth-authorization-server?client=unknown')
+  t.equal(gist(unknown), '404 CLIENT_NOT_FOUND client')
+  await strict.control('PUT', '/settings', { tokenAuthentication: 'form-or-basic' })
+  t.equal(refusal(await post(app, GRANT, header('strict'))), '200')
+})
+
+t.test('control plane, PUT /state: settings of an earlier release lack tokenAuthentication', async t => {
+  const client = await connect(build(t))
+  await client.control('PUT', '/settings', { tokenAuthentication: 'form' })
+  const { body: state } = await client.control('GET', '/state')
+  const { tokenAuthentication, ...settings } = state.settings
+  t.equal((await client.control('PUT', '/state', { ...state, settings })).status, 200)
+  t.equal((await client.control('GET', '/settings')).body.tokenAuthentication, 'form-or-basic')
 })
 
 t.test('decisions §3: errors of the token endpoint are no-store, too', async t => {

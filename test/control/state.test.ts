@@ -100,6 +100,7 @@ async function everything(app: FastifyInstance, clientId = 'acme'): Promise<Clie
     client.control('PUT', '/settings', {
       mandateActivation: 'manual',
       deprecationStyle: 'rfc',
+      tokenAuthentication: 'form',
       allowedOrigins: ['https://shop.example:8443'],
       senderName: 'Acme Office Coffee',
     }),
@@ -163,6 +164,7 @@ t.test('control plane, GET /state: one versioned document of all that the tenant
     settings: {
       mandateActivation: 'manual',
       deprecationStyle: 'rfc',
+      tokenAuthentication: 'form',
       allowedOrigins: ['https://shop.example:8443'],
       senderName: 'Acme Office Coffee',
     },
@@ -606,6 +608,7 @@ t.test('control plane, PUT /state: a damaged document is refused, names the dama
     'clock.rate': [0, 86_401],
     'settings.mandateActivation': ['never'],
     'settings.senderName': ['', 7],
+    'settings.tokenAuthentication': ['basic'],
     'settings.allowedOrigins.0': ['shop'],
     'ids.counters.token': [-1],
     'ids.counters.payoutLink': [2 ** 53],

@@ -137,7 +137,11 @@ t.test('control plane, POST /reset: settings, faults and deprecations are those 
   const client = await stocked(app)
   await client.control('POST', '/reset')
   const { settings, faults, deprecations } = JSON.parse(await read(app, 'acme'))
-  const start = { mandateActivation: 'automatic', deprecationStyle: 'seed', senderName: null, allowedOrigins }
+  const start = {
+    ...{ mandateActivation: 'automatic', deprecationStyle: 'seed', tokenAuthentication: 'form-or-basic' },
+    senderName: null,
+    allowedOrigins,
+  }
   t.same({ settings, faults, deprecations }, { settings: start, faults: [], deprecations: [] })
 })
 
@@ -368,14 +372,15 @@ t.test('control plane, PUT /settings: it answers all settings; members that are 
     mandateActivation: 'automatic',
     deprecationStyle: 'seed',
     senderName: null,
+    tokenAuthentication: 'form-or-basic',
     allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'],
   }
   t.same([(await set(client, {})).body, (await set(client, undefined)).body], [start, start])
   await set(client, { mandateActivation: 'manual' })
   await set(client, { allowedOrigins: ['https://shop.example'] })
-  await set(client, { senderName: 'Acme' })
+  await set(client, { senderName: 'Acme', tokenAuthentication: 'form' })
   const all = {
-    ...{ mandateActivation: 'manual', deprecationStyle: 'rfc', senderName: 'Acme' },
+    ...{ mandateActivation: 'manual', deprecationStyle: 'rfc', senderName: 'Acme', tokenAuthentication: 'form' },
     allowedOrigins: ['https://shop.example'],
   }
   t.same((await set(client, { deprecationStyle: 'rfc' })).body, all)
@@ -400,6 +405,7 @@ t.test('control plane, PUT /settings: one wrong value is refused with all the ot
     {
       mandateActivation: ['MANUAL', '', 'off', true, null],
       deprecationStyle: ['RFC', 'Seed', '', 'rfc9745', true, null, ['rfc']],
+      tokenAuthentication: ['basic', 'Form', '', false, null],
       allowedOrigins: [shop, {}, null, origins(101)],
       senderName: ['', 'x'.repeat(141), 1, ['Acme']],
       'allowedOrigins.0': [
@@ -414,6 +420,7 @@ t.test('control plane, PUT /settings: one wrong value is refused with all the ot
     mandateActivation: 'automatic',
     deprecationStyle: 'seed',
     senderName: null,
+    tokenAuthentication: 'form-or-basic',
     allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'],
   })
   t.equal((await set(client, { allowedOrigins: origins(100) })).body.allowedOrigins.length, 100)

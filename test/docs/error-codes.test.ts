@@ -201,6 +201,7 @@ const SPECIFIC: Record<string, Provocation> = {
   'updateCounterparty IMMUTABLE_FIELD': ({ send }) =>
     send({ body: { counterpartyReference: 'CPTY-0002', remarks: 'x' } }),
 
+  'getServerMetadata INVALID_QUERY_PARAMETER': ({ send }) => send({ query: 'client=' }),
   'verifyCredentials INVALID_CLIENT': ({ send }) =>
     send({ body: { client_id: 'sandbox-client', client_secret: 'wrong' } }),
   'removeClient INVALID_FIELD': ({ send }) => send({ parameter: 'x'.repeat(1001) }),

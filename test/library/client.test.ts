@@ -271,13 +271,18 @@ both('deprecations: set, list, clear', async (t, sandbox) => {
 
 both('settings: changes what is named, and tells all', async (t, sandbox) => {
   const allowedOrigins = ['http://localhost:*', 'http://127.0.0.1:*']
-  const usual = { mandateActivation: 'automatic', deprecationStyle: 'seed', senderName: null, allowedOrigins }
+  const usual = {
+    ...{ mandateActivation: 'automatic', deprecationStyle: 'seed', tokenAuthentication: 'form-or-basic' },
+    senderName: null,
+    allowedOrigins,
+  }
   t.same(await sandbox.settings(), usual)
   t.same(await sandbox.settings({ mandateActivation: 'manual' }), { ...usual, mandateActivation: 'manual' })
   t.same(await sandbox.settings({ allowedOrigins: ['https://shop.example'] }), {
     mandateActivation: 'manual',
     deprecationStyle: 'seed',
     senderName: null,
+    tokenAuthentication: 'form-or-basic',
     allowedOrigins: ['https://shop.example'],
   })
   t.equal((await api(sandbox, 'POST', '/mandates', mandate())).body.status, 'PENDING')

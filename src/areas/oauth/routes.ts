@@ -8,7 +8,7 @@ import { hint } from '../../http/hints.js'
 import { failures } from '../../http/schemas.js'
 import { isDecodable } from '../../http/url.js'
 import { toOAuthError } from './errors.js'
-import { AccessToken, ServerMetadata, TokenError, TokenRequest } from './schemas.js'
+import { AccessToken, MetadataQuery, ServerMetadata, TokenError, TokenRequest } from './schemas.js'
 
 /** POST /api/v1/oauth/token: documented in full but for statuses and errors (interface, Endpoints; decisions §3). */
 export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
@@ -43,6 +43,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
         'x-fidelity': 'documented',
         description:
           'HTTP Basic is accepted too, with a `Sandbox-Hint`: the service documents form fields only and may refuse it. ' +
+          'The setting `tokenAuthentication: form` refuses it. ' +
           'The secret of the first request of an unknown client registers it, if open registration is on.',
         'x-error-codes': ['INVALID_CLIENT'],
         body: TokenRequest,
@@ -50,7 +51,11 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
       },
     },
     // The tenant is that of the credentials.
-    ({ sandbox }) => sandbox.tenant.tokens.issue(),
+    request => {
+      const { settings, tokens } = request.sandbox.tenant
+      if (usesBasic(request) && settings.tokenAuthentication === 'form') throw errors.basicRefused()
+      return tokens.issue()
+    },
   )
   done()
 }
@@ -68,15 +73,20 @@ export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (ap
       schema: {
         operationId: 'getServerMetadata',
         summary: 'Discover the token endpoint',
-        description: 'The metadata of RFC 8414, for OAuth libraries that discover the token endpoint.',
+        description:
+          'The metadata of RFC 8414, for OAuth libraries that discover the token endpoint. The authentication methods ' +
+          'are those that the client may use, by its setting `tokenAuthentication`.',
         tags: ['oauth'],
         security: [],
         'x-fidelity': 'assumed',
         'x-fidelity-note': 'The service documents no metadata.',
+        'x-error-codes': ['CLIENT_NOT_FOUND'],
+        querystring: MetadataQuery,
         response: { 200: ServerMetadata, ...failures },
       },
     },
-    ({ headers: { host } }): ServerMetadata => {
+    ({ headers: { host }, sandbox: { tenant } }): ServerMetadata => {
+      const isStrict = tenant.settings.tokenAuthentication === 'form'
       // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
       const isPublic = !host || new URL(publicUrl()).host === host.toLowerCase()
       const issuer = isPublic ? publicUrl() : `http://${host}`
@@ -84,7 +94,7 @@ export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (ap
         issuer,
         token_endpoint: `${issuer}/api/v1/oauth/token`,
         grant_types_supported: ['client_credentials'],
-        token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+        token_endpoint_auth_methods_supported: ['client_secret_post', ...(isStrict ? [] : ['client_secret_basic'])],
         // There is no authorization endpoint.
         response_types_supported: [],
       }

@@ -43,6 +43,15 @@ export const AccessToken = documented(
 )
 export type AccessToken = Static<typeof AccessToken>
 
+export const MetadataQuery = Type.Object({
+  client: Type.Optional(
+    assumed(
+      Type.String(),
+      'The client that asks, by its client id; by default `sandbox-client`, or the client of `createSandbox`.',
+    ),
+  ),
+})
+
 /** RFC 8414 §2. The interface does not document it. */
 export const ServerMetadata = Type.Object(
   {
