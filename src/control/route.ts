@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
 import type { ControlCall, ControlContext, ControlRoute } from '../features/control-route.js'
 import { record } from '../features/recording/record.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
@@ -74,9 +74,18 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         ...(body !== undefined && { body }),
         response: { [status]: hasPage ? withPage(response) : response, ...failures },
       },
+      ...(!isGlobal && method !== 'GET' && { preHandler: nameClientOf }),
       handler: isGlobal ? act : handler,
     })
   }
+}
+
+/** The longest client id that an answer names: an unknown one can be as long as a URL. */
+const MOST_NAMED = 1000
+
+/** Names the client of a call that changes something in its answer, also in a refusal. */
+export function nameClient(reply: FastifyReply, clientId: string): void {
+  if (clientId.length <= MOST_NAMED) reply.header('sandbox-client', encodeURIComponent(clientId))
 }
 
 /** Returns the schemas of an answer by media type: JSON, and a page. */
@@ -84,6 +93,11 @@ const withPage = (response: TSchema) => ({
   description: 'Success. A request that prefers HTML gets a page for people.',
   content: { 'application/json': { schema: response }, 'text/html': { schema: Type.String() } },
 })
+
+const nameClientOf: preHandlerHookHandler = (request, reply, next) => {
+  nameClient(reply, clientOf(request))
+  next()
+}
 
 /** Returns the client that a call acts on: that of its path, else that of its query. */
 const clientOf = ({ params, query }: FastifyRequest) =>

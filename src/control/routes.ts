@@ -25,7 +25,7 @@ import type { Counts, Tenant } from '../tenants/tenant.js'
 import type { Turns } from '../turns/turns.js'
 import { advance } from './advance.js'
 import type { ControlPlane } from './route.js'
-import { addRoutes } from './route.js'
+import { addRoutes, nameClient } from './route.js'
 import * as schemas from './schemas.js'
 
 const querystring = schemas.ClientQuery
@@ -179,11 +179,13 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isRecorded: false,
       body: schemas.ClientCredentials,
       response: schemas.ResetResult,
-      handle: ({ registry, body: { client_id, client_secret } }) =>
-        turns.take(client_id, {
+      handle: ({ registry, reply, body: { client_id, client_secret } }) => {
+        nameClient(reply, client_id)
+        return turns.take(client_id, {
           isRead: () => true,
           run: realNow => describe(registry.authenticate(client_id, client_secret, realNow)),
-        }),
+        })
+      },
     }),
     route({
       method: 'POST',

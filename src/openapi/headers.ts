@@ -1,5 +1,5 @@
 import type { DocumentedRoute, Json } from './routes.js'
-import { isApi } from './routes.js'
+import { isApi, isControl } from './routes.js'
 
 const header = (fidelity: string, note: string | undefined, description: string, schema: Json, example: unknown) => ({
   description,
@@ -27,6 +27,13 @@ export const headers = {
     'What is legal, but probably not meant, such as an ignored member. Sentences are separated by `; `.',
     text,
     'unknown member colour ignored',
+  ),
+  SandboxClient: header(
+    'assumed',
+    OURS,
+    'The client id of the tenant that the call acts on, percent-encoded.',
+    text,
+    'sandbox-client',
   ),
   Deprecation: header(
     'documented',
@@ -62,6 +69,10 @@ export function headersOf(route: DocumentedRoute, status: string): Json {
   return {
     'x-request-id': ref('RequestId'),
     ...(isApi(route) && { 'Sandbox-Hint': ref('SandboxHint'), Deprecation: ref('Deprecation'), Sunset: ref('Sunset') }),
+    // Refusals have it too. Leaving it out there lets all operations share them.
+    ...(isControl(route) &&
+      route.method !== 'GET' &&
+      Number(status) < 400 && { 'Sandbox-Client': ref('SandboxClient') }),
     ...(status === '401' && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
     ...(status === '405' && { Allow: ref('Allow') }),
     ...(status === '415' && route.method === 'PATCH' && { 'Accept-Patch': ref('AcceptPatch') }),

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import { refused } from '../answers.js'
+import { exampleRequest, operationsOf } from '../docs/contract.js'
 import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 
 const fixtures: Fixtures = new Map([
@@ -214,4 +215,35 @@ t.test('control plane, Reference: a call acts on sandbox-client unless it names 
   t.same([await clock(''), await clock('?client=sandbox-client'), await clock('?client=acme')], [later, later, MONDAY])
   t.equal((await other.get('/api/v1/mandates/MND-0001')).body.status, 'ACTIVE')
   refused(t, await acme.control('GET', '/bills/INV-2026-001'), 404, 'BILL_NOT_FOUND', 'uniqueReferenceIdentifier')
+})
+
+t.test('control plane, Reference: the answer of each call but GET names its client in Sandbox-Client', async t => {
+  const clientId = 'Müller & Söhne'
+  const app = build(t, { clients: [{ clientId, clientSecret: 'secret', fixture: 'demo' }] })
+  const named: unknown[] = []
+  const silent: unknown[] = []
+  for (const operation of operationsOf((await call(app, 'GET', '/_sandbox/openapi.json')).body)) {
+    const { url, body } = exampleRequest(operation)
+    const { method, id } = operation
+    if (id === 'verifyCredentials') continue
+    const state = id === 'restoreState' ? (await call(app, 'GET', '/_sandbox/state')).body : body
+    const place = id === 'removeClient' ? '/_sandbox/clients/gone' : url
+    for (const query of ['', `?client=${encodeURIComponent(clientId)}`]) {
+      if (id === 'removeClient' && query !== '') continue
+      const { status, headers } = await call(app, method, `${place}${query}`, { body: state })
+      const expected = id === 'removeClient' ? 'gone' : query === '' ? 'sandbox-client' : encodeURIComponent(clientId)
+      if (method === 'GET') silent.push(headers['sandbox-client'])
+      // A body that is refused before the call has a client.
+      else if (status !== 400) named.push([id, headers['sandbox-client'] === expected])
+    }
+  }
+  t.same(
+    named.filter(row => !(row as [string, boolean])[1]),
+    [],
+  )
+  t.ok(named.length > 40, `${named.length} answers`)
+  t.same(new Set(silent), new Set([undefined]))
+  const credentials = { client_id: 'new', client_secret: 'secret' }
+  const verified = await call(app, 'POST', '/_sandbox/credentials/verify', { body: credentials })
+  t.equal(verified.headers['sandbox-client'], 'new')
 })
