@@ -6,6 +6,8 @@ import type { Call, Connection } from './connection.js'
 import { createConnection } from './connection.js'
 import { createEvents } from './events.js'
 import { toExpectationError } from './expectation.js'
+import type { Names } from './options.js'
+import { assertOptions } from './options.js'
 import { createRecords } from './records.js'
 import type {
   ArmedOutcome,
@@ -13,11 +15,13 @@ import type {
   ClockState,
   ClockStep,
   Coverage,
+  CoverageOptions,
   Deprecation,
   DeprecationRequest,
   Expectation,
   Fault,
   FaultRequest,
+  ForkOptions,
   LoggedExchange,
   OutcomeRequest,
   OutcomeTable,
@@ -39,9 +43,13 @@ export interface ClientOptions {
   readonly adminToken?: string | undefined
   /** The settings that `reset()` restores. */
   readonly settings?: Partial<Settings> | undefined
+  /** Whether `close()` removes the client from the server. Default: false. */
+  readonly isTemporary?: boolean
   /** Runs after the client has closed its connections. */
   closed?(): Promise<void> | void
 }
+
+const COVERAGE_OPTIONS: Names<CoverageOptions> = { clients: true }
 
 /** Creates the methods of a client, but those of events and records. `forget` resets the positions of `events.next`. */
 function createCalls(connection: Connection, control: Call, forget: () => void, options: ClientOptions) {
@@ -141,7 +149,12 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       return result
     },
     /** Reports the operations, statuses, error codes, states and pages that the application has met, and missed. */
-    coverage: (): Promise<Coverage> => control('GET', '/coverage'),
+    async coverage(options: CoverageOptions = {}): Promise<Coverage> {
+      assertOptions('coverage', options, COVERAGE_OPTIONS)
+      const { clients = [clientId] } = options
+      const query = clients === 'all' ? { clients } : { client: clients.join() }
+      return connection.call({ method: 'GET', path: '/_sandbox/coverage', query })
+    },
     /** Exports the client as one document. */
     state: (): Promise<State> => control('GET', '/state'),
     /** Replaces the whole client by a state document, or fails without a change. */
@@ -152,18 +165,6 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     },
     /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
     recording: (): Promise<Recording> => control('GET', '/recording'),
-    /**
-     * Removes the client with all records from the server. Later calls reject.
-     *
-     * A client that always exists is reset instead: that of `createSandbox`, `sandbox-client`, and listed ones.
-     * Resolves to whether the client is removed.
-     */
-    async delete(): Promise<boolean> {
-      const path = `/_sandbox/clients/${encodeURIComponent(clientId)}`
-      const { removed } = await connection.call<{ removed: number }>({ method: 'DELETE', path })
-      forget()
-      return removed === 1
-    },
   }
 }
 
@@ -178,8 +179,19 @@ export interface Sandbox
     Readonly<Pick<ReturnType<typeof createEvents>, 'events'>> {
   /** Requests a new access token. The request log contains this request. */
   token(): Promise<string>
-  /** Creates an independent copy of the client with the same secret. Default: a random client id. */
-  fork(clientId?: string): Promise<Sandbox>
+  /**
+   * Removes the client with all records from the server. Later calls reject.
+   *
+   * A client that always exists is reset instead: that of `createSandbox`, `sandbox-client`, and listed ones.
+   * Resolves to whether the client is removed.
+   */
+  delete(): Promise<boolean>
+  /**
+   * Creates an independent copy of the client with the same secret. Default: a random client id.
+   *
+   * Its `close()` removes it from the server, unless it is made with `keep: true`.
+   */
+  fork(options?: string | ForkOptions): Promise<Sandbox>
   /**
    * Closes the sandbox and its forks: pending calls reject and streams end.
    *
@@ -217,10 +229,35 @@ export function createClient(options: ClientOptions): Sandbox {
       connection.call({ method, path: `/api/v1${path}`, headers, body, query })
   }
 
-  async function close() {
+  async function fork(given: string | ForkOptions = {}) {
+    const forkOptions = typeof given === 'string' ? { clientId: given } : given
+    assertOptions('fork', forkOptions, FORK_OPTIONS)
+    const { clientId: forkId = `${clientId.slice(0, MAX_PREFIX)}-${randomUUID().slice(0, 8)}`, keep = false } =
+      forkOptions
+    await control('POST', '/fork', { body: { clientId: forkId } })
+    const closed = () => void forks.delete(fork)
+    const fork = createClient({ ...options, clientId: forkId, isTemporary: !keep, closed })
+    forks.add(fork)
+    return fork
+  }
+
+  /** Whether `close()` still has to remove the client. */
+  let isTemporary = options.isTemporary === true
+
+  async function end() {
     connection.close()
     await Promise.all([...forks].map(fork => fork.close()))
+    if (isTemporary) {
+      // The server may be gone, or have dropped the client.
+      await removeClient(createConnection({ url, adminToken }), clientId).catch(() => {})
+    }
     await closed?.()
+  }
+
+  let ending: Promise<void> | undefined
+  function close() {
+    ending ??= end()
+    return ending
   }
 
   const { forget, ...events } = createEvents(connection, clientId)
@@ -229,16 +266,25 @@ export function createClient(options: ClientOptions): Sandbox {
     ...createRecords(control, apiIn),
     ...events,
     token,
-    async fork(forkId = `${clientId.slice(0, MAX_PREFIX)}-${randomUUID().slice(0, 8)}`) {
-      await control('POST', '/fork', { body: { clientId: forkId } })
-      const fork = createClient({ ...options, clientId: forkId, closed: () => void forks.delete(fork) })
-      forks.add(fork)
-      return fork
+    fork,
+    async delete() {
+      const isRemoved = await removeClient(connection, clientId)
+      isTemporary = false
+      forget()
+      return isRemoved
     },
     close,
     [Symbol.asyncDispose]: close,
     [Symbol.dispose]: () => void close(),
   }
+}
+
+const FORK_OPTIONS: Names<ForkOptions> = { clientId: true, keep: true }
+
+/** Removes a client from a server, or resets one that always exists. Resolves to whether it is removed. */
+async function removeClient(connection: Connection, clientId: string): Promise<boolean> {
+  const path = `/_sandbox/clients/${encodeURIComponent(clientId)}`
+  return (await connection.call<{ removed: number }>({ method: 'DELETE', path })).removed === 1
 }
 
 /** The length of a client id, 64, without a hyphen and 8 random characters. */

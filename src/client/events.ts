@@ -1,6 +1,8 @@
 import { elapsed } from '../http/timers.js'
 import type { Connection, Request } from './connection.js'
 import { SandboxError } from './errors.js'
+import type { Names } from './options.js'
+import { assertOptions } from './options.js'
 import type { ClockState, Event, EventFilter, NextOptions, StreamOptions } from './types.js'
 
 interface EventPage {
@@ -14,6 +16,10 @@ const TIMEOUT_SECONDS = 4
 /** The maximum of the parameter `wait`. */
 const MAX_WAIT_SECONDS = 60
 
+const FILTER: Names<EventFilter> = { kind: true, reference: true, to: true, after: true }
+const NEXT_OPTIONS: Names<NextOptions> = { timeoutSeconds: true }
+const STREAM_OPTIONS: Names<StreamOptions> = { signal: true }
+
 /** Creates the event methods of a client. `forget` resets the positions of `next`. */
 export function createEvents(connection: Connection, clientId: string) {
   /** The number of the last event that `next` returned, by filter. */
@@ -26,6 +32,7 @@ export function createEvents(connection: Connection, clientId: string) {
   })
 
   async function list(filter: EventFilter = {}): Promise<Event[]> {
+    assertOptions('events.list', filter, FILTER)
     const events: Event[] = []
     for (let after = filter.after ?? 0; ; ) {
       const { data, last } = await connection.call<EventPage>(requestOf(filter, { after }))
@@ -36,10 +43,10 @@ export function createEvents(connection: Connection, clientId: string) {
     }
   }
 
-  async function next(
-    filter: EventFilter = {},
-    { timeoutSeconds = TIMEOUT_SECONDS }: NextOptions = {},
-  ): Promise<Event> {
+  async function next(filter: EventFilter = {}, options: NextOptions = {}): Promise<Event> {
+    assertOptions('events.next', filter, FILTER)
+    assertOptions('events.next', options, NEXT_OPTIONS)
+    const { timeoutSeconds = TIMEOUT_SECONDS } = options
     const key = JSON.stringify([filter.kind, filter.reference, filter.to])
     const deadline = elapsed() + timeoutSeconds * 1000
     for (let after = filter.after ?? positions.get(key) ?? 0; ; ) {
@@ -66,7 +73,10 @@ export function createEvents(connection: Connection, clientId: string) {
     return new SandboxError(`No ${what} within ${seconds} s.${hint}`, { code: 'TIMEOUT' })
   }
 
-  async function* stream(filter: EventFilter = {}, { signal }: StreamOptions = {}): AsyncGenerator<Event, void> {
+  async function* stream(filter: EventFilter = {}, options: StreamOptions = {}): AsyncGenerator<Event, void> {
+    assertOptions('events.stream', filter, FILTER)
+    assertOptions('events.stream', options, STREAM_OPTIONS)
+    const { signal } = options
     const isOver = () => connection.isClosed || signal?.aborted === true
     let after = filter.after ?? 0
     let failure: unknown

@@ -2,6 +2,8 @@
 import type { Sandbox } from './client.js'
 import { createClient } from './client.js'
 import { createConnection } from './connection.js'
+import type { Names } from './options.js'
+import { assertOptions, quote } from './options.js'
 import type { ConnectOptions, SandboxOptions } from './types.js'
 
 export type { Sandbox } from './client.js'
@@ -48,16 +50,32 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
  * Registers an unknown client, and checks the secret of a known one. The request log does not show it.
  * Jobs with different client ids are independent.
  *
+ * @throws TypeError for an invalid option
  * @throws SandboxError if the server is unreachable, or rejects the admin token, the client or its secret
  */
 export async function connectSandbox(options: ConnectOptions): Promise<Sandbox> {
+  const url = urlOf(options)
   const { adminToken, clientId = DEMO_CLIENT.clientId } = options
   const { clientSecret = clientId === DEMO_CLIENT.clientId ? DEMO_CLIENT.clientSecret : 'secret' } = options
-  const url = (typeof options.url === 'string' ? options.url : options.url.href).replace(/\/+$/, '')
   const connection = createConnection({ url, adminToken })
   const body = { client_id: clientId, client_secret: clientSecret }
   await connection.call({ method: 'POST', path: '/_sandbox/credentials/verify', body })
   return createClient({ url, clientId, clientSecret, adminToken })
+}
+
+const CONNECT_OPTIONS: Names<ConnectOptions> = { url: true, adminToken: true, clientId: true, clientSecret: true }
+
+/** Returns the URL of the server without a trailing slash. @throws TypeError */
+function urlOf(options: ConnectOptions): string {
+  const { url } = Object(options) as Partial<ConnectOptions>
+  const text = typeof url === 'string' ? url : url?.href
+  if (typeof text !== 'string') {
+    // The options can have secrets.
+    const given = typeof options === 'string' ? quote(options) : 'options without a url'
+    throw new TypeError(`connectSandbox: give { url: 'http://…' }, not ${given}.`)
+  }
+  assertOptions('connectSandbox', options, CONNECT_OPTIONS)
+  return text.replace(/\/+$/, '')
 }
 
 /** The client that exists on every server. */

@@ -3,22 +3,26 @@
  *
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
  */
-import type { Static } from '@sinclair/typebox'
-import type { Account, AccountQuery } from '../areas/accounts/schemas.js'
-import type * as bills from '../areas/bills/schemas.js'
-import type { Counterparty, CounterpartyUpdate as CounterpartyChanges } from '../areas/counterparties/schemas.js'
+import type { Static, TObject } from '@sinclair/typebox'
+import type { Account } from '../areas/accounts/schemas.js'
+import { AccountQuery } from '../areas/accounts/schemas.js'
+import * as bills from '../areas/bills/schemas.js'
+import type { Counterparty } from '../areas/counterparties/schemas.js'
+import { CounterpartyUpdate as CounterpartyChanges } from '../areas/counterparties/schemas.js'
 import type { CollectionVerb } from '../areas/direct-debit/lifecycle.js'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
-import type * as collections from '../areas/direct-debit/schemas.js'
+import * as collections from '../areas/direct-debit/schemas.js'
 import type { MandateVerb } from '../areas/mandates/lifecycle.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
-import type * as mandates from '../areas/mandates/schemas.js'
-import type * as payoutLinks from '../areas/payout-links/schemas.js'
+import * as mandates from '../areas/mandates/schemas.js'
+import * as payoutLinks from '../areas/payout-links/schemas.js'
 import type { ExplainedBill } from '../control/schemas.js'
 import type { Currency, Region } from '../core/rules/regions.js'
 import { CURRENCIES, regionOf } from '../core/rules/regions.js'
 import type { Call } from './connection.js'
 import type { Filter, Input } from './input.js'
+import type { Names } from './options.js'
+import { assertMembers, assertOptions } from './options.js'
 
 export type { Account, Counterparty, Region }
 export type Bill = bills.Bill
@@ -90,12 +94,20 @@ const MAX_PAGE = 500
  * @param apiIn returns a function that calls operations of the API in a region, all with one new token
  */
 export function createRecords(control: Call, apiIn: (region: Region) => Promise<Call>) {
-  const create = async <T>(path: string, body: object, region: Region = 'EU') =>
-    (await apiIn(region))<T>('POST', path, { body })
+  /** @param schema the members of the record */
+  async function create<T>(method: string, path: string, schema: TObject, body: object, region: Region = 'EU') {
+    assertMembers(method, body, schema)
+    return (await apiIn(region))<T>('POST', path, { body })
+  }
 
-  /** Returns the matching records of all pages. */
-  async function list<T>(path: string, filter: object = {}, region: Region = 'EU'): Promise<T[]> {
-    const send = await apiIn(region)
+  /**
+   * Returns the matching records of all pages.
+   * @param schema the parameters of the list
+   */
+  async function list<T>(method: string, path: string, schema: TObject, filter: object = {}, where: Where = {}) {
+    const { cursor: _cursor, limit: _limit, ...filters } = schema.properties
+    assertOptions(method, filter, filters)
+    const send = await apiIn(regionIn(method, where))
     const records: T[] = []
     for (let cursor: string | undefined; ; ) {
       const query = { ...filter, limit: MAX_PAGE, cursor }
@@ -121,8 +133,10 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
     /** Collections. */
     collections: {
       /** Lists all collections that match, newest first. */
-      list: (filter?: CollectionFilter): Promise<CollectionSummary[]> => list('/direct-debit', filter),
-      create: (collection: NewCollection): Promise<Collection> => create('/direct-debit', collection),
+      list: (filter?: CollectionFilter): Promise<CollectionSummary[]> =>
+        list('collections.list', '/direct-debit', collections.CollectionQuery, filter),
+      create: (collection: NewCollection): Promise<Collection> =>
+        create('collections.create', '/direct-debit', collections.NewCollection, collection),
       /** Gives a collection an outcome. Rejects if its state no longer allows it. */
       setOutcome: (collectionReference: string, outcome: CollectionOutcome): Promise<Explained<Collection>> =>
         setOutcome('direct-debit', collectionReference, outcome),
@@ -133,8 +147,10 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
     /** Mandates. */
     mandates: {
       /** Lists all mandates that match, newest first. */
-      list: (filter?: MandateFilter): Promise<Mandate[]> => list('/mandates', filter),
-      create: (mandate: NewMandate): Promise<Mandate> => create('/mandates', mandate),
+      list: (filter?: MandateFilter): Promise<Mandate[]> =>
+        list('mandates.list', '/mandates', mandates.MandateQuery, filter),
+      create: (mandate: NewMandate): Promise<Mandate> =>
+        create('mandates.create', '/mandates', mandates.NewMandate, mandate),
       explain: (mandateReference: string): Promise<Explained<Mandate>> => explain('mandates', mandateReference),
       ...moves<MandateVerb, MandateMove>('mandates', MANDATE_VERBS),
     },
@@ -142,7 +158,7 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
     payoutLinks: {
       /** Creates a payout link in the region of its currency. */
       create: (payoutLink: NewPayoutLink): Promise<PayoutLink> =>
-        create('/payout-links', payoutLink, regionFor(payoutLink)),
+        create('payoutLinks.create', '/payout-links', payoutLinks.NewPayoutLink, payoutLink, regionFor(payoutLink)),
       /** Gives a payout link an outcome. Rejects if its state no longer allows it. */
       setOutcome: (payoutLinkId: string, outcome: PayoutLinkOutcome): Promise<Explained<PayoutLink>> =>
         setOutcome('payout-links', payoutLinkId, outcome),
@@ -158,38 +174,53 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       pay: move<PayoutLinkMove>('payout-links', 'pay'),
       fail: move<PayoutLinkMove>('payout-links', 'fail'),
       expire: move<PayoutLinkMove>('payout-links', 'expire'),
+      /** Cancels a payout link without a comment. The API cancels with one. */
+      cancel: move<PayoutLinkMove>('payout-links', 'cancel'),
     },
     /** Bills. The API changes them. */
     bills: {
       /** Lists all bills of a region that match, newest first. */
-      list: (filter?: BillFilter, { region }: Where = {}): Promise<Bill[]> => list('/bills', filter, region),
+      list: (filter?: BillFilter, where?: Where): Promise<Bill[]> =>
+        list('bills.list', '/bills', bills.BillQuery, filter, where),
       /** Creates a bill in the region of its currency. */
-      create: (bill: NewBill): Promise<Bill> => create('/bills', bill, regionFor(bill)),
+      create: (bill: NewBill): Promise<Bill> => create('bills.create', '/bills', bills.NewBill, bill, regionFor(bill)),
       /** Explains a bill. The region is necessary if several regions have the same reference. */
-      explain: (uniqueReferenceIdentifier: string, { region }: Where = {}): Promise<Explained<Bill>> =>
-        explain('bills', uniqueReferenceIdentifier, { region }),
+      async explain(uniqueReferenceIdentifier: string, where: Where = {}): Promise<Explained<Bill>> {
+        assertOptions('bills.explain', where, WHERE)
+        return explain('bills', uniqueReferenceIdentifier, { region: where.region })
+      },
     },
     /** Counterparties. The API only changes them: bills and `seed()` create them. */
     counterparties: {
       async update(
         counterpartyReference: string,
         changes: CounterpartyUpdate,
-      /** Cancels a payout link without a comment. The API cancels with one. */
-      cancel: move<PayoutLinkMove>('payout-links', 'cancel'),
-        { region = 'EU' }: Where = {},
+        where: Where = {},
       ): Promise<Counterparty> {
-        const send = await apiIn(region)
+        assertMembers('counterparties.update', changes, CounterpartyChanges)
+        const send = await apiIn(regionIn('counterparties.update', where))
         return send('PATCH', `/counterparties/${encodeURIComponent(counterpartyReference)}`, { body: changes })
       },
     },
     /** Accounts. The API only lists them: `seed()` creates them. */
     accounts: {
       /** Lists all accounts of a region that match, newest first. */
-      list: (filter?: AccountFilter, { region }: Where = {}): Promise<Account[]> => list('/accounts', filter, region),
+      list: (filter?: AccountFilter, where?: Where): Promise<Account[]> =>
+        list('accounts.list', '/accounts', AccountQuery, filter, where),
     },
   }
 }
 
+const WHERE: Names<Where> = { region: true }
+
+/** Returns the region that a call names. @throws TypeError */
+function regionIn(method: string, where: Where): Region {
+  assertOptions(method, where, WHERE)
+  return where.region ?? 'EU'
+}
+
 /** Returns the region of a new record. The server refuses an unknown currency, whatever the region. */
-const regionFor = ({ currency }: { readonly currency?: unknown }): Region =>
-  CURRENCIES.includes(currency as Currency) ? regionOf(currency as Currency) : 'EU'
+function regionFor(record: { readonly currency?: unknown }): Region {
+  const { currency } = Object(record)
+  return CURRENCIES.includes(currency as Currency) ? regionOf(currency as Currency) : 'EU'
+}

@@ -1,6 +1,7 @@
 import { boot } from '../boot.js'
 import type { Config } from '../config.js'
 import { ConfigError, readConfig } from '../config.js'
+import { assertOptions } from './options.js'
 import type { SandboxOptions } from './types.js'
 
 /** The client of the application. */
@@ -74,15 +75,13 @@ function toTypeError({ message }: ConfigError): TypeError {
   return new TypeError(`createSandbox: ${option}${message.slice(variable.length)}`)
 }
 
-const OPTIONS: ReadonlySet<string> = new Set([
-  ...Object.keys(VARIABLES),
-  ...['clientId', 'clientSecret', 'settings', 'bounds'],
-])
+const OPTIONS = { ...VARIABLES, clientId: true, clientSecret: true, settings: true, bounds: true }
 
 /** @throws TypeError (unknown option), ConfigError */
-function readOptions({ bounds, ...options }: SandboxOptions): Config {
-  const unknown = [...Object.keys(options), ...Object.keys(bounds ?? {})].find(name => !OPTIONS.has(name))
-  if (unknown !== undefined) throw new TypeError(`createSandbox: unknown option ${JSON.stringify(unknown)}.`)
+function readOptions(sandboxOptions: SandboxOptions): Config {
+  assertOptions('createSandbox', sandboxOptions, OPTIONS)
+  const { bounds, ...options } = sandboxOptions
+  assertOptions('createSandbox', bounds, VARIABLES)
   const given: Record<string, unknown> = { ...options, ...bounds, seed: options.seed || SEED, port: options.port ?? 0 }
   const environment = Object.entries(VARIABLES).map(([option, variable]) => [variable, given[option]?.toString()])
   return readConfig(Object.fromEntries(environment))

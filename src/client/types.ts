@@ -133,6 +133,20 @@ export interface ConnectOptions {
   readonly clientSecret?: string | undefined
 }
 
+/** The options of `fork()`. */
+export interface ForkOptions {
+  /** The client id of the fork. Default: a random one. */
+  readonly clientId?: string | undefined
+  /** Whether the fork stays on the server after its `close()`. Default: false. */
+  readonly keep?: boolean | undefined
+}
+
+/** The options of `coverage()`. */
+export interface CoverageOptions {
+  /** The client ids whose coverage is merged, or all clients of the server. Default: the client of the sandbox. */
+  readonly clients?: readonly string[] | 'all' | undefined
+}
+
 /** A filter of events. */
 export interface EventFilter {
   readonly kind?: EventKind | undefined

@@ -415,6 +415,49 @@ t.test(`README, In your tests: a SandboxError is an Error that says where it is 
   t.match(error, { name: 'SandboxError', message: 'No.', code: 'NO', field: null, status: null, cause: undefined })
 })
 
+// ------------------------------------------------------------------------------------------------------------- forks
+
+/** Returns the client ids of a server. */
+async function clientsOf(url: string): Promise<string[]> {
+  const { data } = (await (await fetch(`${url}/_sandbox/clients`)).json()) as { data: { clientId: string }[] }
+  return data.map(({ clientId }) => clientId).sort()
+}
+
+t.test('README, In your tests: close of a fork removes its client, unless the fork is kept', async t => {
+  const { url } = await create(t)
+  const sandbox = await connectSandbox({ url, clientId: 'job' })
+  const fork = await sandbox.fork('fork')
+  const kept = await sandbox.fork({ clientId: 'kept', keep: true })
+  await fork.fork('grandchild')
+  await kept.fork()
+  await sandbox.fork()
+  await fork.close()
+  t.match(await clientsOf(url), ['app', 'job', /^job-/, 'kept', /^kept-/, 'sandbox-client'], 'with its own forks')
+  t.match(await refusal(fork.clock.get()), { code: 'CLOSED' })
+  await fork.close()
+  await sandbox.close()
+  t.same(await clientsOf(url), ['app', 'job', 'kept', 'sandbox-client'], 'a client that is no fork stays')
+  await (await connectSandbox({ url, clientId: 'kept' })).close()
+})
+
+t.test('README, In your tests: close of a fork that is gone, or whose server is gone, resolves', async t => {
+  const sandbox = await create(t)
+  const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
+  const fork = await sandbox.fork('what-if')
+  t.equal(await fork.delete(), true)
+  const next = await sandbox.fork('what-if')
+  await fork.close()
+  t.match(await next.clock.get(), { now: MONDAY }, 'another client of the same id is not removed')
+  await fetch(`${sandbox.url}/_sandbox/clients/what-if`, { method: 'DELETE' })
+  await next.close()
+  const orphan = await other.fork()
+  await sandbox.close()
+  await orphan.close()
+  await other.close()
+})
+
+// ----------------------------------------------------------------------------------------------------------- options
+
 t.test('README, In your tests: an option that there is not is a TypeError that names it', async t => {
   for (const [options, name] of [
     [{ prot: 8505 }, 'prot'],
@@ -422,5 +465,84 @@ t.test('README, In your tests: an option that there is not is a TypeError that n
   ] as const) {
     const wrong = options as object
     await t.rejects(createSandbox(wrong), { name: 'TypeError', message: new RegExp(`"${name}"`) })
+  }
+})
+
+t.test('README, In your tests: connectSandbox says what it takes', async t => {
+  const { url } = await create(t)
+  const cases: readonly [unknown, RegExp][] = [
+    [url, /^connectSandbox: give \{ url: 'http:\/\/…' \}, not "http:/],
+    [undefined, /^connectSandbox: give \{ url: .* not options without a url\.$/],
+    [null, /not options without a url\.$/],
+    [{ adminToken: 'hush-hush' }, /^connectSandbox: (?!.*hush)/],
+    [{ url: 8080 }, /^connectSandbox: give \{ url: /],
+    [{ url: null }, /^connectSandbox: give \{ url: /],
+    [
+      { url, client: 'job-1' },
+      /^connectSandbox: unknown option "client"\. Known: url, adminToken, clientId, clientSecret\.$/,
+    ],
+  ]
+  for (const [options, message] of cases) {
+    await t.rejects(connectSandbox(options as { url: string }), { name: 'TypeError', message }, JSON.stringify(options))
+  }
+})
+
+t.test('README, In your tests: every method refuses options that it does not have', async t => {
+  // biome-ignore lint/suspicious/noExplicitAny: as in JavaScript
+  const sandbox: any = await create(t)
+  await sandbox.seed(RECORDS)
+  const { events, collections, mandates, payoutLinks, bills, counterparties, accounts } = sandbox
+  const calls: Record<string, () => Promise<unknown>> = {
+    'events.list': () => events.list({ refrence: 'COL-0001' }),
+    'events.next': () => events.next({ state: 'SETTLED' }),
+    'events.next options': () => events.next({}, { timeout: 1 }),
+    'events.next number': () => events.next({}, 5),
+    'events.stream': () => events.stream({ kinds: 'bill' }).next(),
+    'events.stream options': () => events.stream({}, { abort: true }).next(),
+    'collections.list': () => collections.list({ state: ['PENDING'] }),
+    'collections.list cursor': () => collections.list({ limit: 1 }),
+    'collections.create': () => collections.create({ ...RECORDS.collections[0], date: '2026-11-09' }),
+    'mandates.list': () => mandates.list('ACTIVE'),
+    'mandates.create': () => mandates.create(mandate({ debtor: { name: 'Jane Doe', ibn: 'DE89370400440532013000' } })),
+    'mandates.create nothing': () => mandates.create(),
+    'payoutLinks.create': () => payoutLinks.create({ amount: '1', currency: 'EUR', method: 'SEPA-CT' }),
+    'bills.list': () => bills.list({ colour: 'red' }),
+    'bills.list region': () => bills.list({}, { regoin: 'UK' }),
+    'bills.create': () => bills.create({ reference: 'INV-0001' }),
+    'bills.explain': () => bills.explain('INV-0001', { currency: 'EUR' }),
+    'counterparties.update': () => counterparties.update('CPTY-0001', { remark: 'x' }),
+    'counterparties.update region': () => counterparties.update('CPTY-0001', { remarks: 'x' }, 'EU'),
+    'accounts.list': () => accounts.list({ reference: 'ACC-0001' }),
+    'accounts.list region': () => accounts.list({}, { country: 'DE' }),
+    fork: () => sandbox.fork({ client: 'fork' }),
+    'fork number': () => sandbox.fork(7),
+    coverage: () => sandbox.coverage({ client: 'app' }),
+  }
+  for (const [name, run] of Object.entries(calls)) {
+    const method = name.split(' ')[0] as string
+    await t.rejects(run(), { name: 'TypeError', message: new RegExp(`^${method.replace('.', '\\.')}: `) }, name)
+  }
+  t.match(
+    await mandates.create(mandate({ debtor: { ibn: 'x' } })).catch((error: Error) => error.message),
+    '"debtor.ibn"',
+  )
+  t.same(await sandbox.requests.list(), [], 'none of them has sent a request of the API')
+
+  const server: Record<string, () => Promise<unknown>> = {
+    'clock.advance': () => sandbox.clock.advance({ for: 'P1D' }),
+    'faults.arm': () => sandbox.faults.arm({ effects: [] }),
+    'requests.list': () => sandbox.requests.list({ state: 200 }),
+    'requests.verify': () => sandbox.requests.verify({ url: '/api/v1/bills' }),
+    'outcomes.arm': () => sandbox.outcomes.arm({ outcome: 'FAILED', time: 1 }),
+    'deprecations.set': () => sandbox.deprecations.set([{ operation: 'GET /api/v1/bills', date: 'x' }]),
+    'collections.return': () => collections.return('COL-0001', { reason: 'AM04' }),
+    'mandates.cancel': () => mandates.cancel('MND-0001', { reason: 'x' }),
+    'payoutLinks.claim': () => payoutLinks.claim('pl_0000001', { iban: 'x' }),
+    seed: () => sandbox.seed({ bils: [] }),
+    settings: () => sandbox.settings({ activation: 'manual' }),
+    restore: async () => sandbox.restore({ ...(await sandbox.state()), extra: 1 }),
+  }
+  for (const [name, run] of Object.entries(server)) {
+    t.match((await refusal(run())).code, /^INVALID_(FIELD|QUERY_PARAMETER)$/, name)
   }
 })
