@@ -74,7 +74,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   }
   const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
-  const coverage = createCoverage()
+  const coverage = database?.createCoverage(timers) ?? createCoverage()
   const waiters = createEventWaiters(timers)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({

@@ -1,10 +1,13 @@
 /** The library: starts a sandbox in this process or connects to a running server. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mergeReports } from '../features/coverage/merge.js'
 import type { Sandbox } from './client.js'
 import { createClient } from './client.js'
 import { createConnection } from './connection.js'
 import type { Names } from './options.js'
 import { assertOptions, quote } from './options.js'
-import type { ConnectOptions, SandboxOptions } from './types.js'
+import type { ConnectOptions, Coverage, SandboxOptions } from './types.js'
 
 export type { Sandbox } from './client.js'
 export type { SandboxErrorDetails } from './errors.js'
@@ -76,6 +79,36 @@ function urlOf(options: ConnectOptions): string {
   }
   assertOptions('connectSandbox', options, CONNECT_OPTIONS)
   return text.replace(/\/+$/, '')
+}
+
+/**
+ * Merges the coverage of several sandboxes, for example of the processes of a test runner. Values that one of them has met
+ * are met, and requests are added.
+ * @throws TypeError without a coverage, or with another value
+ */
+export function mergeCoverage(coverages: readonly Coverage[]): Coverage {
+  if (coverages.length === 0) throw new TypeError('mergeCoverage: give at least one coverage.')
+  for (const coverage of coverages) assertCoverage('mergeCoverage', coverage)
+  return mergeReports(coverages)
+}
+
+/**
+ * Writes a coverage into a folder as the page `coverage.html` and as `coverage.json`, for example as a CI artifact.
+ * Creates the folder, and replaces the files.
+ * @throws TypeError for another value, or the error of the file system
+ */
+export async function writeCoverage(coverage: Coverage, folder: string): Promise<void> {
+  assertCoverage('writeCoverage', coverage)
+  const { renderCoverage } = await import('../features/coverage/views/page.js')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'coverage.html'), renderCoverage({ report: coverage, isFile: true }))
+  await writeFile(join(folder, 'coverage.json'), `${JSON.stringify(coverage, null, 2)}\n`)
+}
+
+function assertCoverage(method: string, coverage: Coverage) {
+  const { clients, operations, states } = Object(coverage) as Partial<Coverage>
+  if ([clients, operations, states].every(Array.isArray)) return
+  throw new TypeError(`${method}: give what sandbox.coverage() resolves to.`)
 }
 
 /** The client that exists on every server. */

@@ -71,20 +71,28 @@ export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'cov
 
 /** Forgets the exchanges of clients that are reset or removed. */
 export function forgetExchanges({ requestLog, coverage, waiters, afterwards }: ForgetOptions): TenantListener {
-  const forget = (clientId: string) =>
-    afterwards(() => {
+  const forget = (clientId: string, isReset: boolean) =>
+    afterwards(async () => {
       requestLog.remove(clientId)
-      coverage.remove(clientId)
+      if (isReset) coverage.reset(clientId)
+      else coverage.remove(clientId)
       waiters.wake(clientId)
       // Later requests must not be removed with the earlier ones.
-      return requestLog.flush()
+      await requestLog.flush()
+      await coverage.flush()
     })
   return {
-    onCreated({ clientId }, { reason }) {
-      if (reason === 'reset') forget(clientId)
+    onCreated({ clientId }, { reason, origin }) {
+      if (reason === 'reset') forget(clientId, true)
+      if (origin !== undefined) {
+        afterwards(() => {
+          coverage.fork(clientId, origin)
+          return coverage.flush()
+        })
+      }
     },
     onRemoved(clientId, reason) {
-      if (reason !== 'released') forget(clientId)
+      if (reason === 'removed') forget(clientId, false)
     },
   }
 }

@@ -60,6 +60,8 @@ export interface Identity {
 export interface Creation {
   readonly reason: 'fixture' | 'reset' | 'state' | 'fork' | 'restored'
   readonly identity: Identity
+  /** The client id of the tenant that a fork is a copy of. Undefined: the tenant is no fork. */
+  readonly origin?: string | undefined
   /** Returns the state that the tenant starts with. Call it before a request changes the tenant. */
   snapshot(): TenantSnapshot
 }
@@ -273,9 +275,10 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     client: Registration,
     reason: Creation['reason'],
     tenant: Tenant,
-    snapshot = () => tenant.snapshot(),
+    { origin, snapshot = () => tenant.snapshot() }: Partial<Pick<Creation, 'origin' | 'snapshot'>> = {},
   ): Tenant {
-    for (const listener of listeners) listener.onCreated(tenant, { reason, identity: identity(client), snapshot })
+    const creation: Creation = { reason, identity: identity(client), origin, snapshot }
+    for (const listener of listeners) listener.onCreated(tenant, creation)
     // The start of a tenant is no change of it.
     tenant.changes.clear()
     client.tenant = tenant
@@ -302,7 +305,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       tenant.seed(records)
       return tenant
     }
-    return install(client, reason, build(), () => build().snapshot())
+    return install(client, reason, build(), { snapshot: () => build().snapshot() })
   }
 
   const open = (client: Registration, realNow: number): Tenant =>
@@ -428,7 +431,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       const meta = tenant.meta()
       const fork = loadTenant({ seed, client: factsOf(client), publicUrl }, meta, realNow)
       yield* fork.load({ meta, records: tenant.records(), events: tenant.events.after(0) }, realNow)
-      register(client, () => install(client, 'fork', fork), origin)
+      register(client, () => install(client, 'fork', fork, { origin: clientId }), origin)
       return yield* begin(fork, realNow)
     },
     adopt(identity, snapshot, realNow) {

@@ -1,6 +1,8 @@
 import { sha256 } from '../core/digests.js'
 import type { Event } from '../core/records/events.js'
+import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
+import type { Timers } from '../http/timers.js'
 import type { Identity } from '../tenants/registry.js'
 import type { TenantMeta, TenantRecord } from '../tenants/tenant.js'
 
@@ -97,6 +99,8 @@ export interface Database {
   listen(onChanged: (clientId: string) => void): void
   /** Rejects if requests cannot be served. */
   check(): Promise<void>
+  /** Creates the coverage of clients that all servers share. */
+  createCoverage(timers: Timers): Coverage
   /** Creates a request log that all servers share; undefined: each server has its own. */
   createRequestLog?(bounds: RequestLogBounds): RequestLog
   close(): Promise<void>

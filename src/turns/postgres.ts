@@ -3,12 +3,15 @@ import { setTimeout as setTimer } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Client, Pool, PoolClient, QueryConfig } from 'pg'
 import { digestOf, sha256 } from '../core/digests.js'
+import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
 import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, DatabaseAwayError, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
+import type { CoverageTables } from './stored-coverage.js'
+import { createStoredCoverage } from './stored-coverage.js'
 
 export interface PostgresOptions {
   /** The seed, which must be that of the other servers. */
@@ -118,6 +121,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       isAway = false
       logger.info('the database is back')
       void requestLog?.flush()
+      void coverage?.flush()
     } catch {
       if (!isClosed) probe = setTimeout(find, PROBE_MS)
     }
@@ -180,6 +184,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   let announcing: Promise<void> | undefined
   let listener: Client | undefined
   let requestLog: RequestLog | undefined
+  let coverage: Coverage | undefined
 
   /** Announces changes to the other servers, outside of their transactions: NOTIFY holds a lock until its commit. */
   function announce(clientId: string) {
@@ -220,6 +225,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   /** Writes what waits, and ends all connections. */
   async function finish() {
     await requestLog?.flush()
+    await coverage?.flush()
     isClosed = true
     await announcing
     await listener?.end().catch(() => {})
@@ -345,6 +351,23 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     createRequestLog(bounds) {
       requestLog = createPostgresRequestLog(statement => guarded(() => run(logPool, statement)), bounds)
       return requestLog
+    },
+    createCoverage(timers) {
+      const tables: CoverageTables = {
+        select: async ({ name, text, values }) => (await query({ name, text, values: [...values] })).rows,
+        async transact(statements) {
+          const { run, end } = await transact('BEGIN')
+          try {
+            for (const { name, text, values } of statements) await run(name, text, [...values])
+            await end('COMMIT')
+          } catch (error) {
+            await end('ROLLBACK').catch(() => {})
+            throw error
+          }
+        },
+      }
+      coverage = createStoredCoverage(tables, timers)
+      return coverage
     },
     listen: onChanged => void listen(onChanged),
     async close() {

@@ -3,9 +3,12 @@ import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database as Connection } from 'libsql'
 import { sha256 } from '../core/digests.js'
+import type { Coverage } from '../features/coverage/coverage.js'
 import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
+import type { CoverageTables, Statement } from './stored-coverage.js'
+import { createStoredCoverage } from './stored-coverage.js'
 
 export interface SqliteOptions {
   /** The seed of a database that is new. */
@@ -178,7 +181,7 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
       (tables[table].select.all([clientId, version, number]) as Columns[]).map(toTexts<Row>),
   }
 
-  /** A turn that commits: what it writes, in slices that each hold the process only briefly. */
+  /** A turn or a part of the coverage that commits: what it writes, in slices that each hold the process only briefly. */
   interface Commit {
     readonly slices: readonly (() => void)[]
     done(): void
@@ -243,6 +246,31 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
     }
   }
 
+  const prepared = new Map<string, ReturnType<Connection['prepare']>>()
+
+  /** Returns a statement that is prepared once. SQLite numbers its parameters with `?`. */
+  function prepare({ name, text }: Pick<Statement, 'name' | 'text'>) {
+    const statement = prepared.get(name) ?? connection.prepare(text.replace(/\$(\d+)/g, '?$1'))
+    prepared.set(name, statement)
+    return statement
+  }
+
+  const coverageTables: CoverageTables = {
+    select: async ({ name, text, values }, columns) =>
+      (prepare({ name, text: `SELECT ${blobs(...columns)} FROM (${text})` }).all([...values]) as Columns[]).map(
+        toTexts<Readonly<Record<string, unknown>>>,
+      ),
+    transact: statements =>
+      commit(
+        Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => () => {
+          for (const statement of statements.slice(at * BATCH, (at + 1) * BATCH)) {
+            prepare(statement).run([...statement.values])
+          }
+        }),
+      ),
+  }
+  let coverage: Coverage | undefined
+
   return {
     seed,
     isShared: false,
@@ -259,7 +287,12 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
       // A quota may leave no room either. This commit changes nothing.
       await commit([() => connection.exec(`PRAGMA user_version = ${version}`)])
     },
+    createCoverage(timers) {
+      coverage = createStoredCoverage(coverageTables, timers)
+      return coverage
+    },
     async close() {
+      await coverage?.flush()
       await committing
       if (connection.open) release(connection)
     },

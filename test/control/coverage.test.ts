@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { invalidQuery, malformed, table } from '../answers.js'
 import { build, call, collection, connect, mandate, requestToken } from '../helper.js'
 
 const MANDATES = '/api/v1/mandates'
@@ -31,8 +33,8 @@ async function prepare(t: Parameters<typeof build>[0], clientId = 'app') {
 
 t.test('control plane, GET /coverage: a new client has met its token request, and nothing else', async t => {
   const { coverage, of } = await prepare(t)
-  const { clientId, summary, operations, states } = await coverage()
-  t.equal(clientId, 'app')
+  const { clients, summary, operations, states } = await coverage()
+  t.same(clients, ['app'])
   t.match(await of('POST /api/v1/oauth/token'), { requests: 1, statuses: { met: [200] } })
   t.match(summary, { operations: { met: 1, of: operations.length }, statuses: { met: 1 }, errorCodes: { met: 0 } })
   t.match(summary, { states: { met: 0 }, pages: { met: 0 } })
@@ -163,9 +165,92 @@ t.test('control plane, GET /coverage: a reset clears it, and an unknown path is 
   t.equal((await coverage()).summary.operations.met, 0)
 })
 
-t.test('control plane, GET /coverage: an unknown client is 404', async t => {
-  const answer = await call(build(t), 'GET', '/_sandbox/coverage?client=unknown')
-  t.match([answer.status, answer.body.code], [404, 'CLIENT_NOT_FOUND'])
+const COVERAGE = '/_sandbox/coverage'
+
+t.test('control plane, GET /coverage: clients that are not there, and both parameters, are refused', async t => {
+  const app = build(t)
+  await connect(app, 'app')
+  await table(t, query => call(app, 'GET', `${COVERAGE}?${query}`), {
+    '404 CLIENT_NOT_FOUND client': ['client=unknown', 'client=app,unknown', 'client=app,', 'client=all'],
+    [invalidQuery('clients')]: ['clients=app', 'clients=ALL'],
+    [invalidQuery('client')]: [`client=${Array.from({ length: 101 }, (_, at) => `job-${at}`)}`],
+    [malformed('clients')]: ['client=app&clients=all'],
+    [malformed('client')]: ['client=app&client=app'],
+    200: ['clients=all', 'client=app,app', 'client=sandbox-client,app', ''],
+  })
+})
+
+/** Returns the number of requests of each client's report, and the clients of the report. */
+async function requestsOf(app: FastifyInstance, query: string) {
+  const { clients, operations } = (await call(app, 'GET', `${COVERAGE}?${query}`)).body
+  const count = (operation: string) => operations.find((row: Row) => row.operation === operation).requests
+  return [clients.join(), count(`GET ${MANDATES}`), count('POST /api/v1/oauth/token')]
+}
+
+/** Makes a fork, and lets it read mandates. */
+async function fork(app: FastifyInstance, origin: string, clientId: string) {
+  await call(app, 'POST', `/_sandbox/fork?client=${origin}`, { body: { clientId } })
+  const client = await connect(app, clientId)
+  await client.get(MANDATES)
+  return client
+}
+const remove = (app: FastifyInstance, clientId: string) => call(app, 'DELETE', `/_sandbox/clients/${clientId}`)
+
+t.test('control plane, GET /coverage: clients are merged by name, or all of them', async t => {
+  const app = build(t)
+  for (const clientId of ['a', 'b', 'c']) {
+    const client = await connect(app, clientId)
+    await client.get(clientId === 'c' ? COLLECTIONS : MANDATES)
+  }
+  t.same(await requestsOf(app, 'client=a,b'), ['a,b', 2, 2])
+  t.same(await requestsOf(app, 'client=c,a,c'), ['c,a', 1, 2])
+  t.same(await requestsOf(app, 'clients=all'), ['a,b,c', 2, 3])
+  const { summary } = (await call(app, 'GET', `${COVERAGE}?client=a,c`)).body
+  t.equal(summary.operations.met, 3)
+})
+
+t.test(
+  'control plane, GET /coverage: a fork counts for its origin too, each answer once, also after it is gone',
+  async t => {
+    const app = build(t)
+    await connect(app, 'base')
+    const first = await fork(app, 'base', 'first')
+    await fork(app, 'first', 'second')
+    t.same(await requestsOf(app, 'client=base'), ['base', 2, 3])
+    t.same(await requestsOf(app, 'client=first'), ['first', 2, 2])
+    t.same(await requestsOf(app, 'client=base,first,second'), ['base,first,second', 2, 3])
+    t.same(await requestsOf(app, 'clients=all'), ['base,first,second', 2, 3])
+
+    await first.control('POST', '/reset')
+    t.same(await requestsOf(app, 'client=first'), ['first', 0, 0], 'a reset fork starts again')
+    t.same(await requestsOf(app, 'client=base'), ['base', 2, 3])
+    await remove(app, 'first')
+    await remove(app, 'second')
+    t.same(await requestsOf(app, 'client=base'), ['base', 2, 3])
+    t.same(await requestsOf(app, 'clients=all'), ['base', 2, 3])
+
+    const again = await fork(app, 'base', 'second')
+    await call(app, 'POST', '/_sandbox/reset?client=base')
+    t.same(await requestsOf(app, 'client=base'), ['base', 0, 0], 'a reset origin starts again without its forks')
+    await again.get(MANDATES)
+    t.same(await requestsOf(app, 'client=base'), ['base', 0, 0])
+    t.same(await requestsOf(app, 'client=second'), ['second', 2, 1])
+  },
+)
+
+t.test('control plane, GET /coverage: a fork that makes room for another client counts for its origin', async t => {
+  const app = build(t, { maxTenants: 3 })
+  await connect(app, 'base')
+  await fork(app, 'base', 'first')
+  await fork(app, 'base', 'second')
+  t.equal((await call(app, 'GET', `${COVERAGE}?client=first`)).status, 404)
+  t.same(await requestsOf(app, 'client=base'), ['base', 2, 3])
+})
+
+t.test('control plane, GET /coverage: a listed client may have a comma in its id', async t => {
+  const app = build(t, { clients: [{ clientId: 'a,b', clientSecret: 'secret' }] })
+  await connect(app, 'a,b')
+  t.same(await requestsOf(app, 'client=a,b'), ['a,b', 0, 1])
 })
 
 const PAGE = '/_sandbox/coverage?client=app'
@@ -197,7 +282,7 @@ t.test('control plane, GET /coverage: a request that prefers HTML gets a page, a
       t.match(answer.headers['content-type'], kind === 'html' ? 'text/html; charset=utf-8' : 'application/json', title)
       t.equal(answer.headers.vary, 'accept', title)
       if (kind === 'html') t.match(answer.body, /^<!doctype html>/, title)
-      else t.equal(answer.body.clientId, 'app', title)
+      else t.same(answer.body.clients, ['app'], title)
     }
   }
 })
@@ -275,6 +360,7 @@ t.test('control plane, GET /coverage: the page escapes names, and offers the oth
   const client = await connect(app, 'app')
   const single = (await call(app, 'GET', PAGE, HTML)).body
   t.notMatch(single, '<select', 'one client is no choice')
+  t.match(single, 'Coverage of app')
 
   await connect(app, markup)
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
@@ -286,6 +372,10 @@ t.test('control plane, GET /coverage: the page escapes names, and offers the oth
     t.same(options, ["&lt;script>alert(1)&lt;/script>&quot;'&amp;", 'app'])
   }
   t.match(textOf((await call(app, 'GET', PAGE, HTML)).body), '✓ Met: 418')
+  const all = (await call(app, 'GET', '/_sandbox/coverage?clients=all', HTML)).body
+  t.match(textOf(all), 'Coverage of all clients')
+  t.notMatch(all, ' selected')
+  t.match(all, '<a href="?clients=all">All clients</a>')
 })
 
 t.test('control plane, GET /coverage: a refusal is a page in a browser, and the envelope for programs', async t => {

@@ -2,5 +2,6 @@
 import './on-postgres.js'
 import '../persistence/failures.test.js'
 import '../persistence/restarts.test.js'
+import '../persistence/coverage.test.js'
 import '../persistence/walk.test.js'
 import '../persistence/upgrade.test.js'

@@ -11,7 +11,7 @@ import { refused } from '../answers.js'
 import { claim, FORMS, open } from '../areas/pages.js'
 import { bill, call, connect, mandate, payoutLink, requestToken } from '../helper.js'
 import type { Stored, StoredOptions } from '../persistence/helper.js'
-import { counting, onPostgres, resume, sharedPostgres, stateOf } from '../persistence/helper.js'
+import { counting, onPostgres, resume, sharedPostgres, stateOf, timers } from '../persistence/helper.js'
 import { postgresSkip } from '../postgres.js'
 import { Server } from '../server-process.js'
 
@@ -115,6 +115,29 @@ t.test(
         t.equal(JSON.parse(states[0] as string).bills.length, 80)
       },
     )
+
+    t.test('persistence: all servers answer the same coverage, and count each answer once', async t => {
+      const servers = await serve(t, await createDatabase(), 3, { timers })
+      const { token } = await connect(servers[0].app, 'base')
+      const on = (at: number) => resume((servers[at % 3] as Stored).app, token, 'base')
+      await Promise.all(
+        Array.from({ length: 60 }, (_, at) => on(at).send('GET', `/api/v1/${at % 2 === 0 ? 'mandates' : 'bills'}`)),
+      )
+      await on(1).control('POST', '/fork', { clientId: 'fork' })
+      await (await connect(servers[2].app, 'fork')).get('/api/v1/mandates')
+      await call(servers[0].app, 'DELETE', '/_sandbox/clients/fork')
+      // Each server writes what it has not written yet.
+      for (const { app } of servers) await call(app, 'GET', '/_sandbox/coverage?clients=all')
+      const reports = await Promise.all(servers.map(({ app }) => call(app, 'GET', '/_sandbox/coverage?client=base')))
+      t.equal(new Set(reports.map(({ body }) => JSON.stringify(body))).size, 1)
+      const requests = Object.fromEntries(
+        reports[0]?.body.operations.map((row: { operation: string; requests: number }) => [
+          row.operation,
+          row.requests,
+        ]),
+      )
+      t.match(requests, { 'GET /api/v1/mandates': 31, 'GET /api/v1/bills': 30, 'POST /api/v1/oauth/token': 2 })
+    })
 
     t.test('persistence: a reset, a restored state, a fork, a claim and a removal are on all servers', async t => {
       const servers = await serve(t, await createDatabase(), 3)

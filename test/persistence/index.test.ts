@@ -2,5 +2,6 @@
 import './sqlite.test.js'
 import './failures.test.js'
 import './restarts.test.js'
+import './coverage.test.js'
 import './walk.test.js'
 import './upgrade.test.js'

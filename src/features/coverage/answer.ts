@@ -1,25 +1,55 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from '@sinclair/typebox'
+import { ApiError, errors } from '../../core/errors.js'
 import { pageHeaders } from '../../http/pages/headers.js'
-import type { ControlContext } from '../control-route.js'
-import { areasOf, coverageOf } from './report.js'
+import { DEMO_CLIENT } from '../../tenants/registry.js'
+import type { ControlCall } from '../control-route.js'
+import type { Report } from './merge.js'
+import { reportOf } from './report.js'
+import type { CoverageQuery } from './schemas.js'
+import { MOST_CLIENTS } from './schemas.js'
 import { renderCoverage } from './views/page.js'
 import { styles } from './views/styles.js'
 
 const PAGE_HEADERS = pageHeaders(styles)
 
-type Context = Pick<ControlContext, 'coverage' | 'documented'>
+type Call = ControlCall<undefined, Static<typeof CoverageQuery>, undefined>
 
 /**
- * Answers a request with the coverage of a client: as a page if the request prefers HTML, else as a report.
- * @param clientId a client that exists
+ * Answers a request with the coverage of clients: as a page if the request prefers HTML, else as a report.
+ * Rejects with CLIENT_NOT_FOUND, MALFORMED_REQUEST (both parameters), INVALID_QUERY_PARAMETER (too many clients),
+ * SERVICE_UNAVAILABLE.
  */
-export function answerCoverage(clientId: string, request: FastifyRequest, reply: FastifyReply, context: Context) {
-  const { coverage, documented } = context
-  const report = coverageOf(coverage, clientId, documented)
+export async function answerCoverage(call: Call): Promise<Report | string> {
+  const { request, reply, coverage, documented, query } = call
+  const known = (await coverage.clients()).sort()
+  const asked = await askedClients(call)
+  const facts = await coverage.read(asked)
+  const report = reportOf(asked === 'all' ? known : asked, facts, documented)
   reply.header('vary', 'accept')
   // The first type also answers a request that prefers none of them.
   if (request.type(['application/json', 'text/html']) !== 'text/html') return report
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')
-  const clients = [...new Set([clientId, ...coverage.clients()])].sort()
-  return renderCoverage({ report, areas: areasOf(report, documented), clients })
+  const choice = [...new Set([...report.clients, ...known])].sort()
+  return renderCoverage({ report, choice, isAll: query.clients === 'all' })
+}
+
+/** Returns the clients that a request names. */
+async function askedClients({ query, registry, refresh }: Call): Promise<string[] | 'all'> {
+  const { client = DEMO_CLIENT.clientId, clients } = query
+  if (clients !== undefined) {
+    if (query.client !== undefined) throw errors.malformed('clients', 'Give one of client and clients.')
+    return clients
+  }
+  // A listed client can have any id.
+  const names = registry.has(client) ? [client] : [...new Set(client.split(','))]
+  if (names.length > MOST_CLIENTS) {
+    throw new ApiError('INVALID_QUERY_PARAMETER', 'client', `client must name at most ${MOST_CLIENTS} clients.`)
+  }
+  for (const name of names) {
+    await new Promise<void>((resolve, reject) => {
+      refresh(name, error => (error === undefined ? resolve() : reject(error)))
+    })
+    if (!registry.has(name)) throw errors.clientNotFound(name)
+  }
+  return names
 }

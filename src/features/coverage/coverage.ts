@@ -2,51 +2,112 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue } from '../../core/errors.js'
 import { operationOf } from '../../http/operations.js'
+import type { Eventually } from '../../http/request-context.js'
 import { isCutOff } from '../faults/state.js'
 import type { PAGES } from './schemas.js'
 
 type Page = (typeof PAGES)[number]
 
-/** The answers of one operation that a client has got. */
-export interface OperationCoverage {
-  requests: number
-  readonly statuses: Set<number>
-  readonly errorCodes: Set<ErrorCode>
-  readonly pages: Set<Page>
-  /** The values of `status` in the records of the answers. */
-  readonly states: Set<string>
-}
+/** A fact about an answer, such as `status 201`. Each answer has one status; states are those of its records. */
+export type Fact = `status ${number}` | `errorCode ${ErrorCode}` | `page ${Page}` | `state ${string}`
 
-/** The answers that each client has got, by operation. */
+/** The number of answers with a fact, by operation and fact. */
+export type Facts = ReadonlyMap<string, ReadonlyMap<Fact, number>>
+
+/** The answers that each client has got. A fork counts for its origin too, also after it is gone. */
 export interface Coverage {
-  /** Returns the coverage of an operation, to read or to add to. */
-  of(clientId: string, operation: string): OperationCoverage
-  /** Lists the clients, in no order. */
-  clients(): Iterable<string>
-  /** Forgets a client. */
+  /** Counts an answer of a client. */
+  add(clientId: string, operation: string, facts: readonly Fact[]): void
+  /** A client begins as a fork of another. */
+  fork(clientId: string, origin: string): void
+  /** Starts the coverage of a client again, without its present forks. Its origin keeps what it has got so far. */
+  reset(clientId: string): void
+  /** Removes a client. Its origin keeps what it has got, and its forks. */
   remove(clientId: string): void
+  /**
+   * Returns what clients and their forks have got, each answer once. Throws, or rejects with, SERVICE_UNAVAILABLE.
+   * @param clients 'all': those of all clients
+   */
+  read(clients: readonly string[] | 'all'): Eventually<Facts>
+  /** Lists the clients that have got an answer, in no order. Throws, or rejects with, SERVICE_UNAVAILABLE. */
+  clients(): Eventually<string[]>
+  /** Resolves after all is stored that came before. Never rejects. */
+  flush(): Eventually<void>
 }
 
-export function createCoverage(): Coverage {
-  const clients = new Map<string, Map<string, OperationCoverage>>()
-  return {
-    of(clientId, operation) {
-      const operations = clients.get(clientId) ?? new Map<string, OperationCoverage>()
-      clients.set(clientId, operations)
-      const covered = operations.get(operation) ?? {
-        requests: 0,
-        statuses: new Set(),
-        errorCodes: new Set(),
-        pages: new Set(),
-        states: new Set(),
-      }
-      operations.set(operation, covered)
-      return covered
-    },
-    clients: () => clients.keys(),
-    remove: clientId => void clients.delete(clientId),
+/** Counts facts, by operation. */
+export class FactCounts extends Map<string, Map<Fact, number>> {
+  count(operation: string, fact: Fact, times = 1): void {
+    let counts = this.get(operation)
+    if (counts === undefined) {
+      counts = new Map()
+      this.set(operation, counts)
+    }
+    counts.set(fact, (counts.get(fact) ?? 0) + times)
+  }
+
+  merge(other: Facts): void {
+    for (const [operation, counts] of other) for (const [fact, times] of counts) this.count(operation, fact, times)
   }
 }
+
+/** Creates the coverage of clients in memory. */
+export function createCoverage(): Coverage {
+  const own = new Map<string, FactCounts>()
+  /** The origins of forks. */
+  const origins = new Map<string, string>()
+
+  function factsOf(clientId: string): FactCounts {
+    const facts = own.get(clientId) ?? new FactCounts()
+    own.set(clientId, facts)
+    return facts
+  }
+
+  function handOver(clientId: string) {
+    const origin = origins.get(clientId)
+    const facts = own.get(clientId)
+    if (origin !== undefined && facts !== undefined) factsOf(origin).merge(facts)
+    own.delete(clientId)
+    for (const [fork, of] of origins) {
+      if (of !== clientId) continue
+      if (origin === undefined) origins.delete(fork)
+      else origins.set(fork, origin)
+    }
+  }
+
+  /** Returns clients with their forks, and those of forks. */
+  function withForks(clients: readonly string[]): Set<string> {
+    const forks = new Map<string, string[]>([...origins.values()].map(origin => [origin, []]))
+    for (const [fork, origin] of origins) forks.get(origin)?.push(fork)
+    const all = new Set(clients)
+    // A set also yields what is added meanwhile.
+    for (const clientId of all) for (const fork of forks.get(clientId) ?? []) all.add(fork)
+    return all
+  }
+
+  return {
+    add(clientId, operation, facts) {
+      const counts = factsOf(clientId)
+      for (const fact of facts) counts.count(operation, fact)
+    },
+    fork: (clientId, origin) => void origins.set(clientId, origin),
+    reset: handOver,
+    remove(clientId) {
+      handOver(clientId)
+      origins.delete(clientId)
+    },
+    read(clients) {
+      const merged = new FactCounts()
+      for (const clientId of clients === 'all' ? own.keys() : withForks(clients))
+        merged.merge(own.get(clientId) ?? NONE)
+      return merged
+    },
+    clients: () => [...own.keys()],
+    flush() {},
+  }
+}
+
+const NONE: Facts = new Map()
 
 /** Counts an answer of a client, for the control plane, GET /coverage. */
 export function coverAnswer(
@@ -57,25 +118,24 @@ export function coverAnswer(
 ): void {
   const { faults, content } = request.sandbox
   if (request.is404 || (faults !== null && isCutOff(faults))) return
-  const covered = coverage.of(clientId, operationOf(request))
-  covered.requests++
-  covered.statuses.add(statusCode)
-  if (statusCode < 400) addRecords(covered, request, (content ?? {}) as Content)
-  else addErrorCode(covered, (content ?? {}) as Partial<ErrorEnvelope>)
+  const facts = statusCode < 400 ? factsOfRecords(request, content) : factsOfError(content)
+  coverage.add(clientId, operationOf(request), [`status ${statusCode}`, ...facts])
 }
 
 /** The members of a record or of a list that count. */
 type Content = { readonly status?: unknown; readonly data?: readonly { readonly status?: unknown }[] }
 
-function addRecords({ pages, states }: OperationCoverage, { query }: FastifyRequest, content: Content): void {
-  const { data } = content
-  for (const { status } of data ?? [content]) if (typeof status === 'string') states.add(status)
-  if (data === undefined) return
-  if (data.length === 0) pages.add('empty')
-  pages.add((query as { cursor?: string }).cursor === undefined ? 'first' : 'following')
+function factsOfRecords({ query }: FastifyRequest, content: unknown): Fact[] {
+  const { data, status } = (content ?? {}) as Content
+  const states = new Set((data ?? [{ status }]).map(record => record.status))
+  const facts = [...states].filter(state => typeof state === 'string').map((state): Fact => `state ${state}`)
+  if (data === undefined) return facts
+  if (data.length === 0) facts.push('page empty')
+  return [...facts, (query as { cursor?: string }).cursor === undefined ? 'page first' : 'page following']
 }
 
-/** Adds the code of an error. A fault can answer any code. Only those of the catalogue count, which bounds the set. */
-function addErrorCode({ errorCodes }: OperationCoverage, { code }: Partial<ErrorEnvelope>): void {
-  if (code !== undefined && Object.hasOwn(catalogue, code)) errorCodes.add(code)
+/** A fault can answer any code. Only those of the catalogue count, which bounds the facts. */
+function factsOfError(content: unknown): Fact[] {
+  const { code } = (content ?? {}) as Partial<ErrorEnvelope>
+  return code !== undefined && Object.hasOwn(catalogue, code) ? [`errorCode ${code}`] : []
 }

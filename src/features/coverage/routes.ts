@@ -1,8 +1,7 @@
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { ClientQuery } from '../schemas.js'
 import { answerCoverage } from './answer.js'
-import { CoverageReport } from './schemas.js'
+import { CoverageQuery, CoverageReport } from './schemas.js'
 
 /** The call of the coverage. */
 export const coverageRoutes: readonly ControlRoute[] = [
@@ -10,13 +9,16 @@ export const coverageRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/coverage',
     operationId: 'getCoverage',
+    isGlobal: true,
+    errors: ['CLIENT_NOT_FOUND'],
     summary: 'The operations, statuses, error codes, states and pages that the app has met since its reset, or missed',
     description:
       'Only requests of the API count, and only those with an answer. Only errors that an app has to handle can ' +
-      'be missed. A request that prefers HTML gets a page.',
-    querystring: ClientQuery,
+      'be missed. A fork counts for its origin too, also after it is gone, until the origin is reset. A request that ' +
+      'prefers HTML gets a page.',
+    querystring: CoverageQuery,
     response: CoverageReport,
     hasPage: true,
-    handle: ({ tenant, request, reply, ...context }) => answerCoverage(tenant().clientId, request, reply, context),
+    handle: answerCoverage,
   }),
 ]

@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { assumed, component, OneOf } from '../../http/schemas.js'
 import { change } from '../events/schemas.js'
-import { ClientId } from '../schemas.js'
+import { client } from '../schemas.js'
 
 /** The kinds of pages of a list: the first, one behind a cursor, and one without records. */
 export const PAGES = ['first', 'following', 'empty'] as const
@@ -15,8 +15,9 @@ const MetCount = Type.Object({
   met: assumed(Type.Integer(), 'The number of met ones.'),
   of: assumed(Type.Integer(), 'The number of all, met and missed.'),
 })
+const area = assumed(Type.String(), 'The title of the part of the service, such as `Mandates`.')
 export const CoverageReport = component('CoverageReport', {
-  clientId: ClientId,
+  clients: assumed(Type.Array(Type.String()), 'The client ids whose answers count. Their forks count too.'),
   summary: assumed(
     Type.Object({
       operations: assumed(MetCount, 'The operations, met by any request.'),
@@ -31,6 +32,8 @@ export const CoverageReport = component('CoverageReport', {
     Type.Array(
       Type.Object({
         operation: assumed(Type.String(), 'The method and the path of the operation, such as `GET /api/v1/mandates`.'),
+        summary: assumed(Type.String(), 'The summary of the operation.'),
+        area,
         requests: assumed(Type.Integer(), 'The number of its requests with an answer since the reset.'),
         statuses: assumed(Type.Object(met(Type.Integer())), 'The statuses of its answers.'),
         errorCodes: assumed(
@@ -48,7 +51,19 @@ export const CoverageReport = component('CoverageReport', {
     'The operations of the API.',
   ),
   states: assumed(
-    Type.Array(Type.Object({ kind: change.kind, ...met(Type.String()) })),
+    Type.Array(Type.Object({ kind: change.kind, area, ...met(Type.String()) })),
     'The states of records in answers, by kind.',
   ),
+})
+
+/** The most client ids of one call. */
+export const MOST_CLIENTS = 100
+export const CoverageQuery = Type.Object({
+  client: Type.Optional(
+    assumed(
+      client.client,
+      `A tenant by its client id, or up to ${MOST_CLIENTS} separated by commas; by default \`sandbox-client\`.`,
+    ),
+  ),
+  clients: Type.Optional(assumed(OneOf('all'), 'all: all tenants of the server.')),
 })

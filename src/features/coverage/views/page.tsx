@@ -4,14 +4,26 @@ import { renderToString } from 'preact-render-to-string'
 import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
 import { catalogue } from '../../../core/errors.js'
 import { toWords } from '../../../core/words.js'
-import type { AreaCoverage, Met, OperationRow, Report } from '../report.js'
+import { referenceTo } from '../../../openapi/docs.js'
+import type { Met, Report } from '../merge.js'
 import { styles } from './styles.js'
 
 export interface CoveragePageProps {
   readonly report: Report
-  readonly areas: readonly AreaCoverage[]
   /** The clients to choose from, by their ids. */
-  readonly clients: readonly string[]
+  readonly choice?: readonly string[]
+  /** Whether the report is of all clients of a server. */
+  readonly isAll?: boolean
+  /** Whether the page is a file: it links to nothing of a server. */
+  readonly isFile?: boolean
+}
+
+type Row = Report['operations'][number]
+
+/** Names the clients of a report. */
+function titleOf({ report: { clients }, isAll = false }: CoveragePageProps): string {
+  if (isAll) return 'all clients'
+  return clients.length > 3 ? `${clients.length} clients` : clients.join(', ')
 }
 
 const TOTALS: Readonly<Record<keyof Report['summary'], string>> = {
@@ -24,13 +36,15 @@ const TOTALS: Readonly<Record<keyof Report['summary'], string>> = {
 const PAGES = { first: 'first page', following: 'following page', empty: 'empty list' } as const
 
 /** The coverage of an app, for people (GET /_sandbox/coverage). */
-function CoveragePage({ report, areas, clients }: CoveragePageProps) {
-  const { clientId, summary } = report
+function CoveragePage(props: CoveragePageProps) {
+  const { report, choice = [], isFile = false } = props
+  const { clients, summary, operations, states } = report
+  const title = titleOf(props)
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <title>{`Coverage of ${clientId} · Payments Sandbox`}</title>
+        <title>{`Coverage of ${title} · Payments Sandbox`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
@@ -47,13 +61,10 @@ function CoveragePage({ report, areas, clients }: CoveragePageProps) {
         <main>
           <div class="intro">
             <div>
-              <h1>Coverage of {clientId}</h1>
-              <p>
-                The answers that the app has met since its reset or the start of the server, and those that it has
-                missed.
-              </p>
+              <h1>Coverage of {title}</h1>
+              <p>The answers that the app has met since its reset, and those that it has missed.</p>
             </div>
-            {clients.length > 1 && <ClientChoice clientId={clientId} clients={clients} />}
+            {choice.length > 1 && <ClientChoice chosen={clients} choice={choice} />}
           </div>
           <h2 class="hidden">Totals</h2>
           <dl class="totals">
@@ -68,30 +79,37 @@ function CoveragePage({ report, areas, clients }: CoveragePageProps) {
             </ul>
             <a href="#help">How to meet the rest</a>
           </div>
-          {areas.map(area => (
-            <Area key={area.name} {...area} />
+          {[...new Set(operations.map(({ area }) => area))].map(name => (
+            <Area
+              key={name}
+              name={name}
+              operations={operations.filter(({ area }) => area === name)}
+              states={states.filter(({ area }) => area === name)}
+              isFile={isFile}
+            />
           ))}
-          <Help clientId={clientId} />
+          <Help clientId={clients[0] ?? ''} isFile={isFile} />
         </main>
       </body>
     </html>
   )
 }
 
-function ClientChoice({ clientId, clients }: { clientId: string; clients: readonly string[] }) {
+function ClientChoice({ chosen, choice }: { chosen: readonly string[]; choice: readonly string[] }) {
   return (
     <form method="get">
       <div>
         <label for="client">Client</label>
         <select id="client" name="client">
-          {clients.map(id => (
-            <option key={id} value={id} selected={id === clientId}>
+          {choice.map(id => (
+            <option key={id} value={id} selected={chosen.length === 1 && id === chosen[0]}>
               {id}
             </option>
           ))}
         </select>
       </div>
       <button type="submit">Show</button>
+      <a href="?clients=all">All clients</a>
     </form>
   )
 }
@@ -110,7 +128,10 @@ function Total({ title, met, of }: { title: string; met: number; of: number }) {
   )
 }
 
-function Area({ name, operations, states }: AreaCoverage) {
+type AreaProps = Pick<Report, 'operations' | 'states'> & { readonly name: string; readonly isFile: boolean }
+
+/** The coverage of the operations of one area, and of the states of its records. */
+function Area({ name, operations, states, isFile }: AreaProps) {
   const called = operations.filter(({ requests }) => requests > 0).length
   return (
     <section class="area">
@@ -122,7 +143,7 @@ function Area({ name, operations, states }: AreaCoverage) {
       </h2>
       <div class="sheet">
         {operations.map(operation => (
-          <Operation key={operation.operation} {...operation} />
+          <Operation key={operation.operation} {...operation} isFile={isFile} />
         ))}
         {states.map(({ kind, met, missed }) => (
           <div key={kind} class="states">
@@ -140,16 +161,13 @@ function Area({ name, operations, states }: AreaCoverage) {
   )
 }
 
-function Operation({ operation, summary, reference, requests, ...coverage }: OperationRow) {
+function Operation({ operation, summary, requests, isFile, ...coverage }: Row & { readonly isFile: boolean }) {
   const isCalled = requests > 0
+  const name = <Name operation={operation} />
   return (
     <article class={isCalled ? 'operation' : 'operation uncalled'}>
       <div>
-        <h3>
-          <a href={reference}>
-            <Name operation={operation} />
-          </a>
-        </h3>
+        <h3>{isFile ? name : <a href={referenceOf(operation)}>{name}</a>}</h3>
         <p class="purpose">{summary}</p>
       </div>
       <div>
@@ -174,6 +192,12 @@ function Operation({ operation, summary, reference, requests, ...coverage }: Ope
   )
 }
 
+/** Returns the address of the description of an operation. The first segment of its path is its tag. */
+function referenceOf(operation: string): string {
+  const [method = '', path = ''] = operation.split(' ')
+  return referenceTo(path.split('/')[3] as string, method, path)
+}
+
 /** The method and path of an operation. A narrow screen breaks the path before a slash. */
 function Name({ operation }: { operation: string }) {
   const [method, path = ''] = operation.split(' ')
@@ -190,7 +214,7 @@ function Name({ operation }: { operation: string }) {
   )
 }
 
-type FactsProps = Pick<OperationRow, 'statuses' | 'errorCodes' | 'pages'> & {
+type FactsProps = Pick<Row, 'statuses' | 'errorCodes' | 'pages'> & {
   /** Whether the error codes are shown at once. */
   readonly isOpen?: boolean
 }
@@ -312,7 +336,7 @@ function Sentence({ text }: { text: string }) {
 const FAULT =
   '{"match": {"method": "GET", "path": "/api/v1/mandates"}, "effect": {"kind": "error", "status": 401, "code": "INVALID_TOKEN"}}'
 
-function Help({ clientId }: { clientId: string }) {
+function Help({ clientId, isFile }: { clientId: string; isFile: boolean }) {
   const query = `?${new URLSearchParams({ client: clientId })}`
   return (
     <section class="help" id="help">
@@ -328,17 +352,19 @@ function Help({ clientId }: { clientId: string }) {
           <code>sandbox-client</code>.
         </li>
         <li>
-          States: select an <a href={`outcomes${query}`}>outcome</a> of a collection or payout link, and advance the
-          clock with <code>POST /_sandbox/clock/advance{query}</code> and <code>{'{"toNextEvent": true}'}</code>. A
-          state is met when the app reads it.
+          States: select an {isFile ? 'outcome' : <a href={`outcomes${query}`}>outcome</a>} of a collection or payout
+          link, and advance the clock with <code>POST /_sandbox/clock/advance{query}</code> and{' '}
+          <code>{'{"toNextEvent": true}'}</code>. A state is met when the app reads it.
         </li>
         <li>
           Pages: read a list before its first record. Later read it with <code>limit=1</code>, and follow its{' '}
           <code>nextCursor</code>.
         </li>
-        <li>
-          The same as JSON: request this address with <code>Accept: application/json</code>.
-        </li>
+        {!isFile && (
+          <li>
+            The same as JSON: request this address with <code>Accept: application/json</code>.
+          </li>
+        )}
       </ul>
     </section>
   )

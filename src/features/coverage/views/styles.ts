@@ -10,7 +10,8 @@ ul { padding: 0; list-style: none; }
 .intro > div { flex: 1 1 24rem; min-width: 0; }
 h1 { font-size: clamp(1.5rem, 5vw, 2rem); overflow-wrap: anywhere; }
 .intro p { color: var(--muted); margin-top: .5rem; }
-form { display: flex; gap: .5rem; align-items: end; min-width: 0; max-width: 100%; }
+form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; min-width: 0; max-width: 100%; }
+form a { align-self: center; }
 form div { min-width: 0; }
 label { display: block; font-size: .8125rem; color: var(--muted); }
 select, button { font: inherit; min-height: 2.75rem; border-radius: .5rem; padding: .25rem .75rem; }

@@ -1,0 +1,182 @@
+import { errors } from '../core/errors.js'
+import type { Coverage, Fact, Facts } from '../features/coverage/coverage.js'
+import { FactCounts } from '../features/coverage/coverage.js'
+import type { Timers } from '../http/timers.js'
+
+/** A statement in the dialect that both databases have, with the parameters `$1`, `$2` and so on. */
+export interface Statement {
+  /** Identifies the text. */
+  readonly name: string
+  readonly text: string
+  readonly values: readonly (string | number)[]
+}
+
+/** The tables of the coverage. Both methods reject with an Error of the database. */
+export interface CoverageTables {
+  /** Returns the rows of a query. Numbers may come as texts. */
+  select(statement: Statement, columns: readonly string[]): Promise<Readonly<Record<string, unknown>>[]>
+  /** Executes statements in order, in one transaction. */
+  transact(statements: readonly Statement[]): Promise<void>
+}
+
+/** The wait for further answers before a write. A crash loses the answers of this time. */
+const DELAY_MS = 200
+
+/**
+ * The coverage of clients in a database, which all servers share. Facts are written after their answers, all that came
+ * meanwhile in one transaction.
+ */
+export function createStoredCoverage({ select, transact }: CoverageTables, timers: Timers): Coverage {
+  /** The statements that are not written yet. They precede the facts that wait. */
+  let pending: Statement[] = []
+  /** The facts that are not written yet, by client. */
+  let waiting = new Map<string, FactCounts>()
+  let writing: Promise<void> | undefined
+  let isPlanned = false
+
+  /** Takes all that is not written yet. Rows are locked in one order, so that two servers rarely wait for each other. */
+  function takeAll(): Statement[] {
+    const added = [...waiting].flatMap(([clientId, facts]) => toStatements(clientId, facts))
+    const statements = [...pending, ...added.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))]
+    pending = []
+    waiting = new Map()
+    return statements
+  }
+
+  async function write(): Promise<void> {
+    const statements = takeAll()
+    if (statements.length === 0) return
+    try {
+      await transact(statements)
+    } catch (error) {
+      pending = [...statements, ...pending].slice(-MOST_PENDING)
+      throw error
+    }
+  }
+
+  /** Waits until all is written that came before: the write in progress, and the one that takes all that waits now. */
+  async function flush(): Promise<void> {
+    for (let writes = 0; writes < 2; writes++) {
+      writing ??= write().finally(() => {
+        writing = undefined
+      })
+      await writing
+    }
+  }
+
+  const flushQuietly = () => flush().catch(() => {})
+
+  function plan() {
+    if (isPlanned) return
+    isPlanned = true
+    timers.later(DELAY_MS, () => {
+      isPlanned = false
+      void flushQuietly()
+    })
+  }
+
+  /** Adds statements that follow the facts of this moment. */
+  function follow(statements: readonly Omit<Statement, 'values'>[], ...values: string[]) {
+    pending = [...takeAll(), ...statements.map(statement => ({ ...statement, values }))]
+    plan()
+  }
+
+  /** Throws SERVICE_UNAVAILABLE. */
+  async function read(statement: Statement, columns: readonly string[]) {
+    try {
+      await flush()
+      return await select(statement, columns)
+    } catch {
+      throw errors.databaseUnavailable()
+    }
+  }
+
+  return {
+    add(clientId, operation, facts) {
+      const counts = waiting.get(clientId) ?? new FactCounts()
+      waiting.set(clientId, counts)
+      for (const fact of facts) counts.count(operation, fact)
+      plan()
+    },
+    fork: (clientId, origin) => follow([FORK], clientId, origin),
+    reset: clientId => follow(HAND_OVER, clientId),
+    remove: clientId => follow([...HAND_OVER, REMOVE], clientId),
+    async read(clients) {
+      const rows = await read(clients === 'all' ? READ_ALL : readOf(clients), ['operation', 'fact', 'answers'])
+      const facts = new FactCounts()
+      for (const { operation, fact, answers } of rows) facts.count(operation as string, fact as Fact, Number(answers))
+      return facts
+    },
+    clients: async () => (await read(CLIENTS, ['client_id'])).map(row => row.client_id as string),
+    flush: flushQuietly,
+  }
+}
+
+/** The most statements that wait while the database is away. */
+const MOST_PENDING = 10_000
+
+const keyOf = ({ values }: Statement) => values.join('\0')
+
+const toStatements = (clientId: string, facts: Facts): Statement[] =>
+  [...facts].flatMap(([operation, counts]) =>
+    [...counts].map(([fact, answers]) => ({ ...ADD, values: [clientId, operation, fact, answers] })),
+  )
+
+const ADD = {
+  name: 'add coverage',
+  text: `INSERT INTO sandbox_coverage VALUES ($1, $2, $3, $4)
+    ON CONFLICT (client_id, operation, fact) DO UPDATE SET answers = sandbox_coverage.answers + excluded.answers`,
+}
+
+const FORK = {
+  name: 'add fork',
+  text: `INSERT INTO sandbox_fork VALUES ($1, $2) ON CONFLICT (client_id) DO UPDATE SET origin = excluded.origin`,
+}
+
+/** Gives the facts and the forks of a client to its origin. Without an origin, they are gone. */
+const HAND_OVER = [
+  {
+    name: 'hand facts over',
+    text: `INSERT INTO sandbox_coverage
+      SELECT fork.origin, own.operation, own.fact, own.answers
+      FROM sandbox_coverage AS own JOIN sandbox_fork AS fork ON fork.client_id = own.client_id
+      WHERE own.client_id = $1
+      ON CONFLICT (client_id, operation, fact) DO UPDATE SET answers = sandbox_coverage.answers + excluded.answers`,
+  },
+  { name: 'clear coverage', text: 'DELETE FROM sandbox_coverage WHERE client_id = $1' },
+  {
+    name: 'hand forks over',
+    text: `UPDATE sandbox_fork SET origin = (SELECT own.origin FROM sandbox_fork AS own WHERE own.client_id = $1)
+      WHERE origin = $1 AND EXISTS (SELECT 1 FROM sandbox_fork AS own WHERE own.client_id = $1)`,
+  },
+  { name: 'clear forks', text: 'DELETE FROM sandbox_fork WHERE origin = $1' },
+]
+const REMOVE = { name: 'remove fork', text: 'DELETE FROM sandbox_fork WHERE client_id = $1' }
+
+const READ_ALL: Statement = {
+  name: 'read all coverage',
+  text: 'SELECT operation, fact, sum(answers) AS answers FROM sandbox_coverage GROUP BY operation, fact',
+  values: [],
+}
+
+/** Reads the facts of clients and of their forks, each once. */
+function readOf(clients: readonly string[]): Statement {
+  const given = clients.map((_, at) => `SELECT CAST($${at + 1} AS TEXT) AS client_id`).join(' UNION ')
+  return {
+    name: `read coverage of ${clients.length}`,
+    text: `WITH RECURSIVE asked AS (${given}), counted AS (
+        SELECT client_id FROM asked
+        UNION
+        SELECT fork.client_id FROM sandbox_fork AS fork JOIN counted ON fork.origin = counted.client_id
+      )
+      SELECT operation, fact, sum(answers) AS answers FROM sandbox_coverage
+      WHERE client_id IN (SELECT client_id FROM counted) GROUP BY operation, fact`,
+    values: clients,
+  }
+}
+
+const CLIENTS: Statement = {
+  name: 'clients with coverage',
+  text: 'SELECT DISTINCT client_id FROM sandbox_coverage',
+  values: [],
+}

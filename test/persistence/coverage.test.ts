@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify'
+import { call, connect } from '../helper.js'
+import { onDatabase, timers } from './helper.js'
+
+const MANDATES = '/api/v1/mandates'
+
+const coverage = async (app: FastifyInstance, query: string) =>
+  (await call(app, 'GET', `/_sandbox/coverage?${query}`)).body
+
+onDatabase('persistence, State in tables: the coverage survives restarts', async (t, storage) => {
+  // Without timers of the test, the coverage waits for more answers.
+  let stored = await storage.start()
+  const client = await connect(stored.app, 'base')
+  await client.get(MANDATES)
+  await client.get(`${MANDATES}/MND-9999`)
+  await call(stored.app, 'POST', '/_sandbox/fork?client=base', { body: { clientId: 'job' } })
+  await (await connect(stored.app, 'job')).get(`${MANDATES}?limit=501`)
+  const before = await coverage(stored.app, 'client=base')
+  t.match(before.summary, { operations: { met: 3 }, errorCodes: { met: 2 }, pages: { met: 2 } })
+
+  stored = await storage.restart(stored)
+  t.same(await coverage(stored.app, 'client=base'), before)
+  t.match(await coverage(stored.app, 'clients=all'), { ...before, clients: ['base', 'job'] })
+  t.match((await coverage(stored.app, 'client=job')).summary, { operations: { met: 2 } })
+
+  await call(stored.app, 'DELETE', '/_sandbox/clients/job')
+  stored = await storage.restart(stored)
+  t.same(await coverage(stored.app, 'client=base'), before, 'a fork that is gone counts')
+  t.same(await coverage(stored.app, 'clients=all'), before)
+  t.match(await call(stored.app, 'GET', '/_sandbox/coverage?client=job'), { status: 404 })
+
+  await call(stored.app, 'POST', '/_sandbox/reset?client=base')
+  stored = await storage.restart(stored)
+  t.match((await coverage(stored.app, 'client=base')).summary, { operations: { met: 0 } })
+})
+
+onDatabase('persistence, State in tables: the coverage in a database is that in memory', async (t, storage) => {
+  const stored = await storage.start({ timers })
+  const { app } = stored
+  const base = await connect(app, 'base')
+  for (const clientId of ['one', 'two']) {
+    await call(app, 'POST', '/_sandbox/fork?client=base', { body: { clientId } })
+    await (await connect(app, clientId)).get(MANDATES)
+  }
+  await call(app, 'POST', '/_sandbox/fork?client=one', { body: { clientId: 'three' } })
+  await (await connect(app, 'three')).get(MANDATES)
+  const requests = async (query: string) => {
+    const { operations } = await coverage(app, query)
+    return operations.find(({ operation }: { operation: string }) => operation === `GET ${MANDATES}`).requests
+  }
+  const counts = async () => [
+    await requests('client=base'),
+    await requests('client=base,one,three'),
+    await requests('clients=all'),
+  ]
+  t.same([await requests('client=one'), ...(await counts())], [2, 3, 3, 3])
+  await call(app, 'POST', '/_sandbox/reset?client=one')
+  t.same([await requests('client=one'), ...(await counts())], [0, 3, 3, 3], 'a fork is reset')
+  await call(app, 'DELETE', '/_sandbox/clients/one')
+  t.same(await counts().catch(() => []), [], 'one is gone')
+  t.same([await requests('client=base'), await requests('client=three')], [3, 1])
+  await base.control('POST', '/reset')
+  t.same([await requests('client=base'), await requests('client=three')], [0, 1], 'the origin is reset')
+  await (await connect(app, 'base')).get('/api/v1/bills')
+  t.match((await coverage(app, 'client=base')).summary, { operations: { met: 2 } })
+})
