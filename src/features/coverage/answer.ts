@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { ApiError, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import { pageHeaders } from '../../http/pages/headers.js'
 import { DEMO_CLIENT } from '../../tenants/registry.js'
 import type { ControlCall } from '../control-route.js'
@@ -43,7 +43,7 @@ async function askedClients({ query, registry, refresh }: Call): Promise<string[
   // A listed client can have any id.
   const names = registry.has(client) ? [client] : [...new Set(client.split(','))]
   if (names.length > MOST_CLIENTS) {
-    throw new ApiError('INVALID_QUERY_PARAMETER', 'client', `client must name at most ${MOST_CLIENTS} clients.`)
+    throw errors.invalidQuery('client', `client must name at most ${MOST_CLIENTS} clients.`)
   }
   for (const name of names) {
     await new Promise<void>((resolve, reject) => {
