@@ -68,6 +68,7 @@ const EXAMPLES = {
     pay: 'PL-ACME-UK-0016',
     fail: 'PL-ACME-UK-0017',
     expire: 'PL-ACME-EU-0018',
+    cancel: 'PL-ACME-EU-0020',
     outcome: 'PL-ACME-EU-0019',
   },
 } as const

@@ -209,7 +209,7 @@ t.test('decisions §3: the demo client finds its world over HTTP', async t => {
   const token = await requestToken(app, { client_id: 'sandbox-client', client_secret: 'sandbox-secret' })
   const headers = { authorization: `Bearer ${token.body.access_token}` }
   const { data } = (await call(app, 'GET', '/_sandbox/clients')).body
-  const counts = { mandates: 17, collections: 68, payoutLinks: 19, bills: 20, counterparties: 8, accounts: 5 }
+  const counts = { mandates: 17, collections: 68, payoutLinks: 20, bills: 20, counterparties: 8, accounts: 5 }
   t.same(data[0].counts, counts)
   const count = async (path: string, region: string = 'EU') =>
     (await call(app, 'GET', `/api/v1/${path}`, { region, headers })).body.totalCount
