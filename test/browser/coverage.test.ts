@@ -87,4 +87,13 @@ t.test('control plane, GET /coverage: the page in a browser', needsChromium, asy
     t.ok(await code.isVisible())
     t.notOk(await page.getByRole('button', { name: 'Show' }).isVisible())
   })
+
+  await t.test('a refusal is a page, too: it fits 320 px, and axe finds nothing', async t => {
+    const page = await browser.newPage({ viewport: { width: 320, height: 640 } })
+    t.teardown(() => page.close())
+    const answer = await page.goto(`${url}/_sandbox/coverage?client=${LONG}x`)
+    t.equal(answer?.status(), 404)
+    t.equal(await page.textContent('h1'), 'Not Found')
+    await assertAccessible(t, page)
+  })
 })
