@@ -78,11 +78,11 @@ direct_debit.create_collection(
 )
 collection = direct_debit.get_collection("COL-0001", REGION)
 assert (collection.status, collection.collection_date) == ("PENDING", date(2030, 1, 14))
-assert len(list(pages(direct_debit.list_collections, limit=30))) == 61
+assert len(list(pages(direct_debit.list_collections, limit=30))) == 69
 
 # The end of the mandate, and all mandates by pages.
 assert mandates.cancel_mandate("MND-0001", REGION).status == "CANCELLED"
-assert len(list(pages(mandates.list_mandates, limit=10))) == 13
+assert len(list(pages(mandates.list_mandates, limit=10))) == 18
 
 # A payout link, and its cancellation.
 link = payout_links.create_payout_link(

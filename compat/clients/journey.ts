@@ -95,7 +95,7 @@ assert.equal(collection.status, 'PENDING')
 const collections = pages(async cursor =>
   unwrap(await client.GET('/api/v1/direct-debit', { params: { header, query: { limit: 30, ...cursor } } })),
 )
-assert.equal(await count(collections), 61)
+assert.equal(await count(collections), 69)
 
 // The end of the mandate, and all mandates by pages.
 const cancelled = unwrap(await client.DELETE('/api/v1/mandates/{mandateReference}', { params: { header, path } }))
@@ -103,13 +103,14 @@ assert.equal(cancelled.status, 'CANCELLED')
 const mandates = pages(async cursor =>
   unwrap(await client.GET('/api/v1/mandates', { params: { header, query: { limit: 10, ...cursor } } })),
 )
-assert.equal(await count(mandates), 13)
+assert.equal(await count(mandates), 18)
 
-// A payout link, and its cancellation.
+// A payout link, and its cancellation. `uiMode` has a default: the type does not require it.
+const link: Schemas['PayoutLinkCreateRequest'] = { amount: '75.00', currency: 'EUR', payoutMethod: 'SEPA-INSTANT' }
 const { payoutLinkId } = unwrap(
   await client.POST('/api/v1/payout-links', {
     params: { header },
-    body: { amount: '75.00', currency: 'EUR', payoutMethod: 'SEPA-INSTANT', uiMode: 'embedded', expiryPeriod: 'pt12h' },
+    body: { ...link, uiMode: 'embedded', expiryPeriod: 'pt12h' },
   }),
 )
 unwrap(
