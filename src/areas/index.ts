@@ -2,7 +2,8 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import type { TArray, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { OutcomeMatch } from '../core/outcome-match.js'
-import type { Entry, StoredRecord } from '../core/records/repository.js'
+import type { Entry, Found, Page, SearchQuery, StoredRecord } from '../core/records/repository.js'
+import type { DuePosition, DueTransition } from '../core/records/stateful-repository.js'
 import type { Slices } from '../core/slices.js'
 import type { StoreContext } from '../core/tenant-context.js'
 import { assumed } from '../http/schemas.js'
@@ -70,6 +71,10 @@ export interface Store {
   toStored(entry: never): StoredRecord
   /** Adds or replaces a record of a database. It is not a change, and no rule is checked. */
   load(record: StoredRecord): unknown
+  /** Returns a page of the records of all regions, newest first. @throws INVALID_CURSOR */
+  search(query: SearchQuery): Page<Found<unknown>>
+  /** Returns the first scheduled transitions after a position, in the order in which they are due. */
+  upcoming?(after: DuePosition | undefined, limit: number): DueTransition[]
   /** Refuses the match of an armed outcome that no new record can meet. @throws INVALID_FIELD */
   assertReachable?(match: OutcomeMatch): void
 }

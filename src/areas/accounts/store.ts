@@ -59,6 +59,8 @@ export function createAccountStore(context: StoreContext) {
     restore: (snapshots: readonly RecordSnapshot<Account>[], path: string) =>
       restoreRecords(repository, snapshots, path),
 
+    search: repository.search,
+
     entries: repository.entries,
     toStored: repository.toStored,
     load: repository.load,

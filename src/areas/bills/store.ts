@@ -171,6 +171,9 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     snapshot: repository.snapshot,
     restore: repository.restore,
 
+    search: repository.search,
+    upcoming: repository.upcoming,
+
     entries: repository.entries,
     toStored: repository.toStored,
     load: repository.load,

@@ -63,6 +63,8 @@ export function createCounterpartyStore(context: StoreContext) {
     restore: (snapshots: readonly RecordSnapshot<Counterparty>[], path: string) =>
       restoreRecords(repository, snapshots, path),
 
+    search: repository.search,
+
     entries: repository.entries,
     toStored: repository.toStored,
     load: repository.load,

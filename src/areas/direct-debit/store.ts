@@ -247,6 +247,9 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       yield* repository.restore(snapshots, path)
     },
 
+    search: repository.search,
+    upcoming: repository.upcoming,
+
     entries: repository.entries,
     toStored: repository.toStored,
     load: repository.load,

@@ -138,6 +138,9 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     snapshot: repository.snapshot,
     restore: repository.restore,
 
+    search: repository.search,
+    upcoming: repository.upcoming,
+
     entries: repository.entries,
     toStored: repository.toStored,
     load: repository.load,

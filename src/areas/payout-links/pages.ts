@@ -1,4 +1,3 @@
-import accepts from '@fastify/accepts'
 import formbody from '@fastify/formbody'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
@@ -52,7 +51,6 @@ const FILE = { hide: true, 'x-fidelity': 'assumed', tags: ['pages'], response: f
  */
 export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, options, done) => {
   const { inTurn, look, tenantOf, record, isReplay } = options
-  app.register(accepts)
   app.register(formbody, { parser: parsePageForm })
   app.setErrorHandler((error, request, reply) => refuse(request, reply, toApiError(error, request)))
   const schema = {

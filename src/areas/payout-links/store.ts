@@ -330,6 +330,9 @@ export function createPayoutLinkStore({
       )
     },
 
+    search: repository.search,
+    upcoming: repository.upcoming,
+
     entries: repository.entries,
     toStored: repository.toStored,
     load: repository.load,

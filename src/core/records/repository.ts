@@ -7,7 +7,7 @@ import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
 import { firstIndex } from './binary-search.js'
-import type { Cursors } from './cursor.js'
+import type { Cursors, Position } from './cursor.js'
 import { createCursors } from './cursor.js'
 import type { Filter, List, Listed, PageQuery } from './list.js'
 import { comparePositions, filterRecords, page } from './list.js'
@@ -43,6 +43,30 @@ export interface StoredRecord extends Placed<unknown> {
   readonly timeline?: readonly number[]
   readonly nextStep?: unknown
 }
+
+/** The conditions and the page of a search. A condition that is left out does not apply. */
+export interface SearchQuery extends PageQuery {
+  readonly region?: Region | undefined
+  readonly status?: string | undefined
+  /** A part of the reference, in any case. */
+  readonly search?: string | undefined
+}
+
+/** A record that a search has found. */
+export interface Found<R> extends Placed<R> {
+  /** YYYY-MM-DDThh:mm:ssZ, of the tenant. */
+  readonly createdAt: string
+}
+
+/** One page of a list without its total. */
+export interface Page<T> {
+  readonly data: readonly T[]
+  /** Null: this is the last page. */
+  readonly nextCursor: string | null
+}
+
+/** The most records of a page of a search. */
+export const MOST_FOUND = 50
 
 export interface RepositoryOptions<R> {
   /** The field that holds the reference, for errors. */
@@ -85,8 +109,15 @@ export interface Repository<R, E extends Entry<R> = Entry<R>> {
   assertAllUnused(records: readonly Placed<R>[], path: string): void
   /** @throws INVALID_CURSOR */
   list(region: Region, query: Filter<R> & PageQuery): List<R>
+  /**
+   * Returns a page of the records of all regions, newest first. It reads only as many records as the page needs.
+   * @throws INVALID_CURSOR
+   */
+  search(query: SearchQuery): Page<Found<R>>
   /** Returns all entries of all regions, in order of creation. */
   entries(): E[]
+  /** Yields all entries in any order. */
+  all(): Iterable<E>
   /** Returns an entry as a database keeps it. */
   toStored(entry: E): StoredRecord
   /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
@@ -118,6 +149,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       { byReference: new Map(), entries: [], cursors: createCursors(ids, { path: names.path, region }) },
     ]),
   ) as unknown as Record<Region, RegionRecords<E>>
+  const searches = createCursors(ids, `${names.path}.search`)
   const byIndex = new Map<string, E[]>()
 
   function insert(entry: E) {
@@ -163,6 +195,39 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
         undone?.()
       },
     })
+  }
+
+  /** Yields the entries of some regions before a position, newest first. */
+  function* newestFirst(among: readonly Region[], before: Position | undefined): Generator<E> {
+    const lists = among.map(region => {
+      const { entries } = regions[region]
+      const end = before === undefined ? entries.length : firstIndex(entries, one => comparePositions(one, before) >= 0)
+      return { entries, end }
+    })
+    for (;;) {
+      const [first, ...others] = lists.filter(({ end }) => end > 0)
+      if (first === undefined) return
+      const top = ({ entries, end }: typeof first) => entries[end - 1] as E
+      const newest = others.reduce((best, list) => (comparePositions(top(list), top(best)) > 0 ? list : best), first)
+      yield top(newest)
+      newest.end--
+    }
+  }
+
+  function search({ region, status, search = '', cursor, limit = MOST_FOUND }: SearchQuery): Page<Found<R>> {
+    const before = cursor === undefined ? undefined : searches.decode(cursor)
+    const part = search.toLowerCase()
+    const found: E[] = []
+    for (const entry of newestFirst(region === undefined ? REGIONS : [region], before)) {
+      const { record } = entry
+      if (status !== undefined && (record as { status?: string }).status !== status) continue
+      if (!options.reference(record).toLowerCase().includes(part)) continue
+      const last = found.at(-1)
+      if (found.length === limit && last !== undefined)
+        return { data: found.map(show), nextCursor: searches.encode(last) }
+      found.push(entry)
+    }
+    return { data: found.map(show), nextCursor: null }
   }
 
   function assertAllUnused(records: readonly Placed<R>[], path: string) {
@@ -221,6 +286,10 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       const { entries, cursors } = regions[region]
       return page(filterRecords(entries, query), query, cursors)
     },
+    search,
+    *all() {
+      for (const region of REGIONS) yield* regions[region].entries
+    },
     entries: () => REGIONS.flatMap(region => regions[region].entries).sort((a, b) => a.sequence - b.sequence),
     toStored: ({ region, sequence, createdAt, record }) => ({
       region,
@@ -252,6 +321,12 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     },
   }
 }
+
+const show = <R>({ region, createdAt, record }: Entry<R>): Found<R> => ({
+  region,
+  createdAt: formatInstant(createdAt),
+  record,
+})
 
 /** Returns the records of a repository without lifecycle for a state document. */
 export const snapshotRecords = <R>(repository: Repository<R>): RecordSnapshot<R>[] =>

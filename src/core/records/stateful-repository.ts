@@ -6,6 +6,7 @@ import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
 import { toWords } from '../words.js'
+import { firstIndex } from './binary-search.js'
 import type { Cause, Event } from './events.js'
 import type { Entry, Placed, Repository, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
@@ -65,6 +66,26 @@ export interface Explained<R> {
   readonly legal: readonly LegalMove[]
 }
 
+/** The place of due work: its time, then the record's place in the order of creation. */
+export interface DuePosition {
+  readonly dueAt: Instant
+  readonly sequence: number
+}
+
+/** A transition that will happen by itself, with its place in the order of due work. */
+export interface DueTransition extends DuePosition {
+  readonly region: Region
+  readonly reference: string
+  /** The kind of the record, such as `mandate`. */
+  readonly kind: string
+  readonly from: string
+  readonly to: string
+  readonly cause: Cause
+}
+
+/** Sorts by due time, then by sequence, as the scheduler does. */
+export const compareDue = (a: DuePosition, b: DuePosition): number => a.dueAt - b.dueAt || a.sequence - b.sequence
+
 /** A repository of records with a lifecycle, events and scheduled transitions. */
 export interface StatefulRepository<R, V extends string>
   extends Omit<Repository<R, StatefulEntry<R, V>>, 'add' | 'change'> {
@@ -85,6 +106,8 @@ export interface StatefulRepository<R, V extends string>
   /** Changes fields of a record that `plan` reads, and schedules its next transition again. */
   update(entry: StatefulEntry<R, V>, fields: Partial<R>): R
   explain(entry: StatefulEntry<R, V>, legal?: readonly LegalMove[]): Explained<R>
+  /** Returns the first `limit` scheduled transitions after a position, in the order in which they are due. */
+  upcoming(after: DuePosition | undefined, limit: number): DueTransition[]
   /** Returns all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
   snapshot(): StatefulSnapshot<R>[]
   /**
@@ -195,6 +218,21 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
         legal,
       }
     },
+    upcoming(after, limit) {
+      const due: (StatefulEntry<R, V> & DuePosition)[] = []
+      for (const entry of repository.all()) {
+        if (!isDue(entry) || (after !== undefined && compareDue(entry, after) <= 0)) continue
+        const place = firstIndex(due, other => compareDue(other, entry) > 0)
+        if (place < limit) due.splice(place, 0, entry)
+        if (due.length > limit) due.pop()
+      }
+      return due.map(entry => {
+        const { region, record, dueAt, sequence } = entry
+        const { verb, cause } = currentStep(entry) as Step<V>
+        const to = lifecycle[record.status][verb] as S
+        return { dueAt, sequence, region, reference: options.reference(record), kind, from: record.status, to, cause }
+      })
+    },
     snapshot: () =>
       repository.entries().map(({ region, sequence, record, timeline }) => ({
         region,
@@ -227,6 +265,8 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     },
   }
 }
+
+const isDue = <E extends Schedulable>(entry: E): entry is E & DuePosition => entry.dueAt !== null
 
 /** @throws Error if the row of the records has no lifecycle */
 function kindOf({ name, kind }: RecordNames): string {

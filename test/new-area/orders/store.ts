@@ -51,6 +51,9 @@ export function createOrderStore(context: StoreContext) {
     snapshot: repository.snapshot,
     restore: repository.restore,
 
+    search: repository.search,
+    upcoming: repository.upcoming,
+
     entries: repository.entries,
     toStored: repository.toStored,
     load: repository.load,
