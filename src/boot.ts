@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
 import { quote } from './core/errors.js'
+import { CONSOLE } from './http/home.js'
 import { realTimers } from './http/timers.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { buildServer } from './server.js'
@@ -84,9 +85,10 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
       // Reads the address while the server has one. Requests that finish during close still need it.
       publicUrl()
       const ownUrl = urlOf(config.host, app)
+      const page = app.hasRoute({ method: 'GET', url: CONSOLE }) ? CONSOLE : '/docs'
       logger?.info(
         { url: ownUrl, clientId: client.clientId, seed: registry.seed },
-        `${NAME} is ready: open ${ownUrl}/docs`,
+        `${NAME} is ready: open ${ownUrl}${page}`,
       )
       return ownUrl
     },

@@ -1,9 +1,11 @@
+import accepts from '@fastify/accepts'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import fastify, { LogController } from 'fastify'
 import { closing } from './closing.js'
 import { errorHandler } from './error-handler.js'
 import { hints } from './hints.js'
+import { home } from './home.js'
 import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
@@ -59,6 +61,7 @@ export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, p
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 
+  app.register(accepts)
   // Hooks run in this order.
   app.register(routeFacts)
   app.register(errorHandler)
@@ -66,6 +69,7 @@ export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, p
   app.register(closing)
   app.register(protocol, { nextRequestId: requestIds.next })
   app.register(webAccess, { allowedHosts, corsOrigins, publicUrl })
+  app.register(home)
   app.register(notFound)
   app.register(logging)
   app.register(validation)

@@ -4,12 +4,16 @@ import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
 import { hostNameOf, isLocalName, matchesHost } from '../core/rules/hosts.js'
 import { isAllowedOrigin, isOrigin } from '../core/rules/origins.js'
-import { pathOf } from './url.js'
+import { isRead, pathOf } from './url.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether pages of other origins may open and call the route. For pages that are made for browsers. */
     isPublic?: boolean
+    /** Whether the answers of the route are pages for people. Links of other sites may open it. */
+    isPage?: boolean
+    /** Whether the route answers pages to requests that prefer HTML. Links of other sites may open it. */
+    hasPage?: boolean
   }
 }
 
@@ -48,7 +52,7 @@ export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins,
       request.sandbox.isForeign = true
       throw error
     }
-    if (!config.isPublic && !isOpenedTo(request)) {
+    if (!config.isPublic && !isOpenedTo(request) && !isLink(request)) {
       const isOwn = origin === undefined ? !isSentByForeignPage(request) : isOwnOrigin(origin, host)
       if (!isOwn) refuse(errors.forbiddenOrigin(origin, isApi(request)))
     }
@@ -102,5 +106,13 @@ function isSentByForeignPage({ headers }: FastifyRequest): boolean {
   const { 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers
   return site === 'cross-site' || (site === 'same-site' && mode === 'no-cors')
 }
+
+/** Whether a link of another site opens a page. No page can read what another tab shows. */
+const isLink = ({ method, headers, raw, sandbox: { route } }: FastifyRequest) =>
+  isRead(method) &&
+  headers.origin === undefined &&
+  headers['sec-fetch-mode'] === 'navigate' &&
+  headers['sec-fetch-dest'] === 'document' &&
+  (route.config.isPage || route.config.hasPage || pathOf(raw.url as string) === '/')
 
 const isApi = (request: FastifyRequest) => pathOf(request.raw.url as string).startsWith(API)

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { errors } from '../../core/errors.js'
 import { pageHeaders } from '../../http/pages/headers.js'
+import { prefersHtml } from '../../http/pages/prefers-html.js'
 import { DEMO_CLIENT } from '../../tenants/registry.js'
 import type { ControlCall } from '../control-route.js'
 import type { Report } from './merge.js'
@@ -26,8 +27,7 @@ export async function answerCoverage(call: Call): Promise<Report | string> {
   const facts = await coverage.read(asked)
   const report = reportOf(asked === 'all' ? known : asked, facts, documented)
   reply.header('vary', 'accept')
-  // The first type also answers a request that prefers none of them.
-  if (request.type(['application/json', 'text/html']) !== 'text/html') return report
+  if (!prefersHtml(request)) return report
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')
   const choice = [...new Set([...report.clients, ...known])].sort()
   return renderCoverage({ report, choice, isAll: query.clients === 'all' })

@@ -1,0 +1,23 @@
+import fp from 'fastify-plugin'
+import { errors } from '../core/errors.js'
+import { prefersHtml } from './pages/prefers-html.js'
+import { isRead, pathOf } from './url.js'
+
+/** The path of the console. */
+export const CONSOLE = '/_sandbox/console'
+
+/** Redirects a browser from the root to the console, where there is one. Other clients get ROUTE_NOT_FOUND. */
+export const home = fp((app, _options, done) => {
+  app.addHook('onRequest', (request, reply, next) => {
+    if (pathOf(request.raw.url as string) !== '/') {
+      next()
+      return
+    }
+    reply.header('vary', 'accept')
+    const hasConsole = app.hasRoute({ method: 'GET', url: CONSOLE })
+    if (!hasConsole || !isRead(request.method) || !prefersHtml(request)) throw errors.nothingAtRoot()
+    // Relative, since a proxy may serve the sandbox under a path of its own.
+    reply.redirect(CONSOLE.slice(1))
+  })
+  done()
+})

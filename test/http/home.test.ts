@@ -1,0 +1,40 @@
+import t from 'tap'
+import { build, call } from '../helper.js'
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+const NAMED = ['/_sandbox/console', '/docs', '/_sandbox']
+
+t.test('decisions §1: GET / redirects a browser to the console', async t => {
+  const app = build(t)
+  if (!app.hasRoute({ method: 'GET', url: NAMED[0] as string })) app.get(NAMED[0] as string, async () => ({}))
+  for (const method of ['GET', 'HEAD']) {
+    const { status, headers } = await call(app, method, '/?x=1', { headers: BROWSER })
+    t.match({ status, headers }, { status: 302, headers: { location: '_sandbox/console', vary: 'accept' } }, method)
+  }
+  const link = {
+    ...BROWSER,
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  }
+  t.equal((await call(app, 'GET', '/', { headers: link })).status, 302, 'also by a link of another site')
+})
+
+t.test('decisions §1: for any other client, / is a 404 that names the places to go', async t => {
+  const app = build(t)
+  const accepts: Record<string, string>[] = [
+    {},
+    { accept: '*/*' },
+    { accept: 'application/json' },
+    { accept: 'image/png' },
+  ]
+  for (const [method, headers] of [
+    ...accepts.map(headers => ['GET', headers] as const),
+    ['POST', BROWSER] as const,
+    ['DELETE', {}] as const,
+  ]) {
+    const { status, body } = await call(app, method, '/', { headers })
+    t.match({ status, code: body.code, field: body.field }, { status: 404, code: 'ROUTE_NOT_FOUND', field: null })
+    for (const path of NAMED) t.ok(body.message.includes(path), path)
+  }
+})
