@@ -12,8 +12,6 @@ declare module 'fastify' {
     isPublic?: boolean
     /** Whether the answers of the route are pages for people. Links of other sites may open it. */
     isPage?: boolean
-    /** Whether the route answers pages to requests that prefer HTML. Links of other sites may open it. */
-    hasPage?: boolean
   }
 }
 

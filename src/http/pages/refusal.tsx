@@ -5,11 +5,12 @@ import type { ApiError } from '../../core/errors.js'
 import { sendError, toApiError } from '../error-handler.js'
 import { maskText } from '../masking.js'
 import { pageHeaders } from './headers.js'
+import { prefersHtml } from './prefers-html.js'
 import { commonStyles } from './styles.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route answers a page to requests that prefer HTML, also if it refuses them. */
+    /** Whether the route answers a page to requests that prefer HTML, also if it refuses them. Links may open it. */
     hasPage?: boolean
   }
 }
@@ -63,8 +64,7 @@ function RefusalPage({ refusal: { code, field, message, status } }: { refusal: A
 export function refuseWithPage(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const refusal = toApiError(error, request)
   reply.header('vary', 'accept')
-  // The first type also answers a request that prefers none of them.
-  if (request.type(['application/json', 'text/html']) !== 'text/html') return sendError(reply, refusal)
+  if (!prefersHtml(request)) return sendError(reply, refusal)
   request.sandbox.content = refusal.envelope
   return reply
     .code(refusal.status)

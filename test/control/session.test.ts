@@ -1,0 +1,249 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { gist } from '../answers.js'
+import type { CallOptions } from '../helper.js'
+import { build, call } from '../helper.js'
+import { manualTime } from '../manual-time.js'
+
+// control plane, Lock the control plane: the session of a browser.
+
+const ADMIN = 'adm1n-Token_of.this~server'
+const HOST = 'localhost:8080'
+const OWN = { host: HOST, origin: `http://${HOST}`, accept: 'text/html' }
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+const COVERAGE = '/_sandbox/coverage'
+const DEMO = '/_sandbox/embed-demo'
+
+const form = (fields: Record<string, string>): CallOptions => ({
+  body: new URLSearchParams(fields).toString(),
+  headers: { ...OWN, ...FORM },
+})
+
+const signIn = (app: FastifyInstance, token: string, { headers = {}, to = '' } = {}) => {
+  const { body, headers: own } = form({ token, ...(to && { to }) })
+  return call(app, 'POST', '/_sandbox/sign-in', { body, headers: { ...own, ...headers } })
+}
+
+/** Signs in, and returns the cookie as a browser sends it. */
+async function sessionOf(app: FastifyInstance, token = ADMIN): Promise<string> {
+  const { headers } = await signIn(app, token)
+  return String(headers['set-cookie']).split(';')[0] as string
+}
+
+const page = (app: FastifyInstance, url: string, cookie = '', headers: Record<string, string> = {}) =>
+  call(app, 'GET', url, { headers: { host: HOST, accept: 'text/html', ...(cookie && { cookie }), ...headers } })
+
+t.test('control plane, Lock the control plane: a browser is asked for the token by a page with one field', async t => {
+  const app = build(t, { adminToken: ADMIN })
+  for (const url of [COVERAGE, DEMO, '/_sandbox/sign-in']) {
+    const { status, body, headers } = await page(app, url)
+    t.equal(status, url.endsWith('sign-in') ? 200 : 401, url)
+    t.match(headers, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': /default-src 'none'.*frame-ancestors 'none'/,
+    })
+    t.equal(body.match(/<input(?![^>]*hidden)/g)?.length, 1, 'one field')
+    t.match(body, 'type="password"')
+    t.match(body, /<form method="post" action="sign-in">/)
+    t.notMatch(body, /<script|onclick|style=/)
+  }
+  const json = await call(app, 'GET', DEMO, { headers: { accept: 'application/json' } })
+  t.equal(gist(json), '401 ADMIN_TOKEN_REQUIRED authorization', 'a client that wants no page gets an error')
+})
+
+t.test(
+  'control plane, Lock the control plane: the cookie is no copy of the token, and bound to these pages',
+  async t => {
+    const app = build(t, { adminToken: ADMIN })
+    const answer = await signIn(app, ADMIN)
+    t.equal(answer.status, 303)
+    const [value = '', ...attributes] = String(answer.headers['set-cookie']).split('; ')
+    t.match(value, /^sandbox_session=[\w-]{22}\.\d+\.[\w-]{43}$/)
+    t.same(attributes.sort(), ['HttpOnly', 'Max-Age=43200', 'Path=/_sandbox', 'SameSite=Strict'])
+    for (const text of [ADMIN, encodeURIComponent(ADMIN), Buffer.from(ADMIN).toString('base64url')]) {
+      t.notOk(value.includes(text))
+    }
+    t.not(value, await sessionOf(app), 'each session has a value of its own')
+  },
+)
+
+t.test(
+  'control plane, Lock the control plane: the cookie is Secure behind HTTPS, below the path of the proxy',
+  async t => {
+    const proxied = build(t, { adminToken: ADMIN, publicUrl: () => 'https://pay.example/tools/' })
+    const rows: [origin: string, secure: boolean][] = [
+      ['https://pay.example', true],
+      ['http://localhost:8080', false],
+    ]
+    for (const [origin, secure] of rows) {
+      const cookie = String((await signIn(proxied, ADMIN, { headers: { origin } })).headers['set-cookie'])
+      t.equal(cookie.includes('; Secure'), secure, origin)
+      t.match(cookie, 'Path=/tools/_sandbox')
+    }
+  },
+)
+
+t.test(
+  'control plane, Lock the control plane: a session opens the pages, and no call of the control plane',
+  async t => {
+    const app = build(t, { adminToken: ADMIN })
+    const cookie = await sessionOf(app)
+    t.match(await page(app, COVERAGE, cookie), { status: 200, body: /Coverage of sandbox-client/ })
+    t.match(await page(app, DEMO, cookie), { status: 200, body: /Embedded checkout/ })
+    const { routes } = (await call(app, 'GET', '/_sandbox', { headers: { authorization: `Bearer ${ADMIN}` } })).body
+    const seen: [method: string, path: string, status: number][] = []
+    for (const { method, path } of routes as { method: string; path: string }[]) {
+      if (/health|embed-demo/.test(path)) continue
+      const headers = { cookie, host: HOST, accept: 'application/json, text/html;q=0.9' }
+      seen.push([method, path, (await call(app, method, path.replace(/:\w+/g, 'ref-00001'), { headers })).status])
+    }
+    t.same(
+      seen.filter(([, , status]) => status !== 401),
+      [],
+    )
+    t.ok(seen.length > 40)
+    const state = await page(app, '/_sandbox/state', cookie)
+    t.equal(gist(state), '401 ADMIN_TOKEN_REQUIRED authorization', 'nor to a browser')
+    t.equal((await call(app, 'GET', '/_sandbox/clock', { headers: { authorization: `Bearer ${cookie}` } })).status, 401)
+  },
+)
+
+t.test(
+  'control plane, Lock the control plane: only cookies of this token and of the last twelve hours count',
+  async t => {
+    let real = 1_000_000
+    const app = build(t, { adminToken: ADMIN, now: () => real })
+    const cookie = await sessionOf(app)
+    const other = build(t, { adminToken: `${ADMIN}x`, now: () => real })
+    const [name, value = ''] = cookie.split('=')
+    const [id, expiry, signature = ''] = value.split('.')
+    const forged = [
+      '',
+      'x',
+      '..',
+      value.slice(0, -1),
+      `${value}x`,
+      `${value}.x`,
+      `${id}.${Number(expiry) + 1000}.${signature}`,
+      `x${value}`,
+      ADMIN,
+      (await sessionOf(other, `${ADMIN}x`)).split('=')[1],
+    ]
+    for (const text of forged) t.equal((await page(app, COVERAGE, `${name}=${text}`)).status, 401, String(text))
+    t.equal((await page(app, COVERAGE, `a=b; ${cookie}; c=d`)).status, 200)
+    const twin = build(t, { adminToken: ADMIN, now: () => real })
+    t.equal((await page(twin, COVERAGE, cookie)).status, 200, 'another server with the token takes it')
+    real += 12 * 3_600_000 - 1
+    t.equal((await page(app, COVERAGE, cookie)).status, 200)
+    real += 1
+    t.equal((await page(app, COVERAGE, cookie)).status, 401)
+  },
+)
+
+t.test('control plane, Lock the control plane: after the token, the browser is back at the page it wanted', async t => {
+  const app = build(t, { adminToken: ADMIN })
+  const { body } = await page(app, `${COVERAGE}?client=a%26b&x=%22%3E`)
+  t.match(body, 'name="to" value="coverage?client=a%26b&amp;x=%22%3E"')
+  const rows: [to: string, location: string][] = [
+    ['coverage?client=a%26b', './coverage?client=a%26b'],
+    ['console/bills?client=x', './console/bills?client=x'],
+    ['', './console'],
+    ...[
+      'https://shop.example/',
+      '//shop.example',
+      '\\\\shop.example',
+      '/\t/shop.example',
+      '/api/v1/mandates',
+      '../pay/x',
+      'javascript:alert(1)',
+      'http://sandbox.shop.example/_sandbox/x',
+      'http://sandbox@shop.example/_sandbox/x',
+      'http://[',
+    ].map((to): [string, string] => [to, './console']),
+    ['coverage\r\nset-cookie: x=y', './console'],
+    ['coverage?a\r\nb', './coverage?ab'],
+  ]
+  const seen = []
+  for (const [to] of rows) seen.push([to, (await signIn(app, ADMIN, { to })).headers.location])
+  t.same(seen, rows)
+})
+
+t.test('control plane, Lock the control plane: a wrong token is refused late, and a few at a time', async t => {
+  const { timers, pass } = manualTime()
+  const app = build(t, { adminToken: ADMIN, timers })
+  const wrong = ['x', `${ADMIN}x`, ADMIN.slice(1), ADMIN.toUpperCase(), ` ${ADMIN}`]
+  let answered = 0
+  const answers = wrong.map(token => signIn(app, token).finally(() => answered++))
+  await new Promise(setImmediate)
+  t.match(await signIn(app, ADMIN), { status: 429, headers: { 'retry-after': '1' } }, 'not even the right one')
+  pass(999)
+  await new Promise(setImmediate)
+  t.equal(answered, 0)
+  pass(1)
+  for (const { status, body, headers } of await Promise.all(answers)) {
+    t.equal(status, 401)
+    t.match(body, 'This is not the admin token.')
+    t.notOk(headers['set-cookie'])
+    for (const token of wrong.slice(1)) t.notOk(body.includes(token))
+  }
+  t.equal((await signIn(app, ADMIN)).status, 303, 'afterwards the right one is taken at once')
+})
+
+t.test('control plane, Lock the control plane: "Sign out" ends the session', async t => {
+  const app = build(t, { adminToken: ADMIN })
+  const cookie = await sessionOf(app)
+  t.match((await page(app, '/_sandbox/sign-in', cookie)).body, 'Sign out')
+  const answer = await call(app, 'POST', '/_sandbox/sign-out', { headers: { ...OWN, cookie } })
+  t.match(answer, {
+    status: 303,
+    headers: { location: 'sign-in', 'set-cookie': /^sandbox_session=;.*Path=\/_sandbox/ },
+  })
+  t.equal((await page(app, COVERAGE, cookie)).status, 401, 'also for a copy of the cookie')
+  t.equal((await page(app, COVERAGE, await sessionOf(app))).status, 200)
+  t.equal((await call(app, 'POST', '/_sandbox/sign-out', { headers: OWN })).status, 303, 'without a session, too')
+})
+
+t.test('control plane, Lock the control plane: forms of another origin do nothing', async t => {
+  const app = build(t, { adminToken: ADMIN })
+  const cookie = await sessionOf(app)
+  for (const origin of ['https://shop.example', 'null', 'http://localhost:3000']) {
+    const answer = await call(app, 'POST', '/_sandbox/sign-out', { headers: { ...OWN, origin, cookie } })
+    t.equal(answer.status, 403)
+    const forged = await signIn(app, ADMIN, { headers: { origin, accept: 'application/json' } })
+    t.equal(gist(forged), '403 FORBIDDEN_ORIGIN origin')
+    t.notOk(forged.headers['set-cookie'])
+  }
+  t.equal((await page(app, COVERAGE, cookie)).status, 200, 'the session goes on')
+})
+
+t.test(
+  'control plane, Keep web pages out: a link of another site opens a page, which loads itself with the cookie',
+  async t => {
+    const app = build(t, { adminToken: ADMIN })
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    const { status, body } = await page(app, COVERAGE, '', link)
+    t.equal(status, 401)
+    t.match(body, 'http-equiv="refresh"')
+    t.notMatch((await page(app, COVERAGE, '', { ...link, 'sec-fetch-site': 'same-origin' })).body, 'refresh')
+    const open = build(t)
+    t.match(await page(open, COVERAGE, '', link), { status: 200, body: /Coverage of/ })
+    for (const headers of [
+      { ...link, 'sec-fetch-dest': 'iframe' },
+      { ...link, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+      { ...link, origin: 'https://shop.example' },
+    ]) {
+      t.equal((await page(open, COVERAGE, '', headers)).status, 403, JSON.stringify(headers))
+    }
+    t.equal((await page(open, '/_sandbox/state', '', link)).status, 403, 'a call of the control plane is no page')
+    const post = await call(open, 'POST', '/_sandbox/reset', { headers: { host: HOST, ...link } })
+    t.equal(post.status, 403)
+  },
+)
+
+t.test('control plane, Lock the control plane: without the setting, there is nothing to sign in to', async t => {
+  const app = build(t)
+  t.equal((await page(app, COVERAGE)).status, 200)
+  for (const path of ['sign-in', 'sign-out']) t.equal((await page(app, `/_sandbox/${path}`)).status, 404)
+})
