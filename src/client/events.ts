@@ -3,6 +3,7 @@ import type { Connection, Request } from './connection.js'
 import { SandboxError } from './errors.js'
 import type { Names } from './options.js'
 import { assertOptions } from './options.js'
+import { readStream, STREAM_OPTIONS } from './stream.js'
 import type { ClockState, Event, EventFilter, NextOptions, StreamOptions } from './types.js'
 
 interface EventPage {
@@ -18,7 +19,6 @@ const MAX_WAIT_SECONDS = 60
 
 const FILTER: Names<EventFilter> = { kind: true, reference: true, to: true, after: true }
 const NEXT_OPTIONS: Names<NextOptions> = { timeoutSeconds: true }
-const STREAM_OPTIONS: Names<StreamOptions> = { signal: true }
 
 /** Creates the event methods of a client. `forget` resets the positions of `next`. */
 export function createEvents(connection: Connection, clientId: string) {
@@ -76,31 +76,8 @@ export function createEvents(connection: Connection, clientId: string) {
   async function* stream(filter: EventFilter = {}, options: StreamOptions = {}): AsyncGenerator<Event, void> {
     assertOptions('events.stream', filter, FILTER)
     assertOptions('events.stream', options, STREAM_OPTIONS)
-    const { signal } = options
-    const isOver = () => connection.isClosed || signal?.aborted === true
-    let after = filter.after ?? 0
-    let failure: unknown
-    // The server disconnects a slow reader. Reconnects only after progress, to avoid an endless loop.
-    for (let hasProgress = true; hasProgress && !isOver(); ) {
-      hasProgress = false
-      failure = new SandboxError('The stream of events has ended.', { code: 'UNREACHABLE' })
-      try {
-        const request = { ...requestOf(filter, { after }), accept: 'text/event-stream', signal }
-        for await (const { event: name, data = '' } of messages(connection.read(request))) {
-          hasProgress = true
-          if (name === 'reset') {
-            after = 0
-            continue
-          }
-          const event = JSON.parse(data) as Event
-          after = event.seq
-          if (matches(filter, event)) yield event
-        }
-      } catch (error) {
-        failure = error
-      }
-    }
-    if (!isOver()) throw failure
+    const open = (after: number) => ({ ...requestOf(filter, { after }), signal: options.signal })
+    for await (const event of readStream<Event>(connection, open, filter.after)) if (matches(filter, event)) yield event
   }
 
   return {
@@ -123,23 +100,3 @@ export function createEvents(connection: Connection, clientId: string) {
 }
 
 const matches = ({ to }: EventFilter, event: Event) => (to ?? event.to) === event.to
-
-/** Parses server-sent events (WHATWG HTML) in the format of the sandbox. */
-async function* messages(body: AsyncIterable<Uint8Array>): AsyncGenerator<{ event?: string; data?: string }> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const piece of body) {
-    const blocks = (rest + decoder.decode(piece, { stream: true })).split('\n\n')
-    rest = blocks.pop() as string
-    // A line that starts with a colon is a comment. The server sends comments to keep the connection open.
-    for (const block of blocks) if (!block.startsWith(':')) yield fieldsOf(block)
-  }
-}
-
-const fieldsOf = (block: string) =>
-  Object.fromEntries(
-    block.split('\n').map(line => {
-      const end = line.indexOf(':')
-      return [line.slice(0, end), line.slice(end + 1).trimStart()]
-    }),
-  )

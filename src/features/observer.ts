@@ -20,13 +20,16 @@ export interface ObserverOptions {
   readonly coverage: Coverage
   /** Returns the real time in milliseconds. */
   now(): number
+  /** The calls that wait for requests. */
+  readonly requestWaiters: EventWaiters
 }
 
 /**
  * Observes each exchange when its answer is ready, delivered or not: records the answer, logs the exchange of a client,
  * and counts it for its coverage. A failure to log is reported and does not change the answer.
  */
-export const observer = fp<ObserverOptions>((app, { registry, recorder, requestLog, coverage, now }, done) => {
+export const observer = fp<ObserverOptions>((app, options, done) => {
+  const { registry, recorder, requestLog, requestWaiters, coverage, now } = options
   app.addHook('preSerialization', ({ sandbox }, _reply, content, next) => {
     sandbox.content = content
     next(null, content)
@@ -37,6 +40,7 @@ export const observer = fp<ObserverOptions>((app, { registry, recorder, requestL
     if (clientId !== undefined) {
       try {
         requestLog.add(clientId, exchangeOf(request, reply, payload, registry.timeOf(clientId, now())))
+        requestWaiters.wake(clientId)
       } catch (error) {
         request.log.error({ err: error }, 'a request cannot be logged')
       }
@@ -63,20 +67,22 @@ function claimedClient(request: FastifyRequest, registry: TenantRegistry): strin
   return token === undefined ? undefined : registry.ownerOf(token)
 }
 
-export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'coverage'> {
+export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'requestWaiters' | 'coverage'> {
   readonly waiters: EventWaiters
   /** Does some work once the changes of the turn in progress are stored. */
   afterwards(work: () => Eventually<void>): void
 }
 
 /** Forgets the exchanges of clients that are reset or removed. */
-export function forgetExchanges({ requestLog, coverage, waiters, afterwards }: ForgetOptions): TenantListener {
+export function forgetExchanges(options: ForgetOptions): TenantListener {
+  const { requestLog, requestWaiters, coverage, waiters, afterwards } = options
   const forget = (clientId: string, isReset: boolean) =>
     afterwards(async () => {
       requestLog.remove(clientId)
       if (isReset) coverage.reset(clientId)
       else coverage.remove(clientId)
       waiters.wake(clientId)
+      requestWaiters.wake(clientId)
       // Later requests must not be removed with the earlier ones.
       await requestLog.flush()
       await coverage.flush()

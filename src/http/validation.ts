@@ -233,6 +233,7 @@ function parseParameter(name: string, value: string | string[], { type }: TSchem
   if (value === '') {
     throw new ApiError('INVALID_QUERY_PARAMETER', name, `${name} must not be empty: leave it out instead.`)
   }
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
   // Rounded down to whole cents, exactly: a binary double would accept 0.00999999999999999999 as 0.01.
   if (type === 'number' && isDecimal(value)) return centsAtMost(value) / 100

@@ -11,6 +11,9 @@ export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, u
 /** A pending write for one client, in order: an exchange, or a new start of its log. */
 type Change = { readonly clientId: string; readonly exchange: Exchange | null }
 
+/** The least number of requests that is read at once to find some. */
+const LEAST_BATCH = 100
+
 /** The size of all logs is compared with its bound whenever this part of it was written. */
 const PART_PER_CHECK = 16
 
@@ -31,10 +34,10 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   }
 
   /** Throws SERVICE_UNAVAILABLE. */
-  async function read(name: string, text: string, clientId: string) {
+  async function read(name: string, text: string, clientId: string, ...others: (number | null)[]) {
     try {
       await flush()
-      return (await query({ name, text, values: [clientId] })).rows
+      return (await query({ name, text, values: [clientId, ...others] })).rows
     } catch {
       throw errors.databaseUnavailable()
     }
@@ -90,14 +93,25 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   }
 
   return {
+    isShared: true,
     add: (clientId, exchange) => change({ clientId, exchange }),
-    async list(clientId, filter) {
-      const rows = await read('list requests', LIST, clientId)
-      const [first] = rows
-      if (first === undefined) return { data: [], last: 0, dropped: 0 }
-      const entries = await inSlices(toEntries(rows))
-      const last = Number(first.last)
-      return { data: filterExchanges(entries, filter), last, dropped: last - Number(first.cleared) - entries.length }
+    async list(clientId, filter = {}) {
+      const { after = 0, before = Number.MAX_SAFE_INTEGER, limit = Infinity } = filter
+      // With a limit, only as many are read as it takes to find them.
+      const most = limit === Infinity ? null : Math.max(limit, LEAST_BATCH)
+      let data: LoggedExchange[] = []
+      for (let end = before; ; ) {
+        const rows = await read('list requests', LIST, clientId, after, end, most)
+        const [first] = rows
+        if (first === undefined) return { data, last: 0, dropped: 0 }
+        const entries = (await inSlices(toEntries(rows))).reverse()
+        data = [...filterExchanges(entries, { ...filter, limit: limit - data.length }), ...data]
+        if (most === null || entries.length < most || data.length === limit) {
+          const [last, cleared, kept] = [first.last, first.cleared, first.kept].map(Number) as [number, number, number]
+          return { data, last, dropped: last - cleared - kept }
+        }
+        end = (entries[0] as LoggedExchange).seq
+      }
     },
     async bytes(clientId) {
       const [row] = await read('size of requests', BYTES, clientId)
@@ -140,10 +154,12 @@ const ADD = `
   FROM counted, unnest($2::text[], $3::integer[]) WITH ORDINALITY AS added (content, bytes, number)
   WHERE added.content IS NOT NULL AND added.number > cardinality($2::text[]) - $4::bigint`
 
+/** The requests between two numbers, the latest first, with the counts of the whole log in each row. */
 const LIST = `
-  SELECT last, cleared, seq, content
-  FROM sandbox_request_count LEFT JOIN sandbox_request USING (client_id)
-  WHERE client_id = $1 ORDER BY seq`
+  SELECT last, cleared, (SELECT count(*) FROM sandbox_request WHERE client_id = $1) AS kept, seq, content
+  FROM sandbox_request_count AS counts
+  LEFT JOIN sandbox_request AS request ON request.client_id = counts.client_id AND seq > $2::bigint AND seq < $3::bigint
+  WHERE counts.client_id = $1 ORDER BY seq DESC LIMIT $4::bigint`
 
 const BYTES = 'SELECT coalesce(sum(bytes), 0) AS bytes FROM sandbox_request WHERE client_id = $1'
 

@@ -69,7 +69,10 @@ function encodeParameter({ schema }: Part, value: unknown): { texts: string[]; v
   const values = [value].flat().filter(one => one !== undefined)
   const texts = values.map(one => (typeof one === 'object' ? JSON.stringify(one) : String(one)))
   const isNumber = ['integer', 'number'].includes(schema.type)
-  const parsed = texts.map(text => (isNumber && /^-?\d+(\.\d+)?(e\+\d+)?$/.test(text) ? Number(text) : text))
+  const parsed = texts.map(text => {
+    if (schema.type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
+    return isNumber && /^-?\d+(\.\d+)?(e\+\d+)?$/.test(text) ? Number(text) : text
+  })
   if (texts.length === 0) return { texts, value: undefined }
   return { texts, value: schema.type === 'array' || texts.length > 1 ? parsed : parsed[0] }
 }

@@ -1,5 +1,6 @@
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
+import { wantsStream } from '../stream.js'
 import { readEvents, streamEvents } from './read.js'
 import { EventList, EventQuery } from './schemas.js'
 
@@ -18,8 +19,7 @@ export const eventRoutes: readonly ControlRoute[] = [
     querystring: EventQuery,
     response: EventList,
     handle({ client, query, request, reply, ...context }) {
-      const isStream = request.method === 'GET' && /\btext\/event-stream\b/i.test(request.headers.accept ?? '')
-      return isStream
+      return wantsStream(request)
         ? streamEvents(client, query, { request, reply }, context)
         : readEvents(client, query, request, context)
     },

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { firstIndex } from '../../core/records/binary-search.js'
 import { createGlob } from '../../core/rules/glob.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
@@ -64,6 +65,13 @@ export interface RequestFilter {
   /** `*` matches any run of characters. */
   readonly path?: string | undefined
   readonly status?: number | undefined
+  readonly before?: number | undefined
+  /** Whether the answer was refused or cut off. */
+  readonly errors?: boolean | undefined
+  /** Whether the answer had hints. */
+  readonly hints?: boolean | undefined
+  /** The most requests: the latest that match. */
+  readonly limit?: number | undefined
 }
 
 export interface RequestLogBounds {
@@ -81,6 +89,8 @@ export interface RequestPage {
 
 /** The request logs of all tenants, bounded by number for each and by bytes for all. The oldest go first. */
 export interface RequestLog {
+  /** Whether other servers add to it. */
+  readonly isShared: boolean
   add(clientId: string, exchange: Exchange): void
   /** Lists a tenant's requests in order. `dropped` counts those that made room since its log began. */
   list(clientId: string, filter?: RequestFilter): Eventually<RequestPage>
@@ -138,6 +148,7 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   }
 
   return {
+    isShared: false,
     add(clientId, exchange) {
       const log = logOf(clientId)
       const entry = { seq: ++log.last, order: ++requests, exchange }
@@ -153,7 +164,10 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
     },
     list(clientId, filter) {
       const { entries = [], last = 0, dropped = 0 } = logs.get(clientId) ?? {}
-      return { data: filterExchanges(entries.map(toLogged), filter), last, dropped }
+      const { after = 0, before = Infinity } = filter ?? {}
+      const start = firstIndex(entries, ({ seq }) => seq > after)
+      const end = firstIndex(entries, ({ seq }) => seq >= before)
+      return { data: filterExchanges(entries.slice(start, end).map(toLogged), filter), last, dropped }
     },
     bytes: clientId => logs.get(clientId)?.entries.reduce((sum, { exchange }) => sum + exchange.bytes, 0) ?? 0,
     clear,
@@ -165,19 +179,20 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   }
 }
 
-/** Returns the exchanges that match a filter. */
-export function filterExchanges(
-  exchanges: readonly LoggedExchange[],
-  { after = 0, method, path, status }: RequestFilter = {},
-): LoggedExchange[] {
+/** Returns the exchanges that match a filter, in the same order. With a limit, they are the latest. */
+export function filterExchanges(exchanges: readonly LoggedExchange[], filter: RequestFilter = {}): LoggedExchange[] {
+  const { after = 0, before = Infinity, method, path, status, errors = false, hints = false } = filter
+  const { limit = Infinity } = filter
   const isPath = path === undefined ? undefined : createGlob(path)
-  return exchanges.filter(
-    exchange =>
-      exchange.seq > after &&
-      (method ?? exchange.method) === exchange.method &&
-      (status ?? exchange.status) === exchange.status &&
-      (isPath?.(exchange.path) ?? true),
-  )
+  const found: LoggedExchange[] = []
+  for (let at = exchanges.length - 1; at >= 0 && found.length < limit; at--) {
+    const exchange = exchanges[at] as LoggedExchange
+    if (exchange.seq <= after || exchange.seq >= before) continue
+    if ((method ?? exchange.method) !== exchange.method || (status ?? exchange.status) !== exchange.status) continue
+    if ((errors && (exchange.status ?? 500) < 400) || (hints && exchange.hints.length === 0)) continue
+    if (isPath?.(exchange.path) ?? true) found.push(exchange)
+  }
+  return found.reverse()
 }
 
 /** Shows an exchange. Each member is masked when it is read, so that no more than one body is parsed at a time. */

@@ -1,9 +1,14 @@
+import { errors } from '../../core/errors.js'
+import { jsonPieces } from '../../http/json-pieces.js'
 import { LARGE } from '../../http/large-answers.js'
 import { inSlices } from '../../http/slices.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { Cleared, ClientQuery } from '../schemas.js'
+import { wantsStream } from '../stream.js'
+import { HAR_TYPE, toHar } from './har.js'
 import * as schemas from './schemas.js'
+import { streamRequests } from './stream.js'
 import { verify } from './verify.js'
 
 /** The maximum size of an expectation in bytes: each request is compared with it. */
@@ -15,17 +20,47 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/requests',
     operationId: 'listRequests',
-    summary: 'What the app under test sent and got, secrets masked',
+    summary: 'What the app under test sent and got, secrets masked; Accept: text/event-stream streams',
     description:
       'The log has requests of the API and the token endpoint, but no calls of the control plane. A request ' +
       'without a known client is in the log of `sandbox-client`. The oldest requests are dropped at the limits ' +
-      '`SANDBOX_REQUEST_LOG_ENTRIES` and `SANDBOX_REQUEST_LOG_BYTES`.',
+      '`SANDBOX_REQUEST_LOG_ENTRIES` and `SANDBOX_REQUEST_LOG_BYTES`. With `format=har`, the answer is a HAR 1.2 ' +
+      'document. With `Accept: text/event-stream`, it is a stream of server-sent events, from the first match: `id` is ' +
+      'the `seq`, `event` is `request`, `data` the request. `before`, `limit` and `format` do not apply to it. With a ' +
+      'reset, numbers start at 1 again: the stream sends the event `reset`.',
     querystring: schemas.RequestQuery,
     response: schemas.RequestList,
-    async handle({ requestLog, tenant, client, query, reply, largeAnswers }) {
-      tenant()
+    otherTypes: { [HAR_TYPE]: schemas.Har },
+    async handle({ client, query, request, reply, ...context }) {
+      const { requestLog, registry, tenant, largeAnswers } = context
+      const { clientId } = tenant()
+      if (wantsStream(request)) return streamRequests(client, query, { request, reply }, context)
       const list = () => requestLog.list(client, query)
-      return (await requestLog.bytes(client)) <= LARGE ? list() : largeAnswers.send(reply, list)
+      const isLarge = (await requestLog.bytes(client)) > LARGE
+      if (query.format !== 'har') return isLarge ? largeAnswers.send(reply, list) : list()
+      const make = async () => toHar((await list()).data, registry.publicUrl())
+      const har = isLarge ? await largeAnswers.send(reply, make) : [...jsonPieces(await make())].join('')
+      reply
+        .header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
+        .type(HAR_TYPE)
+      return har
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/requests/:seq',
+    operationId: 'getRequest',
+    errors: ['REQUEST_NOT_FOUND'],
+    summary: 'One request of the log with its answer, secrets masked',
+    params: schemas.RequestParams,
+    querystring: ClientQuery,
+    response: schemas.LoggedRequest,
+    handle: async ({ requestLog, tenant, client, params: { seq } }) => {
+      tenant()
+      const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
+      const [logged] = data
+      if (logged === undefined) throw errors.requestNotFound(seq)
+      return logged
     },
   }),
   route({

@@ -1,8 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component, OneOf, Text } from '../../http/schemas.js'
+import { assumed, component, like, OneOf, Text } from '../../http/schemas.js'
 import { After, client, integer, Now } from '../schemas.js'
 
 const Method = OneOf('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS')
+
+const Flag = Type.Boolean({ 'x-expected': 'true or false' })
+const LAST = 999_999_999_999_999
 
 export const RequestQuery = Type.Object({
   ...client,
@@ -10,6 +13,19 @@ export const RequestQuery = Type.Object({
   method: Type.Optional(assumed(Method, 'Only requests with this method.')),
   path: Type.Optional(assumed(Text(1, 500), 'Only requests with this path. `*` matches any text, with slashes.')),
   status: Type.Optional(assumed(integer(100, 599), 'Only requests with this status of the answer.')),
+  errors: Type.Optional(assumed(Flag, 'true: only requests with a status of 400 or above, or without an answer.')),
+  hints: Type.Optional(assumed(Flag, 'true: only requests with a hint.')),
+  format: Type.Optional(assumed(OneOf('json', 'har'), 'har: the answer is a HAR 1.2 document. Default: json.')),
+  before: Type.Optional(assumed(integer(1, LAST), 'Only requests with a lower `seq`.')),
+  limit: Type.Optional(
+    assumed(integer(1, 1000), 'The maximum number of requests: the latest that match. Default: all.'),
+  ),
+})
+export const RequestParams = Type.Object({
+  seq: assumed(
+    like(Type.String({ pattern: '^[1-9]\\d{0,14}$', 'x-expected': 'a number from 1 to 999999999999999' }), '1'),
+    'The number of the request in the log.',
+  ),
 })
 
 const requestLine = {
@@ -22,7 +38,7 @@ const requestLine = {
   ),
 }
 /** A logged request and its answer, of which the bodies can be any JSON value. */
-const LoggedRequest = component('LoggedRequest', {
+export const LoggedRequest = component('LoggedRequest', {
   seq: requestLine.seq,
   at: Now,
   method: requestLine.method,
@@ -47,6 +63,22 @@ export const RequestList = component('RequestList', {
   data: assumed(Type.Array(LoggedRequest), 'The requests that match, in order.'),
   last: assumed(Type.Integer(), 'The `seq` of the latest request, whether it matches or not.'),
   dropped: assumed(Type.Integer(), 'The number of requests that the log dropped to make room for later ones.'),
+})
+
+export const Har = component('Har', {
+  log: assumed(
+    Type.Object({
+      version: assumed(OneOf('1.2'), 'The version of the format.'),
+      creator: assumed(Type.Any(), 'Name and release of the program.'),
+      pages: assumed(Type.Array(Type.Any()), 'Empty: the log knows no pages.'),
+      entries: assumed(
+        Type.Array(Type.Any()),
+        'The requests that match, in order. `startedDateTime` is the time of the tenant. A suppressed answer has the ' +
+          'status 0. `_seq`, `_faults` and `_hints` are the members of the request log.',
+      ),
+    }),
+    'The document, as the specification of HAR 1.2 defines it.',
+  ),
 })
 
 const Anything = Type.Unsafe<unknown>({ 'x-expected': 'any JSON value' })

@@ -1,0 +1,62 @@
+import type { Static } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ControlContext } from '../control-route.js'
+import { openStream, resumeAt } from '../stream.js'
+import type { RequestPage } from './request-log.js'
+import type { RequestQuery } from './schemas.js'
+
+type Context = Pick<ControlContext, 'registry' | 'requestLog' | 'requestWaiters' | 'refresh' | 'elapsed' | 'isClosing'>
+
+/** The time until a log that other servers share is read again. */
+const POLL_MS = 500
+
+/**
+ * Streams the requests after a number that match: `id` is the `seq`, `event` is `request`, `data` the logged request.
+ * An event `reset` means that the tenant was reset, and that numbers start at 1 again.
+ */
+export async function streamRequests(
+  client: string,
+  query: Static<typeof RequestQuery>,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { requestLog, requestWaiters: waiters, ...context }: Context,
+): Promise<void> {
+  const { last } = await requestLog.list(client, { limit: 1 })
+  let latest = last
+  let after = resumeAt(request, query.after ?? 0, last)
+  let isReading = false
+  let isStale = false
+  const filter = { ...query, before: undefined, limit: undefined }
+
+  openStream({ ...context, client, request, reply, waiters, greeting: 'the requests of this tenant' }, stream => {
+    const take = ({ data, last }: RequestPage) => {
+      const isReset = last < latest
+      latest = last
+      if (isReset) {
+        after = 0
+        isStale = true
+        stream.send(0, 'reset', {})
+        return
+      }
+      for (const logged of data) {
+        // A slow reader gets the others after it has taken these.
+        if (stream.isFull()) return
+        stream.send(logged.seq, 'request', logged)
+        after = logged.seq
+      }
+      // Requests that do not match are not compared again.
+      after = Math.max(after, last)
+    }
+    const read = async () => {
+      isReading = true
+      do {
+        isStale = false
+        // A database that is away is asked again.
+        await Promise.resolve(requestLog.list(client, { ...filter, after })).then(take, () => {})
+      } while (isStale)
+      isReading = false
+    }
+    if (isReading) isStale = true
+    else void read()
+    return requestLog.isShared ? POLL_MS : Infinity
+  })
+}

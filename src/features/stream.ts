@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { PATIENCE_MS } from '../http/large-answers.js'
+import type { ControlContext } from './control-route.js'
+import type { EventWaiters, Look } from './events/waiters.js'
+
+/** The longest silence of a stream: a comment keeps proxies and readers from giving up. */
+const HEARTBEAT_MS = 15_000
+
+/** A stream of server-sent events to one reader (WHATWG HTML §9.2). */
+export interface Stream {
+  send(id: number, event: string, data: object): void
+  /** Whether the reader has not taken what was sent. Then more must wait for the next look. */
+  isFull(): boolean
+}
+
+export interface StreamOptions extends Pick<ControlContext, 'registry' | 'refresh' | 'elapsed' | 'isClosing'> {
+  readonly client: string
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** The calls that wait for such news of a tenant. */
+  readonly waiters: EventWaiters
+  /** A comment that begins the stream. */
+  readonly greeting: string
+}
+
+/** Whether a request asks for a stream instead of a list. */
+export const wantsStream = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'GET' && /\btext\/event-stream\b/i.test(headers.accept ?? '')
+
+/**
+ * Streams events until the reader, the client or the server goes away.
+ * @param look sends all news that the stream takes. Returns the milliseconds until the next look at the latest.
+ */
+export function openStream(options: StreamOptions, look: (stream: Stream) => number): void {
+  const { client, request, reply, waiters, greeting, registry, refresh, elapsed, isClosing } = options
+  const { raw } = reply
+  const { socket } = request.raw
+  reply.hijack()
+  if (socket.destroyed) return
+  // A reader that closes the connection is no failure.
+  raw.on('error', () => {})
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    // A closing server would wait for a connection that is kept.
+    connection: 'close',
+  })
+  let lastSent = elapsed()
+  const write = (text: string) => {
+    if (raw.writableEnded || raw.destroyed) return
+    lastSent = elapsed()
+    raw.write(text)
+  }
+  const stream: Stream = {
+    send: (id, event, data) => write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
+    isFull: () => raw.writableNeedDrain,
+  }
+  write(`: ${greeting}\n\n`)
+
+  const lookOnce: Look = () => {
+    const isOver = isClosing() || !registry.has(client)
+    if (raw.writableNeedDrain) {
+      const patience = lastSent + PATIENCE_MS - elapsed()
+      if (!isOver && patience > 0) return patience
+      raw.destroy()
+      return null
+    }
+    if (isOver) {
+      raw.end()
+      return null
+    }
+    const next = look(stream)
+    if (elapsed() - lastSent >= HEARTBEAT_MS) write(': still here\n\n')
+    return Math.min(Math.max(0, lastSent + HEARTBEAT_MS - elapsed()), next)
+  }
+  const wait = waiters.wait(client, lookOnce, refresh)
+  // Between the slices of a turn, there are events that it may undo.
+  raw.on('drain', wait.lookAgain)
+  socket.once('close', wait.cancel)
+}
+
+/**
+ * Returns the number after which a reader resumes. A number that does not exist is of a replaced tenant.
+ * @param last the latest number
+ */
+export function resumeAt({ headers }: FastifyRequest, after: number, last: number): number {
+  const seen = headers['last-event-id']
+  if (seen === undefined || seen === '') return after
+  return /^\d{1,15}$/.test(String(seen)) && Number(seen) <= last ? Number(seen) : 0
+}
