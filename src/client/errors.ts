@@ -36,10 +36,13 @@ export interface SandboxErrorDetails {
 /** An expectation about requests does not hold. The message lists the differences. */
 export class ExpectationError extends Error {
   readonly verification: Verification
+  /** The path of the file with the evidence, where `SANDBOX_EVIDENCE` names a folder. */
+  readonly evidence?: string
 
-  constructor(message: string, verification: Verification) {
+  constructor(message: string, verification: Verification, evidence?: string) {
     super(message)
     this.name = 'ExpectationError'
     this.verification = verification
+    if (evidence !== undefined) this.evidence = evidence
   }
 }

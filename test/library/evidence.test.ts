@@ -1,0 +1,73 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import t from 'tap'
+import { collection, MONDAY } from '../helper.js'
+import { api, create, RECORDS } from './helper.js'
+
+const EXPECTATION = { method: 'POST', path: '/api/v1/direct-debit', body: { amount: '1' } } as const
+
+/** Sets the variable to a new folder during the test. */
+function folderOf(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-evidence-'))
+  process.env.SANDBOX_EVIDENCE = join(folder, 'deep', 'er')
+  t.teardown(() => {
+    delete process.env.SANDBOX_EVIDENCE
+    rmSync(folder, { recursive: true })
+  })
+  return process.env.SANDBOX_EVIDENCE
+}
+
+t.test('README, SANDBOX_EVIDENCE: a failed expectation writes requests, events and explanations', async t => {
+  const folder = folderOf(t)
+  const sandbox = await create(t)
+  await sandbox.seed(RECORDS)
+  await api(sandbox, 'POST', '/direct-debit', collection({ collectionReference: 'COL-0002' }))
+  await sandbox.requests.expect({ method: 'POST', path: '/api/v1/direct-debit' })
+  const error = await sandbox.requests.expect(EXPECTATION).catch(error => error)
+  const [file, ...others] = readdirSync(folder)
+  t.same(others, [], 'one file, and none for the expectation that holds')
+  t.match(file, /^expect-app-\d+-\d+-\d+\.json$/)
+  const path = join(folder, file as string)
+  t.equal(error.evidence, path)
+  t.ok(error.message.endsWith(`\nEvidence: ${path}`), error.message)
+  const text = readFileSync(path, 'utf8')
+  const evidence = JSON.parse(text)
+  t.match(evidence, {
+    clientId: 'app',
+    now: MONDAY,
+    expectation: EXPECTATION,
+    verification: { matched: false, count: 0 },
+    message: /^Requests like/,
+  })
+  t.same(evidence.requests, await sandbox.requests.list())
+  t.same(evidence.events, await sandbox.events.list())
+  const [explained] = evidence.explanations
+  t.match(explained, {
+    kind: 'collection',
+    reference: 'COL-0002',
+    record: { status: 'PENDING' },
+    next: { to: 'SUBMITTED' },
+  })
+  t.notMatch(text, /"secret"/, 'it has no secret')
+  await sandbox.requests.expect(EXPECTATION).catch(() => {})
+  t.equal(readdirSync(folder).length, 2, 'each failure has a file of its own')
+})
+
+t.test('README, SANDBOX_EVIDENCE: evidence that cannot be written does not hide the failure', async t => {
+  const folder = folderOf(t)
+  writeFileSync(join(folder, '..', '..', 'file'), '')
+  process.env.SANDBOX_EVIDENCE = join(folder, '..', '..', 'file')
+  const sandbox = await create(t)
+  const error = await sandbox.requests.expect(EXPECTATION).catch(error => error)
+  t.match(error, { name: 'ExpectationError', verification: { matched: false }, evidence: undefined })
+  t.match(error.message, /expected at least 1, found 0[\s\S]*The evidence was not written: /)
+})
+
+t.test('README, SANDBOX_EVIDENCE: without the variable, nothing is written', async t => {
+  const sandbox = await create(t)
+  const error = await sandbox.requests.expect(EXPECTATION).catch(error => error)
+  t.notMatch(error.message, /[Ee]vidence/)
+  t.equal(error.evidence, undefined)
+})
