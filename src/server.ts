@@ -4,6 +4,7 @@ import { areas, serviceTags } from './areas/index.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
+import { admin } from './control/admin/admin.js'
 import { controlRoutes } from './control/routes.js'
 import { createCoverage } from './features/coverage/coverage.js'
 import { deprecation } from './features/deprecations/headers.js'
@@ -13,7 +14,7 @@ import { forgetExchanges, observer } from './features/observer.js'
 import { createRecorder } from './features/recording/recorder.js'
 import type { RequestLogBounds } from './features/request-log/request-log.js'
 import { createRequestLog } from './features/request-log/request-log.js'
-import { admin } from './http/admin.js'
+import { createNamedSnapshots, forgetSnapshots } from './features/snapshots/snapshots.js'
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
 import { createLargeAnswers } from './http/large-answers.js'
@@ -30,6 +31,7 @@ import { exampleValues } from './tenants/examples.js'
 import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
+import { createStoredSnapshots } from './turns/stored-snapshots.js'
 import { createStoredTurns } from './turns/stored-turns.js'
 import { admission, apiTurns, metadataTurns, pageTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
 import type { Turns } from './turns/turns.js'
@@ -75,19 +77,28 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
   const coverage = database?.createCoverage(timers) ?? createCoverage()
+  const reportDatabase = (facts: object) => app.log.error(facts, 'the database cannot be used')
+  const snapshots =
+    database === undefined ? createNamedSnapshots() : createStoredSnapshots(database.snapshots, reportDatabase)
   const waiters = createEventWaiters(timers)
+  const requestWaiters = createEventWaiters(timers)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,
     ...(database !== undefined && { seed: database.seed, maxTenants: Number.POSITIVE_INFINITY }),
-    listeners: [...listeners, recorder, forgetExchanges({ requestLog, coverage, waiters, afterwards })],
+    listeners: [
+      ...listeners,
+      recorder,
+      forgetExchanges({ requestLog, requestWaiters, coverage, waiters, afterwards }),
+      forgetSnapshots(snapshots),
+    ],
   })
   const turns: Turns =
     database === undefined
       ? createMemoryTurns({ registry, now, elapsed: timers.elapsed, changed: waiters.wake })
       : createStoredTurns({
           ...{ database, registry, logger: app.log, maxTenants, now, elapsed: timers.elapsed },
-          isInUse: waiters.has,
+          isInUse: clientId => waiters.has(clientId) || requestWaiters.has(clientId),
           changed: waiters.wake,
           changedElsewhere: recorder.onChangedElsewhere,
         })
@@ -97,7 +108,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
 
   // The features. Their hooks on answers run in this order, after those of the wire.
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
-  app.register(observer, { registry, recorder, requestLog, coverage, now })
+  app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now })
   if (!isReplay) app.register(faultDelivery, { timers })
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
@@ -148,7 +159,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   // The control plane.
   app.register(
     (control, _options, done) => {
-      if (adminToken !== undefined) control.register(admin, { adminToken })
+      if (adminToken !== undefined) control.register(admin, { adminToken, timers, now, publicUrl })
       control.register(controlRoutes, {
         about: {
           name: NAME,
@@ -160,9 +171,11 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           registry,
           requestLog,
           coverage,
+          snapshots,
           recorder,
           turns,
           waiters,
+          requestWaiters,
           refresh: turns.refresh,
           largeAnswers: createLargeAnswers(timers),
           operations,

@@ -2,13 +2,16 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Region } from '../core/rules/regions.js'
+import { toCurl, toExpectation } from '../features/request-log/snippets.js'
 import type { Call, Connection } from './connection.js'
 import { createConnection } from './connection.js'
 import { createEvents } from './events.js'
+import { withEvidence } from './evidence.js'
 import { toExpectationError } from './expectation.js'
 import type { Names } from './options.js'
 import { assertOptions } from './options.js'
 import { createRecords } from './records.js'
+import { readStream, STREAM_OPTIONS } from './stream.js'
 import type {
   ArmedOutcome,
   ClockAdvanced,
@@ -22,6 +25,7 @@ import type {
   Fault,
   FaultRequest,
   ForkOptions,
+  Har,
   LoggedExchange,
   OutcomeRequest,
   OutcomeTable,
@@ -31,7 +35,11 @@ import type {
   SeedRecords,
   SeedResult,
   Settings,
+  SnapshotSummary,
   State,
+  StreamOptions,
+  UpcomingPage,
+  UpcomingQuery,
   Verification,
 } from './types.js'
 
@@ -58,6 +66,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
   const all = async <T>(path: string, filter: object = {}) =>
     (await control<{ data: T[] }>('GET', path, { query: { ...filter } })).data
 
+  const snapshotPath = (name: string) => `/snapshots/${encodeURIComponent(name)}`
   const remove = async (path: string) => (await control<{ removed: number }>('DELETE', path)).removed
 
   const verify = (expectation: Expectation): Promise<Verification> =>
@@ -100,13 +109,43 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     requests: {
       /** Lists the requests of the application with their responses. Secrets are masked. */
       list: (filter?: RequestFilter): Promise<LoggedExchange[]> => all('/requests', filter),
+      /** Returns one request by its `seq`. Rejects if the log does not have it. */
+      get: (seq: number): Promise<LoggedExchange> => control('GET', `/requests/${seq}`),
+      /** Yields the requests that match, past and future, until the sandbox closes or the loop ends. */
+      stream(
+        { after, ...filter }: RequestFilter = {},
+        options: StreamOptions = {},
+      ): AsyncGenerator<LoggedExchange, void> {
+        assertOptions('requests.stream', options, STREAM_OPTIONS)
+        const { signal } = options
+        return readStream(
+          connection,
+          after => ({
+            method: 'GET',
+            path: '/_sandbox/requests',
+            query: { client: clientId, ...filter, after },
+            signal,
+          }),
+          after,
+        )
+      },
+      /** Returns the requests that match as a HAR 1.2 document. Secrets are masked. */
+      har: (filter: RequestFilter = {}): Promise<Har> =>
+        control('GET', '/requests', { query: { ...filter, format: 'har' } }),
+      /** Returns a request of the log as a curl command. The access token is `$TOKEN`. */
+      toCurl: (request: LoggedExchange): string => toCurl(request, url),
+      /** Returns a request of the log as a line of a test: `await sandbox.requests.expect({ … })`. */
+      toExpectation,
       /** Counts the requests that match. */
       verify,
-      /** Counts the requests that match. Rejects with an `ExpectationError` if the expectation does not hold. */
+      /**
+       * Counts the requests that match. Rejects with an `ExpectationError` if the expectation does not hold. Where the
+       * variable `SANDBOX_EVIDENCE` names a folder, it writes requests, events and explanations to a file there.
+       */
       async expect(expectation: Expectation): Promise<Verification> {
         const verification = await verify(expectation)
-        if (!verification.matched) throw toExpectationError(expectation, verification)
-        return verification
+        if (verification.matched) return verification
+        throw await withEvidence(toExpectationError(expectation, verification), expectation, { clientId, control })
       },
       /** Empties the log. Resolves to the number of requests. */
       clear: (): Promise<number> => remove('/requests'),
@@ -132,6 +171,9 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       /** Removes all deprecations. Resolves to their number. */
       clear: (): Promise<number> => remove('/deprecations'),
     },
+    /** Returns a page of the transitions that are due next, in order. */
+    upcoming: (query: UpcomingQuery = {}): Promise<UpcomingPage> =>
+      control('GET', '/upcoming', { query: { ...query } }),
     /** Expires all tokens of the client. */
     async expireTokens(): Promise<void> {
       await control('POST', '/tokens/expire')
@@ -162,6 +204,24 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       const result = await control<ResetResult>('PUT', '/state', { body: state })
       forget()
       return result
+    },
+    /** The states of the client that are saved by name. `reset()` keeps them. */
+    snapshots: {
+      /** Saves the state of the client. It replaces a snapshot of the same name. */
+      save: (name: string): Promise<SnapshotSummary> => control('PUT', snapshotPath(name)),
+      /** Lists all snapshots by name. */
+      list: (): Promise<SnapshotSummary[]> => all('/snapshots'),
+      /** Returns a snapshot as a state document. */
+      get: (name: string): Promise<State> => control('GET', snapshotPath(name)),
+      /** Replaces the whole client by a snapshot, or fails without a change. */
+      async restore(name: string): Promise<ResetResult> {
+        const result = await control<ResetResult>('POST', `${snapshotPath(name)}/restore`)
+        forget()
+        return result
+      },
+      async remove(name: string): Promise<void> {
+        await remove(snapshotPath(name))
+      },
     },
     /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
     recording: (): Promise<Recording> => control('GET', '/recording'),

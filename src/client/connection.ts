@@ -11,7 +11,7 @@ export interface Request {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   /** Parameters. Undefined values are omitted. */
-  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent as JSON. URLSearchParams are sent as a form. */
   readonly body?: unknown

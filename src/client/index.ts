@@ -22,6 +22,7 @@ export type Requests = Sandbox['requests']
 export type Events = Sandbox['events']
 export type Outcomes = Sandbox['outcomes']
 export type Deprecations = Sandbox['deprecations']
+export type Snapshots = Sandbox['snapshots']
 
 /**
  * Starts a sandbox server in this process on a free port of 127.0.0.1.

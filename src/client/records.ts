@@ -63,6 +63,23 @@ export type CollectionOutcome = NonNullable<Collection['outcome']>
 /** The name of an outcome of payout links. */
 export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
 
+/** The conditions of a search, and the page. Default: the newest 50 records of all regions. */
+export interface Search<S extends string = never> {
+  /** A part of the reference or id, in upper or lower case. */
+  readonly search?: string | undefined
+  readonly region?: Region | undefined
+  readonly status?: S | undefined
+  /** 1 to 50. */
+  readonly limit?: number | undefined
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+}
+/** A page of a search. `nextCursor` is null on the last page. */
+export interface FoundPage<R> {
+  readonly data: { region: Region; createdAt: string; record: R }[]
+  readonly nextCursor: string | null
+}
+
 /** The region of a record. Default: EU. */
 export interface Where {
   readonly region?: Region | undefined
@@ -121,6 +138,10 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
   const pathOf = (area: string, reference: string) => `/${area}/${encodeURIComponent(reference)}`
   const explain = <R>(area: string, reference: string, query = {}) =>
     control<Explained<R>>('GET', pathOf(area, reference), { query })
+  const search =
+    <R, S extends string = never>(area: string) =>
+    (query: Search<S> = {}): Promise<FoundPage<R>> =>
+      control('GET', `/${area}`, { query: { ...query } })
   const setOutcome = <R>(area: string, reference: string, outcome: string) =>
     control<Explained<R>>('PUT', `${pathOf(area, reference)}/outcome`, { body: { outcome } })
   const move = <Move>(area: string, verb: string) =>
@@ -135,6 +156,8 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       /** Lists all collections that match, newest first. */
       list: (filter?: CollectionFilter): Promise<CollectionSummary[]> =>
         list('collections.list', '/direct-debit', collections.CollectionQuery, filter),
+      /** Returns a page of the collections whose reference contains a text, newest first. It is no request of the API. */
+      search: search<Collection, CollectionStatus>('direct-debit'),
       create: (collection: NewCollection): Promise<Collection> =>
         create('collections.create', '/direct-debit', collections.NewCollection, collection),
       /** Gives a collection an outcome. Rejects if its state no longer allows it. */
@@ -149,6 +172,8 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       /** Lists all mandates that match, newest first. */
       list: (filter?: MandateFilter): Promise<Mandate[]> =>
         list('mandates.list', '/mandates', mandates.MandateQuery, filter),
+      /** Returns a page of the mandates whose reference contains a text, newest first. It is no request of the API. */
+      search: search<Mandate, MandateStatus>('mandates'),
       create: (mandate: NewMandate): Promise<Mandate> =>
         create('mandates.create', '/mandates', mandates.NewMandate, mandate),
       explain: (mandateReference: string): Promise<Explained<Mandate>> => explain('mandates', mandateReference),
@@ -156,6 +181,8 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
     },
     /** Payout links. The API does not list them. */
     payoutLinks: {
+      /** Returns a page of the payout links of all regions whose id contains a text, newest first, without `url`. */
+      search: search<Omit<PayoutLink, 'url'>, PayoutLinkStatus>('payout-links'),
       /** Creates a payout link in the region of its currency. */
       create: (payoutLink: NewPayoutLink): Promise<PayoutLink> =>
         create('payoutLinks.create', '/payout-links', payoutLinks.NewPayoutLink, payoutLink, regionFor(payoutLink)),
@@ -182,6 +209,8 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       /** Lists all bills of a region that match, newest first. */
       list: (filter?: BillFilter, where?: Where): Promise<Bill[]> =>
         list('bills.list', '/bills', bills.BillQuery, filter, where),
+      /** Returns a page of the bills of all regions whose reference contains a text, newest first. */
+      search: search<Bill, BillStatus>('bills'),
       /** Creates a bill in the region of its currency. */
       create: (bill: NewBill): Promise<Bill> => create('bills.create', '/bills', bills.NewBill, bill, regionFor(bill)),
       /** Explains a bill. The region is necessary if several regions have the same reference. */
@@ -192,6 +221,8 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
     },
     /** Counterparties. The API only changes them: bills and `seed()` create them. */
     counterparties: {
+      /** Returns a page of the counterparties of all regions whose reference contains a text, newest first. */
+      search: search<Counterparty>('counterparties'),
       async update(
         counterpartyReference: string,
         changes: CounterpartyUpdate,
@@ -207,6 +238,8 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       /** Lists all accounts of a region that match, newest first. */
       list: (filter?: AccountFilter, where?: Where): Promise<Account[]> =>
         list('accounts.list', '/accounts', AccountQuery, filter, where),
+      /** Returns a page of the accounts of all regions whose reference contains a text, newest first. */
+      search: search<Account>('accounts'),
     },
   }
 }

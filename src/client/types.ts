@@ -31,6 +31,8 @@ export type ResetResult = Static<typeof control.ResetResult>
 export type Counts = ResetResult['counts']
 /** A client as one document. */
 export type State = snapshot.TenantSnapshot
+/** A saved state of a client: its name, the time of the client, the numbers of records and the size in bytes. */
+export type SnapshotSummary = Static<typeof control.SnapshotSummary>
 /** The settings of a client. */
 export type Settings = snapshot.Settings
 
@@ -43,6 +45,11 @@ export type ClockStep =
   | { readonly by: string; readonly to?: never; readonly toNextEvent?: never }
   | { readonly by?: never; readonly to: string; readonly toNextEvent?: never }
   | { readonly by?: never; readonly to?: never; readonly toNextEvent: true }
+
+/** The transitions that are due next, in order. `nextCursor` is null on the last page. */
+export type UpcomingPage = Static<typeof control.UpcomingList>
+/** The page of `upcoming()`: `limit` is 1 to 100 (20), `cursor` the `nextCursor` of the page before. */
+export type UpcomingQuery = Filter<Omit<Static<typeof control.UpcomingQuery>, 'client'>>
 
 /** A fault to arm: the requests that match, the number of times and the effect. */
 export type FaultRequest = Input<Omit<Static<typeof faults.FaultRequest>, 'effect'>> & { readonly effect: Effect }
@@ -64,7 +71,9 @@ export type Verification = Static<typeof requests.VerificationResult>
 /** The answers that the application has met since its reset, and those that it has missed. */
 export type Coverage = Static<typeof CoverageReport>
 /** A filter of the request log. `*` in `path` matches any characters. */
-export type RequestFilter = Filter<Omit<Static<typeof requests.RequestQuery>, 'client'>>
+export type RequestFilter = Filter<Omit<Static<typeof requests.RequestQuery>, 'client' | 'format'>>
+/** The requests as a HAR 1.2 document. */
+export type Har = Static<typeof requests.Har>
 
 /** A change of state with its number and cause. */
 export type Event = Static<typeof events.EventList>['data'][number]
@@ -164,7 +173,7 @@ export interface NextOptions {
   readonly timeoutSeconds?: number | undefined
 }
 
-/** The options of `events.stream()`. */
+/** The options of `events.stream()` and `requests.stream()`. */
 export interface StreamOptions {
   /** Ends the stream when it is aborted. */
   readonly signal?: Abort | undefined

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
 import type { ControlCall, ControlContext, ControlRoute } from '../features/control-route.js'
 import { record } from '../features/recording/record.js'
+import { Nothing } from '../features/schemas.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
@@ -14,16 +15,13 @@ export interface ControlPlane extends ControlContext {
   readonly turns: Turns
 }
 
-/** The body of a call that takes none. */
-const NO_MEMBERS = Type.Object({})
-
 /** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
 export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: readonly ControlRoute[]): void {
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
     const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
-    const { isRecorded = method !== 'GET', body = method === 'POST' ? NO_MEMBERS : undefined } = row
-    const { creates, recordedBody, example } = row
+    const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
+    const { creates, recordedBody, example, otherTypes = hasPage ? PAGE : undefined } = row
     const { registry, recorder, turns, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
@@ -56,7 +54,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       method,
       url,
       // A typo must not act on another tenant, nor leave a test green.
-      config: { isStrict: true, hasPage },
+      config: { isStrict: true, isOpen, isPage, hasPage },
       ...((isPage || hasPage) && { errorHandler: refuseWithPage }),
       ...(bodyLimit !== undefined && { bodyLimit }),
       schema: {
@@ -72,7 +70,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         ...(params !== undefined && { params }),
         ...(querystring !== undefined && { querystring }),
         ...(body !== undefined && { body }),
-        response: { [status]: hasPage ? withPage(response) : response, ...failures },
+        response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
       },
       ...(!isGlobal && method !== 'GET' && { preHandler: nameClientOf }),
       handler: isGlobal ? act : handler,
@@ -88,10 +86,15 @@ export function nameClient(reply: FastifyReply, clientId: string): void {
   if (clientId.length <= MOST_NAMED) reply.header('sandbox-client', encodeURIComponent(clientId))
 }
 
-/** Returns the schemas of an answer by media type: JSON, and a page. */
-const withPage = (response: TSchema) => ({
-  description: 'Success. A request that prefers HTML gets a page for people.',
-  content: { 'application/json': { schema: response }, 'text/html': { schema: Type.String() } },
+/** A page beside JSON. */
+const PAGE = { 'text/html': Type.String({ description: 'A page for people, for a request that prefers HTML.' }) }
+
+/** Returns the schemas of an answer by media type. */
+const byType = (response: TSchema, others: Readonly<Record<string, TSchema>>) => ({
+  description: 'Success.',
+  content: Object.fromEntries(
+    Object.entries({ 'application/json': response, ...others }).map(([type, schema]) => [type, { schema }]),
+  ),
 })
 
 const nameClientOf: preHandlerHookHandler = (request, reply, next) => {

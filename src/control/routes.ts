@@ -1,15 +1,16 @@
-import accepts from '@fastify/accepts'
 import type { Static } from '@sinclair/typebox'
 import type { FastifyPluginCallback } from 'fastify'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
 import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
-import { byArea } from '../areas/index.js'
+import type { Area, AreaName, Store } from '../areas/index.js'
+import { areas, byArea } from '../areas/index.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
 import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
 import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time/time.js'
+import { toWords } from '../core/words.js'
 import type { ControlRoute } from '../features/control-route.js'
 import { INDENT, route, toDocument } from '../features/control-route.js'
 import { coverageRoutes } from '../features/coverage/routes.js'
@@ -27,6 +28,9 @@ import { advance } from './advance.js'
 import type { ControlPlane } from './route.js'
 import { addRoutes, nameClient } from './route.js'
 import * as schemas from './schemas.js'
+import { snapshotRoutes } from './snapshots.js'
+import { describe } from './summary.js'
+import { upcoming } from './upcoming.js'
 
 const querystring = schemas.ClientQuery
 
@@ -89,7 +93,6 @@ export const controlRoutes: FastifyPluginCallback<{ about: About; context: Contr
   { about, context },
   done,
 ) => {
-  app.register(accepts)
   addRoutes(app, context, tableOf(about, context.turns))
   done()
 }
@@ -313,6 +316,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         return { removed: registry.remove(clientId, realNow) ? 1 : 0 }
       },
     }),
+    ...snapshotRoutes({ turns, stateBytes: about.stateBytes }),
     ...recordingRoutes,
     route({
       method: 'GET',
@@ -351,6 +355,35 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       response: schemas.ClockAdvanced,
       handle: ({ tenant, body }) => advance(tenant(), body),
     }),
+    route({
+      method: 'GET',
+      url: '/upcoming',
+      operationId: 'listUpcoming',
+      summary: 'The transitions that are due next, in order',
+      description:
+        'The list has each scheduled transition of a record, with the effect of its outcome on demand. A page follows ' +
+        'the last transition of the page before it: transitions that have happened meanwhile are on no page.',
+      querystring: schemas.UpcomingQuery,
+      response: schemas.UpcomingList,
+      handle: ({ tenant, query }) => upcoming(tenant(), query),
+    }),
+    ...Object.entries<Area>(areas).map(([name, { path, lifecycle, record }]) =>
+      route({
+        method: 'GET',
+        url: `/${path}`,
+        operationId: `search${toTitle(name)}`,
+        summary: `Search the ${toWords(name)} of all regions by their reference, newest first`,
+        description:
+          'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
+          'following pages.',
+        querystring: schemas.searchQuery(lifecycle?.states),
+        response: schemas.searchResult(`${toTitle(name)}Found`, record),
+        handle: ({ tenant, query }) => {
+          const store: Store = tenant()[name as AreaName]
+          return store.search(query)
+        },
+      }),
+    ),
     ...COLLECTION_VERBS.map(verb =>
       route({
         method: 'POST',
@@ -624,6 +657,9 @@ const MANY = 1000
 const isLarge = ({ counts, events }: Tenant) =>
   Object.values(counts()).reduce((all, count) => all + count, events.last()) > MANY
 
+/** Returns the name of an area in upper camel case. */
+const toTitle = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+
 const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
   code,
   name,
@@ -633,13 +669,6 @@ const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
     return { phase, ...rules, until: limit === undefined ? null : describeLimit(limit) }
   }),
   fidelity: 'assumed',
-})
-
-const describe = ({ clientId, fixture, clock, counts }: Tenant) => ({
-  clientId,
-  fixture,
-  counts: counts(),
-  now: formatInstant(clock.now()),
 })
 
 const clockOf = ({ clock }: Tenant) => ({

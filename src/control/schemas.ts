@@ -1,4 +1,4 @@
-import type { TProperties } from '@sinclair/typebox'
+import type { TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { BillParams as ApiBillParams, Bill, BillRegionQuery } from '../areas/bills/schemas.js'
 import {
@@ -16,10 +16,23 @@ import {
   PayoutLinkOutcomeBody,
   PayoutLinkRecord,
 } from '../areas/payout-links/schemas.js'
+import { MOST_FOUND } from '../core/records/repository.js'
+import { REGIONS } from '../core/rules/regions.js'
 import { toWords } from '../core/words.js'
 import { change, Event } from '../features/events/schemas.js'
-import { Cleared, ClientId, ClientQuery, client, Fidelity, Now } from '../features/schemas.js'
-import { assumed, component, Duration, labelled, like, Moment, OneOf, Text, titled } from '../http/schemas.js'
+import { Cleared, ClientId, ClientQuery, client, Fidelity, integer, Nothing, Now } from '../features/schemas.js'
+import {
+  assumed,
+  component,
+  Duration,
+  labelled,
+  like,
+  Moment,
+  OneOf,
+  pageParameters,
+  Text,
+  titled,
+} from '../http/schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import { ClockMode, ClockRate, ClockState, Settings, TenantSnapshot } from '../tenants/snapshot.js'
 
@@ -87,6 +100,26 @@ export const ClientCredentials = component(
 
 export const ResetResult = component('TenantSummary', tenantSummary)
 
+/** The client ids that open registration takes (decisions §3), and the names of snapshots. */
+const PlainName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^[a-zA-Z0-9._-]+$',
+  'x-expected': '1 to 64 letters, digits, dots, underscores or hyphens',
+})
+export const SnapshotParams = Type.Object({
+  name: assumed(like(PlainName, 'before-payday'), 'The name of the snapshot.'),
+})
+export const SnapshotSummary = component('SnapshotSummary', {
+  name: assumed(Type.String(), 'The name of the snapshot.'),
+  now: assumed(Moment, 'The time of the tenant when it was saved.'),
+  counts: assumed(Counts, 'The numbers of records.'),
+  bytes: assumed(Type.Integer(), 'The size of the state document.'),
+})
+export const SnapshotList = component('SnapshotList', {
+  data: assumed(Type.Array(SnapshotSummary), 'The snapshots by name.'),
+})
+
 export const SeedRequest = Type.Unsafe<{ fixture?: string; records?: SeedRecords }>(
   Type.Object(
     {
@@ -151,6 +184,60 @@ export const ClockAdvanced = component('ClockAdvanceResult', {
   omitted: Type.Optional(assumed(Type.Integer(), 'The number of transitions after those listed. Absent if it is 0.')),
 })
 
+/** A page of a list without its total. */
+const pageOf = <T extends TSchema>(title: string, item: T, description: string) =>
+  component(title, {
+    data: assumed(Type.Array(item), description),
+    nextCursor: assumed(
+      Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+      'The opaque cursor of the next page; null: this is the last one.',
+    ),
+  })
+const { cursor } = pageParameters(assumed)
+
+export const UpcomingQuery = Type.Object({
+  ...client,
+  cursor,
+  limit: Type.Optional(assumed(integer(1, 100), 'The maximum number of transitions. Default: 20.')),
+})
+const { at, kind, reference, to } = change
+export const UpcomingList = pageOf(
+  'UpcomingList',
+  component('UpcomingTransition', {
+    at,
+    kind,
+    reference,
+    region: assumed(OneOf(...REGIONS), 'The region of the record.'),
+    from: assumed(Type.String(), 'The state before the transition.'),
+    to,
+    cause: assumed(OneOf('time', 'outcome'), 'time: the passing of time. outcome: an outcome on demand.'),
+  }),
+  'The transitions in the order in which they will happen.',
+)
+
+/** The parameters of a search. Records without states have no parameter for them. */
+export const searchQuery = (states: readonly string[] | undefined) =>
+  Type.Object({
+    ...client,
+    search: Type.Optional(
+      assumed(Text(1, 128), 'Only records whose reference or id contains this text, in upper or lower case.'),
+    ),
+    region: Type.Optional(assumed(OneOf(...REGIONS), 'Only records of this region. Default: all regions.')),
+    ...(states !== undefined && { status: Type.Optional(assumed(OneOf(...states), 'Only records in this state.')) }),
+    cursor,
+    limit: Type.Optional(assumed(integer(1, MOST_FOUND), `The maximum number of records. Default: ${MOST_FOUND}.`)),
+  })
+export const searchResult = <R extends TSchema>(title: string, record: R) =>
+  pageOf(
+    title,
+    Type.Object({
+      region: assumed(OneOf(...REGIONS), 'The region of the record.'),
+      createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
+      record: assumed(record, 'The record.'),
+    }),
+    'The records of the page, newest first.',
+  )
+
 const explained = <R extends TProperties[string]>(title: string, record: R) =>
   component(title, {
     record: assumed(record, 'The record, with members that only the control plane shows.'),
@@ -185,17 +272,10 @@ export const ExplainedMandate = explained('ExplainedMandate', StoredMandate)
 export const ExplainedPayoutLink = explained('ExplainedPayoutLink', PayoutLinkRecord)
 export const ExplainedBill = explained('ExplainedBill', Bill)
 
-/** The client ids that open registration takes (decisions §3). */
-const NewClientId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  pattern: '^[a-zA-Z0-9._-]+$',
-  'x-expected': '1 to 64 letters, digits, dots, underscores or hyphens',
-})
 export const ForkRequest = component(
   'ForkRequest',
   {
-    clientId: assumed(NewClientId, 'The client id of the copy. No tenant has it yet.'),
+    clientId: assumed(PlainName, 'The client id of the copy. No tenant has it yet.'),
     clientSecret: Type.Optional(
       assumed(Text(1, 1000), 'The client secret of the copy. Default: that of the original.'),
     ),
@@ -262,6 +342,7 @@ export {
   CollectionOutcomeBody,
   CollectionVerbBody,
   Decline,
+  Nothing,
   PayoutLinkOutcomeBody,
   Settings,
   TenantSnapshot,

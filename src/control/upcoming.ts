@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = 20
  * @throws INVALID_CURSOR
  */
 export function upcoming(tenant: Tenant, { cursor, limit = DEFAULT_LIMIT }: Static<typeof UpcomingQuery>) {
-  const cursors = createCursors(tenant.ids, 'upcoming')
+  const cursors = createCursors(tenant.ids, { path: '/_sandbox/upcoming' })
   const after = cursor === undefined ? undefined : toDue(cursors.decode(cursor))
   const stores: Store[] = Object.keys(areas).map(name => tenant[name as keyof typeof areas])
   const due = stores.flatMap(store => store.upcoming?.(after, limit + 1) ?? []).sort(compareDue)

@@ -61,6 +61,8 @@ export const catalogue = {
   BILL_NOT_FOUND: entry(404, 'No such bill of this tenant in this region.'),
   COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this tenant in this region.'),
   CLIENT_NOT_FOUND: entry(404, 'Control plane: no tenant has this client id.'),
+  SNAPSHOT_NOT_FOUND: entry(404, 'Control plane: the tenant has no snapshot of this name.'),
+  REQUEST_NOT_FOUND: entry(404, "Control plane: the tenant's request log has no request of this number."),
   FAULT_NOT_FOUND: entry(404, 'Control plane: the tenant has no fault of this id.'),
   OUTCOME_NOT_FOUND: entry(404, 'Control plane: the tenant has no armed outcome of this id.'),
   METHOD_NOT_ALLOWED: entry(405, 'The path exists, with other methods: see `Allow`.'),
@@ -168,11 +170,13 @@ export const errors = {
   missing: (field: string | null, message = `${field} is required.`) => new ApiError('MISSING_FIELD', field, message),
   invalid: refusal('INVALID_FIELD'),
   invalidQuery: refusal('INVALID_QUERY_PARAMETER'),
-  invalidCursor: (path: string, region: string) =>
+  invalidCursor: (path: string, region: string | undefined) =>
     new ApiError(
       'INVALID_CURSOR',
       'cursor',
-      `The cursor is not one of this list. Pass nextCursor of a page of GET /api/v1/${path} in region ${region}, or leave it out.`,
+      `The cursor is not one of this list. Pass nextCursor of a page of GET ${
+        region === undefined ? path : `/api/v1/${path} in region ${region}`
+      }, or leave it out.`,
     ),
   invalidRegion: (region: string, served: readonly string[]) =>
     new ApiError(
@@ -231,13 +235,10 @@ export const errors = {
     new ApiError('EXPIRED_TOKEN', 'authorization', 'The access token has expired. Request a new one.', {
       'www-authenticate': 'Bearer realm="payments-sandbox", error="invalid_token"',
     }),
-  adminTokenRequired: () =>
-    new ApiError(
-      'ADMIN_TOKEN_REQUIRED',
-      'authorization',
-      'Send the header Authorization: Bearer <SANDBOX_ADMIN_TOKEN> to the control plane.',
-      { 'www-authenticate': 'Bearer realm="payments-sandbox control plane"' },
-    ),
+  adminTokenRequired: (message = 'Send the header Authorization: Bearer <SANDBOX_ADMIN_TOKEN> to the control plane.') =>
+    new ApiError('ADMIN_TOKEN_REQUIRED', 'authorization', message, {
+      'www-authenticate': 'Bearer realm="payments-sandbox control plane"',
+    }),
   forbiddenOrigin: (origin: string | undefined, isApi: boolean) =>
     new ApiError(
       'FORBIDDEN_ORIGIN',
@@ -274,6 +275,13 @@ export const errors = {
         ? "The tenant's list of allowed SDK origins is empty: no link can be embedded."
         : `${quote(origin)} is not on the tenant's list of allowed SDK origins.`,
     ),
+  nothingAtRoot: () =>
+    new ApiError(
+      'ROUTE_NOT_FOUND',
+      null,
+      'There is nothing at /. The console is at /_sandbox/console, the reference of the interface at /docs, and the ' +
+        'list of the calls of the control plane at /_sandbox.',
+    ),
   routeNotFound: (near?: string) =>
     new ApiError(
       'ROUTE_NOT_FOUND',
@@ -293,6 +301,10 @@ export const errors = {
       field,
       `There is no tenant ${quote(clientId)}. It comes into being with its first token.`,
     ),
+  snapshotNotFound: (name: string) =>
+    new ApiError('SNAPSHOT_NOT_FOUND', 'name', `There is no snapshot ${quote(name)} of this tenant.`),
+  requestNotFound: (seq: string) =>
+    new ApiError('REQUEST_NOT_FOUND', 'seq', `There is no request ${quote(seq)} in the request log of this tenant.`),
   faultNotFound: (id: string) =>
     new ApiError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this tenant.`),
   outcomeNotFound: (id: string) =>

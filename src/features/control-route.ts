@@ -14,14 +14,18 @@ import type { Coverage } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { Recorder } from './recording/recorder.js'
 import type { RequestLog } from './request-log/request-log.js'
+import type { NamedSnapshots } from './snapshots/snapshots.js'
 
 /** The parts of the server that the control plane acts on. */
 export interface ControlContext {
   readonly registry: TenantRegistry
   readonly requestLog: RequestLog
   readonly coverage: Coverage
+  readonly snapshots: NamedSnapshots
   readonly recorder: Recorder
   readonly waiters: EventWaiters
+  /** The calls that wait for requests. */
+  readonly requestWaiters: EventWaiters
   /** Brings a tenant up to date, then calls back. */
   readonly refresh: Refresh
   readonly largeAnswers: LargeAnswers
@@ -71,6 +75,8 @@ export interface ControlRoute {
   readonly example?: Readonly<Record<string, string>>
   readonly body?: TSchema
   readonly response: TSchema
+  /** The schemas of answers in other media types than JSON. */
+  readonly otherTypes?: Readonly<Record<string, TSchema>>
   /** The status of success; 200 by default. */
   readonly status?: number
   /** Returns the body that is recorded. By default, it is that of the request. */

@@ -34,4 +34,7 @@ export const Times = Type.Unsafe<number | null>({
   'x-expected': 'an integer from 1 to 1000000, or null for no end',
 })
 
+/** The body of a call that takes none. */
+export const Nothing = Type.Object({})
+
 export const Cleared = component('RemovedCount', { removed: assumed(Type.Integer(), 'The number of removed items.') })

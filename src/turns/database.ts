@@ -103,9 +103,30 @@ export interface Database {
   createCoverage(timers: Timers): Coverage
   /** Creates a request log that all servers share; undefined: each server has its own. */
   createRequestLog?(bounds: RequestLogBounds): RequestLog
+  /** The named snapshots of clients. */
+  readonly snapshots: SnapshotTable
   close(): Promise<void>
 }
 
+/** The row of a named snapshot. */
+export interface SnapshotRow {
+  /** JSON of a `SnapshotSummary`. */
+  readonly summary: string
+  /** The state document, as JSON. */
+  readonly content: string
+  readonly checksum: string
+}
+
+/** The table of named snapshots. The rows of a client go with the row of its tenant. */
+export interface SnapshotTable {
+  /** Returns the summaries of a client. */
+  summaries(clientId: string): Promise<string[]>
+  find(clientId: string, name: string): Promise<SnapshotRow | undefined>
+  /** Inserts or replaces a row. Returns false, and changes nothing, if the client would have more than `most`. */
+  save(clientId: string, name: string, row: SnapshotRow, most: number): Promise<boolean>
+  /** Returns whether there was such a row. */
+  remove(clientId: string, name: string): Promise<boolean>
+}
 /**
  * Returns the facts of a failure for the log. Errors of drivers have statements, values and keys of connections, too, so
  * only their code and message are logged. Of an error in our code, all is.
@@ -118,7 +139,7 @@ export function factsOf(error: Error & { readonly code?: unknown }): object {
 export const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')
 
 /** Returns the checksum of the values of a row. A database need not notice a changed byte within a row. */
-const checksumOf = (...values: unknown[]): string => sha256(JSON.stringify(values)).slice(0, 32)
+export const checksumOf = (...values: unknown[]): string => sha256(JSON.stringify(values)).slice(0, 32)
 
 const checksumOfTenant = (clientId: string, row: Omit<TenantRow, 'checksum'>) =>
   checksumOf(clientId, row.version, row.life, row.instant, row.isRemoved, row.content)

@@ -5,7 +5,7 @@ import type { Client, Pool, PoolClient, QueryConfig } from 'pg'
 import { digestOf, sha256 } from '../core/digests.js'
 import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
-import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
+import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, DatabaseAwayError, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
@@ -305,6 +305,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const columns = (rows: readonly Row[]) => COLUMNS.map(column => rows.map(row => row[column]))
         const tenant = [clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum]
         await run('write', WRITE, [...tenant, ...columns(record), ...columns(event)])
+        if (isRemoved) await run('clear snapshots', 'DELETE FROM sandbox_snapshot WHERE client_id = $1', [clientId])
       },
       commit: () => end('COMMIT'),
       rollback,
@@ -368,6 +369,25 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       }
       coverage = createStoredCoverage(tables, timers)
       return coverage
+    },
+    snapshots: {
+      async summaries(clientId) {
+        const { rows } = await query({ name: 'snapshots', text: SNAPSHOTS, values: [clientId] })
+        return rows.map(({ summary }) => summary as string)
+      },
+      async find(clientId, name) {
+        const { rows } = await query({ name: 'snapshot', text: SNAPSHOT, values: [clientId, name] })
+        return rows[0] as SnapshotRow | undefined
+      },
+      async save(clientId, name, { summary, content, checksum }, most) {
+        const values = [clientId, name, summary, content, checksum, most]
+        return (await query({ name: 'save snapshot', text: SAVE_SNAPSHOT, values })).rowCount === 1
+      },
+      async remove(clientId, name) {
+        return (
+          (await query({ name: 'remove snapshot', text: REMOVE_SNAPSHOT, values: [clientId, name] })).rowCount === 1
+        )
+      },
     },
     listen: onChanged => void listen(onChanged),
     async close() {
@@ -433,6 +453,16 @@ const WRITE = `
   SET version = $2::bigint, life = $3::bigint, instant = $4::bigint, removed = $5::integer, content = $6::text,
     checksum = $7::text
   WHERE client_id = $1::text`
+
+const SNAPSHOTS = 'SELECT summary FROM sandbox_snapshot WHERE client_id = $1 ORDER BY name'
+const SNAPSHOT = 'SELECT summary, content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2'
+const SAVE_SNAPSHOT = `
+  INSERT INTO sandbox_snapshot
+  SELECT $1::text, $2::text, $3::text, $4::text, $5::text
+  WHERE (SELECT count(*) FROM sandbox_snapshot WHERE client_id = $1::text AND name <> $2::text) < $6::integer
+  ON CONFLICT (client_id, name) DO UPDATE
+  SET summary = excluded.summary, content = excluded.content, checksum = excluded.checksum`
+const REMOVE_SNAPSHOT = 'DELETE FROM sandbox_snapshot WHERE client_id = $1 AND name = $2'
 
 const describe = (error: unknown) => `the database cannot be used: ${oneLine((error as Error).message)}`
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Database as Connection } from 'libsql'
 import { sha256 } from '../core/digests.js'
 import type { Coverage } from '../features/coverage/coverage.js'
-import type { Database, Reader, Row, Table, TenantRow, Transaction } from './database.js'
+import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { CoverageTables, Statement } from './stored-coverage.js'
@@ -170,6 +170,21 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
   })
   const tables = { record: statementsOf('record'), event: statementsOf('event') }
 
+  const snapshots = {
+    summaries: connection.prepare(
+      `SELECT ${blobs('summary')} FROM sandbox_snapshot WHERE client_id = ? ORDER BY sandbox_snapshot.name`,
+    ),
+    find: connection.prepare(
+      `SELECT ${blobs('summary', 'content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ?`,
+    ),
+    save: connection.prepare(
+      `INSERT OR REPLACE INTO sandbox_snapshot SELECT ?1, ?2, ?3, ?4, ?5
+       WHERE (SELECT count(*) FROM sandbox_snapshot WHERE client_id = ?1 AND name <> ?2) < ?6`,
+    ),
+    remove: connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ? AND name = ?'),
+    clear: connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ?'),
+  }
+
   const reader: Reader = {
     async tenant(clientId) {
       const row = tenant.get([clientId]) as Columns | undefined
@@ -215,11 +230,23 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
     committing = undefined
   }
 
+  /** Commits some work with that of other turns. */
   const commit = (slices: Commit['slices']) =>
     new Promise<void>((done, fail) => {
       waiting.push({ slices, done, fail })
       committing ??= commitAll()
     })
+
+  /** Changes a table in one statement. Returns whether a row has changed. */
+  async function change(statement: () => { changes: number }): Promise<boolean> {
+    let changes = 0
+    await commit([
+      () => {
+        changes = statement().changes
+      },
+    ])
+    return changes > 0
+  }
 
   function begin(): Transaction {
     const slices: (() => void)[] = []
@@ -233,6 +260,7 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
       async write(clientId, { version, life, instant, isRemoved, content, checksum }, rows) {
         slices.push(() => {
           putTenant.run([clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum])
+          if (isRemoved) snapshots.clear.run([clientId])
           for (const [table, { put }] of Object.entries(tables)) {
             for (const row of rows[table as Table]) {
               const { number, version, kind, region, reference, content, checksum } = row
@@ -290,6 +318,17 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
     createCoverage(timers) {
       coverage = createStoredCoverage(coverageTables, timers)
       return coverage
+    },
+    snapshots: {
+      summaries: async clientId =>
+        (snapshots.summaries.all([clientId]) as Columns[]).map(row => toTexts<SnapshotRow>(row).summary),
+      async find(clientId, name) {
+        const row = snapshots.find.get([clientId, name]) as Columns | undefined
+        return row && toTexts<SnapshotRow>(row)
+      },
+      save: (clientId, name, { summary, content, checksum }, most) =>
+        change(() => snapshots.save.run([clientId, name, summary, content, checksum, most])),
+      remove: (clientId, name) => change(() => snapshots.remove.run([clientId, name])),
     },
     async close() {
       await coverage?.flush()

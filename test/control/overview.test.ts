@@ -38,6 +38,10 @@ const ROUTES = [
   'GET /_sandbox/mandates/:',
   'GET /_sandbox/payout-links/:',
   'GET /_sandbox/bills/:',
+  'GET /_sandbox/upcoming',
+  ...['direct-debit', 'mandates', 'payout-links', 'bills', 'counterparties', 'accounts'].map(
+    path => `GET /_sandbox/${path}`,
+  ),
   'GET /_sandbox/settings',
   'PUT /_sandbox/settings',
   'GET /_sandbox/outcomes',
@@ -48,11 +52,15 @@ const ROUTES = [
   'PUT /_sandbox/payout-links/:/outcome',
   'GET /_sandbox/reason-codes',
   'GET /_sandbox/errors',
+  'GET /_sandbox/snapshots',
+  ...['PUT', 'GET', 'DELETE'].map(method => `${method} /_sandbox/snapshots/:`),
+  'POST /_sandbox/snapshots/:/restore',
   'GET /_sandbox/state',
   'PUT /_sandbox/state',
   'POST /_sandbox/fork',
   'GET /_sandbox/events',
   'GET /_sandbox/requests',
+  'GET /_sandbox/requests/:',
   'DELETE /_sandbox/requests',
   'POST /_sandbox/requests/verify',
   'GET /_sandbox/coverage',
@@ -181,7 +189,12 @@ t.test('control plane, Reference: an unknown client is 404 on every call that ac
   for (const route of tenantCalls) {
     const [method = '', path = ''] = route.split(' ')
     const body = route === 'PUT /_sandbox/state' ? state : bodies[route]
-    const answer = await call(app, method, `${path.replace(':', 'ref-00001')}?client=nobody`, { body })
+    const answer = await call(
+      app,
+      method,
+      `${path.replace(':', route.includes('requests/:') ? '1' : 'ref-00001')}?client=nobody`,
+      { body },
+    )
     seen.push([route, answer.status, answer.body.code, answer.body.field, answer.body.message.includes('"nobody"')])
   }
   t.same(

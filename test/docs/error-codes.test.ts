@@ -123,6 +123,8 @@ const GENERIC: Partial<Record<ErrorCode, Provocation>> = {
   BILL_NOT_FOUND: ({ operation, send }) =>
     send({ parameter: 'INV-9999', ...(operation.id === 'uploadBillDocument' && upload()) }),
   COUNTERPARTY_NOT_FOUND: ({ send }) => send({ parameter: 'CPTY-9999' }),
+  SNAPSHOT_NOT_FOUND: ({ send }) => send({ parameter: 'none' }),
+  REQUEST_NOT_FOUND: ({ send }) => send({ parameter: '999' }),
   FAULT_NOT_FOUND: ({ send }) => send({ parameter: 'fault-9' }),
   OUTCOME_NOT_FOUND: ({ send }) => send({ parameter: 'outcome-9' }),
   CLIENT_NOT_FOUND: ({ send }) => send({ query: 'client=unknown' }),

@@ -123,6 +123,10 @@ t.test('ARCHITECTURE, Layout: Biome refuses timers, promises and the process in 
   )
 })
 
-t.test('ARCHITECTURE, Layout: config.ts is the only reader of the environment; cli.ts passes it on', async t => {
-  t.same(found(/\benv\b/g, files), ['cli.ts: env', 'cli.ts: env'])
+t.test('ARCHITECTURE, Layout: config.ts alone reads the environment of the server; cli.ts passes it on', async t => {
+  t.same(
+    found(/\benv\b/g, files),
+    ['cli.ts: env', 'cli.ts: env', 'client/evidence.ts: env'],
+    'and the library a folder',
+  )
 })

@@ -331,11 +331,15 @@ async function refusals(own: FastifyInstance, document: Json, token: string): Pr
     const given = mediaType === undefined ? {} : { 'content-type': mediaType }
     // A document has no example of a file.
     const file = mediaType === 'multipart/form-data' ? upload() : undefined
+    // It reads a request of the app.
+    if (id === 'getRequest') await call(own, 'GET', '/api/v1/mandates')
     const answer = await call(own, method, url, {
       headers: { authorization: `Bearer ${token}`, ...headers, ...given, ...file?.headers },
       ...(body !== undefined && { body: isForm ? new URLSearchParams(body).toString() : body }),
       ...(file !== undefined && { body: file.body }),
     })
+    // The next example restores the same snapshot.
+    if (id === 'removeSnapshot') await call(own, 'PUT', url)
     const success = Object.keys(responses).find(status => status.startsWith('2'))
     if (String(answer.status) !== success) refused.push(`${id} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
     const needsBody = operation.operation.requestBody?.required === true

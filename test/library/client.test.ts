@@ -66,6 +66,23 @@ both('clock.advance: by, to, toNextEvent, with what happens on the way', async (
   t.match(error.message, /only goes forward/)
 })
 
+both('upcoming, and search of each kind', async (t, sandbox) => {
+  await sandbox.seed(RECORDS)
+  const { data, nextCursor } = await sandbox.upcoming({ limit: 1 })
+  t.match(data, [{ reference: 'COL-0001', from: 'PENDING', to: 'SUBMITTED', cause: 'time' }])
+  t.match((await sandbox.upcoming({ cursor: nextCursor ?? '' })).data, [{ kind: 'mandate' }])
+  t.match(await sandbox.collections.search({ search: 'col-0', status: 'PENDING' }), {
+    data: [{ region: 'EU', createdAt: MONDAY, record: { collectionReference: 'COL-0001' } }],
+    nextCursor: null,
+  })
+  const { mandates, payoutLinks, bills, counterparties, accounts } = sandbox
+  t.equal((await mandates.search({ region: 'EU', limit: 1 })).data.length, 1)
+  for (const kind of [payoutLinks, bills, counterparties, accounts]) {
+    t.same(await kind.search({ search: 'nothing' }), { data: [], nextCursor: null })
+  }
+  t.match(await refusal(mandates.search({ limit: 51 })), { code: 'INVALID_QUERY_PARAMETER', field: 'limit' })
+})
+
 both('faults: arm, list, remove, clear', async (t, sandbox) => {
   const { faults } = sandbox
   const armed = await faults.arm({
@@ -113,6 +130,39 @@ both('requests: list by filter, clear', async (t, sandbox) => {
   t.same(await paths({ after: created?.seq, method: undefined }), ['/api/v1/oauth/token 200', '/api/v1/mandates 409'])
   t.equal(await requests.clear(), 4)
   t.same(await requests.list(), [])
+})
+
+both('requests: get, har, stream, and a request as text', async (t, sandbox) => {
+  const { requests } = sandbox
+  await api(sandbox, 'POST', '/mandates', mandate())
+  const [, created] = await requests.list()
+  t.same(await requests.get(2), created)
+  t.match(await refusal(requests.get(99)), { code: 'REQUEST_NOT_FOUND', field: 'seq', status: 404 })
+  t.match(await requests.har({ method: 'POST', limit: 1 }), { log: { version: '1.2', entries: [{ _seq: 2 }] } })
+  const seen: number[] = []
+  for await (const { seq } of requests.stream({ path: '/api/v1/m*' })) {
+    seen.push(seq)
+    if (seen.length === 1) await api(sandbox, 'POST', '/mandates', mandate())
+    if (seen.length === 2) break
+  }
+  t.same(seen, [2, 4])
+  t.ok(requests.toCurl(await requests.get(2)).startsWith(`curl '${sandbox.url}/api/v1/mandates'`))
+  t.match(requests.toExpectation(await requests.get(2)), "method: 'POST'")
+})
+
+both('snapshots: save, list, get, restore, remove', async (t, sandbox) => {
+  const { snapshots } = sandbox
+  await sandbox.seed(RECORDS)
+  const state = await sandbox.state()
+  const saved = await snapshots.save('before')
+  t.match(saved, { name: 'before', now: MONDAY, counts: { collections: 1 } })
+  await sandbox.reset()
+  t.same(await snapshots.list(), [saved])
+  t.same(await snapshots.get('before'), state)
+  t.match(await snapshots.restore('before'), { counts: { collections: 1 } })
+  t.same(await sandbox.state(), state)
+  t.equal(await snapshots.remove('before'), undefined)
+  t.match(await refusal(snapshots.restore('before')), { code: 'SNAPSHOT_NOT_FOUND', field: 'name', status: 404 })
 })
 
 both('requests: verify answers whether it holds, expect rejects where it does not', async (t, sandbox) => {
@@ -376,11 +426,12 @@ const NOT_OF_A_CLIENT = [
 ]
 
 /** The methods that take an object first. */
-const TAKES_OBJECT = ['list', 'next', 'stream', 'create', 'fork', 'coverage']
+const TAKES_OBJECT = ['list', 'next', 'stream', 'create', 'fork', 'coverage', 'search', 'upcoming', 'har']
 
-/** Calls every method that there is, at any depth. */
+/** Calls every method that there is, at any depth. Those that only convert send nothing. */
 async function callAll(value: object): Promise<void> {
   for (const [name, member] of Object.entries(value)) {
+    if (/^to[A-Z]/.test(name)) continue
     if (typeof member === 'function') await member(...(TAKES_OBJECT.includes(name) ? [{}] : ['REFERENCE', {}]))
     else if (typeof member === 'object') await callAll(member)
   }

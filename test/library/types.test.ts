@@ -12,7 +12,7 @@ const assertTypes = <_T extends readonly true[]>() => {}
 t.test('README, In your tests: the library has a method for each transition of the control plane', async () => {
   assertTypes<
     [
-      Same<Exclude<keyof PayoutLinks, 'explain' | 'create' | 'setOutcome'>, PayoutLinkVerb>,
+      Same<Exclude<keyof PayoutLinks, 'explain' | 'search' | 'create' | 'setOutcome'>, PayoutLinkVerb>,
       keyof NonNullable<Parameters<Bills['explain']>[1]> extends keyof (typeof schemas.BillExplainQuery)['static']
         ? true
         : false,

@@ -115,7 +115,7 @@ export function sendSignIn(
   // A link of another site sends no cookie. The page that loads itself does.
   const reloads = isWanted && request.headers['sec-fetch-site'] === 'cross-site'
   return reply
-    .headers(PAGE_HEADERS)
+    .headers({ ...PAGE_HEADERS, vary: 'accept' })
     .type('text/html; charset=utf-8')
     .send(renderSignIn({ base, to: wanted, problem, isSignedIn, reloads }))
 }

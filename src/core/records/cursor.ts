@@ -10,11 +10,12 @@ export interface Position {
   readonly sequence: number
 }
 
-/** A list: the records of one kind in one region. */
+/** A list: the records of one kind in one region, or a list of the control plane. */
 export interface ListName {
-  /** The path of the list below `/api/v1`. */
+  /** The path of the list below `/api/v1`; of the control plane, the whole path. */
   readonly path: string
-  readonly region: Region
+  /** Undefined: the list has the records of all regions. */
+  readonly region?: Region
 }
 
 export interface Cursors {

@@ -149,7 +149,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       { byReference: new Map(), entries: [], cursors: createCursors(ids, { path: names.path, region }) },
     ]),
   ) as unknown as Record<Region, RegionRecords<E>>
-  const searches = createCursors(ids, `${names.path}.search`)
+  const searches = createCursors(ids, { path: `/_sandbox/${names.path}` })
   const byIndex = new Map<string, E[]>()
 
   function insert(entry: E) {

@@ -18,6 +18,23 @@ const MOST_EXPECTED = 512 * 1024
 export const requestRoutes: readonly ControlRoute[] = [
   route({
     method: 'GET',
+    url: '/requests/:seq',
+    operationId: 'getRequest',
+    errors: ['REQUEST_NOT_FOUND'],
+    summary: 'One request of the log with its answer, secrets masked',
+    params: schemas.RequestParams,
+    querystring: ClientQuery,
+    response: schemas.LoggedRequest,
+    handle: async ({ requestLog, tenant, client, params: { seq } }) => {
+      tenant()
+      const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
+      const [logged] = data
+      if (logged === undefined) throw errors.requestNotFound(seq)
+      return logged
+    },
+  }),
+  route({
+    method: 'GET',
     url: '/requests',
     operationId: 'listRequests',
     summary: 'What the app under test sent and got, secrets masked; Accept: text/event-stream streams',
@@ -44,23 +61,6 @@ export const requestRoutes: readonly ControlRoute[] = [
         .header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
         .type(HAR_TYPE)
       return har
-    },
-  }),
-  route({
-    method: 'GET',
-    url: '/requests/:seq',
-    operationId: 'getRequest',
-    errors: ['REQUEST_NOT_FOUND'],
-    summary: 'One request of the log with its answer, secrets masked',
-    params: schemas.RequestParams,
-    querystring: ClientQuery,
-    response: schemas.LoggedRequest,
-    handle: async ({ requestLog, tenant, client, params: { seq } }) => {
-      tenant()
-      const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
-      const [logged] = data
-      if (logged === undefined) throw errors.requestNotFound(seq)
-      return logged
     },
   }),
   route({

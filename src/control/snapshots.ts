@@ -1,0 +1,128 @@
+import { ApiError, errors } from '../core/errors.js'
+import { formatInstant } from '../core/time/time.js'
+import type { ControlRoute } from '../features/control-route.js'
+import { route } from '../features/control-route.js'
+import { JSON_TYPE } from '../http/error-handler.js'
+import { jsonPieces } from '../http/json-pieces.js'
+import { check } from '../http/validation.js'
+import type { Turns } from '../turns/turns.js'
+import { nameClient } from './route.js'
+import * as schemas from './schemas.js'
+import { describe } from './summary.js'
+
+export interface SnapshotRoutesOptions {
+  readonly turns: Turns
+  /** The maximum size of a state document in bytes. */
+  readonly stateBytes: number
+}
+
+const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', null, 'The state is above SANDBOX_STATE_BYTES.')
+
+/** The calls of named snapshots. */
+export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): readonly ControlRoute[] => [
+  route({
+    method: 'GET',
+    url: '/snapshots',
+    operationId: 'listSnapshots',
+    summary: 'The named snapshots of the tenant',
+    querystring: schemas.ClientQuery,
+    response: schemas.SnapshotList,
+    handle: async ({ tenant, client, snapshots }) => {
+      tenant()
+      return { data: await snapshots.list(client) }
+    },
+  }),
+  route({
+    method: 'PUT',
+    url: '/snapshots/:name',
+    operationId: 'saveSnapshot',
+    summary: 'Save the state of the tenant under a name',
+    description:
+      'The snapshot is the document of `GET /_sandbox/state`. It replaces one of the same name. A client has at most 20 ' +
+      'snapshots, each of at most `SANDBOX_STATE_BYTES`. Without a database, all of them together are at most 128 MiB. ' +
+      'Snapshots stay when the client is reset or restored, and go when it is removed.',
+    isRecorded: false,
+    params: schemas.SnapshotParams,
+    querystring: schemas.ClientQuery,
+    body: schemas.Nothing,
+    response: schemas.SnapshotSummary,
+    *handle({ tenant, client, snapshots, params: { name } }) {
+      const saved = tenant()
+      let content = ''
+      for (const piece of jsonPieces(saved.snapshot())) {
+        content += piece
+        if (content.length > stateBytes) throw tooLarge()
+        yield
+      }
+      const bytes = Buffer.byteLength(content)
+      if (bytes > stateBytes) throw tooLarge()
+      const summary = { name, now: formatInstant(saved.clock.now()), counts: saved.counts(), bytes }
+      return Promise.resolve(snapshots.save(client, { summary, content })).then(() => summary)
+    },
+  }),
+  route({
+    method: 'GET',
+    url: '/snapshots/:name',
+    operationId: 'getSnapshot',
+    errors: ['SNAPSHOT_NOT_FOUND'],
+    summary: 'A named snapshot as a state document',
+    params: schemas.SnapshotParams,
+    querystring: schemas.ClientQuery,
+    response: schemas.TenantSnapshot,
+    handle: async ({ tenant, client, snapshots, reply, params: { name } }) => {
+      tenant()
+      const content = await snapshots.find(client, name)
+      if (content === undefined) throw errors.snapshotNotFound(name)
+      reply.type(JSON_TYPE)
+      return content
+    },
+  }),
+  route({
+    method: 'DELETE',
+    url: '/snapshots/:name',
+    operationId: 'removeSnapshot',
+    errors: ['SNAPSHOT_NOT_FOUND'],
+    summary: 'Remove a named snapshot',
+    isRecorded: false,
+    params: schemas.SnapshotParams,
+    querystring: schemas.ClientQuery,
+    response: schemas.Cleared,
+    handle: async ({ tenant, client, snapshots, params: { name } }) => {
+      tenant()
+      if (!(await snapshots.remove(client, name))) throw errors.snapshotNotFound(name)
+      return { removed: 1 }
+    },
+  }),
+  route({
+    method: 'POST',
+    url: '/snapshots/:name/restore',
+    operationId: 'restoreSnapshot',
+    // It takes its turn itself, after the snapshot is read.
+    isGlobal: true,
+    errors: ['CLIENT_NOT_FOUND', 'SNAPSHOT_NOT_FOUND'],
+    summary: 'Replace the state of the tenant by a named snapshot, all or nothing',
+    description: 'It does the same as `PUT /_sandbox/state` with the document of the snapshot.',
+    isRecorded: false,
+    params: schemas.SnapshotParams,
+    querystring: schemas.ClientQuery,
+    response: schemas.ResetResult,
+    handle: async ({ registry, client, reply, snapshots, params: { name } }) => {
+      nameClient(reply, client)
+      await turns.take(client, {
+        isRead: () => true,
+        run: realNow => void registry.tenant(client, realNow),
+      })
+      const content = await snapshots.find(client, name)
+      if (content === undefined) throw errors.snapshotNotFound(name)
+      const document = JSON.parse(content)
+      // An earlier release may have saved it.
+      check(schemas.TenantSnapshot, document, 'INVALID_FIELD')
+      return turns.take(client, {
+        isRead: () => false,
+        *run(realNow) {
+          return describe(yield* registry.replace(client, document, realNow))
+        },
+      })
+    },
+  }),
+]

@@ -1,0 +1,133 @@
+import t from 'tap'
+import { invalid, NO_ROUTE, refused, table } from '../answers.js'
+import type { Client } from '../helper.js'
+import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
+
+// control plane, PUT /snapshots/{name}: states of a client by name.
+
+const state = async (client: Client) => (await client.control('GET', '/state')).body
+const save = (client: Client, name: string) => client.control('PUT', `/snapshots/${name}`)
+const restore = (client: Client, name: string) => client.control('POST', `/snapshots/${name}/restore`)
+const list = async (client: Client) => (await client.control('GET', '/snapshots')).body.data
+
+async function stock(clientId = 'acme'): Promise<Client> {
+  const client = await connect(build(t), clientId)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  return client
+}
+
+t.test('control plane, PUT /snapshots/{name}: a snapshot is the state document, and is listed', async t => {
+  const client = await stock()
+  const document = await state(client)
+  const { status, body } = await save(client, 'before')
+  t.equal(status, 200)
+  t.match(body, { name: 'before', now: MONDAY, counts: { mandates: 1, collections: 1, bills: 0 } })
+  t.equal(body.bytes, Buffer.byteLength(JSON.stringify(document)))
+  t.same((await client.control('GET', '/snapshots/before')).body, document)
+  await client.advance({ by: 'P10D' })
+  await save(client, 'after')
+  t.same(await list(client), [
+    { ...body, name: 'after', now: '2026-11-12T09:00:00Z', bytes: (await list(client))[0].bytes },
+    body,
+  ])
+})
+
+t.test('control plane, POST /snapshots/{name}/restore: the tenant is as it was, as often as one likes', async t => {
+  const client = await stock()
+  const before = await state(client)
+  await save(client, 'before')
+  for (const step of ['P10D', 'P1D']) {
+    await client.advance({ by: step })
+    await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-NEW' }))
+    t.match(await restore(client, 'before'), {
+      status: 200,
+      body: { clientId: 'acme', counts: { mandates: 1, collections: 1 }, now: MONDAY },
+    })
+    t.same(await state(client), before)
+  }
+})
+
+t.test('control plane, PUT /snapshots/{name}: the same name replaces, and others stay', async t => {
+  const client = await stock()
+  await save(client, 'a')
+  await save(client, 'b')
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
+  await save(client, 'a')
+  t.match(await list(client), [
+    { name: 'a', counts: { mandates: 2 } },
+    { name: 'b', counts: { mandates: 1 } },
+  ])
+  t.match(await client.control('DELETE', '/snapshots/a'), { status: 200, body: { removed: 1 } })
+  t.match(await list(client), [{ name: 'b' }])
+  refused(t, await client.control('DELETE', '/snapshots/a'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
+})
+
+t.test(
+  'control plane, PUT /snapshots/{name}: snapshots outlive a reset, and no removal; clients are separate',
+  async t => {
+    const client = await stock()
+    const other = await connect(client.app, 'other')
+    await save(client, 'mine')
+    await client.control('POST', '/reset')
+    t.match(await list(client), [{ name: 'mine' }])
+    t.same(await list(other), [])
+    refused(t, await restore(other, 'mine'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
+    t.match((await restore(client, 'mine')).body.counts, { collections: 1 })
+    t.match(await list(client), [{ name: 'mine' }], 'nor does a restored state end them')
+    await call(client.app, 'DELETE', '/_sandbox/clients/acme')
+    t.same(await list(await connect(client.app, 'acme')), [])
+  },
+)
+
+t.test('control plane, PUT /snapshots/{name}: a client has at most 20, of at most SANDBOX_STATE_BYTES', async t => {
+  const client = await stock()
+  for (let at = 1; at <= 20; at++) t.equal((await save(client, `s${at}`)).status, 200)
+  refused(t, await save(client, 's21'), 400, 'INVALID_FIELD', 'name')
+  t.equal((await save(client, 's20')).status, 200, 'one can still be replaced')
+  await client.control('DELETE', '/snapshots/s1')
+  t.equal((await save(client, 's21')).status, 200)
+
+  const small = await connect(build(t, { stateBytes: 1500 }))
+  t.equal((await save(small, 'empty')).status, 200)
+  await small.control('POST', '/seed', {
+    records: { mandates: [mandate(), mandate({ mandateReference: 'MND-0002' })] },
+  })
+  refused(t, await save(small, 'full'), 413, 'PAYLOAD_TOO_LARGE', null)
+  t.match(await list(small), [{ name: 'empty' }])
+})
+
+t.test('control plane, PUT /snapshots/{name}: names are checked, and nothing is half done', async t => {
+  const client = await stock()
+  const before = await state(client)
+  await table(t, name => save(client, name), {
+    200: ['a', 'A.b_c-9', 'x'.repeat(64), '..x', 'constructor', '__proto__'],
+    [invalid('name')]: ['x'.repeat(65), 'a%20b', '%C3%A9', 'a%00'],
+    [NO_ROUTE]: ['a%2Fb'],
+  })
+  await table(t, name => restore(client, name), {
+    200: ['constructor', '__proto__'],
+    '404 SNAPSHOT_NOT_FOUND name': ['none', 'toString'],
+    [invalid('name')]: ['a%20b'],
+  })
+  refused(t, await client.control('PUT', '/snapshots/a', { name: 'b' }), 400, 'INVALID_FIELD', 'name')
+  for (const [method, path] of [
+    ['GET', '/snapshots'],
+    ['PUT', '/snapshots/a'],
+    ['GET', '/snapshots/a'],
+    ['DELETE', '/snapshots/a'],
+    ['POST', '/snapshots/a/restore'],
+  ] as const) {
+    refused(t, await call(client.app, method, `/_sandbox${path}?client=nobody`), 404, 'CLIENT_NOT_FOUND', 'client')
+  }
+  t.same(await state(client), before)
+})
+
+t.test('control plane, POST /snapshots/{name}/restore: a new recording starts, and the request log stays', async t => {
+  const client = await stock()
+  await save(client, 'a')
+  const log = (await client.control('GET', '/requests')).body
+  await restore(client, 'a')
+  t.same((await client.control('GET', '/requests')).body, log)
+  t.match((await client.control('GET', '/recording')).body, { requests: [], start: { collections: [{}] } })
+})

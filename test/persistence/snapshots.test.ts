@@ -1,0 +1,57 @@
+import { refused } from '../answers.js'
+import { call, connect, mandate } from '../helper.js'
+import { onDatabase, resume, stateOf } from './helper.js'
+
+onDatabase(
+  'persistence, State in tables: named snapshots outlast a crash, and restore the same',
+  async (t, storage) => {
+    const first = await storage.start()
+    const client = await connect(first.app)
+    await client.post('/api/v1/mandates', mandate())
+    const state = await stateOf(first.app)
+    await client.control('PUT', '/snapshots/before')
+    await client.control('POST', '/reset')
+    await client.control('PUT', '/snapshots/empty')
+
+    const { app } = await storage.restart(first)
+    const { control } = resume(app, client.token)
+    const { data } = (await control('GET', '/snapshots')).body
+    t.match(data, [
+      { name: 'before', counts: { mandates: 1 }, bytes: Buffer.byteLength(JSON.stringify(JSON.parse(state))) },
+      { name: 'empty', counts: { mandates: 0 } },
+    ])
+    t.same((await control('GET', '/snapshots/before')).body, JSON.parse(state))
+    t.match(await control('POST', '/snapshots/before/restore'), { status: 200, body: { counts: { mandates: 1 } } })
+    t.equal(await stateOf(app), state)
+    t.equal((await control('DELETE', '/snapshots/empty')).body.removed, 1)
+    refused(t, await control('POST', '/snapshots/empty/restore'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
+    refused(t, await control('GET', '/snapshots/other'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
+  },
+)
+
+onDatabase(
+  'persistence, State in tables: a client has at most 20 snapshots, and they go with it',
+  async (t, storage) => {
+    const { app } = await storage.start()
+    const client = await connect(app)
+    await connect(app, 'other')
+    await call(app, 'PUT', '/_sandbox/snapshots/s1?client=other')
+    const names = Array.from({ length: 22 }, (_, at) => `s${at}`)
+    const answers = await Promise.all(names.map(name => client.control('PUT', `/snapshots/${name}`)))
+    const statuses = answers.map(({ status }) => status)
+    t.ok(statuses.filter(status => status === 400).length > 0, statuses.join())
+    const listed = async (clientId: string) =>
+      (await call(app, 'GET', `/_sandbox/snapshots?client=${clientId}`)).body.data
+    t.ok((await listed('acme')).length >= 20)
+    refused(t, await client.control('PUT', '/snapshots/more'), 400, 'INVALID_FIELD', 'name')
+    t.equal(
+      (await client.control('PUT', `/snapshots/${(await listed('acme'))[0].name}`)).status,
+      200,
+      'but it is replaced',
+    )
+    await call(app, 'DELETE', '/_sandbox/clients/acme')
+    await connect(app)
+    t.same(await listed('acme'), [])
+    t.match(await listed('other'), [{ name: 's1' }])
+  },
+)
