@@ -421,9 +421,9 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         params: schemas.MandateParams,
         querystring,
         response: schemas.ExplainedMandate,
-        handle: ({ tenant, params: { mandateReference } }) => {
+        *handle({ tenant, params: { mandateReference } }) {
           const { mandates } = tenant()
-          mandates.transition(mandateReference, verb)
+          yield* mandates.transition(mandateReference, verb)
           return mandates.explain(mandateReference)
         },
       }),

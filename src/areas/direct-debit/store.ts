@@ -185,9 +185,10 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     },
 
     /** Cancels the pending collections of a mandate. */
-    cancelPendingOf(mandateReference: string, cause: Cause): void {
+    *cancelPendingOf(mandateReference: string, cause: Cause): Slices {
       for (const entry of repository.indexed(mandateReference)) {
         if (entry.record.status === 'PENDING') repository.move(entry, 'cancel', cause)
+        yield
       }
     },
 

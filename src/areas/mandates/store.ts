@@ -3,8 +3,9 @@ import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import { legalMoves } from '../../core/records/state-machine.js'
-import type { Explained } from '../../core/records/stateful-repository.js'
+import type { Explained, StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
+import type { Slices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import { addMonths, formatInstant, localDate, parseInstant } from '../../core/time/time.js'
@@ -17,7 +18,7 @@ export interface MandateStoreOptions {
   /** Whether a new mandate is ACTIVE at once or PENDING until the control plane activates it. */
   activation(): 'automatic' | 'manual'
   /** Called after a mandate has been cancelled, to cancel its pending collections. */
-  cancelled(mandateReference: string, cause: Cause): void
+  cancelled(mandateReference: string, cause: Cause): Slices
 }
 
 export type MandateStore = ReturnType<typeof createMandateStore>
@@ -34,9 +35,6 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
       region: () => 'EU',
       createdAt: mandate => mandate.createdAt,
       plan: mandate => (mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null),
-      onTransition({ status, mandateReference }, cause) {
-        if (status === 'CANCELLED') cancelled(mandateReference, cause)
-      },
     },
     context,
   )
@@ -64,6 +62,12 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
   const entryOf = (mandateReference: string) => repository.get('EU', mandateReference, errors.mandateNotFound)
 
+  function* cancelEntry(entry: StatefulEntry<StoredMandate, MandateVerb>, cause: Cause): Slices<StoredMandate> {
+    const mandate = repository.move(entry, 'cancel', cause)
+    yield* cancelled(mandate.mandateReference, cause)
+    return mandate
+  }
+
   return {
     /** @throws DUPLICATE_REFERENCE, INVALID_FIELD (frequency of a ONE_OFF mandate) */
     create(input: NewMandate): StoredMandate {
@@ -90,18 +94,20 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     },
 
     /**
-     * Cancels an active mandate (interface, Mandate).
+     * Cancels an active mandate (interface, Mandate) and its pending collections.
      * @throws MANDATE_NOT_FOUND, MANDATE_NOT_ACTIVE
      */
-    cancel(mandateReference: string): StoredMandate {
+    cancel(mandateReference: string): Slices<StoredMandate> {
       const entry = entryOf(mandateReference)
       if (entry.record.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, entry.record.status)
-      return repository.move(entry, 'cancel', 'api')
+      return cancelEntry(entry, 'api')
     },
 
     /** @throws MANDATE_NOT_FOUND, ILLEGAL_TRANSITION */
-    transition(mandateReference: string, verb: MandateVerb): void {
-      repository.move(entryOf(mandateReference), verb, 'control')
+    *transition(mandateReference: string, verb: MandateVerb): Slices {
+      const entry = entryOf(mandateReference)
+      if (verb === 'cancel') yield* cancelEntry(entry, 'control')
+      else repository.move(entry, verb, 'control')
     },
 
     /** Records that a collection was presented to the scheme, which restarts the 36 months until expiry. */
