@@ -106,8 +106,9 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     params: schemas.SnapshotParams,
     querystring: schemas.ClientQuery,
     response: schemas.ResetResult,
-    handle: async ({ registry, client, reply, snapshots, params: { name } }) => {
+    handle: async ({ registry, client, request, reply, snapshots, params: { name } }) => {
       nameClient(reply, client)
+      request.sandbox.clientId = client
       await turns.take(client, {
         isRead: () => true,
         run: realNow => void registry.tenant(client, realNow),

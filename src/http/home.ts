@@ -16,6 +16,7 @@ export const home = fp((app, _options, done) => {
     reply.header('vary', 'accept')
     const hasConsole = app.hasRoute({ method: 'GET', url: CONSOLE })
     if (!hasConsole || !isRead(request.method) || !prefersHtml(request)) throw errors.nothingAtRoot()
+    request.sandbox.isForeign = true
     // Relative, since a proxy may serve the sandbox under a path of its own.
     reply.redirect(CONSOLE.slice(1))
   })

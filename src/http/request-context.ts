@@ -17,7 +17,10 @@ export interface RequestContext {
   realNow: number | undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[]
-  /** Whether the request of a web page was refused. Such requests are not in the request log. */
+  /**
+   * Whether it is no request of the app: the request of a web page was refused, or a browser is sent to the console. Such
+   * requests are not in the request log.
+   */
   isForeign: boolean
   /** The content of the answer before its serialization, of a page of a refusal its envelope; undefined: there is none. */
   content: unknown

@@ -18,6 +18,7 @@ t.test('decisions §1: GET / redirects a browser to the console', async t => {
     'sec-fetch-dest': 'document',
   }
   t.equal((await call(app, 'GET', '/', { headers: link })).status, 302, 'also by a link of another site')
+  t.same((await call(app, 'GET', '/_sandbox/requests')).body.data, [], 'it is no request of the app')
 })
 
 t.test('decisions §1: for any other client, / is a 404 that names the places to go', async t => {
