@@ -6,6 +6,8 @@ import type { Config } from './config.js'
 import { ConfigError } from './config.js'
 import { quote } from './core/errors.js'
 import { CONSOLE } from './http/home.js'
+import type { Scenarios } from './features/scenarios/files.js'
+import { createScenarios, hasScenarios } from './features/scenarios/files.js'
 import { realTimers } from './http/timers.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { buildServer } from './server.js'
@@ -47,6 +49,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
   const { client, graceMs, logger } = options
   const fixtures = fixturesOf(config)
   assertFixturesExist(config, fixtures)
+  const scenarios = await scenariosOf(config)
   let url: string | undefined
   const publicUrl = () => {
     url ??= config.publicUrl ?? urlOf(config.host, app)
@@ -58,6 +61,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
     clients: [{ ...client, fixture: config.fixture }, ...config.clients],
     database,
     fixtures,
+    scenarios,
     requestLog: { entries: config.requestLogEntries, bytes: config.requestLogBytes },
     logger,
     publicUrl,
@@ -132,6 +136,18 @@ export function fixturesOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Fixt
   } catch (error) {
     throw fixtureError(folder, error)
   }
+}
+
+/** Returns the scenarios of the package and those of SANDBOX_FIXTURES, which are checked at once. @throws ConfigError */
+export async function scenariosOf({ fixtures: folder }: Pick<Config, 'fixtures'>): Promise<Scenarios> {
+  if (folder === undefined || !hasScenarios(folder)) return createScenarios(OWN_FIXTURES)
+  const scenarios = createScenarios(OWN_FIXTURES, folder)
+  try {
+    await scenarios.load()
+  } catch (error) {
+    throw fixtureError(folder, error)
+  }
+  return scenarios
 }
 
 /** Refuses a fixture that does not exist. @throws ConfigError */

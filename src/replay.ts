@@ -1,4 +1,4 @@
-import { fixturesOf } from './boot.js'
+import { fixturesOf, scenariosOf } from './boot.js'
 import type { Config } from './config.js'
 import { ConfigError } from './config.js'
 import { ReplayError, replayFile } from './features/recording/replay-file.js'
@@ -17,7 +17,8 @@ export async function replay(
   print: (line: string) => void,
 ): Promise<void> {
   const fixtures = fixturesOf(config)
-  const result = await replayFile({ file, until, fixtures, buildServer, print }).catch(error => {
+  const scenarios = await scenariosOf(config)
+  const result = await replayFile({ file, until, fixtures, scenarios, buildServer, print }).catch(error => {
     throw error instanceof ReplayError ? new ConfigError(error.message) : error
   })
   if (result === 'differs') process.exitCode = 1

@@ -15,6 +15,8 @@ import { createRecorder } from './features/recording/recorder.js'
 import type { RequestLogBounds } from './features/request-log/request-log.js'
 import { createRequestLog } from './features/request-log/request-log.js'
 import { createNamedSnapshots, forgetSnapshots } from './features/snapshots/snapshots.js'
+import type { Scenarios } from './features/scenarios/files.js'
+import { createScenarios } from './features/scenarios/files.js'
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
 import { createLargeAnswers } from './http/large-answers.js'
@@ -26,7 +28,7 @@ import { docs } from './openapi/docs.js'
 import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
 import { collectRoutes } from './openapi/routes.js'
-import { NAME, VERSION } from './package.js'
+import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { exampleValues } from './tenants/examples.js'
 import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
@@ -46,6 +48,8 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly stateBytes?: number | undefined
   /** Keeps tenants in a database; undefined: they live in memory. */
   readonly database?: Database | undefined
+  /** The scenarios; by default those of the package. */
+  readonly scenarios?: Scenarios | undefined
   readonly logger?: FastifyBaseLogger | undefined
   /** The token of the control plane; undefined: it needs none. */
   readonly adminToken?: string | undefined
@@ -66,7 +70,7 @@ export interface ServerOptions extends TenantRegistryOptions {
 export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
-  const { allowedHosts = [], corsOrigins = [] } = options
+  const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl })
 
   // The state.
@@ -176,6 +180,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           turns,
           waiters,
           requestWaiters,
+          scenarios,
           refresh: turns.refresh,
           largeAnswers: createLargeAnswers(timers),
           operations,

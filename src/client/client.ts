@@ -32,6 +32,9 @@ import type {
   Recording,
   RequestFilter,
   ResetResult,
+  Scenario,
+  ScenarioParameters,
+  ScenarioResult,
   SeedRecords,
   SeedResult,
   Settings,
@@ -161,6 +164,14 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       },
       /** Removes all armed outcomes. Resolves to their number. */
       clear: (): Promise<number> => remove('/outcomes'),
+    },
+    /** The scenarios of the server. */
+    scenarios: {
+      /** Lists the scenarios with their parameters. */
+      list: (): Promise<Scenario[]> => all('/scenarios'),
+      /** Brings the client into the state of a scenario, or fails without a change. */
+      run: (name: string, parameters: ScenarioParameters = {}): Promise<ScenarioResult> =>
+        control('POST', `/scenarios/${encodeURIComponent(name)}`, { body: parameters }),
     },
     /** The deprecated operations of the client. */
     deprecations: {

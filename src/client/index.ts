@@ -23,6 +23,7 @@ export type Events = Sandbox['events']
 export type Outcomes = Sandbox['outcomes']
 export type Deprecations = Sandbox['deprecations']
 export type Snapshots = Sandbox['snapshots']
+export type Scenarios = Sandbox['scenarios']
 
 /**
  * Starts a sandbox server in this process on a free port of 127.0.0.1.

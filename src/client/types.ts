@@ -15,6 +15,7 @@ import type * as outcomes from '../features/outcomes/schemas.js'
 import type { Recording } from '../features/recording/file-format.js'
 import type { LoggedExchange } from '../features/request-log/request-log.js'
 import type * as requests from '../features/request-log/schemas.js'
+import type * as scenarios from '../features/scenarios/schemas.js'
 import type * as seed from '../tenants/seed.js'
 import type * as snapshot from '../tenants/snapshot.js'
 import type { Filter, Input } from './input.js'
@@ -64,6 +65,14 @@ export type OutcomeRequest = Input<Static<typeof outcomes.OutcomeRequest>>
 export type ArmedOutcome = Static<typeof outcomes.ArmedOutcome>
 /** The outcomes of the product, and the armed ones. */
 export type OutcomeTable = Static<typeof outcomes.OutcomeTable>
+/** A scenario with its parameters. */
+export type Scenario = Static<typeof scenarios.ScenarioList>['data'][number]
+/** The parameters of a scenario by name, for example `{ reasonCode: 'AM04' }`. */
+export type ScenarioParameters = Static<typeof scenarios.ScenarioParameters>
+/** The values and the answers of a scenario. */
+export type ScenarioResult = Omit<Static<typeof scenarios.ScenarioResult>, 'values'> & {
+  values: Record<string, string | number>
+}
 /** Requests that a test expects. Default: at least one. */
 export type Expectation = Input<Static<typeof requests.Verification>>
 /** The result of an expectation, with the nearest misses if it does not hold. */
@@ -96,7 +105,7 @@ export interface SandboxOptions {
   readonly clock?: string | undefined
   /** The fixture of the sandbox's own client: `empty` (default), `demo`, or a fixture of `fixtures`. */
   readonly fixture?: string | undefined
-  /** A folder with additional fixtures. */
+  /** A folder with additional fixtures, and with scenarios in its folder `scenarios`. */
   readonly fixtures?: string | undefined
   /** The client id of the application: 1 to 64 letters, digits, dots, underscores or hyphens. Default: `app`. */
   readonly clientId?: string | undefined

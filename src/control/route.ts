@@ -21,7 +21,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
     const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
     const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
-    const { creates, recordedBody, example, otherTypes = hasPage ? PAGE : undefined } = row
+    const { creates, recordedBody, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
     const { registry, recorder, turns, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
@@ -57,6 +57,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       config: { isStrict: true, isOpen, isPage, hasPage },
       ...((isPage || hasPage) && { errorHandler: refuseWithPage }),
       ...(bodyLimit !== undefined && { bodyLimit }),
+      ...(prepare !== undefined && { preHandler: async () => prepare(context) }),
       schema: {
         operationId,
         hide: isPage,

@@ -20,6 +20,7 @@ import { faultRoutes } from '../features/faults/routes.js'
 import { outcomeRoutes } from '../features/outcomes/routes.js'
 import { recordingRoutes } from '../features/recording/routes.js'
 import { requestRoutes } from '../features/request-log/routes.js'
+import { scenarioRoutes } from '../features/scenarios/routes.js'
 import { JSON_TYPE } from '../http/error-handler.js'
 import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
@@ -568,6 +569,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       response: schemas.ExplainedBill,
       handle: ({ tenant, params, query }) => tenant().bills.explain(params.uniqueReferenceIdentifier, query.region),
     }),
+    ...scenarioRoutes(() => routes),
     ...outcomeRoutes,
     route({
       method: 'GET',

@@ -63,6 +63,7 @@ export const catalogue = {
   CLIENT_NOT_FOUND: entry(404, 'Control plane: no tenant has this client id.'),
   SNAPSHOT_NOT_FOUND: entry(404, 'Control plane: the tenant has no snapshot of this name.'),
   REQUEST_NOT_FOUND: entry(404, "Control plane: the tenant's request log has no request of this number."),
+  SCENARIO_NOT_FOUND: entry(404, 'Control plane: there is no scenario of this name.'),
   FAULT_NOT_FOUND: entry(404, 'Control plane: the tenant has no fault of this id.'),
   OUTCOME_NOT_FOUND: entry(404, 'Control plane: the tenant has no armed outcome of this id.'),
   METHOD_NOT_ALLOWED: entry(405, 'The path exists, with other methods: see `Allow`.'),
@@ -305,6 +306,12 @@ export const errors = {
     new ApiError('SNAPSHOT_NOT_FOUND', 'name', `There is no snapshot ${quote(name)} of this tenant.`),
   requestNotFound: (seq: string) =>
     new ApiError('REQUEST_NOT_FOUND', 'seq', `There is no request ${quote(seq)} in the request log of this tenant.`),
+  scenarioNotFound: (name: string) =>
+    new ApiError(
+      'SCENARIO_NOT_FOUND',
+      'name',
+      `There is no scenario ${quote(name)}. GET /_sandbox/scenarios lists them.`,
+    ),
   faultNotFound: (id: string) =>
     new ApiError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this tenant.`),
   outcomeNotFound: (id: string) =>

@@ -15,6 +15,7 @@ import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { Recorder } from './recording/recorder.js'
 import type { RequestLog } from './request-log/request-log.js'
 import type { NamedSnapshots } from './snapshots/snapshots.js'
+import type { Scenarios } from './scenarios/files.js'
 
 /** The parts of the server that the control plane acts on. */
 export interface ControlContext {
@@ -29,6 +30,7 @@ export interface ControlContext {
   /** Brings a tenant up to date, then calls back. */
   readonly refresh: Refresh
   readonly largeAnswers: LargeAnswers
+  readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]
   /** The documented routes, for coverage. */
@@ -100,6 +102,8 @@ export interface ControlRoute {
   creates?(body: unknown): string
   /** The largest body in bytes, where it is more than usual. */
   readonly bodyLimit?: number
+  /** Loads the parts of the call that need time, before its turn. */
+  prepare?(context: ControlContext): Promise<void>
   handle(call: ControlCall<unknown, unknown, unknown>): unknown
 }
 

@@ -176,10 +176,12 @@ function findUnknownParameters(request: FastifyRequest, querystring: TObject | u
 
 /** Returns a function that hints at a member of the body that the schema does not name, or refuses it. */
 const reportUnknown = (request: FastifyRequest) => (name: string, known: readonly string[]) => {
-  if (request.sandbox.route.config.isStrict) {
-    throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ')}.`)
-  }
+  if (request.sandbox.route.config.isStrict) refuseUnknown(name, known)
   hintIgnored(request, 'member', name)
+}
+
+function refuseUnknown(name: string, known: readonly string[]): never {
+  throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ') || 'none'}.`)
 }
 
 /** Removes unknown members of a large body, and validates it: first without its long lists, then item by item. */
@@ -266,6 +268,9 @@ function namedOnly(
   return named
 }
 
+/** Refuses a value with members that its schema does not name. @throws INVALID_FIELD */
+export const assertNamed = (schema: TSchema, value: unknown): void => void namedOnly(schema, value, refuseUnknown)
+
 // --------------------------------------------------------------------------------------------------------- errors
 
 function toApiError(failures: readonly ErrorObject[], root: TSchema, code: ErrorCode, place: Place): ApiError {
@@ -295,6 +300,10 @@ const unescapePointer = (token: string) => token.replaceAll('~1', '/').replaceAl
 
 function isRequired(root: TSchema, path: readonly string[]): boolean {
   let schema = root
-  for (const name of path.slice(0, -1)) schema = schema.type === 'array' ? schema.items : schema.properties[name]
+  for (const name of path.slice(0, -1)) {
+    schema = schema.type === 'array' ? schema.items : schema.properties?.[name]
+    // A member of any name.
+    if (schema === undefined) return false
+  }
   return (schema.required as string[] | undefined)?.includes(path.at(-1) as string) ?? false
 }

@@ -44,6 +44,8 @@ const ROUTES = [
   ),
   'GET /_sandbox/settings',
   'PUT /_sandbox/settings',
+  'GET /_sandbox/scenarios',
+  'POST /_sandbox/scenarios/:',
   'GET /_sandbox/outcomes',
   'POST /_sandbox/outcomes',
   'DELETE /_sandbox/outcomes',
@@ -164,7 +166,7 @@ t.test('control plane, GET /clients: never a secret; nor does any other call sho
 
 /** Those that are about the process, or are tables of the product. */
 const NO_TENANT =
-  /^(GET \/_sandbox(\/(health\/.*|openapi.json|reason-codes|errors|embed-demo))?|\w+ \/_sandbox\/clients(\/:)?|.*\/credentials\/verify)$/
+  /^(GET \/_sandbox(\/(health\/.*|openapi.json|scenarios|reason-codes|errors|embed-demo))?|\w+ \/_sandbox\/clients(\/:)?|.*\/credentials\/verify)$/
 const tenantCalls = ROUTES.filter(route => !NO_TENANT.test(route))
 
 /** A body that the call accepts, so that it gets as far as its tenant. */

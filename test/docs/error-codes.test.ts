@@ -204,6 +204,39 @@ const SPECIFIC: Record<string, Provocation> = {
     send({ body: { counterpartyReference: 'CPTY-0002', remarks: 'x' } }),
 
   'getServerMetadata INVALID_QUERY_PARAMETER': ({ send }) => send({ query: 'client=' }),
+  'runScenario SCENARIO_NOT_FOUND': ({ send }) => send({ parameter: 'nothing' }),
+  'runScenario MISSING_FIELD': ({ send }) => send({ body: { amount: '' } }),
+  'runScenario INVALID_BILL_REFERENCE': ({ send }) =>
+    send({ parameter: 'bill-paid', body: { uniqueReferenceIdentifier: '!' } }),
+  'runScenario REGION_CURRENCY_MISMATCH': ({ send }) => send({ parameter: 'bill-paid', body: { region: 'US' } }),
+  'runScenario MANDATE_NOT_FOUND': ({ send }) => send({ body: { mandateReference: 'MND-9999' } }),
+  'runScenario COLLECTION_NOT_FOUND': ({ send }) => send({ body: { collectionReference: 'COL-9999' } }),
+  'runScenario PAYOUT_LINK_NOT_FOUND': ({ send }) =>
+    send({ parameter: 'payout-link-paid', body: { payoutLinkId: 'pl_99999' } }),
+  'runScenario BILL_NOT_FOUND': ({ send }) =>
+    send({ parameter: 'bill-paid', body: { uniqueReferenceIdentifier: 'INV-9999' } }),
+  async 'runScenario DUPLICATE_REFERENCE'({ send, other, control }) {
+    // The mandate raises the number of the scenario by one.
+    const number = String((await control('GET', '/state')).body.sequence + 2).padStart(4, '0')
+    await other('POST', '/api/v1/mandates', { body: mandate({ mandateReference: `MND-SCN-${number}` }) })
+    return send()
+  },
+  async 'runScenario MANDATE_ALREADY_USED'({ send, other }) {
+    await other('POST', '/api/v1/mandates', { body: mandate({ type: 'ONE_OFF' }) })
+    await send({ body: { mandateReference: 'MND-0001' } })
+    return send({ body: { mandateReference: 'MND-0001' } })
+  },
+  async 'runScenario MANDATE_NOT_ACTIVE'({ send, other, control }) {
+    await other('POST', '/api/v1/mandates', { body: mandate() })
+    await other('POST', '/api/v1/direct-debit', { body: collection() })
+    await control('POST', '/mandates/MND-0001/expire')
+    return send({ parameter: 'mandate-cancelled-with-pending', body: { collectionReference: 'COL-0001' } })
+  },
+  async 'runScenario BILL_CANCELLED'({ send, other }) {
+    await other('PATCH', '/api/v1/bills/BILL-EU-2017', { body: { status: 'CANCELLED' } })
+    return send({ parameter: 'bill-paid', body: { uniqueReferenceIdentifier: 'BILL-EU-2017' } })
+  },
+  'runScenario ILLEGAL_TRANSITION': ({ send }) => send({ body: { reasonCode: 'AC01' } }),
   'verifyCredentials INVALID_CLIENT': ({ send }) =>
     send({ body: { client_id: 'sandbox-client', client_secret: 'wrong' } }),
   'removeClient INVALID_FIELD': ({ send }) => send({ parameter: 'x'.repeat(1001) }),

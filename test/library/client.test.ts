@@ -412,6 +412,21 @@ both('recording: what changed the client', async (t, sandbox) => {
   t.notMatch(JSON.stringify(requests), '/oauth/token')
 })
 
+both('scenarios: list, run', async (t, { scenarios, collections }) => {
+  const { steps, values } = await scenarios.run('collection-returned', { reasonCode: 'AC04' })
+  t.equal(steps.at(-1)?.call, 'returnCollection')
+  const { record } = await collections.explain(String(values.collectionReference))
+  t.match(record, { status: 'RETURNED', reasonCode: 'AC04' })
+  t.same((await scenarios.run('token-expired')).values, {})
+  const listed = await scenarios.list()
+  t.match(
+    listed.find(({ name }) => name === 'rate-limited'),
+    { movesClock: false, parameters: [{ name: 'path', default: '/api/v1/*' }, { name: 'times' }, { name: 'retryAfter' }] },
+  )
+  t.match(await refusal(scenarios.run('no such scenario?')), { code: 'INVALID_FIELD', field: 'name', status: 400 })
+  t.match(await refusal(scenarios.run('nothing')), { code: 'SCENARIO_NOT_FOUND', field: 'name', status: 404 })
+})
+
 /** What is of the whole server, or the same for all clients. */
 const NOT_OF_A_CLIENT = [
   'GET /_sandbox',

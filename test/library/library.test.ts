@@ -106,10 +106,14 @@ t.test(`README, In your tests: tokenLifetime, in seconds of the client's clock`,
 })
 
 t.test(`README, In your tests: fixtures: a folder beside the package's own`, async t => {
-  const folder = t.testdir({ 'story.json': JSON.stringify({ mandates: [mandate({ createdAt: '{{now-P3D}}' })] }) })
+  const folder = t.testdir({
+    'story.json': JSON.stringify({ mandates: [mandate({ createdAt: '{{now-P3D}}' })] }),
+    scenarios: { 'ended.yaml': 'summary: A mandate has ended.\nafter: mandate-expired\nsteps: []' },
+  })
   const sandbox = await create(t, { fixtures: folder, fixture: 'story' })
   t.match(await sandbox.mandates.explain('MND-0001'), { record: { createdAt: '2026-10-30T09:00:00Z' } })
   t.match(await sandbox.seed('demo'), { added: { accounts: Number } })
+  t.match((await sandbox.scenarios.run('ended')).steps.at(-1), { call: 'expireMandate' })
   t.match(await sandbox.fork(), { clientSecret: 'secret' })
   const running = await create(t, { fixtures: folder, clock: 'real' })
   t.match(await running.seed('story'), { added: { mandates: 1 } })
@@ -155,6 +159,7 @@ t.test(`README, In your tests: an option that is not allowed is named, with what
   const folder = t.testdir({
     broken: { 'story.json': '{' },
     bill: { 'story.json': JSON.stringify({ bills: [{}] }) },
+    scenario: { scenarios: { 'wrong.yaml': 'steps: []' } },
     kind: { 'story.json': JSON.stringify({ bils: [] }) },
   })
   const cases: readonly [SandboxOptions, RegExp][] = [
@@ -178,6 +183,7 @@ t.test(`README, In your tests: an option that is not allowed is named, with what
     [{ fixtures: `${folder}/missing` }, /^createSandbox: fixtures=".*missing" is not allowed: .*ENOENT/],
     [{ fixtures: `${folder}/broken` }, /^createSandbox: fixtures=.*story\.json is not JSON/],
     [{ fixtures: `${folder}/bill` }, /^createSandbox: fixtures=.*story\.json: bills\.0\.\w+: /],
+    [{ fixtures: `${folder}/scenario` }, /^createSandbox: fixtures=.*wrong\.yaml: summary is required/],
     [{ fixtures: `${folder}/kind` }, /^createSandbox: fixtures=.*story\.json: there is no kind of record "bils"/],
   ]
   for (const [options, message] of cases) {

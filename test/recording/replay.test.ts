@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
+import { createScenarios } from '../../src/features/scenarios/files.js'
 import { OWN_FIXTURES } from '../../src/package.js'
 import { loadFixtures } from '../../src/tenants/fixtures.js'
 import { claim, createLink, open, pagePath, submit, tokenOf } from '../areas/pages.js'
@@ -181,6 +182,20 @@ t.test('control plane, payments-sandbox replay: a request that seeds a fixture h
   const file = `${folder}/recording`
   fs.writeFileSync(file, JSON.stringify((await client.control('GET', '/recording')).body))
   t.match(await command(['replay', file]), { code: 0, stdout: /: 1 requests, every answer is the same/ })
+})
+
+t.test('control plane, payments-sandbox replay: a scenario runs again, also one of a folder', async t => {
+  const step = "summary: A bill is PAID, later.\nafter: bill-paid\nsteps: [{ call: advanceClock, body: { by: P1D } }]"
+  const folder = t.testdir({ scenarios: { 'later.yaml': step } })
+  const client = await connect(build(t, { scenarios: createScenarios(OWN_FIXTURES, folder) }))
+  for (const name of ['collection-returned', 'later']) {
+    t.equal((await client.control('POST', `/scenarios/${name}`)).status, 200)
+  }
+  const file = `${folder}/recording`
+  fs.writeFileSync(file, JSON.stringify((await client.control('GET', '/recording')).body))
+  const expected = { code: 0, stdout: /: 2 requests, every answer is the same/ }
+  t.match(await command(['replay', file, '--fixtures', folder]), expected)
+  t.match(await command(['replay', file]), { code: 1, stdout: /^request 2 .*\n.*\n.*SCENARIO_NOT_FOUND/ })
 })
 
 t.test('decisions §3: the recording of a client of any name replays', async t => {

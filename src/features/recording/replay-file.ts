@@ -5,6 +5,7 @@ import { check } from '../../http/validation.js'
 import type { Fixtures } from '../../tenants/fixtures.js'
 import type { Identity } from '../../tenants/registry.js'
 import type { TenantSnapshot } from '../../tenants/snapshot.js'
+import type { Scenarios } from '../scenarios/files.js'
 import type { RecordedAnswer, RecordedRequest } from './file-format.js'
 import { Recording, RecordingHead } from './file-format.js'
 import type { BuildReplayServer } from './replay.js'
@@ -19,6 +20,7 @@ export interface ReplayFileOptions {
   /** The number of the request to stop before, as text; undefined: replay all. */
   readonly until: string | undefined
   readonly fixtures: Fixtures
+  readonly scenarios: Scenarios
   readonly buildServer: BuildReplayServer
   /** Prints a line. */
   print(line: string): void
@@ -36,14 +38,14 @@ export interface StoppedReplay {
  * Returns `differs`, `same`, or the stopped replay where `until` is given. Throws ReplayError.
  */
 export async function replayFile(options: ReplayFileOptions): Promise<'differs' | 'same' | StoppedReplay> {
-  const { file, until, fixtures, buildServer, print } = options
+  const { file, until, fixtures, scenarios, buildServer, print } = options
   const recording = await orReplayError(file, () => readRecording(file))
   const { clientId, requests, start, seed, publicUrl, tokenLifetime, complete } = recording
   const stop = until === undefined ? requests.length : parseUntil(until, requests.length)
   const identity = { clientId, ...recording.identity, secretDigest: null }
 
   const replay = await orReplayError(file, () =>
-    startReplay(buildServer, { seed, publicUrl, tokenLifetime, identity, start, fixtures }),
+    startReplay(buildServer, { seed, publicUrl, tokenLifetime, identity, start, fixtures, scenarios }),
   )
   try {
     for (const { answer, n, ...request } of requests.slice(0, stop)) {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Fixtures } from '../../tenants/fixtures.js'
 import type { Identity, TenantRegistry, TenantRegistryOptions } from '../../tenants/registry.js'
 import type { TenantSnapshot } from '../../tenants/snapshot.js'
+import type { Scenarios } from '../scenarios/files.js'
 import type { RecordedAnswer, RecordedRequest } from './file-format.js'
 import { toAnswer } from './file-format.js'
 
@@ -16,6 +17,8 @@ export interface ReplayStart {
   readonly start: TenantSnapshot
   /** For requests that seed one. */
   readonly fixtures: Fixtures
+  /** For requests that run one; by default those of the package. */
+  readonly scenarios?: Scenarios
 }
 
 /** Applies recorded requests to a tenant in a server of its own. */
@@ -31,6 +34,7 @@ export interface Replay {
 export type BuildReplayServer = (
   options: TenantRegistryOptions & {
     readonly isReplay: true
+    readonly scenarios?: Scenarios
     readonly requestLog: { readonly entries: 0; readonly bytes: 0 }
     readonly recordingBytes: 0
     now(): number

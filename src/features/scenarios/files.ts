@@ -1,0 +1,127 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Static } from '@sinclair/typebox'
+import { quote } from '../../core/errors.js'
+import { check } from '../../http/validation.js'
+import { resolveDates } from '../../tenants/fixtures.js'
+import { ScenarioFile } from './schemas.js'
+
+type File = Static<typeof ScenarioFile>
+export type Step = File['steps'][number]
+
+/** A state that some steps bring a client into. */
+export interface Scenario {
+  readonly name: string
+  readonly summary: string
+  readonly parameters: NonNullable<File['parameters']>
+  readonly steps: readonly Step[]
+}
+
+/** The scenarios by name. Their files are read on first use: most servers never run one. */
+export interface Scenarios {
+  /** Reads the files, once. Rejects with an Error that names the wrong file. */
+  load(): Promise<ReadonlyMap<string, Scenario>>
+  /** Returns a scenario after `load`; undefined: there is none. */
+  find(name: string): Scenario | undefined
+}
+
+/** The folder of scenarios in a folder of fixtures. */
+const FOLDER = 'scenarios'
+
+/** Returns whether a folder of fixtures has scenarios. */
+export const hasScenarios = (fixtures: string): boolean => existsSync(join(fixtures, FOLDER))
+
+/** Creates the scenarios of some folders of fixtures; of two with the same name the later one counts. */
+export function createScenarios(...fixtures: string[]): Scenarios {
+  let loading: Promise<ReadonlyMap<string, Scenario>> | undefined
+  let loaded: ReadonlyMap<string, Scenario> = new Map()
+  return {
+    load() {
+      loading ??= read(fixtures.filter(hasScenarios).map(folder => join(folder, FOLDER))).then(scenarios => {
+        loaded = scenarios
+        return scenarios
+      })
+      return loading
+    },
+    find: name => loaded.get(name),
+  }
+}
+
+async function read(folders: readonly string[]): Promise<ReadonlyMap<string, Scenario>> {
+  // The package takes longer to load than the rest of a start.
+  const { parse } = await import('yaml')
+  const files = new Map<string, File>()
+  for (const path of folders.flatMap(folder => readdirSync(folder).map(file => join(folder, file)))) {
+    if (!path.endsWith('.yaml')) continue
+    const file = named(path, () => {
+      const content: unknown = parse(readFileSync(path, 'utf8'))
+      check(ScenarioFile, content, 'INVALID_FIELD')
+      return content as File
+    })
+    files.set(basename(path, '.yaml'), file)
+  }
+  const names = [...files.keys()].sort()
+  return new Map(names.map(name => [name, named(`${name}.yaml`, () => checked(scenarioOf(name, files)))]))
+}
+
+/** Does something with a file. Throws an Error whose message names it. */
+function named<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new Error(`${basename(path)}: ${(error as Error).message.split('\n')[0]}`)
+  }
+}
+
+/** The number of steps of a scenario with those that come first. */
+const MOST_STEPS = 50
+
+/** Returns a scenario with the parameters and steps of those that it follows. */
+function scenarioOf(name: string, files: ReadonlyMap<string, File>, followers: readonly string[] = []): Scenario {
+  const file = files.get(name)
+  if (file === undefined) throw new Error(`after: there is no scenario ${quote(name)}.`)
+  if (followers.includes(name)) throw new Error(`after: the scenario ${quote(name)} follows itself.`)
+  const { summary, after, unlessGiven = [], parameters = {}, steps } = file
+  if (after === undefined) return { name, summary, parameters, steps }
+  const first = scenarioOf(after, files, [...followers, name])
+  return {
+    name,
+    summary,
+    parameters: { ...first.parameters, ...parameters },
+    steps: [
+      ...first.steps.map(step => ({ ...step, unlessGiven: [...(step.unlessGiven ?? []), ...unlessGiven] })),
+      ...steps,
+    ],
+  }
+}
+
+/** A placeholder of a value or a date. */
+export const PLACEHOLDER = /\{\{([^{}]+)\}\}/g
+/** The end of a reference that is new. */
+export const NUMBER = 'number'
+
+/** Refuses a scenario with a name that no parameter and no earlier step has. */
+function checked(scenario: Scenario): Scenario {
+  const { parameters, steps } = scenario
+  if (steps.length === 0 || steps.length > MOST_STEPS) throw new Error(`There must be 1 to ${MOST_STEPS} steps.`)
+  const known = new Set([NUMBER, ...Object.keys(parameters)])
+  for (const [at, { unlessGiven = [], when = {}, keep = {}, region = '', params, body }] of steps.entries()) {
+    const texts = JSON.stringify([region, params, body])
+    const placeholders = [...texts.matchAll(PLACEHOLDER)].map(([, name]) => name as string)
+    const unknown = [...unlessGiven, ...Object.keys(when), ...placeholders].find(
+      name => !known.has(name) && !isDate(name),
+    )
+    if (unknown !== undefined) throw new Error(`steps.${at}: there is no value ${quote(unknown)} before it.`)
+    for (const name of Object.keys(keep)) known.add(name)
+  }
+  return scenario
+}
+
+function isDate(name: string): boolean {
+  try {
+    resolveDates(`{{${name}}}`, 0)
+    return true
+  } catch {
+    return false
+  }
+}

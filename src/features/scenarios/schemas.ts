@@ -1,0 +1,116 @@
+import { Type } from '@sinclair/typebox'
+import { assumed, component, like, titled } from '../../http/schemas.js'
+
+const NAME = '^[a-z][a-z0-9-]{0,63}$'
+const EXPECTED_NAME = 'up to 64 of a-z, 0-9 and -, the first a letter'
+
+export const ScenarioParams = Type.Object({
+  name: assumed(
+    like(Type.String({ pattern: NAME, 'x-expected': EXPECTED_NAME }), 'collection-returned'),
+    'The name of the scenario, such as `collection-returned`.',
+  ),
+})
+
+/** A value of a parameter. The calls of the scenario have their own rules for it. */
+const Value = Type.Unsafe<string | number>({
+  type: ['string', 'integer'],
+  maxLength: 1000,
+  'x-expected': 'a string of at most 1000 characters, or an integer',
+})
+
+/** The parameters of a scenario by name, as a request gives them. */
+export const ScenarioParameters = titled(
+  'ScenarioParameters',
+  Type.Unsafe<Readonly<Record<string, string | number>>>({
+    type: 'object',
+    maxProperties: 20,
+    propertyNames: { pattern: '^[a-zA-Z]{1,64}$' },
+    additionalProperties: Value,
+    'x-expected': 'an object of at most 20 parameters with names of letters',
+    description: 'The parameters by name: `GET /_sandbox/scenarios` lists them.',
+  }),
+  { reasonCode: 'AM04' },
+)
+
+export const ScenarioResult = component('ScenarioResult', {
+  name: assumed(Type.String(), 'The name of the scenario.'),
+  values: assumed(
+    Type.Any(),
+    'The values by name: parameters, and values from answers, such as the references of new records.',
+  ),
+  steps: assumed(
+    Type.Array(
+      Type.Object({
+        call: assumed(Type.String(), 'The operationId of the call.'),
+        answer: assumed(Type.Any(), 'The body of its answer.'),
+      }),
+    ),
+    'The calls that were made, in order.',
+  ),
+})
+
+export const ScenarioList = component('ScenarioList', {
+  data: assumed(
+    Type.Array(
+      Type.Object({
+        name: assumed(Type.String(), 'The name of the scenario.'),
+        summary: assumed(Type.String(), 'The state that the scenario leaves.'),
+        movesClock: assumed(Type.Boolean(), 'Whether the scenario moves the clock of the client.'),
+        parameters: assumed(
+          Type.Array(
+            Type.Object({
+              name: assumed(Type.String(), 'The name of the parameter.'),
+              description: assumed(Type.String(), 'The meaning of the parameter.'),
+              default: assumed(
+                Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }),
+                'The value without the parameter; null: none.',
+              ),
+            }),
+          ),
+          'The parameters of the scenario. None is required.',
+        ),
+      }),
+    ),
+    'The scenarios by name.',
+  ),
+})
+
+// ------------------------------------------------------------------------------------------------------------- files
+
+/** An object of a file, without other members than those named. */
+const Members = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
+  Type.Object(properties, {
+    additionalProperties: false,
+    'x-expected': `an object with only the members ${Object.keys(properties).join(', ')}`,
+  })
+const Line = Type.String({ minLength: 1, maxLength: 500, 'x-expected': 'a text of 1 to 500 characters' })
+const Named = <T extends Parameters<typeof Type.Record>[1]>(value: T) => Type.Record(Type.String(), value)
+
+/** A step of a scenario: a call of the API or of the control plane. */
+const Step = Members({
+  /** The operationId of the call. */
+  call: Line,
+  /** The region of a call of the API; EU by default. */
+  region: Type.Optional(Line),
+  params: Type.Optional(Named(Type.Any())),
+  body: Type.Optional(Named(Type.Any())),
+  /** Parameters: the step is left out if one of them is given. */
+  unlessGiven: Type.Optional(Type.Array(Line)),
+  /** Values by name: the step is left out unless each has one of the given ones. */
+  when: Type.Optional(Named(Type.Array(Value))),
+  /** Members of the answer that must have a value, by their paths; any other is ILLEGAL_TRANSITION. */
+  expect: Type.Optional(Named(Value)),
+  /** Members of the answer to keep as values: their paths by the names of the values. */
+  keep: Type.Optional(Named(Line)),
+})
+
+/** A file of a scenario. */
+export const ScenarioFile = Members({
+  summary: Line,
+  /** The scenario whose parameters and steps come first. */
+  after: Type.Optional(Line),
+  /** Parameters: the steps of that scenario are left out if one of them is given. */
+  unlessGiven: Type.Optional(Type.Array(Line)),
+  parameters: Type.Optional(Named(Members({ description: Line, default: Type.Optional(Value) }))),
+  steps: Type.Array(Step, { maxItems: 20, 'x-expected': 'a list of at most 20 steps' }),
+})

@@ -1,0 +1,411 @@
+import type { FastifyInstance } from 'fastify'
+import type { Test } from 'tap'
+import t from 'tap'
+import { reasonCodes } from '../../src/areas/direct-debit/reason-codes.js'
+import type { Scenario, Scenarios } from '../../src/features/scenarios/files.js'
+import { createScenarios } from '../../src/features/scenarios/files.js'
+import { OWN_FIXTURES } from '../../src/package.js'
+import type { Case } from '../answers.js'
+import { holds, ILLEGAL, invalid, missing } from '../answers.js'
+import type { Client } from '../helper.js'
+import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
+
+/** The kinds of records in a state. */
+const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
+
+/** The state that each scenario leaves: the new records by kind with their states, and other members that change. */
+const LEAVES: Record<string, object> = {
+  'bill-paid': { bills: [{ status: 'PAID', openAmount: '0.00' }], counterparties: [{}] },
+  'collection-failed': { mandates: ['ACTIVE'], collections: [{ status: 'FAILED', reasonCode: 'ED05' }] },
+  'collection-pending': { mandates: ['ACTIVE'], collections: ['PENDING'] },
+  'collection-processing': { mandates: ['ACTIVE'], collections: ['PROCESSING'] },
+  'collection-rejected': { mandates: ['ACTIVE'], collections: [{ status: 'REJECTED', reasonCode: 'AM04' }] },
+  'collection-returned': { mandates: ['ACTIVE'], collections: [{ status: 'RETURNED', reasonCode: 'AM04' }] },
+  'collection-settled': { mandates: ['ACTIVE'], collections: ['SETTLED'] },
+  'collection-submitted': { mandates: ['ACTIVE'], collections: ['SUBMITTED'] },
+  'lost-answer': {
+    faults: [
+      {
+        match: { method: 'POST', path: '/api/v1/direct-debit' },
+        times: 1,
+        fired: 0,
+        effect: { kind: 'drop', when: 'after' },
+      },
+    ],
+  },
+  'mandate-active': { mandates: ['ACTIVE'] },
+  'mandate-cancelled-with-pending': { mandates: ['CANCELLED'], collections: ['CANCELLED'] },
+  'mandate-expired': { mandates: ['EXPIRED'] },
+  'payout-link-active': { payoutLinks: ['ACTIVE'] },
+  'payout-link-claimed': { payoutLinks: ['CLAIMED'] },
+  'payout-link-declined': { payoutLinks: ['REJECTED'] },
+  'payout-link-expired': { payoutLinks: ['EXPIRED'] },
+  'payout-link-failed': { payoutLinks: ['FAILED'] },
+  'payout-link-paid': { payoutLinks: ['PAID'] },
+  'payout-link-processing': { payoutLinks: ['PROCESSING'] },
+  'rate-limited': {
+    faults: [
+      { match: { path: '/api/v1/*' }, times: 1, fired: 0, effect: { kind: 'error', status: 429, retryAfter: 1 } },
+    ],
+  },
+  'token-expired': { tokens: { generation: 1 } },
+}
+
+/** A state document, or the members of one that differ from another. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into states of every shape
+type State = any
+
+const textOf = async (app: FastifyInstance, client: string): Promise<string> =>
+  (await app.inject(`/_sandbox/state?client=${client}`)).payload
+const run = (app: FastifyInstance, client: string, name: string, parameters: object = {}) =>
+  call(app, 'POST', `/_sandbox/scenarios/${name}?client=${client}`, { body: parameters })
+
+/** Returns the difference between two states: new records and faults, and all other members that have changed. */
+function difference(before: State, after: State): State {
+  const changed: State = {}
+  for (const name of Object.keys(after)) {
+    if (name === 'ids' || name === 'sequence' || name === 'events') continue
+    const [from, to] = [before[name], after[name]]
+    if (JSON.stringify(from) === JSON.stringify(to)) continue
+    const isExtended = Array.isArray(to) && JSON.stringify(to.slice(0, from.length)) === JSON.stringify(from)
+    const added = isExtended ? to.slice(from.length) : to
+    const isKind = (KINDS as readonly string[]).includes(name)
+    changed[name] = isExtended && isKind ? added.map((entry: State) => entry.record) : added
+  }
+  return changed
+}
+
+/** Returns what a scenario is expected to leave: a record by its state or some of its members. */
+const expected = (leaves: object): State =>
+  Object.fromEntries(
+    Object.entries(leaves).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.map(one => (typeof one === 'string' ? { status: one } : one)) : value,
+    ]),
+  )
+
+/** A client on a fixture, with settings that must not matter. */
+async function prepared(t: Test, fixture: string): Promise<FastifyInstance> {
+  const app = build(t, { clients: [{ clientId: 'acme', clientSecret: 'secret', fixture }] })
+  const control = (method: string, path: string, body: object) =>
+    call(app, method, `/_sandbox${path}?client=acme`, { body })
+  await control('PUT', '/settings', { mandateActivation: 'manual' })
+  await control('POST', '/outcomes', { outcome: 'FAILED', times: null })
+  await control('POST', '/faults', { times: null, effect: { kind: 'error', status: 503 } })
+  return app
+}
+
+for (const fixture of ['empty', 'demo']) {
+  t.test(
+    `control plane, POST /scenarios/{name}: each leaves exactly the state that it names, on the fixture ${fixture}`,
+    async t => {
+      const app = await prepared(t, fixture)
+      const { data } = (await call(app, 'GET', '/_sandbox/scenarios')).body as { data: { name: string }[] }
+      t.same(
+        data.map(({ name }) => name),
+        Object.keys(LEAVES),
+        'LEAVES has every scenario of the package',
+      )
+      // The second run of each finds the records of the first.
+      for (const name of [...Object.keys(LEAVES), ...Object.keys(LEAVES)]) {
+        const before = JSON.parse(await textOf(app, 'acme'))
+        const { tokens, ...leaves } = expected(LEAVES[name] as object)
+        // An unknown counterparty is created once.
+        if (before.counterparties.some((one: State) => one.record.counterpartyReference === 'CPTY-SCENARIO')) {
+          delete leaves.counterparties
+        }
+        const answer = await run(app, 'acme', name)
+        t.equal(answer.status, 200, `${name}: ${JSON.stringify(answer.body.message)}`)
+        const after = JSON.parse(await textOf(app, 'acme'))
+        const left = difference(before, after)
+        t.same(Object.keys(left).sort(), [...Object.keys(leaves), ...(tokens ? ['tokens'] : [])].sort(), name)
+        t.match(left, leaves, name)
+        t.equal(after.tokens.generation - before.tokens.generation, tokens?.generation ?? 0, name)
+        for (const [kind, records] of Object.entries<State>(leaves)) t.equal(left[kind].length, records.length, name)
+        t.equal(left.collections?.[0]?.outcome ?? left.payoutLinks?.[0]?.outcome, undefined, 'no armed outcome')
+      }
+    },
+  )
+}
+
+t.test('control plane, POST /scenarios/{name}: one that fails at any step leaves nothing', async t => {
+  let present: Scenario | undefined
+  const own = createScenarios(OWN_FIXTURES)
+  const all = [...(await own.load()).values()]
+  const scenarios: Scenarios = { load: own.load, find: () => present }
+  const app = build(t, { scenarios })
+  await connect(app)
+  const before = await textOf(app, 'acme')
+  const failure = { call: 'expireMandate', params: { mandateReference: 'MND-NONE' } }
+  const wrong: unknown[] = []
+  let runs = 0
+  for (const scenario of all) {
+    for (const at of scenario.steps.keys()) {
+      present = { ...scenario, steps: [...scenario.steps.slice(0, at + 1), failure] }
+      const { status, body } = await run(app, 'acme', scenario.name)
+      const message = `Step ${at + 2}, expireMandate: There is no mandate "MND-NONE" of this tenant in this region.`
+      const isRefused = status === 404 && body.code === 'MANDATE_NOT_FOUND' && body.message === message
+      if (!isRefused || (await textOf(app, 'acme')) !== before) wrong.push([scenario.name, at, status, body])
+      runs++
+    }
+  }
+  t.same(wrong, [])
+  t.ok(runs > 60, `${runs} runs`)
+  t.same((await call(app, 'GET', '/_sandbox/events?client=acme')).body.data, [])
+})
+
+// -------------------------------------------------------------------------------------------------------- parameters
+
+const REASONS: Record<string, readonly string[]> = {
+  'collection-returned': ['return', 'refund', 'unauthorised-refund'],
+  'collection-rejected': ['clearing', 'bank'],
+  'collection-failed': ['submission', 'settlement'],
+}
+
+t.test('control plane, POST /scenarios/{name}: every reason code that is legal in the state, and no other', async t => {
+  const app = build(t)
+  await connect(app)
+  const seen: unknown[] = []
+  const wanted: unknown[] = []
+  for (const [name, phases] of Object.entries(REASONS)) {
+    for (const { code, phases: legal } of reasonCodes) {
+      const { status, body } = await run(app, 'acme', name, { reasonCode: code })
+      seen.push([name, code, status, body.code ?? body.steps.at(-1).answer.record.reasonCode])
+      const isLegal = legal.some(phase => phases.includes(phase))
+      wanted.push([name, code, isLegal ? 200 : 409, isLegal ? code : 'ILLEGAL_TRANSITION'])
+    }
+  }
+  t.same(seen, wanted)
+})
+
+async function stocked(t: Test): Promise<Client> {
+  const client = await connect(build(t))
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.post('/api/v1/bills', bill())
+  return client
+}
+
+t.test('control plane, POST /scenarios/{name}: records that are given are not created', async t => {
+  const client = await stocked(t)
+  const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+  const counts = async () => (await call(client.app, 'GET', '/_sandbox/clients')).body.data.at(-1).counts
+  const before = await counts()
+  const rows: [name: string, parameters: object, kind: string, path: string, status: string][] = [
+    ['collection-returned', { collectionReference: 'COL-0001' }, 'collections', '/direct-debit/COL-0001', 'RETURNED'],
+    ['payout-link-paid', { payoutLinkId }, 'payoutLinks', `/payout-links/${payoutLinkId}`, 'PAID'],
+    ['bill-paid', { uniqueReferenceIdentifier: 'INV-2026-001' }, 'bills', '/bills/INV-2026-001', 'PAID'],
+  ]
+  for (const [name, parameters, , path, status] of rows) {
+    const { body } = await client.control('POST', `/scenarios/${name}`, parameters)
+    t.match(body, { name, values: parameters }, name)
+    t.equal((await client.control('GET', path)).body.record.status, status, name)
+  }
+  t.same(await counts(), before)
+
+  const { body } = await client.control('POST', '/scenarios/collection-settled', {
+    mandateReference: 'MND-0001',
+    amount: '7.5',
+  })
+  t.same(await counts(), { ...before, collections: before.collections + 1 })
+  const { answer } = body.steps.at(-1)
+  t.match(answer.record, { mandateReference: 'MND-0001', amount: '7.5', status: 'SETTLED' })
+  t.same(body.values, {
+    mandateReference: 'MND-0001',
+    mandateStatus: 'ACTIVE',
+    collectionReference: answer.record.collectionReference,
+    amount: '7.5',
+  })
+  t.equal((await client.control('POST', '/scenarios/mandate-expired', { mandateReference: 'MND-0001' })).status, 200)
+  t.equal((await client.get('/api/v1/mandates/MND-0001')).body.status, 'EXPIRED')
+})
+
+t.test('control plane, POST /scenarios/{name}: parameters of faults and of tokens have their effect', async t => {
+  const client = await stocked(t)
+  await client.control('POST', '/scenarios/rate-limited', { path: '/api/v1/bills*', times: 2, retryAfter: 7 })
+  const answers = []
+  for (let count = 0; count < 3; count++) {
+    const { status, headers } = await client.get('/api/v1/bills')
+    answers.push([status, headers['retry-after']])
+  }
+  t.same(answers, [[429, '7'], [429, '7'], [200, undefined]])
+  await client.control('POST', '/scenarios/token-expired')
+  t.equal((await client.get('/api/v1/bills')).body.code, 'EXPIRED_TOKEN')
+})
+
+t.test('control plane, POST /scenarios/{name}: what is refused, and leaves nothing', async t => {
+  const client = await stocked(t)
+  await client.control('POST', '/direct-debit/COL-0001/submit')
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-ENDED' }))
+  await client.delete('/api/v1/mandates/MND-ENDED')
+  const before = await textOf(client.app, 'acme')
+  const long = 'x'.repeat(1001)
+  const cases: Case[] = [
+    [['no-such', {}], '404 SCENARIO_NOT_FOUND name'],
+    [['__proto__', {}], invalid('name')],
+    [['constructor', {}], '404 SCENARIO_NOT_FOUND name'],
+    [['UPPER', {}], invalid('name')],
+    [['x'.repeat(65), {}], invalid('name')],
+    [['x'.repeat(64), {}], '404 SCENARIO_NOT_FOUND name'],
+    [['collection-settled', { reasonCode: 'AM04' }], invalid('reasonCode')],
+    [['token-expired', { times: 1 }], invalid('times')],
+    [['collection-returned', { reasonCode: 'AM99' }], invalid('reasonCode')],
+    [['collection-returned', { reasonCode: '' }], invalid('reasonCode')],
+    [['collection-returned', { reasonCode: null }], invalid('reasonCode')],
+    [['collection-returned', { reasonCode: ['AM04'] }], invalid('reasonCode')],
+    [['collection-returned', { reasonCode: 4 }], invalid('reasonCode')],
+    [['collection-returned', { reasonCode: long }], invalid('reasonCode')],
+    [['collection-returned', []], invalid(null)],
+    [['collection-settled', { amount: '' }], missing('amount')],
+    [['collection-settled', { amount: '1.234' }], invalid('amount')],
+    [['collection-settled', { amount: 7 }], invalid('amount')],
+    // A value is no template.
+    [['collection-settled', { amount: '{{number}}' }], invalid('amount')],
+    [['collection-settled', { mandateReference: 'MND-NONE' }], '404 MANDATE_NOT_FOUND mandateReference'],
+    [['collection-settled', { mandateReference: 'MND-ENDED' }], ILLEGAL],
+    [['collection-settled', { collectionReference: 'COL-NONE' }], '404 COLLECTION_NOT_FOUND collectionReference'],
+    [['collection-settled', { collectionReference: 'COL-0001' }], ILLEGAL],
+    [['collection-pending', { collectionReference: 'COL-0001' }], ILLEGAL],
+    [['bill-paid', { uniqueReferenceIdentifier: '!' }], '400 INVALID_BILL_REFERENCE uniqueReferenceIdentifier'],
+    [['bill-paid', { region: 'XX' }], invalid('region')],
+    [['bill-paid', { region: 'US' }], '400 REGION_CURRENCY_MISMATCH currency'],
+    [['rate-limited', { times: 0 }], invalid('times')],
+    [['rate-limited', { times: '1' }], invalid('times')],
+    [['rate-limited', { path: '/nowhere' }], invalid('match.path')],
+    [['payout-link-paid', { accountIdentifier: 'DE00' }], invalid('accountIdentifier')],
+    [['payout-link-paid', { payoutLinkId: 'pl_none' }], '404 PAYOUT_LINK_NOT_FOUND payoutLinkId'],
+  ]
+  await holds(t, cases, ([name, body]) => client.control('POST', `/scenarios/${name}`, body))
+  t.equal(await textOf(client.app, 'acme'), before)
+})
+
+t.test('control plane, GET /scenarios: each with its parameters, and none moves the clock', async t => {
+  const { data } = (await call(build(t), 'GET', '/_sandbox/scenarios')).body as { data: State[] }
+  t.same(
+    data.filter(({ movesClock }) => movesClock),
+    [],
+  )
+  t.same(
+    data.find(({ name }) => name === 'collection-returned').parameters.map((one: State) => [one.name, one.default]),
+    [
+      ['mandateReference', null],
+      ['collectionReference', null],
+      ['amount', '49.90'],
+      ['reasonCode', 'AM04'],
+    ],
+  )
+  t.same(
+    data.flatMap(({ summary, parameters }) => [summary, ...parameters.map((one: State) => one.description)]).filter(
+      text => !/^[A-Z].*\.$/.test(text),
+    ),
+    [],
+  )
+})
+
+// -------------------------------------------------------------------------------------------------------- own files
+
+/** Writes scenarios into a folder of fixtures. */
+const folder = (t: Test, files: Record<string, string>) =>
+  t.testdir({
+    scenarios: Object.fromEntries(Object.entries(files).map(([name, text]) => [`${name}.yaml`, text])),
+  })
+
+const REFUND = `
+summary: A collection is refunded a month later.
+after: collection-settled
+parameters:
+  days: { description: The time until the refund., default: P30D }
+steps:
+  - call: advanceClock
+    body: { by: '{{days}}' }
+    keep: { refundedAt: now }
+  - call: returnCollection
+    params: { collectionReference: '{{collectionReference}}' }
+    body: { reasonCode: MD06 }
+  - call: seedRecords
+    body: { records: { bills: [{
+      uniqueReferenceIdentifier: 'REFUND-{{number}}', type: CREDIT_NOTE, cashflowType: OUTFLOW,
+      counterpartyReference: CPTY-0001, currency: EUR, totalAmount: '1', dueDate: '{{today}}' }] } }
+`
+
+t.test('control plane, Scenarios of your own: steps of both planes, after one of the package', async t => {
+  const scenarios = createScenarios(OWN_FIXTURES, folder(t, { refund: REFUND, 'README.md': 'no scenario' }))
+  const app = build(t, { scenarios })
+  const client = await connect(app)
+  const { status, body } = await client.control('POST', '/scenarios/refund')
+  t.equal(status, 200, body.message)
+  const { collectionReference, refundedAt } = body.values
+  t.equal(refundedAt, '2026-12-02T09:00:00Z')
+  const { record } = (await client.control('GET', `/direct-debit/${collectionReference}`)).body
+  t.match(record, { status: 'RETURNED', reasonCode: 'MD06' })
+  const { bills } = JSON.parse(await textOf(app, 'acme'))
+  t.same(
+    bills.map((one: State) => [one.record.uniqueReferenceIdentifier, one.record.dueDate]),
+    [['REFUND-0001', '2026-12-02']],
+  )
+  const { data } = (await call(app, 'GET', '/_sandbox/scenarios')).body
+  t.match(
+    data.find(({ name }: State) => name === 'refund'),
+    { movesClock: true, summary: 'A collection is refunded a month later.' },
+  )
+
+  const before = await textOf(app, 'acme')
+  const failed = await client.control('POST', '/scenarios/refund', { days: 'P3000D' })
+  t.match(failed, { status: 409, body: { code: 'ILLEGAL_TRANSITION', field: 'reasonCode' } })
+  t.equal(await textOf(app, 'acme'), before, 'the clock is back, too')
+})
+
+t.test('control plane, Scenarios of your own: a file replaces that of the package', async t => {
+  const file = 'summary: It arms an outcome.\nsteps: [{ call: armOutcome, body: { outcome: FAILED } }]'
+  const scenarios = createScenarios(OWN_FIXTURES, folder(t, { 'bill-paid': file }))
+  const { body } = await run(build(t, { scenarios }), 'sandbox-client', 'bill-paid')
+  t.match(body.steps, [{ call: 'armOutcome', answer: { id: 'outcome-1', state: 'armed' } }])
+})
+
+/** The calls that a step cannot make: they replace the tenant, wait, run scenarios, or are of the whole server. */
+const NO_STEPS = ['resetClient', 'restoreState', 'forkClient', 'removeClient', 'listEvents', 'getState', 'runScenario']
+
+t.test('control plane, Scenarios of your own: a step that is no call, or has wrong members, is named', async t => {
+  const files: [name: string, step: string, message: RegExp][] = [
+    ...[...NO_STEPS, 'nonsense', 'toString'].map((call): [string, string, RegExp] => [
+      call.toLowerCase(),
+      `call: ${call}`,
+      new RegExp(`^Step 1, ${call}: There is no such call. Known: createMandate, .*advanceClock`),
+    ]),
+    ['member', 'call: expireTokens\n    body: { all: true }', /^Step 1, expireTokens: There is no member all\. Known: none/],
+    ['setting', 'call: updateSettings\n    body: { colour: red }', /^Step 1, updateSettings: There is no member colour/],
+    ['missing', 'call: expireMandate', /^Step 1, expireMandate: mandateReference is required/],
+  ]
+  const texts = files.map(([name, step]) => [name, `summary: One call.\nsteps:\n  - ${step}`])
+  const app = build(t, { scenarios: createScenarios(folder(t, Object.fromEntries(texts))) })
+  const before = await textOf(app, 'sandbox-client')
+  for (const [name, , message] of files) {
+    const { status, body } = await run(app, 'sandbox-client', name)
+    t.equal(status, 400, name)
+    t.match(body.message, message)
+  }
+  t.equal(await textOf(app, 'sandbox-client'), before)
+})
+
+t.test('control plane, Scenarios of your own: a wrong file is named with its fault', async t => {
+  const step = '{ call: expireTokens }'
+  const rows: [text: string, message: RegExp][] = [
+    ['steps: [', /^wrong.yaml: .+/],
+    ['7', /^wrong.yaml: .*an object with only the members summary/],
+    [`steps: [${step}]`, /^wrong.yaml: summary is required/],
+    [`summary: ''\nsteps: [${step}]`, /^wrong.yaml: summary is required/],
+    [`summary: A.\nstep: [${step}]\nsteps: [${step}]`, /^wrong.yaml: .*only the members summary/],
+    ['summary: A.\nsteps: []', /^wrong.yaml: There must be 1 to 50 steps/],
+    [`summary: A.\nsteps: [${Array(21).fill(step)}]`, /^wrong.yaml: steps must be a list of at most 20/],
+    ['summary: A.\nsteps: [{ call: expireTokens, bodies: {} }]', /^wrong.yaml: steps.0 must be an object with only/],
+    [`summary: A.\nparameters: { a: { description: '' } }\nsteps: [${step}]`, /^wrong.yaml: parameters.a.description/],
+    ["summary: A.\nsteps: [{ call: armFault, body: { ttl: '{{later}}' } }]", /^wrong.yaml: steps.0: .* "later"/],
+    ['summary: A.\nsteps: [{ call: expireTokens, unlessGiven: [a] }]', /^wrong.yaml: steps.0: .* "a"/],
+    ['summary: A.\nsteps: [{ call: expireTokens, when: { a: [1] } }]', /^wrong.yaml: steps.0: .* "a"/],
+    [`summary: A.\nafter: nothing\nsteps: [${step}]`, /^wrong.yaml: after: there is no scenario "nothing"/],
+    [`summary: A.\nafter: wrong\nsteps: [${step}]`, /^wrong.yaml: after: the scenario "wrong" follows itself/],
+  ]
+  for (const [text, message] of rows) {
+    await t.rejects(createScenarios(folder(t, { wrong: text })).load(), { message }, text)
+  }
+})
