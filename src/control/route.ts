@@ -57,7 +57,6 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       config: { isStrict: true, isOpen, isPage, hasPage },
       ...((isPage || hasPage) && { errorHandler: refuseWithPage }),
       ...(bodyLimit !== undefined && { bodyLimit }),
-      ...(prepare !== undefined && { preHandler: async () => prepare(context) }),
       schema: {
         operationId,
         hide: isPage,
@@ -73,7 +72,10 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         ...(body !== undefined && { body }),
         response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
       },
-      ...(!isGlobal && method !== 'GET' && { preHandler: nameClientOf }),
+      preHandler: [
+        ...(!isGlobal && method !== 'GET' ? [nameClientOf] : []),
+        ...(prepare === undefined ? [] : [preparing(() => prepare(context))]),
+      ],
       handler: isGlobal ? act : handler,
     })
   }
@@ -102,6 +104,11 @@ const nameClientOf: preHandlerHookHandler = (request, reply, next) => {
   nameClient(reply, clientOf(request))
   next()
 }
+
+const preparing =
+  (prepare: () => Promise<void>): preHandlerHookHandler =>
+  (_request, _reply, next) =>
+    void prepare().then(() => next(), next)
 
 /** Returns the client that a call acts on: that of its path, else that of its query. */
 const clientOf = ({ params, query }: FastifyRequest) =>

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -15,7 +16,7 @@ const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterpartie
 
 /** The state that each scenario leaves: the new records by kind with their states, and other members that change. */
 const LEAVES: Record<string, object> = {
-  'bill-paid': { bills: [{ status: 'PAID', openAmount: '0.00' }], counterparties: [{}] },
+  'bill-paid': { bills: [{ status: 'PAID', openAmount: '0' }], counterparties: [{}] },
   'collection-failed': { mandates: ['ACTIVE'], collections: [{ status: 'FAILED', reasonCode: 'ED05' }] },
   'collection-pending': { mandates: ['ACTIVE'], collections: ['PENDING'] },
   'collection-processing': { mandates: ['ACTIVE'], collections: ['PROCESSING'] },
@@ -122,6 +123,16 @@ for (const fixture of ['empty', 'demo']) {
         t.match(left, leaves, name)
         t.equal(after.tokens.generation - before.tokens.generation, tokens?.generation ?? 0, name)
         for (const [kind, records] of Object.entries<State>(leaves)) t.equal(left[kind].length, records.length, name)
+        const made = KINDS.flatMap(kind => after[kind].slice(before[kind].length)).map(
+          one => Object.values(one.record)[0],
+        )
+        const events: State[] = after.events.slice(before.events.length)
+        t.same(after.events.slice(0, before.events.length), before.events, name)
+        t.same(
+          events.filter(({ reference }) => !made.includes(reference)),
+          [],
+          `${name}: events of new records only`,
+        )
         t.equal(left.collections?.[0]?.outcome ?? left.payoutLinks?.[0]?.outcome, undefined, 'no armed outcome')
       }
     },
@@ -228,7 +239,11 @@ t.test('control plane, POST /scenarios/{name}: parameters of faults and of token
     const { status, headers } = await client.get('/api/v1/bills')
     answers.push([status, headers['retry-after']])
   }
-  t.same(answers, [[429, '7'], [429, '7'], [200, undefined]])
+  t.same(answers, [
+    [429, '7'],
+    [429, '7'],
+    [200, undefined],
+  ])
   await client.control('POST', '/scenarios/token-expired')
   t.equal((await client.get('/api/v1/bills')).body.code, 'EXPIRED_TOKEN')
 })
@@ -295,9 +310,9 @@ t.test('control plane, GET /scenarios: each with its parameters, and none moves 
     ],
   )
   t.same(
-    data.flatMap(({ summary, parameters }) => [summary, ...parameters.map((one: State) => one.description)]).filter(
-      text => !/^[A-Z].*\.$/.test(text),
-    ),
+    data
+      .flatMap(({ summary, parameters }) => [summary, ...parameters.map((one: State) => one.description)])
+      .filter(text => !/^[A-Z].*\.$/.test(text)),
     [],
   )
 })
@@ -329,7 +344,7 @@ steps:
 `
 
 t.test('control plane, Scenarios of your own: steps of both planes, after one of the package', async t => {
-  const scenarios = createScenarios(OWN_FIXTURES, folder(t, { refund: REFUND, 'README.md': 'no scenario' }))
+  const scenarios = createScenarios(OWN_FIXTURES, folder(t, { refund: REFUND }))
   const app = build(t, { scenarios })
   const client = await connect(app)
   const { status, body } = await client.control('POST', '/scenarios/refund')
@@ -355,6 +370,16 @@ t.test('control plane, Scenarios of your own: steps of both planes, after one of
   t.equal(await textOf(app, 'acme'), before, 'the clock is back, too')
 })
 
+t.test('control plane, Scenarios of your own: the file that is shown there works', async t => {
+  const [, after = ''] = readFileSync('docs/control-plane.md', 'utf8').split('### Scenarios of your own')
+  const [, shown = ''] = /```yaml\n(.*?)```/s.exec(after) ?? []
+  const app = build(t, { scenarios: createScenarios(OWN_FIXTURES, folder(t, { shown })) })
+  const { status, body } = await run(app, 'sandbox-client', 'shown')
+  t.equal(status, 200, body.message)
+  t.match(body.steps.at(-1), { call: 'returnCollection', answer: { record: { reasonCode: 'MD06' } } })
+  t.equal((await call(app, 'GET', '/_sandbox/clock')).body.now, '2026-12-02T09:00:00Z')
+})
+
 t.test('control plane, Scenarios of your own: a file replaces that of the package', async t => {
   const file = 'summary: It arms an outcome.\nsteps: [{ call: armOutcome, body: { outcome: FAILED } }]'
   const scenarios = createScenarios(OWN_FIXTURES, folder(t, { 'bill-paid': file }))
@@ -372,8 +397,16 @@ t.test('control plane, Scenarios of your own: a step that is no call, or has wro
       `call: ${call}`,
       new RegExp(`^Step 1, ${call}: There is no such call. Known: createMandate, .*advanceClock`),
     ]),
-    ['member', 'call: expireTokens\n    body: { all: true }', /^Step 1, expireTokens: There is no member all\. Known: none/],
-    ['setting', 'call: updateSettings\n    body: { colour: red }', /^Step 1, updateSettings: There is no member colour/],
+    [
+      'member',
+      'call: expireTokens\n    body: { all: true }',
+      /^Step 1, expireTokens: There is no member all\. Known: none/,
+    ],
+    [
+      'setting',
+      'call: updateSettings\n    body: { colour: red }',
+      /^Step 1, updateSettings: There is no member colour/,
+    ],
     ['missing', 'call: expireMandate', /^Step 1, expireMandate: mandateReference is required/],
   ]
   const texts = files.map(([name, step]) => [name, `summary: One call.\nsteps:\n  - ${step}`])

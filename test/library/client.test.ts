@@ -421,7 +421,10 @@ both('scenarios: list, run', async (t, { scenarios, collections }) => {
   const listed = await scenarios.list()
   t.match(
     listed.find(({ name }) => name === 'rate-limited'),
-    { movesClock: false, parameters: [{ name: 'path', default: '/api/v1/*' }, { name: 'times' }, { name: 'retryAfter' }] },
+    {
+      movesClock: false,
+      parameters: [{ name: 'path', default: '/api/v1/*' }, { name: 'times' }, { name: 'retryAfter' }],
+    },
   )
   t.match(await refusal(scenarios.run('no such scenario?')), { code: 'INVALID_FIELD', field: 'name', status: 400 })
   t.match(await refusal(scenarios.run('nothing')), { code: 'SCENARIO_NOT_FOUND', field: 'name', status: 404 })

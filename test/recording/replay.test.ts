@@ -185,7 +185,7 @@ t.test('control plane, payments-sandbox replay: a request that seeds a fixture h
 })
 
 t.test('control plane, payments-sandbox replay: a scenario runs again, also one of a folder', async t => {
-  const step = "summary: A bill is PAID, later.\nafter: bill-paid\nsteps: [{ call: advanceClock, body: { by: P1D } }]"
+  const step = 'summary: A bill is PAID, later.\nafter: bill-paid\nsteps: [{ call: advanceClock, body: { by: P1D } }]'
   const folder = t.testdir({ scenarios: { 'later.yaml': step } })
   const client = await connect(build(t, { scenarios: createScenarios(OWN_FIXTURES, folder) }))
   for (const name of ['collection-returned', 'later']) {

@@ -80,8 +80,7 @@ function* act(step: Step, at: number, values: Values, call: Call, routes: readon
 
 /** Returns a copy of a value with its placeholders replaced. A member whose value is left out is left out. */
 function fill(value: unknown, values: Values, tenant: Tenant): unknown {
-  const find = (name: string) =>
-    values.has(name) ? values.get(name) : resolveDates(`{{${name}}}`, tenant.clock.now())
+  const find = (name: string) => (values.has(name) ? values.get(name) : resolveDates(`{{${name}}}`, tenant.clock.now()))
   if (typeof value === 'string') {
     const [whole, name] = [...value.matchAll(PLACEHOLDER)][0] ?? []
     // A value of its own keeps its type.
