@@ -14,8 +14,8 @@ import type { Coverage } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { Recorder } from './recording/recorder.js'
 import type { RequestLog } from './request-log/request-log.js'
-import type { NamedSnapshots } from './snapshots/snapshots.js'
 import type { Scenarios } from './scenarios/files.js'
+import type { NamedSnapshots } from './snapshots/snapshots.js'
 
 /** The parts of the server that the control plane acts on. */
 export interface ControlContext {
