@@ -20,7 +20,10 @@ const script = (content: string): BrowserFile => ({
 })
 
 /** The packages that modules in a browser import, and their addresses from the root. */
-const PACKAGES: Readonly<Record<string, string>> = { ibantools: 'ibantools.js' }
+const PACKAGES: Readonly<Record<string, string>> = {
+  ibantools: 'ibantools.js',
+  idiomorph: 'idiomorph.js',
+}
 
 /**
  * Reads compiled modules of the server for a browser, with the packages that they import.
@@ -29,16 +32,17 @@ const PACKAGES: Readonly<Record<string, string>> = { ibantools: 'ibantools.js' }
  */
 export function readModules(paths: readonly string[]): Map<string, BrowserFile> {
   const files = new Map<string, BrowserFile>()
+  const imported = new Set<string>()
   for (const path of paths) {
     const root = '../'.repeat(path.split('/').length - 1)
     // A browser resolves no name of a package.
-    const content = read(new URL(path, ROOT)).replace(
-      /(?<=from ['"])(\w+)(?=['"])/g,
-      name => `${root}${PACKAGES[name]}`,
-    )
+    const content = read(new URL(path, ROOT)).replace(/(?<=from ['"])(\w+)(?=['"])/g, name => {
+      imported.add(name)
+      return `${root}${PACKAGES[name]}`
+    })
     files.set(path, script(content))
   }
-  for (const [name, path] of Object.entries(PACKAGES)) files.set(path, script(read(import.meta.resolve(name))))
+  for (const name of imported) files.set(PACKAGES[name] as string, script(read(import.meta.resolve(name))))
   return files
 }
 

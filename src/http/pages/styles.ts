@@ -58,3 +58,22 @@ header { padding: 1rem; display: flex; justify-content: center; }
 }
 a { color: var(--link); text-underline-offset: .2em; }
 `
+
+/** The styles that the pages for developers share: code, controls and lists. */
+export const controlStyles = `
+code { font: .875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+ul { padding: 0; list-style: none; }
+label { display: block; font-size: .8125rem; color: var(--muted); }
+select, button, input, textarea, .button { font: inherit; font-size: .9375rem; min-height: 2.25rem; border-radius: .5rem; padding: .25rem .75rem; }
+select, input, textarea { width: 100%; max-width: 100%; color: inherit; background: var(--card); border: 1px solid var(--edge); }
+[aria-invalid=true] { border-color: var(--error); box-shadow: inset 0 0 0 1px var(--error); }
+button, .button { display: inline-block; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); font-weight: 650;
+  cursor: pointer; text-decoration: none; line-height: 1.625rem; }
+:is(button, .button):hover { background: var(--accent-hover); border-color: var(--accent-hover); }
+:is(button, .button).plain { color: var(--text); background: var(--card); border-color: var(--edge); font-weight: 500; }
+:is(button, .button).plain:hover { background: var(--page); }
+:is(button, .button).danger { color: var(--error); background: var(--card); border-color: currentcolor; }
+:is(button, .button).danger:hover { background: var(--error-page); }
+button.small { min-height: 1.75rem; padding: 0 .625rem; font-size: .8125rem; }
+button[aria-disabled=true] { opacity: .65; cursor: progress; }
+`

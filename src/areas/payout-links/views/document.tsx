@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { Head, Ribbon } from '../../../http/pages/document.js'
 import type { PayoutLinkStatus } from '../lifecycle.js'
 import type { PageQuery } from '../schemas.js'
 import { ThemeQuery } from '../schemas.js'
@@ -36,22 +37,14 @@ function Document(props: DocumentProps) {
   const classes = [isEmbedded ? 'embedded' : 'hosted', colorScheme].join(' ')
   return (
     <html lang={language} class={classes}>
-      <head>
-        <meta charset="utf-8" />
-        <title>{title}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content={colorScheme === 'auto' ? 'light dark' : colorScheme} />
-        <meta name="robots" content="noindex" />
-        <link rel="icon" href="data:," />
+      <Head title={title} colorScheme={colorScheme === 'auto' ? 'light dark' : colorScheme}>
         <link rel="stylesheet" href="assets/page.css" />
         {theme.size > 0 && <link rel="stylesheet" href={`assets/theme.css?${theme}`} />}
         <script type="module" src="assets/areas/payout-links/browser/page.js" />
-      </head>
+      </Head>
       <body data-embedders={isEmbedded ? embedders.join(' ') : undefined} data-offline={offline}>
         <header>
-          <p class="ribbon">
-            <strong>{sandbox}</strong> <span>{sandboxNote}</span>
-          </p>
+          <Ribbon name={sandbox} note={sandboxNote} />
         </header>
         <main
           data-status={status}

@@ -1,4 +1,5 @@
 import { renderToString } from 'preact-render-to-string'
+import { Head } from '../../../http/pages/document.js'
 import { COLOR_SCHEMES, FONTS } from '../theme.js'
 import { LANGUAGES, languageNames } from './strings.js'
 
@@ -23,15 +24,10 @@ const { unmount } = mountPayoutLink(document.querySelector('#checkout'), {
 function EmbedDemo() {
   return (
     <html lang="en" class="demo">
-      <head>
-        <meta charset="utf-8" />
-        <title>Embedded checkout · Payments Sandbox</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <link rel="icon" href="data:," />
+      <Head title="Embedded checkout · Payments Sandbox">
         <link rel="stylesheet" href="../pay/assets/page.css" />
         <script type="module" src="../pay/assets/areas/payout-links/browser/embed-demo.js" />
-      </head>
+      </Head>
       <body>
         <main>
           <h1>Embedded checkout</h1>

@@ -1,4 +1,5 @@
 import { renderToString } from 'preact-render-to-string'
+import { Head, OWN_PAGE, Ribbon } from '../../../http/pages/document.js'
 import { commonStyles } from '../../../http/pages/styles.js'
 
 export interface SignInProps {
@@ -32,22 +33,14 @@ button:hover { background: var(--accent-hover); border-color: var(--accent-hover
 function SignIn({ base, to, problem, isSignedIn, reloads }: SignInProps) {
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <title>Sign in · Payments Sandbox</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
+      <Head title="Sign in · Payments Sandbox">
         {reloads && <meta http-equiv="refresh" content="0" />}
-        <link rel="icon" href="data:," />
         {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
         <style dangerouslySetInnerHTML={{ __html: styles }} />
-      </head>
+      </Head>
       <body>
         <header>
-          <p class="ribbon">
-            <strong>Sandbox</strong> <span>This page is part of the sandbox, not of the service.</span>
-          </p>
+          <Ribbon note={OWN_PAGE} />
         </header>
         <main>
           <h1>Sign in</h1>

@@ -4,6 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
 import { catalogue } from '../../../core/errors.js'
 import { toWords } from '../../../core/words.js'
+import { Head, OWN_PAGE, Ribbon } from '../../../http/pages/document.js'
 import { referenceTo } from '../../../openapi/docs.js'
 import type { Met, Report } from '../merge.js'
 import { styles } from './styles.js'
@@ -42,21 +43,13 @@ function CoveragePage(props: CoveragePageProps) {
   const title = titleOf(props)
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <title>{`Coverage of ${title} · Payments Sandbox`}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <link rel="icon" href="data:," />
+      <Head title={`Coverage of ${title} · Payments Sandbox`}>
         {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
         <style dangerouslySetInnerHTML={{ __html: styles }} />
-      </head>
+      </Head>
       <body>
         <header>
-          <p class="ribbon">
-            <strong>Sandbox</strong> <span>This page is part of the sandbox, not of the service.</span>
-          </p>
+          <Ribbon note={OWN_PAGE} />
         </header>
         <main>
           <div class="intro">

@@ -1,10 +1,8 @@
-import { commonStyles } from '../../../http/pages/styles.js'
+import { commonStyles, controlStyles } from '../../../http/pages/styles.js'
 
 /** The style sheet of the page of coverage. It is in the page, so that a saved page is complete. */
-export const styles = `${commonStyles}
+export const styles = `${commonStyles}${controlStyles}
 main { max-width: 76rem; margin: 0 auto; padding: .5rem 1rem 4rem; }
-code { font: .875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
-ul { padding: 0; list-style: none; }
 
 .intro { display: flex; flex-wrap: wrap; gap: 1rem 2rem; justify-content: space-between; align-items: end; }
 .intro > div { flex: 1 1 24rem; min-width: 0; }
@@ -13,11 +11,7 @@ h1 { font-size: clamp(1.5rem, 5vw, 2rem); overflow-wrap: anywhere; }
 form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; min-width: 0; max-width: 100%; }
 form a { align-self: center; }
 form div { min-width: 0; }
-label { display: block; font-size: .8125rem; color: var(--muted); }
-select, button { font: inherit; min-height: 2.75rem; border-radius: .5rem; padding: .25rem .75rem; }
-select { width: 14rem; max-width: 100%; color: inherit; background: var(--card); border: 1px solid var(--edge); }
-button { color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); font-weight: 650; cursor: pointer; }
-button:hover { background: var(--accent-hover); border-color: var(--accent-hover); }
+select { width: 14rem; }
 
 .totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(8rem, 100%), 1fr)); gap: 1rem; margin: 1.5rem 0 1rem; }
 .totals > div { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1rem 1.125rem; }

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact'
+
+/** The icon of the sandbox: no request for it, and none to another site. */
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' " +
+  "rx='8' fill='%230e2a35'/%3E%3Cpath d='M9 11h11l-3-3m6 13H12l3 3' fill='none' stroke='%23ffd45e' stroke-width='3' " +
+  "stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E"
+
+interface HeadProps {
+  readonly title: string
+  /** The colour schemes of the page; by default both. */
+  readonly colorScheme?: string
+  /** Style sheets and scripts. */
+  readonly children: ComponentChildren
+}
+
+/** The head of every page. */
+export function Head({ title, colorScheme = 'light dark', children }: HeadProps) {
+  return (
+    <head>
+      <meta charset="utf-8" />
+      <title>{title}</title>
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content={colorScheme} />
+      <meta name="robots" content="noindex" />
+      <link rel="icon" href={ICON} />
+      {children}
+    </head>
+  )
+}
+
+/** Says that a page is one of the sandbox. */
+export function Ribbon({ name = 'Sandbox', note }: { name?: string; note: string }) {
+  return (
+    <p class="ribbon">
+      <strong>{name}</strong> <span>{note}</span>
+    </p>
+  )
+}
+
+/** Says that a page is no part of the service. */
+export const OWN_PAGE = 'This page is part of the sandbox, not of the service.'
