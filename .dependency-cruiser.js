@@ -15,6 +15,7 @@ const LAYERS = [
   'features/',
   'turns/',
   'control/',
+  'console/',
   'server\\.ts',
   '(?:boot|start|config|log|health|replay)\\.ts|client/',
   '(?:commands|cli)\\.ts',
@@ -25,7 +26,7 @@ const below = paths => `^src/(?:${paths.join('|')})`
 
 /** Whatever is no file of src: packages, and modules of Node. */
 const PACKAGES = '^(?!src/)'
-const BROWSER = '^src/areas/[^/]+/browser/'
+const BROWSER = '^src/(?:areas/[^/]+|console)/browser/'
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {

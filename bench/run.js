@@ -1,6 +1,6 @@
 /**
  * Measures the sandbox against a bare Fastify server, Prism, Mockoon and fixed limits, and writes RESULTS.md.
- * `--only http,pages,lists,advance,pings,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
+ * `--only http,pages,lists,console,advance,pings,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
  * `--short` runs each subject at its smallest size and prints no figures: it only shows that the benchmark works.
  */
 import assert from 'node:assert/strict'
@@ -485,7 +485,49 @@ async function memory() {
   row('resident memory after 200,000 mixed requests, against after 20,000', '≤ 1.2', figure, late / early <= 1.2)
 }
 
-const subjects = { library, start, http, pages, lists, advance, pings, memory }
+/** The pages of the console, of a client with many collections and a full request log. */
+const CONSOLE_PAGES = [
+  ...['', '/collections', '/collections?search=99', '/collections?status=FAILED', '/collections/COL-100250'],
+  ...['/collections/new', '/mandates', '/mandates/MND-1050', '/payout-links', '/bills', '/counterparties', '/accounts'],
+  ...['/requests', '/requests?errors=1', '/requests?path=*/oauth/*', '/requests/50', '/failures', '/client'],
+]
+
+async function consolePages() {
+  const { port } = await launch('sandbox')
+  const [client, count] = ['console', size.lists.at(-1)]
+  const headers = await seed(port, client, count, pastOne)
+  const { dropped } = await fillLog(port, client, headers)
+  const took = Object.fromEntries(CONSOLE_PAGES.map(page => [page, []]))
+  for (let k = 0; k < size.queries; k++) {
+    for (const page of CONSOLE_PAGES) {
+      // Changes the client before each page.
+      await ask(port, 'POST', API, newOne(++created), headers)
+      const at = page === '/requests/50' ? `/requests/${dropped + k + 50}` : page
+      const path = `/_sandbox/console${at}${at.includes('?') ? '&' : '?'}client=${client}`
+      const began = performance.now()
+      const answer = await send(port, { method: 'GET', path, headers: { accept: 'text/html' } })
+      const html = await answer.text()
+      took[page].push(performance.now() - began)
+      assert(answer.ok && html.startsWith('<!doctype html>'), `${page}: ${answer.status}`)
+      assert((html.match(/<tr/g) ?? []).length <= 105, `${page} has too many rows`)
+    }
+  }
+  const medians = Object.entries(took).map(([page, values]) => [page || 'the overview', median(values)])
+  const [worst, value] = medians.toSorted((a, b) => b[1] - a[1])[0]
+  const what = `slowest of ${medians.length} pages of the console, ${count.toLocaleString('en-US')} collections and a full request log`
+  row(what, '≤ 100 ms', `${ms(value)} (${worst}); median ${ms(median(medians.map(([, time]) => time)))}`, value <= 100)
+}
+
+/** Sends requests until the log of a client drops some. */
+async function fillLog(port, client, headers) {
+  const requests = [{ method: 'GET', path: `${API}/COL-100250`, headers }]
+  await autocannon({ url: urlOf(port), connections: 16, amount: 1500, requests })
+  const log = await ask(port, 'GET', `/_sandbox/requests?client=${client}&limit=1`, null, {})
+  assert(log.dropped > 0, 'The request log is not full.')
+  return log
+}
+
+const subjects = { library, start, http, pages, lists, console: consolePages, advance, pings, memory }
 for (const name of options.only?.split(',') ?? Object.keys(subjects)) {
   await subjects[name]()
   stopAll()

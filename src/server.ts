@@ -4,6 +4,7 @@ import { areas, serviceTags } from './areas/index.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
+import { consoleRoutes } from './console/routes.js'
 import { admin } from './control/admin/admin.js'
 import { controlRoutes } from './control/routes.js'
 import { createCoverage } from './features/coverage/coverage.js'
@@ -164,33 +165,31 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   app.register(
     (control, _options, done) => {
       if (adminToken !== undefined) control.register(admin, { adminToken, timers, now, publicUrl })
+      const stateBytes = options.stateBytes ?? DEFAULT_BOUNDS.stateBytes
+      const context = {
+        registry,
+        requestLog,
+        coverage,
+        snapshots,
+        recorder,
+        turns,
+        waiters,
+        requestWaiters,
+        scenarios,
+        refresh: turns.refresh,
+        largeAnswers: createLargeAnswers(timers),
+        operations,
+        documented,
+        documents,
+        now,
+        elapsed: timers.elapsed,
+        isClosing: () => app.isClosing(),
+      }
       control.register(controlRoutes, {
-        about: {
-          name: NAME,
-          version: VERSION,
-          startedAt: now(),
-          stateBytes: options.stateBytes ?? DEFAULT_BOUNDS.stateBytes,
-        },
-        context: {
-          registry,
-          requestLog,
-          coverage,
-          snapshots,
-          recorder,
-          turns,
-          waiters,
-          requestWaiters,
-          scenarios,
-          refresh: turns.refresh,
-          largeAnswers: createLargeAnswers(timers),
-          operations,
-          documented,
-          documents,
-          now,
-          elapsed: timers.elapsed,
-          isClosing: () => app.isClosing(),
-        },
+        about: { name: NAME, version: VERSION, startedAt: now(), stateBytes },
+        context,
       })
+      control.register(consoleRoutes, { prefix: '/console', context: { ...context, adminToken }, stateBytes })
       done()
     },
     { prefix: '/_sandbox' },

@@ -603,8 +603,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/embed-demo',
       operationId: 'getEmbedDemo',
       isPage: true,
-      summary: "A partner's page that embeds a payout link of the demo client",
-      querystring,
+      summary: "A partner's page that embeds a payout link: a new one of the demo client, or that of ?link=",
+      querystring: schemas.EmbedDemoQuery,
       response: schemas.Html,
       handle: ({ reply }) => {
         reply.headers(EMBED_DEMO_HEADERS).type('text/html; charset=utf-8')

@@ -348,5 +348,12 @@ export {
   TenantSnapshot,
 }
 
+export const EmbedDemoQuery = Type.Object({
+  ...client,
+  link: Type.Optional(
+    assumed(Text(1, 128), 'The payout link to show, of `client`. Default: a new one of the demo client.'),
+  ),
+})
+
 /** A page. */
 export const Html = Type.String()

@@ -111,6 +111,8 @@ export interface TenantRegistry {
   peek(clientId: string): Tenant | undefined
   /** Returns the clients that exist from the start. */
   configured(): string[]
+  /** Lists the clients in memory, and those that exist from the start. */
+  clients(): string[]
   /** Removes a tenant from memory only: its database has it. */
   letGo(clientId: string): void
   /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
@@ -385,6 +387,7 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     has: clientId => find(clientId) !== undefined,
     peek: clientId => find(clientId)?.tenant,
     configured: () => [...configured.keys()],
+    clients: () => [...configured.keys(), ...registered.keys()],
     letGo(clientId) {
       const listed = configured.get(clientId)
       if (listed === undefined) registered.delete(clientId)

@@ -337,6 +337,13 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   const isCurrent = ({ stored, users }: Slot, isFresh = false) =>
     stored !== undefined && users === 0 && (isFresh || !database.isShared)
 
+  async function clients(): Promise<string[]> {
+    const stored = await database.clients().catch(error => {
+      throw unavailable(error)
+    })
+    return [...new Set([...registry.configured(), ...stored])]
+  }
+
   async function takeInTurn<T>(clientId: string, work: Work<T>, other: string): Promise<T> {
     const slot = slotOf(clientId)
     const all = [...new Set([clientId, other])].sort().map(slotOf)
@@ -395,12 +402,10 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       })
     },
     take,
+    clients,
     async all(describe) {
-      const stored = await database.clients().catch(error => {
-        throw unavailable(error)
-      })
       const described: ReturnType<typeof describe>[] = []
-      for (const clientId of new Set([...registry.configured(), ...stored])) {
+      for (const clientId of await clients()) {
         await take(clientId, {
           isRead: () => true,
           run(realNow) {

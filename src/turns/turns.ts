@@ -36,6 +36,8 @@ export interface Turns {
    * @param other another client that the work may create
    */
   take<T>(clientId: string, work: Work<T>, other?: string): Eventually<T>
+  /** Lists the ids of all clients. */
+  clients(): Eventually<string[]>
   /** Describes each tenant in a turn. */
   all<T>(describe: (tenant: Tenant) => T): Eventually<T[]>
   /**
@@ -53,7 +55,7 @@ export interface MemoryTurnsOptions {
   now(): number
   /** Returns real milliseconds since some moment, to measure a slice. */
   elapsed(): number
-  /** A turn of a tenant has ended: calls that wait for it look again. */
+  /** A turn has changed a tenant, or could have: calls that wait for it look again. */
   changed(clientId: string): void
 }
 
@@ -62,22 +64,26 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
   /** The ends of the turns in slices, by client. */
   const ends = new Map<string, Promise<unknown>>()
 
-  /** Does due work. Its changes are stored nowhere. */
-  function* sync(clientId: string, realNow: number): Slices {
+  /** Does due work. Its changes are stored nowhere. Returns whether there are any. */
+  function* sync(clientId: string, realNow: number): Slices<boolean> {
     const tenant = registry.peek(clientId)
-    if (tenant === undefined) return
+    if (tenant === undefined) return false
     yield* tenant.clock.syncing(realNow)
+    const hasChanged = tenant.changes.length() > 0
     tenant.changes.clear()
+    return hasChanged
   }
 
-  function* turnOf<T>(clientId: string, { run }: Work<T>): Slices<T> {
+  function* turnOf<T>(clientId: string, { isRead, run }: Work<T>): Slices<T> {
     const realNow = now()
-    yield* sync(clientId, realNow)
+    const hasChanged = yield* sync(clientId, realNow)
+    // A read wakes nothing: a page that renews itself would never end.
+    const wakes = hasChanged || !isRead(realNow)
     try {
       return yield* toSlices(run(realNow))
     } finally {
       registry.peek(clientId)?.changes.clear()
-      changed(clientId)
+      if (wakes) changed(clientId)
     }
   }
 
@@ -113,6 +119,7 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
   return {
     refresh,
     take,
+    clients: () => registry.clients(),
     async all(describe) {
       const described: ReturnType<typeof describe>[] = []
       for (const { clientId } of registry.tenants(now())) {

@@ -54,7 +54,7 @@ export async function openBrowser(t: Teardown, { hosts = [] }: { hosts?: readonl
 }
 
 /** The address of a module that only browsers run, with the path of its file as the group. */
-const BROWSER_MODULE = /\/pay\/assets\/(.*\/browser\/.*)$/
+const BROWSER_MODULE = /\/(?:pay|console)\/assets\/(.*\/browser\/.*)$/
 const SDK = 'areas/payout-links/browser/sdk.js'
 let reports = 0
 

@@ -13,6 +13,7 @@ const texts = new Map(
     README: 'README.md',
     CONTRIBUTING: 'CONTRIBUTING.md',
     ARCHITECTURE: 'ARCHITECTURE.md',
+    console: 'docs/console.md',
   }).map(([name, file]) => [name, readFileSync(file, 'utf8')]),
 )
 

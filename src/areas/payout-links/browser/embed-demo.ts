@@ -79,6 +79,13 @@ function optionsOf(form: HTMLFormElement) {
   }
 }
 
+/** Returns the link that the address names, of any client: `?client=acme&link=pl_2mT9xQk4Zr`. */
+function linkOfAddress(): PayoutLink | undefined {
+  const { link, client = 'sandbox-client' } = Object.fromEntries(new URLSearchParams(location.search))
+  if (link === undefined) return undefined
+  return { payoutLinkId: encodeURIComponent(link), url: `${service}?client=${encodeURIComponent(client)}` }
+}
+
 let unmount = () => {}
 
 async function start(form: HTMLFormElement) {
@@ -86,7 +93,7 @@ async function start(form: HTMLFormElement) {
   element('log').replaceChildren()
   try {
     const { mountPayoutLink } = (await import(`${service}sdk/v1.js`)) as typeof import('./sdk.js')
-    const { payoutLinkId, url } = await createPayoutLink()
+    const { payoutLinkId, url } = linkOfAddress() ?? (await createPayoutLink())
     const page = new URL(`pay/${payoutLinkId}${new URL(url).search}`, service).href
     const options = optionsOf(form)
     const called = (name: string) => (event: object) => log(`${name} ${JSON.stringify(event)}`)
@@ -114,3 +121,4 @@ element('options').addEventListener('submit', event => {
   event.preventDefault()
   start(event.currentTarget as HTMLFormElement)
 })
+if (linkOfAddress() !== undefined) start(element<HTMLFormElement>('options'))

@@ -1,0 +1,14 @@
+/** The format of all times of the console, on the server and in the browser. */
+const FORMAT = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'UTC',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+})
+
+/** Formats an instant in milliseconds, such as `Mon, 2 Nov 2026, 09:00:00 UTC`. */
+export const formatMoment = (at: number): string => `${FORMAT.format(at)} UTC`

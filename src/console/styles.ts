@@ -1,0 +1,164 @@
+import { commonStyles, controlStyles } from '../http/pages/styles.js'
+
+/** The style sheet of the console. */
+export const styles = `${commonStyles}${controlStyles}
+body { display: grid; grid-template: auto auto 1fr / minmax(0, 1fr); min-height: 100vh; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: .5rem; top: .5rem; z-index: 3; background: var(--card); padding: .5rem 1rem; }
+header { background: var(--panel); color: var(--on-panel); justify-content: space-between; align-items: center; flex-wrap: wrap;
+  gap: .5rem 1.5rem; padding: .625rem 1.25rem; }
+.brand { color: inherit; font-weight: 650; text-decoration: none; letter-spacing: -.01em; }
+header :focus-visible { outline-color: var(--ribbon) !important; }
+.choice { display: flex; gap: .5rem; align-items: center; }
+.choice label { color: var(--panel-muted); margin: 0; }
+.choice select { width: auto; max-width: 14rem; color: var(--text); }
+
+body > nav { border-bottom: 1px solid var(--line); background: var(--card); overflow-x: auto; }
+body > nav ul { display: flex; padding: .25rem .75rem; }
+body > nav a { display: block; padding: .375rem .625rem; border-radius: .375rem; color: var(--text); text-decoration: none;
+  white-space: nowrap; font-size: .9375rem; }
+body > nav a:hover { background: var(--page); }
+body > nav a[aria-current] { background: var(--page); color: var(--accent); font-weight: 650; box-shadow: inset 0 -2px var(--accent); }
+
+main { width: 100%; max-width: 82rem; margin: 0 auto; padding: 1.25rem 1.25rem 4rem; }
+h1 { font-size: 1.5rem; overflow-wrap: anywhere; }
+h1:focus { outline: none; }
+h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
+.notice, .offline { margin-top: .75rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--card);
+  border-left: 4px solid var(--ok); box-shadow: var(--shadow); overflow-wrap: anywhere; }
+.offline { position: fixed; left: 1rem; right: 1rem; bottom: 1rem; margin: 0 auto; max-width: 40rem; border-color: var(--error); z-index: 2; }
+.notice:empty, .offline:empty { display: none; }
+.error { color: var(--error); font-size: .875rem; overflow-wrap: anywhere; }
+.hint, .pace { color: var(--muted); font-size: .8125rem; overflow-wrap: anywhere; }
+.empty { color: var(--muted); padding: .75rem 0; max-width: 44rem; }
+
+.card { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1rem 1.25rem; margin-top: 1rem; min-width: 0; }
+.card > .title { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: baseline; margin-bottom: .5rem; }
+.card h2 { font-size: 1.0625rem; }
+.title > :is(a:not(.button), span) { font-size: .875rem; color: var(--muted); }
+.columns { display: grid; gap: 0 1rem; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); align-items: start; }
+
+.status { display: inline-block; font-size: .75rem; font-weight: 650; letter-spacing: .02em; line-height: 1.25rem; padding: 0 .4375rem;
+  border-radius: .3125rem; border: 1px solid var(--edge); white-space: nowrap; }
+.status.good { color: var(--ok); border-color: var(--ok); }
+.status.bad { color: var(--error); border-color: var(--error); background: var(--error-page); }
+.status.idle { color: var(--muted); border-style: dashed; }
+.status.open { background: var(--page); }
+
+.scroll { overflow-x: auto; margin: 0 -1.25rem; padding: 0 1.25rem; }
+.scroll:focus-visible, .code:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
+table { border-collapse: collapse; width: 100%; font-size: .875rem; }
+th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-top: 1px solid var(--line); vertical-align: baseline; font-weight: 400; }
+thead th { border: 0; color: var(--muted); font-size: .75rem; white-space: nowrap; }
+tbody th { overflow-wrap: anywhere; min-width: 9rem; }
+td { overflow-wrap: break-word; }
+.why { white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+time { font-variant-numeric: tabular-nums; }
+td time { white-space: nowrap; }
+.pager { display: flex; gap: 1rem; padding-top: .75rem; font-size: .875rem; }
+.pager:empty { display: none; }
+
+.clock .now { font-size: clamp(1.25rem, 5vw, 2rem); font-weight: 650; letter-spacing: -.02em; line-height: 1.2; }
+.actions, .moves { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin-top: .75rem; }
+.action { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; }
+.action > label { align-self: center; margin: 0; font-size: .875rem; }
+.action > .error { flex-basis: 100%; order: 1; }
+.action .field { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; }
+.action .field label { margin: 0; font-size: .875rem; }
+.action .field input { width: auto; min-width: 0; }
+.action, .field { min-width: 0; }
+.action .same, .fields .same { flex-basis: 100%; }
+.action select { width: auto; max-width: min(22rem, 70vw); }
+.title .action { margin: 0; }
+td .action { margin: -.125rem 0; }
+
+.fields { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); align-items: start; }
+.fields fieldset { grid-column: 1 / -1; border: 0; border-top: 1px solid var(--line); padding: .75rem 0 0; margin: 0; min-width: 0;
+  display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); align-items: start; }
+.fields legend { font-weight: 650; font-size: .875rem; padding: 0 .5rem 0 0; }
+.fields > button, .fields > .same, .fields > .error { grid-column: 1 / -1; justify-self: start; }
+.fields > .same { justify-self: stretch; }
+.filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin-bottom: .75rem; }
+.filters input:not([type=checkbox]), .filters select { width: auto; max-width: 12rem; }
+.filters > a { align-self: center; font-size: .875rem; }
+.tick { display: flex; gap: .375rem; align-items: center; min-height: 2.25rem; margin: 0; font-size: .875rem; }
+.tick input { width: 1.125rem; height: 1.125rem; accent-color: var(--accent); }
+
+.same { font-size: .8125rem; margin-top: .75rem; }
+details > summary:not(.button) { color: var(--muted); width: fit-content; cursor: pointer; padding: .125rem 0; font-size: .8125rem; }
+details > summary.button { list-style: none; }
+details[open] > summary.button { margin-bottom: .75rem; }
+.moves details[open] { flex-basis: 100%; }
+.code { font: .8125rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--page); border-radius: .5rem;
+  padding: .625rem .75rem; margin: .5rem 0 0; overflow: auto; max-height: 30rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.copyable { position: relative; }
+.copyable button { position: absolute; top: .25rem; right: .25rem; }
+
+.headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
+.headline strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
+.facts { font-size: .875rem; }
+.facts > div { display: grid; grid-template-columns: minmax(7rem, 12rem) minmax(0, 1fr); gap: 0 1rem; padding: .3125rem 0; border-top: 1px solid var(--line); }
+.facts > :first-child { border: 0; }
+.facts dt { color: var(--muted); overflow-wrap: anywhere; }
+.facts dd { overflow-wrap: anywhere; }
+abbr { text-decoration: none; }
+
+.lifecycle svg { display: block; min-width: max-content; font: 650 .75rem system-ui, sans-serif; }
+.lifecycle text { text-anchor: middle; fill: var(--text); }
+.lifecycle .at { font-weight: 400; font-size: .6875rem; fill: var(--muted); }
+.lifecycle rect { fill: var(--card); stroke: var(--line); stroke-width: 1.5; }
+.lifecycle .state:not(.past, .present, .next) text { fill: var(--muted); font-weight: 400; }
+.lifecycle .past rect { stroke: var(--ok); stroke-width: 2; }
+.lifecycle .next rect { stroke: var(--accent); stroke-width: 2; stroke-dasharray: 5 4; }
+.lifecycle .present rect { fill: var(--ok); stroke: var(--ok); }
+.lifecycle .present.bad rect { fill: var(--error); stroke: var(--error); }
+.lifecycle .present.idle rect { fill: var(--muted); stroke: var(--muted); }
+.lifecycle .present text:not(.at) { fill: var(--card); }
+.edge { fill: none; stroke: var(--line); stroke-width: 1.5; }
+.edge.taken { stroke: var(--ok); stroke-width: 2; }
+.edge.next { stroke: var(--accent); stroke-width: 2; stroke-dasharray: 5 4; }
+.arrow { fill: var(--line); }
+.arrow.taken { fill: var(--ok); }
+.arrow.next { fill: var(--accent); }
+
+.counts { display: grid; gap: 1rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 100%), 1fr)); font-size: .875rem; }
+.counts a { color: inherit; text-decoration: none; }
+.counts a:hover { text-decoration: underline; }
+.counts strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; margin-right: .25rem; }
+.counts ul { display: grid; gap: .125rem; margin-top: .375rem; color: var(--muted); }
+
+.story { list-style: none; padding: 0; counter-reset: step; display: grid; gap: .75rem; }
+.story > li { counter-increment: step; position: relative; padding-left: 2.25rem; font-size: .9375rem; }
+.story > li::before { content: counter(step); position: absolute; left: 0; top: 0; width: 1.5rem; height: 1.5rem; border-radius: 50%;
+  display: grid; place-items: center; font-size: .75rem; font-weight: 650; border: 2px solid var(--edge); }
+.story .done::before { content: "✓"; background: var(--ok); border-color: var(--ok); color: var(--on-accent); }
+.story .present::before { border-color: var(--accent); color: var(--accent); }
+.story h3 { margin: 0; line-height: 1.5rem; }
+.story .later h3 { font-weight: 400; color: var(--muted); }
+.story .done h3 { font-weight: 400; }
+.story .action, .story > li > .button { margin-top: .5rem; }
+
+.presets { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); }
+.presets .hint { margin-top: .25rem; }
+.tabs { display: flex; flex-wrap: wrap; gap: .25rem; margin-bottom: .75rem; font-size: .875rem; }
+.tabs a { display: block; padding: .125rem .625rem; border-radius: 1rem; border: 1px solid var(--line); text-decoration: none; color: inherit; }
+.tabs a[aria-current] { border-color: var(--accent); color: var(--accent); font-weight: 650; }
+.links { font-size: .9375rem; display: grid; gap: .375rem; }
+.bare main { max-width: 44rem; }
+.bare main > * + * { margin-top: 1rem; }
+
+@media (max-width: 47.99rem) {
+  .wide { display: none; }
+  header .ribbon span { display: none; }
+  main { padding: 1rem .75rem 3rem; }
+  .card { padding: .875rem 1rem; }
+  .scroll { margin: 0 -1rem; padding: 0 1rem; }
+  td time { white-space: normal; }
+  .facts > div { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
+}
+@media (forced-colors: active) {
+  .lifecycle .present rect { fill: CanvasText; }
+  .lifecycle .present text:not(.at) { fill: Canvas; }
+}
+`

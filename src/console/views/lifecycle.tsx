@@ -1,0 +1,156 @@
+import type { Event } from '../../core/records/events.js'
+import type { Lifecycle } from '../../core/records/state-machine.js'
+import { legalMoves } from '../../core/records/state-machine.js'
+import { formatMoment } from '../moments.js'
+import { Scroll, toneOf } from './parts.js'
+
+const WIDTH = 118
+const HEIGHT = 40
+const STEP_X = 168
+const STEP_Y = 92
+
+interface Place {
+  readonly x: number
+  readonly y: number
+}
+
+/**
+ * Places the states of a lifecycle. The first row has the first transition of each state, in order. The other states
+ * are below, right of the last state in the first row that leads to them.
+ */
+function placesOf(lifecycle: Lifecycle): ReadonlyMap<string, Place> {
+  const row: string[] = []
+  for (let state = Object.keys(lifecycle)[0]; state !== undefined; ) {
+    row.push(state)
+    state = legalMoves(lifecycle, state).find(({ to }) => !row.includes(to))?.to
+  }
+  const places = new Map(row.map((state, x): [string, Place] => [state, { x, y: 0 }]))
+  const used = new Map<number, number>()
+  for (const state of Object.keys(lifecycle)) {
+    if (places.has(state)) continue
+    const from = row.findLastIndex(one => legalMoves(lifecycle, one).some(({ to }) => to === state))
+    const y = (used.get(from + 1) ?? 0) + 1
+    used.set(from + 1, y)
+    places.set(state, { x: from + 1, y })
+  }
+  return places
+}
+
+/** Draws the line of a transition: no line crosses a box. */
+function lineOf(from: Place, to: Place): string {
+  const left = (place: Place) => place.x * STEP_X
+  const top = (place: Place) => place.y * STEP_Y
+  const middle = (place: Place) => top(place) + HEIGHT / 2
+  const right = left(from) + WIDTH
+  if (to.x === from.x) {
+    const bend = right + 28
+    return `M${right} ${middle(from)}C${bend} ${middle(from)} ${bend} ${middle(to)} ${right + 6} ${middle(to)}`
+  }
+  if (to.x === from.x + 1) {
+    const bend = (right + left(to)) / 2
+    return `M${right} ${middle(from)}C${bend} ${middle(from)} ${bend} ${middle(to)} ${left(to) - 6} ${middle(to)}`
+  }
+  // Beside the time below the box.
+  const [start, end] = [left(from) + 12, left(to) + (to.x > from.x ? 12 : WIDTH - 12)]
+  // Between the rows, and then into the side of the box.
+  const gap = top(from) + HEIGHT + 26 + from.x * 5
+  if (to.y > from.y)
+    return `M${start} ${top(from) + HEIGHT}V${gap}H${left(to) - 18 - from.x * 5}V${middle(to)}H${left(to) - 6}`
+  // Along the row, below it.
+  const depth = HEIGHT + 18 + 14 * Math.abs(to.x - from.x)
+  return `M${start} ${top(from) + HEIGHT}C${start} ${depth} ${end} ${depth} ${end} ${top(to) + HEIGHT + 6}`
+}
+
+interface LifecycleProps {
+  readonly lifecycle: Lifecycle
+  readonly status: string
+  readonly timeline: readonly Event[]
+  readonly next: { readonly at: string; readonly to: string } | null
+}
+
+/** The lifecycle of a record: the present state filled, the way so far solid with its times, the next step dashed. */
+export function LifecycleDrawing({ lifecycle, status, timeline, next }: LifecycleProps) {
+  const places = placesOf(lifecycle)
+  const placeOf = (state: string) => places.get(state) as Place
+  const [columns, rows] = [
+    Math.max(...[...places.values()].map(({ x }) => x)),
+    Math.max(...[...places.values()].map(({ y }) => y)),
+  ]
+  const reached = new Map(timeline.map(({ to, at }) => [to, at]))
+  const isTaken = (from: string, to: string) => timeline.some(event => event.from === from && event.to === to)
+  const edges = Object.keys(lifecycle).flatMap(from =>
+    legalMoves(lifecycle, from).map(({ verb, to }) => ({
+      key: `${from}-${verb}`,
+      line: lineOf(placeOf(from), placeOf(to)),
+      kind: isTaken(from, to) ? 'taken' : from === status && next?.to === to ? 'next' : 'possible',
+    })),
+  )
+  const order = ['possible', 'next', 'taken']
+  edges.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
+  const width = columns * STEP_X + WIDTH + 4
+  const height = rows * STEP_Y + HEIGHT + (rows === 0 ? 48 : 20)
+  return (
+    <Scroll class="scroll lifecycle" label="The states and the way so far">
+      <svg
+        viewBox={`-2 -2 ${width} ${height}`}
+        width={width}
+        height={height}
+        role="img"
+        aria-label={toText(status, timeline, next)}
+      >
+        <defs>
+          {order.map(kind => (
+            <marker
+              key={kind}
+              id={`arrow-${kind}`}
+              viewBox="0 0 8 8"
+              refX="4"
+              refY="4"
+              markerWidth="8"
+              markerHeight="8"
+              markerUnits="userSpaceOnUse"
+              orient="auto"
+            >
+              <path class={`arrow ${kind}`} d="M0 0L8 4L0 8z" />
+            </marker>
+          ))}
+        </defs>
+        {edges.map(({ key, line, kind }) => (
+          <path key={key} class={`edge ${kind}`} d={line} marker-end={`url(#arrow-${kind})`} />
+        ))}
+        {[...places].map(([state, { x, y }]) => {
+          const at = reached.get(state)
+          const kind = state === status ? 'present' : at !== undefined ? 'past' : state === next?.to ? 'next' : ''
+          return (
+            <g
+              key={state}
+              class={`state ${kind} ${toneOf(state)}`}
+              transform={`translate(${x * STEP_X} ${y * STEP_Y})`}
+            >
+              <rect width={WIDTH} height={HEIGHT} rx="8" />
+              <text x={WIDTH / 2} y={HEIGHT / 2 + 4}>
+                {state}
+              </text>
+              {at !== undefined && (
+                <text class="at" x={WIDTH / 2} y={HEIGHT + 14}>
+                  {shortTime(at)}
+                </text>
+              )}
+            </g>
+          )
+        })}
+      </svg>
+    </Scroll>
+  )
+}
+
+/** Such as `2 Nov, 09:00`: the timeline has the rest. */
+const shortTime = (at: string) => formatMoment(Date.parse(at)).replace(/^\w+, (\d+ \w+) \d+, (\d+:\d+).*$/, '$1, $2')
+
+/** Says what the drawing shows. */
+function toText(status: string, timeline: readonly Event[], next: LifecycleProps['next']): string {
+  const way = timeline.map(({ to, at }) => `${to} on ${formatMoment(Date.parse(at))}`).join(', ')
+  const then =
+    next === null ? 'Nothing happens by itself.' : `Next: ${next.to} on ${formatMoment(Date.parse(next.at))}.`
+  return `The state is ${status}.${way === '' ? '' : ` The way so far: ${way}.`} ${then}`
+}

@@ -1,0 +1,296 @@
+import axe from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import type { Test } from 'tap'
+import t from 'tap'
+import { bill, build, collection, connect, mandate, payoutLink } from '../helper.js'
+import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
+import type { Site } from './pages.js'
+import { startSite } from './pages.js'
+
+const PATHS = [
+  '',
+  '/collections',
+  '/collections/COL-0001',
+  '/collections/new',
+  '/mandates/MND-0001',
+  '/payout-links',
+  '/payout-links/PL-TEST-0001',
+  '/payout-links/new',
+  '/bills/INV-2026-001',
+  '/counterparties/CPTY-0001',
+  '/accounts',
+  '/requests',
+  '/requests/2',
+  '/failures',
+  '/client',
+  '/client/reset',
+  '/client/load',
+  '/mandates/MND-0404',
+] as const
+
+/** Gives the client of a site one record of most kinds. */
+async function stock({ client }: Site): Promise<void> {
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.post('/api/v1/bills', bill())
+  const payoutLinks = [{ ...payoutLink({ expiryPeriod: 'P30D' }), payoutLinkId: 'PL-TEST-0001' }]
+  await client.control('POST', '/seed', { records: { payoutLinks } })
+}
+
+/** Opens a page of the console. It fails the test on anything that the policy refuses, and on each load of a page. */
+async function openConsole(t: Test, browser: Browser, { url, client }: Site, path = '', options = {}): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
+  t.teardown(() => page.close())
+  page.on('console', message => {
+    if (!/40[0149]/.test(message.text())) t.fail(message.text())
+  })
+  page.on('pageerror', error => t.fail(error.message))
+  page.on('dialog', dialog => {
+    t.fail('a dialog')
+    dialog.dismiss()
+  })
+  await measureCoverage(t, page)
+  await page.goto(`${url}/_sandbox/console${path}?client=${client.clientId}`)
+  return page
+}
+
+/** Asserts that nothing loads the page again: it is renewed in place. */
+async function assertNoLoad(t: Test, page: Page, act: () => Promise<void>): Promise<void> {
+  await page.evaluate(() => Object.assign(globalThis, { isTheSame: true }))
+  await act()
+  t.ok(await page.evaluate(() => 'isTheSame' in globalThis), 'the page was not loaded again')
+}
+
+t.test('console, Pages: axe finds nothing, in either scheme and at both widths', needsChromium, async t => {
+  const browser = await openBrowser(t)
+  const site = await startSite(t)
+  await stock(site)
+  for (const [width, colorScheme] of [
+    [1280, 'light'],
+    [360, 'dark'],
+  ] as const) {
+    const page = await openConsole(t, browser, site, '', { viewport: { width, height: 800 }, colorScheme })
+    for (const path of PATHS) {
+      await page.goto(`${site.url}/_sandbox/console${path}?client=${site.client.clientId}`)
+      t.equal(
+        await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
+        0,
+        `${path}: no sideways scrolling`,
+      )
+      await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true
+      })
+      await page.evaluate(axe.source)
+      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+      t.same(
+        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]),
+        [],
+        `${path}, ${width} px, ${colorScheme}`,
+      )
+    }
+  }
+})
+
+t.test('console, Live pages: the script in a browser', needsChromium, async t => {
+  const browser = await openBrowser(t)
+
+  await t.test('changes of the app, of another page and of time appear, and what a person does stays', async t => {
+    const site = await startSite(t)
+    await stock(site)
+    const page = await openConsole(t, browser, site, '/collections/COL-0001')
+    await page.locator('#same-moves summary').click()
+    await page.locator('#choose-outcome').selectOption('RETURNED-AM04')
+    await page.locator('#choose-outcome').focus()
+    await assertNoLoad(t, page, async () => {
+      await site.client.control('POST', '/direct-debit/COL-0001/submit', {})
+      await page.locator('.headline', { hasText: 'SUBMITTED' }).waitFor()
+      const other = await openConsole(t, browser, site, '/collections/COL-0001')
+      await other.getByRole('button', { name: 'Process → PROCESSING' }).click()
+      await page.locator('.headline', { hasText: 'PROCESSING' }).waitFor()
+      await site.client.control('POST', '/clock/advance', { by: 'P10D' })
+      await page.locator('.headline', { hasText: 'SETTLED' }).waitFor()
+    })
+    t.equal(await page.locator('#choose-outcome').inputValue(), 'RETURNED-AM04')
+    t.equal(await page.evaluate(() => document.activeElement?.id), 'choose-outcome')
+  })
+
+  await t.test('typed text, its selection and the scroll position stay while the page renews itself', async t => {
+    const site = await startSite(t)
+    await stock(site)
+    const page = await openConsole(t, browser, site, '/mandates/new')
+    const field = page.getByLabel('Iban')
+    await field.fill('NL91ABNA')
+    await field.evaluate((input: HTMLInputElement) => input.setSelectionRange(2, 6))
+    await page.evaluate(() => scrollTo(0, 120))
+    const top = await page.evaluate(() => scrollY)
+    await assertNoLoad(t, page, async () => {
+      const renewed = page.waitForResponse(answer => answer.url().includes('/mandates/new'))
+      await site.client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
+      await renewed
+      await page.waitForFunction(
+        () => (document.querySelector('[name="body.mandateReference"]') as HTMLInputElement).value === 'MND-0003',
+      )
+    })
+    t.equal(await field.inputValue(), 'NL91ABNA')
+    t.same(await field.evaluate((input: HTMLInputElement) => [input.selectionStart, input.selectionEnd]), [2, 6])
+    t.equal(await page.evaluate(() => scrollY), top)
+  })
+
+  await t.test('an action changes the page in place, and says so', async t => {
+    const site = await startSite(t)
+    await stock(site)
+    const page = await openConsole(t, browser, site)
+    await assertNoLoad(t, page, async () => {
+      await page.getByRole('button', { name: 'Next event' }).click()
+      await page.getByRole('status').filter({ hasText: '1 transition happened.' }).waitFor()
+      await page.getByRole('heading', { name: 'What happened' }).waitFor()
+    })
+    t.notMatch(page.url(), /notice|proof/, 'the address can be sent to a colleague')
+    t.match((await site.client.control('GET', '/direct-debit/COL-0001')).body, { record: { status: 'SUBMITTED' } })
+    await page.getByRole('link', { name: 'Mandates', exact: true }).click()
+    await page.getByRole('link', { name: 'New mandate' }).click()
+    await page.getByLabel('Mandate reference').fill('MND-0001')
+    await page.getByRole('button', { name: 'Create the mandate' }).click()
+    const alert = page.getByRole('alert')
+    await alert.waitFor()
+    t.match(await alert.textContent(), /DUPLICATE_REFERENCE/)
+    t.equal(await page.getByLabel('Mandate reference').inputValue(), 'MND-0001')
+    await page.getByLabel('Mandate reference').fill('MND-0009')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Mandate MND-0009' }).waitFor()
+    await page.getByRole('status').filter({ hasText: 'MND-0009 is ACTIVE.' }).waitFor()
+  })
+
+  await t.test('requests appear under load, while the page can be used; it renews itself twice a second', async t => {
+    const site = await startSite(t, { timers: undefined })
+    await stock(site)
+    const page = await openConsole(t, browser, site, '/requests')
+    let renewals = 0
+    page.on('request', request => {
+      if (request.url().includes('/console/requests') && request.resourceType() === 'fetch') renewals++
+    })
+    const began = performance.now()
+    const delays: number[] = []
+    const path = page.getByLabel('Path')
+    for (let batch = 0; batch < 15; batch++) {
+      await Promise.all(Array.from({ length: 20 }, () => site.client.get('/api/v1/mandates')))
+      const before = performance.now()
+      await path.press('x')
+      delays.push(performance.now() - before)
+    }
+    const seconds = (performance.now() - began) / 1000
+    t.ok(renewals <= 2 * seconds + 2, `${renewals} renewals in ${seconds.toFixed(1)} s`)
+    await page.locator('#request-300').waitFor()
+    t.equal(await path.inputValue(), 'x'.repeat(15), 'no key is lost')
+    t.equal(await page.locator('tbody tr').count(), 50)
+    t.comment(`keys took up to ${Math.max(...delays).toFixed()} ms`)
+  })
+
+  await t.test('a server that goes away is reported, and the page catches up when it is back', async t => {
+    const site = await startSite(t)
+    await stock(site)
+    const page = await openConsole(t, browser, site, '/mandates')
+    page.removeAllListeners('console')
+    const { port } = new URL(site.url)
+    await site.app.close()
+    await page.locator('#offline', { hasText: 'The server is away.' }).waitFor()
+    const again = build(t, { publicUrl: () => site.url })
+    await again.listen({ host: '127.0.0.1', port: Number(port) })
+    const client = await connect(again)
+    await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-AGAIN' }))
+    await page.getByRole('link', { name: 'MND-AGAIN' }).waitFor()
+    t.equal(await page.locator('#offline').textContent(), '')
+  })
+
+  await t.test('a hidden tab has no connection', async t => {
+    const site = await startSite(t)
+    const page = await openConsole(t, browser, site)
+    await page.waitForRequest(request => request.url().includes('/changes')).catch(() => {})
+    const closed = page.waitForEvent('requestfailed', request => request.url().includes('/changes'))
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+    t.match((await closed).url(), '/changes')
+  })
+})
+
+t.test('console, Safety: hostile texts do nothing in a browser', needsChromium, async t => {
+  const browser = await openBrowser(t)
+  const site = await startSite(t)
+  const hostile = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
+  await site.client.post('/api/v1/mandates', mandate({ debtor: { name: hostile, iban: 'DE89370400440532013000' } }))
+  await site.client.post('/api/v1/direct-debit', collection({ debtorReference: hostile }))
+  await site.client.get(`/api/v1/mandates?debtorReference=${encodeURIComponent(hostile)}`)
+  for (const path of [
+    '',
+    '/collections',
+    '/collections/COL-0001',
+    '/mandates/MND-0001',
+    '/requests',
+    '/requests/3',
+    '/requests/4',
+  ]) {
+    const page = await openConsole(t, browser, site, path)
+    t.equal(await page.locator('main img, main script').count(), 0, path)
+  }
+})
+
+t.test('console, The story: by keyboard, from the first step to the claim', needsChromium, async t => {
+  const browser = await openBrowser(t)
+  const site = await startSite(t)
+  await site.app.inject({ method: 'POST', url: '/_sandbox/reset' })
+  const page = await openConsole(t, browser, { ...site, client: { ...site.client, clientId: 'sandbox-client' } })
+  /** Moves the focus by the keyboard. */
+  const focus = async (name: string) => {
+    for (let keys = 0; keys < 60; keys++) {
+      const text = await page.evaluate(() => document.activeElement?.textContent?.trim())
+      if (text === name) return
+      await page.keyboard.press('Tab')
+    }
+    t.fail(`the keyboard does not reach ${name}`)
+  }
+  const steps = [
+    'Create a mandate',
+    'Collect 49.90 EUR',
+    'Move the clock to the day',
+    'Collect from an account without cover',
+    'Move the clock until it bounces',
+    'Create a payout link',
+  ]
+  for (const name of steps) {
+    await page.getByRole('button', { name }).waitFor()
+    await focus(name)
+    t.equal(
+      await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle),
+      'solid',
+      'the focus is visible',
+    )
+    await page.keyboard.press('Enter')
+  }
+  await page.getByRole('link', { name: 'Open the page' }).waitFor()
+  const href = (await page.getByRole('link', { name: 'Open the page' }).getAttribute('href')) as string
+  const recipient = await browser.newPage()
+  t.teardown(() => recipient.close())
+  await recipient.goto(href)
+  await recipient.getByLabel('Account holder').fill('Jane Doe')
+  await recipient.getByLabel('IBAN').fill('DE89370400440532013000')
+  await recipient.keyboard.press('Enter')
+  await page.getByText('That is the whole story.').waitFor()
+  await page.getByRole('link', { name: 'Start over' }).press('Enter')
+  await page.getByRole('button', { name: 'Reset' }).press('Enter')
+  await page.getByRole('button', { name: 'Create a mandate' }).waitFor()
+})
+
+t.test('console, Safety: a browser signs in, acts, and signs out', needsChromium, async t => {
+  const browser = await openBrowser(t)
+  const site = await startSite(t, { adminToken: 'adm1n' })
+  const page = await openConsole(t, browser, site)
+  page.removeAllListeners('console')
+  await page.getByLabel('Admin token').fill('adm1n')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: '+1 day' }).click()
+  await page.getByRole('status').filter({ hasText: 'The clock shows Tue, 3 Nov 2026' }).waitFor()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Admin token').waitFor()
+})

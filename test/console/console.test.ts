@@ -1,0 +1,702 @@
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { follow as followStream } from '../event-stream.js'
+import type { Client } from '../helper.js'
+import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
+import { field, MULTIPART, multipart } from '../multipart.js'
+import { CONSOLE, fieldsOf, follow, noticeOf, open, submit, toText } from './pages.js'
+
+const LINK = 'PL-TEST-0001'
+
+/** Gives a client one record of each kind. */
+async function stock(client: Client): Promise<void> {
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.post('/api/v1/bills', bill())
+  await client.control('POST', '/seed', {
+    records: {
+      payoutLinks: [{ ...payoutLink({ expiryPeriod: 'P30D' }), payoutLinkId: LINK }],
+      accounts: [
+        {
+          accountReference: 'ACC-0001',
+          accountHolderName: 'Acme GmbH',
+          currency: 'EUR',
+          accountIdentifier: 'DE89370400440532013000',
+          balance: '10.00',
+        },
+      ],
+    },
+  })
+}
+
+const PATHS = [
+  '',
+  '/collections',
+  '/collections/COL-0001',
+  '/collections/new',
+  '/mandates',
+  '/mandates/MND-0001',
+  '/mandates/new',
+  '/payout-links',
+  `/payout-links/${LINK}`,
+  '/payout-links/new',
+  '/bills',
+  '/bills/INV-2026-001',
+  '/bills/new',
+  '/counterparties',
+  '/counterparties/CPTY-0001',
+  '/accounts',
+  '/accounts/ACC-0001',
+  '/requests',
+  '/requests/1',
+  '/failures',
+  '/client',
+  '/client/reset',
+  '/client/remove',
+  '/client/load',
+] as const
+
+t.test('console, Pages: each page has its title, its client and a strict policy, and no script of its own', async t => {
+  const app = build(t)
+  await stock(await connect(app))
+  for (const path of PATHS) {
+    const { statusCode, headers, payload } = await open(app, path)
+    t.equal(statusCode, 200, path)
+    t.match(headers, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'$/,
+    })
+    t.match(/<title>(.*?)<\/title>/.exec(payload)?.[1], / · acme · Payments Sandbox$/)
+    t.match(payload, 'This page is part of the sandbox, not of the service.')
+    t.notMatch(payload, /<script(?! type="module" src="[./a-z]+"><\/script>)|<style| style=| on[a-z]+=/)
+    t.equal(payload.match(/<h1/g)?.length, 1)
+    const ids = [...payload.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    t.same(
+      ids.filter((id, at) => ids.indexOf(id) < at),
+      [],
+      `${path}: each id once`,
+    )
+  }
+})
+
+t.test('console, Pages: the API, the coverage and the documents know nothing of them', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await stock(client)
+  const before = (await client.control('GET', '/requests')).body.last
+  const coverage = (await client.control('GET', '/coverage')).body
+  for (const path of PATHS) await open(app, path)
+  t.equal((await client.control('GET', '/requests')).body.last, before)
+  t.same((await client.control('GET', '/coverage')).body, coverage)
+  const { body } = await call(app, 'GET', '/_sandbox/openapi.json')
+  t.notOk(Object.keys(body.paths).some(path => path.includes('console')))
+})
+
+t.test('console, Pages: what does not exist, and what is not well-formed, is a page with the error', async t => {
+  const app = build(t)
+  await connect(app)
+  const rows: [path: string, query: Record<string, string>, status: number, code: string][] = [
+    ['/mandates/MND-0404', {}, 404, 'MANDATE_NOT_FOUND'],
+    ['/payout-links/pl-404-404', {}, 404, 'PAYOUT_LINK_NOT_FOUND'],
+    ['/bills/404', {}, 404, 'BILL_NOT_FOUND'],
+    ['/counterparties/CP-404', {}, 404, 'COUNTERPARTY_NOT_FOUND'],
+    ['/requests/7', {}, 404, 'REQUEST_NOT_FOUND'],
+    ['', { client: 'nobody' }, 404, 'CLIENT_NOT_FOUND'],
+    ['/collections', { cursor: 'x' }, 400, 'INVALID_CURSOR'],
+    ['/collections', { search: 'x'.repeat(1001) }, 400, 'INVALID_QUERY_PARAMETER'],
+  ]
+  for (const [path, query, status, code] of rows) {
+    const { statusCode, payload, headers } = await open(app, path, { query })
+    t.same([statusCode, payload.includes(`<code>${code}</code>`)], [status, true], `${path} ${code}`)
+    t.match(headers['content-security-policy'], /^default-src 'none'/)
+  }
+  const repeated = await app.inject({ url: `${CONSOLE}?client=acme&client=acme`, headers: { accept: 'text/html' } })
+  t.equal(repeated.statusCode, 400)
+  const json = await call(app, 'GET', `${CONSOLE}/mandates/MND-0404?client=acme`)
+  t.match(json, { status: 404, body: { code: 'MANDATE_NOT_FOUND', field: 'mandateReference' } })
+})
+
+t.test(
+  'console, Pages: a table has 50 rows, newest first, and the way to all others; a search finds a part',
+  async t => {
+    const app = build(t)
+    const client = await connect(app)
+    const mandates = Array.from({ length: 120 }, (_, at) => mandate({ mandateReference: `MND-${1000 + at}` }))
+    await client.control('POST', '/seed', { records: { mandates } })
+    const seen: string[] = []
+    let query = {}
+    for (let pages = 0; pages < 3; pages++) {
+      const { payload } = await open(app, '/mandates', { query })
+      const rows = [...payload.matchAll(/<tr[^>]* id="mandates-EU-(MND-\d+)"/g)].map(
+        ([, reference]) => reference as string,
+      )
+      t.ok(rows.length <= 50)
+      seen.push(...rows)
+      const older = /<a href="([^"]+)">Older<\/a>/.exec(payload)?.[1]
+      query = Object.fromEntries(new URL(toText(older ?? ''), 'http://sandbox').searchParams)
+      t.equal(older !== undefined, pages < 2)
+    }
+    t.same(seen, mandates.map(({ mandateReference }) => mandateReference).reverse())
+    const { payload } = await open(app, '/mandates', { query: { search: 'nd-111', status: 'ACTIVE' } })
+    t.equal(payload.match(/<tr[^>]* id="mandates-/g)?.length, 10)
+    t.match((await open(app, '/mandates', { query: { status: 'FAILED' } })).payload, 'No mandate fits this filter.')
+  },
+)
+
+interface Action {
+  readonly path: string
+  readonly form: string
+  readonly changes?: Record<string, string>
+  /** The call that shows the effect, and what it then answers. */
+  readonly read: string
+  readonly expected: object
+  readonly notice: string
+  /** The page that follows, where it is another. */
+  readonly next?: string
+}
+
+const reads = {
+  collection: '/direct-debit/COL-0001',
+  mandate: '/mandates/MND-0001',
+  link: `/payout-links/${LINK}`,
+  bill: '/bills/INV-2026-001',
+}
+const status = (value: string) => ({ record: { status: value } })
+const IN_AN_HOUR = 'Mon, 2 Nov 2026, 10:00:00 UTC'
+
+const ACTIONS: readonly Action[] = [
+  {
+    path: '',
+    form: 'advance-PT1H',
+    read: '/clock',
+    expected: { now: '2026-11-02T10:00:00Z' },
+    notice: `The clock shows ${IN_AN_HOUR}. Nothing was due.`,
+  },
+  {
+    path: '',
+    form: 'advance-P1D',
+    read: '/clock',
+    expected: { now: '2026-11-03T09:00:00Z' },
+    notice: 'The clock shows Tue, 3 Nov 2026, 09:00:00 UTC. Nothing was due.',
+  },
+  {
+    path: '',
+    form: 'next-event',
+    read: reads.collection,
+    expected: status('SUBMITTED'),
+    notice: 'The clock shows Thu, 5 Nov 2026, 15:00:00 UTC. 1 transition happened.',
+  },
+  {
+    path: '',
+    form: 'advance-to',
+    changes: { 'body.to': '2026-11-02T10:00' },
+    read: '/clock',
+    expected: { now: '2026-11-02T10:00:00Z' },
+    notice: `The clock shows ${IN_AN_HOUR}. Nothing was due.`,
+  },
+  {
+    path: '',
+    form: 'run',
+    changes: { 'body.rate': '3600' },
+    read: '/clock',
+    expected: { mode: 'running', rate: 3600 },
+    notice: 'The clock shows Mon, 2 Nov 2026, 09:00:00 UTC, and runs 1 hour a second.',
+  },
+  {
+    path: '/collections/COL-0001',
+    form: 'move-submit',
+    read: reads.collection,
+    expected: status('SUBMITTED'),
+    notice: 'COL-0001 is SUBMITTED.',
+  },
+  {
+    path: '/collections/COL-0001',
+    form: 'move-fail',
+    changes: { 'body.reasonCode': 'MD01' },
+    read: reads.collection,
+    expected: { record: { status: 'FAILED', reasonCode: 'MD01' } },
+    notice: 'COL-0001 is FAILED.',
+  },
+  {
+    path: '/collections/COL-0001',
+    form: 'choose',
+    changes: { 'body.outcome': 'RETURNED-AM04' },
+    read: reads.collection,
+    expected: { record: { outcome: 'RETURNED-AM04' } },
+    notice: 'COL-0001 is PENDING.',
+  },
+  {
+    path: '/mandates/MND-0001',
+    form: 'move-cancel',
+    read: reads.collection,
+    expected: status('CANCELLED'),
+    notice: 'MND-0001 is CANCELLED.',
+  },
+  {
+    path: `/payout-links/${LINK}`,
+    form: 'move-claim',
+    read: reads.link,
+    expected: status('CLAIMED'),
+    notice: `${LINK} is CLAIMED.`,
+  },
+  {
+    path: `/payout-links/${LINK}`,
+    form: 'move-decline',
+    changes: { 'body.remarks': 'No, thanks' },
+    read: reads.link,
+    expected: { record: { status: 'REJECTED', decline: { remarks: 'No, thanks' } } },
+    notice: `${LINK} is REJECTED.`,
+  },
+  {
+    path: `/payout-links/${LINK}`,
+    form: 'move-cancel',
+    read: reads.link,
+    expected: status('CANCELLED'),
+    notice: 'Done: 204.',
+  },
+  {
+    path: '/bills/INV-2026-001',
+    form: 'move-pay',
+    read: reads.bill,
+    expected: { record: { status: 'PAID', openAmount: '0' } },
+    notice: 'INV-2026-001 is PAID.',
+  },
+  {
+    path: '/bills/INV-2026-001',
+    form: 'move-payPartially',
+    read: reads.bill,
+    expected: { record: { status: 'PARTIALLY_PAID', openAmount: '595' } },
+    notice: 'INV-2026-001 is PARTIALLY_PAID.',
+  },
+  {
+    path: '/mandates/new',
+    form: 'create',
+    changes: { 'body.debtor.reference': 'CUST-9' },
+    read: '/mandates/MND-0002',
+    expected: { record: { status: 'ACTIVE', debtor: { reference: 'CUST-9' } } },
+    notice: 'MND-0002 is ACTIVE.',
+    next: '/mandates/MND-0002',
+  },
+  {
+    path: '/collections/new',
+    form: 'create',
+    read: '/direct-debit/COL-0002',
+    expected: status('PENDING'),
+    notice: 'COL-0002 is PENDING.',
+    next: '/collections/COL-0002',
+  },
+  {
+    path: '/bills/new',
+    form: 'create',
+    changes: { region: 'UK', 'body.currency': 'GBP' },
+    read: '/bills/INV-0002',
+    expected: { record: { status: 'OPEN', currency: 'GBP' } },
+    notice: 'INV-0002 is OPEN.',
+    next: '/bills/INV-0002',
+  },
+  {
+    path: '/failures',
+    form: 'preset-0',
+    read: '/faults',
+    expected: { data: [{ effect: { kind: 'drop', when: 'after' } }] },
+    notice: 'fault-1 is armed.',
+  },
+  {
+    path: '/failures',
+    form: 'arm',
+    changes: { 'body.times': 'null', 'body.effect.status': '429' },
+    read: '/faults',
+    expected: { data: [{ times: null, effect: { kind: 'error', status: 429 } }] },
+    notice: 'fault-1 is armed.',
+  },
+  {
+    path: '/failures',
+    form: 'arm-outcome',
+    changes: { 'body.match.amount': '49.90' },
+    read: '/outcomes',
+    expected: { armed: [{ outcome: 'RETURNED-AM04', match: { amount: '49.90' } }] },
+    notice: 'outcome-1 is armed.',
+  },
+  {
+    path: '/failures',
+    form: 'deprecate',
+    changes: {
+      'body.data.0.operation': 'GET /api/v1/mandates',
+      'body.data.0.sunset': '2030-06-30T00:00:00',
+      'body.data.0.goneAfterSunset': 'true',
+    },
+    read: '/deprecations',
+    expected: { data: [{ operation: 'GET /api/v1/mandates', sunset: '2030-06-30T00:00:00Z', goneAfterSunset: true }] },
+    notice: 'Done: 200.',
+  },
+  {
+    path: '/client',
+    form: 'update-settings',
+    changes: { 'body.mandateActivation': 'manual' },
+    read: '/settings',
+    expected: { mandateActivation: 'manual', allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'] },
+    notice: 'Done: 200.',
+  },
+  {
+    path: '/client',
+    form: 'fork-client',
+    changes: { 'body.clientId': 'copy' },
+    read: '/../_sandbox/clients',
+    expected: { data: [{}, { clientId: 'acme' }, { clientId: 'copy' }] },
+    notice: 'copy exists.',
+  },
+  {
+    path: '/client',
+    form: 'seed',
+    changes: { 'body.fixture': 'demo' },
+    read: '/mandates/MND-ACME-0001',
+    expected: status('ACTIVE'),
+    notice: 'The client has',
+  },
+  { path: '/client', form: 'expire', read: '/clock', expected: {}, notice: 'All tokens of acme are expired.' },
+  { path: '/client/reset', form: 'reset', read: '/clock', expected: {}, notice: 'acme has 0 records.', next: '' },
+  { path: '/requests', form: 'clear', read: '/requests', expected: { data: [] }, notice: 'Removed: 4.' },
+]
+
+t.test('console, Actions: each form changes what its call changes, and answers with a notice', async t => {
+  for (const { path, form, changes, read, expected, notice, next = path } of ACTIONS) {
+    const app = build(t)
+    const client = await connect(app)
+    await stock(client)
+    const answer = await submit(app, path, form, changes)
+    t.equal(answer.statusCode, 303, `${path} ${form}: ${answer.payload.match(/role="alert">.*?<\/p>/)?.[0]}`)
+    const after = await follow(app, path, answer)
+    t.match(after.notice, notice, `${path} ${form}`)
+    t.equal(after.path, next)
+    t.equal(after.payload.includes('What happened'), /transition/.test(notice))
+    const effect = read.startsWith('/..') ? await call(app, 'GET', read.slice(3)) : await client.control('GET', read)
+    t.match(effect.body, expected, `${path} ${form}`)
+  }
+})
+
+t.test('console, Actions: all moves of a lifecycle are forms, and those that are not legal are none', async t => {
+  const app = build(t)
+  await stock(await connect(app))
+  const movesOf = async (path: string) =>
+    [...(await open(app, path)).payload.matchAll(/<form id="move-(\w+)"/g)].map(([, verb]) => verb)
+  t.same(await movesOf('/collections/COL-0001'), ['submit', 'fail', 'cancel'])
+  for (const verb of ['submit', 'process', 'settle', 'return']) {
+    await submit(app, '/collections/COL-0001', `move-${verb}`)
+  }
+  t.same(await movesOf('/collections/COL-0001'), [])
+  const { payload } = await open(app, '/collections/COL-0001')
+  t.match(payload, 'Nothing: the state is final.')
+  t.match(payload, /aria-label="The state is RETURNED\. The way so far: PENDING on Mon, 2 Nov 2026.*SETTLED on/)
+})
+
+t.test('console, Actions: a refusal is shown at its field or its form, and keeps what was typed', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await stock(client)
+  const before = (await client.control('GET', '/state')).body
+  const wrongIban = await submit(app, '/mandates/new', 'create', {
+    'body.debtor.iban': 'DE00',
+    'body.debtor.name': '<b>Jo',
+  })
+  t.equal(wrongIban.statusCode, 400)
+  const field = /<input id="create-debtor\.iban"[^>]*>/.exec(wrongIban.payload)?.[0] ?? ''
+  t.match(field, /aria-invalid="true"/)
+  t.match(field, /value="DE00"/)
+  t.match(wrongIban.payload, /<p class="error" id="create-debtor\.iban-error" role="alert"><code>INVALID_FIELD<\/code>/)
+  t.match(wrongIban.payload, 'value="&lt;b>Jo"')
+
+  const duplicate = await submit(app, '/mandates/new', 'create', { 'body.mandateReference': 'MND-0001' })
+  t.equal(duplicate.statusCode, 409)
+  t.match(duplicate.payload, /id="create-mandateReference-error" role="alert"><code>DUPLICATE_REFERENCE/)
+
+  // The state has changed since the page was loaded.
+  const { fields } = fieldsOf((await open(app, '/collections/COL-0001')).payload, 'move-submit')
+  const stale = await submit(app, '/collections/COL-0001', 'move-cancel', {
+    call: String(fields.call).replace('submit', 'settle'),
+  })
+  t.equal(stale.statusCode, 409)
+  t.match(stale.payload, /<form id="move-cancel".*?role="alert"><code>ILLEGAL_TRANSITION<\/code> Cannot settle/s)
+  const backwards = await submit(app, '', 'advance-to', { 'body.to': '2020-01-01T00:00' })
+  t.match(
+    backwards.payload,
+    /id="advance-to-to-error" role="alert"><code>INVALID_FIELD|<form id="advance-to".*?role="alert"><code>INVALID_FIELD/s,
+  )
+  t.same((await client.control('GET', '/state')).body, before, 'nothing was changed')
+})
+
+t.test('console, Actions: a new record is a request of the app, which faults apply to', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await submit(app, '/mandates/new', 'create')
+  const { body } = await client.control('GET', '/requests?path=/api/v1/mandates')
+  t.match(body.data, [{ method: 'POST', status: 201, headers: { authorization: 'Bearer ***', 'x-region': 'EU' } }])
+  await client.control('POST', '/faults', { match: { method: 'POST' }, effect: { kind: 'drop', when: 'after' } })
+  const lost = await submit(app, '/mandates/new', 'create', { 'body.mandateReference': 'MND-LOST' })
+  t.equal(lost.statusCode, 502)
+  t.match(lost.payload, /role="alert"><code>NO_ANSWER<\/code>/)
+  t.match((await client.control('GET', '/mandates/MND-LOST')).body, status('ACTIVE'), 'it was applied')
+})
+
+t.test('console, Actions: a form sends only calls of the control plane and the API', async t => {
+  const app = build(t)
+  await connect(app)
+  const send = (fields: Record<string, string>) =>
+    app.inject({
+      method: 'POST',
+      url: `${CONSOLE}?client=acme`,
+      headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(fields).toString(),
+    })
+  const rows: [fields: Record<string, string>, status: number][] = [
+    [{}, 400],
+    [{ call: 'POST http://127.0.0.1/_sandbox/reset' }, 400],
+    [{ call: 'POST //other.example/api/v1/x' }, 400],
+    [{ call: 'POST /pay/x' }, 400],
+    [{ call: 'POST /_sandbox/console' }, 400],
+    [{ call: 'TRACE /_sandbox/reset' }, 400],
+    [{ call: 'POST /_sandbox/reset?client=acme', json: '{' }, 400],
+    [{ call: 'POST /_sandbox/nowhere?client=acme', json: '{}' }, 404],
+    [{ call: 'POST /_sandbox/clock/advance?client=acme', 'body.__proto__.by': 'PT1H' }, 400],
+    [{ call: 'POST /_sandbox/clock/advance?client=acme', 'body.by': 'PT1H', next: '//other.example' }, 303],
+  ]
+  for (const [fields, status] of rows) t.equal((await send(fields)).statusCode, status, JSON.stringify(fields))
+  const { headers } = await send({
+    call: 'POST /_sandbox/clock/advance?client=acme',
+    'body.by': 'PT1H',
+    next: '//other.example',
+  })
+  t.match(headers.location, /^console\?client=acme&/, 'a form leads to no other site')
+})
+
+t.test('console, Actions: a request is sent again, and shown as curl and as a test', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.get('/api/v1/mandates?limit=5')
+  const { payload } = await open(app, '/requests/2')
+  t.match(toText(payload), `-H "Authorization: Bearer $TOKEN"`)
+  t.match(toText(payload), 'await sandbox.requests.expect({')
+  const again = await follow(app, '/requests/2', await submit(app, '/requests/2', 'repeat'))
+  t.match(again, { path: '/requests', notice: 'The answer was 409: "MND-0001" is taken already.' })
+  const read = await follow(app, '/requests/3', await submit(app, '/requests/3', 'repeat'))
+  t.equal(read.path, '/requests')
+  const { data } = (await client.control('GET', '/requests')).body
+  t.match(data.slice(3), [
+    { method: 'POST', path: '/api/v1/mandates', status: 409 },
+    { method: 'GET', query: { limit: '5' }, status: 200 },
+  ])
+  t.match((await open(app, '/requests/1')).payload, 'It cannot be sent again', 'a token request has masked secrets')
+})
+
+t.test('console, Actions: files go out and in', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await stock(client)
+  const download = async (path: string) => open(app, path)
+  const state = await download('/state.json')
+  t.match(state.headers, {
+    'content-disposition': 'attachment; filename="acme-state.json"',
+    'cache-control': 'no-store',
+  })
+  t.same(JSON.parse(state.payload), (await client.control('GET', '/state')).body)
+  t.match(JSON.parse((await download('/recording.json')).payload), { clientId: 'acme' })
+  t.match(JSON.parse((await download('/requests.har')).payload), { log: { version: '1.2' } })
+
+  await client.control('POST', '/reset')
+  const { fields, action } = fieldsOf((await open(app, '/client/load')).payload, 'load-state')
+  const { pathname, search } = new URL(action, `http://sandbox${CONSOLE}/client/load`)
+  const load = async (file: string) => {
+    const { file: _, ...others } = fields
+    const payload = multipart(...Object.entries(others).map(([name, value]) => field(name, value)), {
+      fileName: 'state.json',
+      type: 'application/json',
+      content: file,
+    })
+    return app.inject({
+      method: 'POST',
+      url: pathname + search,
+      headers: { accept: 'text/html', ...MULTIPART },
+      payload,
+    })
+  }
+  t.equal((await load('not JSON')).statusCode, 400)
+  t.equal((await load('{}')).statusCode, 400)
+  t.equal((await load('')).statusCode, 400)
+  t.equal((await client.control('GET', '/clients')).body.data[1].counts.mandates, 0)
+  t.equal((await load(state.payload)).statusCode, 303)
+  t.equal((await client.control('GET', '/clients')).body.data[1].counts.mandates, 1)
+})
+
+t.test('console, The story: each step is a button, from the first to the page of the recipient', async t => {
+  const app = build(t)
+  const client = { client: 'sandbox-client' }
+  await call(app, 'POST', '/_sandbox/reset')
+  const story = async () => (await open(app, '', client)).payload
+  const buttons = ['story-1', 'story-2', 'story-3', 'story-4', 'story-4', 'story-5']
+  for (const id of buttons) {
+    const answer = await submit(app, '', id, {}, client)
+    t.equal(answer.statusCode, 303, `${id} ${answer.payload.match(/role="alert">.*?<\/p>/)?.[0]}`)
+  }
+  const page = await story()
+  t.equal(page.match(/<li class="done"/g)?.length, 5)
+  t.match(page, 'AM04, insufficient funds')
+  const link = toText(/<a class="button" href="([^"]+)"[^>]*>Open the page<\/a>/.exec(page)?.[1] ?? '')
+  const { pathname, search } = new URL(link)
+  const recipient = await app.inject({ url: pathname + search, headers: { accept: 'text/html' } })
+  const token = /name="token" value="([\w-]+)"/.exec(recipient.payload)?.[1] as string
+  const claim = { action: 'claim', token, accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  await app.inject({
+    method: 'POST',
+    url: pathname + search,
+    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams(claim).toString(),
+  })
+  t.match(await story(), 'That is the whole story.')
+  t.match((await open(app, '')).statusCode, 404, 'a client that does not exist has none')
+})
+
+t.test('console, Safety: texts of the app are shown as text on every page', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const hostile = '"><script>alert(1)</script><img src=x onerror=alert(2)>\'&lt;'
+  const name = hostile.slice(0, 100)
+  await client.post('/api/v1/mandates', mandate({ debtor: { name, iban: 'DE89370400440532013000', reference: name } }))
+  await client.post('/api/v1/direct-debit', collection({ debtorReference: name, debtorName: name }))
+  await client.post('/api/v1/bills', bill({ description: name }))
+  await client.control('POST', '/seed', {
+    records: { payoutLinks: [{ ...payoutLink(), payoutLinkId: LINK, accountHolderName: name, remarks: name }] },
+  })
+  await client.get(`/api/v1/mandates?debtorReference=${encodeURIComponent(hostile)}`, {
+    headers: { 'x-hostile': hostile },
+  })
+  await client.post('/api/v1/mandates', { [hostile]: hostile })
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 400, message: hostile } })
+  const last = (await client.control('GET', '/requests')).body.last
+  const paths = [
+    ...PATHS.filter(path => !path.startsWith('/accounts/')),
+    ...Array.from({ length: last }, (_, at) => `/requests/${at + 1}`),
+  ]
+  for (const path of paths) {
+    const { payload, statusCode } = await open(app, path)
+    t.equal(statusCode, 200, path)
+    t.notMatch(payload, /<script>|<img/, path)
+  }
+  const { payload } = await open(app, '/collections', { query: { search: hostile } })
+  t.notMatch(payload, /<script>|<img/)
+  t.match(payload, 'value="&quot;>&lt;script>')
+})
+
+t.test('console, Safety: only an action puts a notice into a page', async t => {
+  const app = build(t)
+  await connect(app)
+  const forged = await open(app, '', { query: { notice: 'Your account is locked', proof: 'x'.repeat(16) } })
+  t.equal(noticeOf(forged.payload), '')
+  const answer = await submit(app, '', 'advance-PT1H')
+  const { searchParams } = new URL(String(answer.headers.location), 'http://sandbox')
+  const query = Object.fromEntries(searchParams)
+  t.match(noticeOf((await open(app, '', { query })).payload), 'The clock shows')
+  t.equal(noticeOf((await open(app, '', { query: { ...query, notice: 'Another' } })).payload), '')
+})
+
+t.test('console, Safety: a foreign form does nothing, and a link of another site opens the page', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await stock(client)
+  const before = (await client.control('GET', '/state')).body
+  const rows: [headers: Record<string, string>, status: number][] = [
+    [{ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }, 403],
+    [{ origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, 403],
+    [{ host: 'evil.example' }, 403],
+  ]
+  for (const [headers, status] of rows) {
+    const { fields, action } = fieldsOf((await open(app, '/client/reset')).payload, 'reset')
+    const answer = await app.inject({
+      method: 'POST',
+      url: new URL(action, `http://sandbox${CONSOLE}/client/reset`).pathname,
+      headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      payload: new URLSearchParams(fields).toString(),
+    })
+    t.equal(answer.statusCode, status, JSON.stringify(headers))
+  }
+  t.same((await client.control('GET', '/state')).body, before)
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  t.equal((await open(app, '', { headers: link })).statusCode, 200)
+  t.equal(
+    (await open(app, '', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' } })).statusCode,
+    403,
+  )
+})
+
+t.test('console, Safety: with an admin token, every page and action needs the session', async t => {
+  const ADMIN = 'adm1n'
+  const app: FastifyInstance = build(t, { adminToken: ADMIN })
+  await connect(app)
+  for (const path of ['', '/requests', '/changes', '/state.json', '/assets/console.css']) {
+    t.equal((await open(app, path)).statusCode, 401, path)
+  }
+  const signIn = await app.inject({
+    method: 'POST',
+    url: '/_sandbox/sign-in',
+    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({ token: ADMIN }).toString(),
+  })
+  const headers = { cookie: String(signIn.headers['set-cookie']).split(';')[0] as string }
+  t.match((await open(app, '', { headers })).payload, /<form[^>]* action="sign-out"/)
+  t.equal((await submit(app, '', 'advance-PT1H', {}, { headers })).statusCode, 303)
+  t.equal((await submit(app, '/mandates/new', 'create', {}, { headers })).statusCode, 303)
+  t.equal((await open(app, '/state.json', { headers })).statusCode, 200)
+  t.notMatch((await open(app, '/failures', { headers })).payload, ADMIN)
+  t.equal((await app.inject({ url: '/_sandbox/clock', headers })).statusCode, 401)
+})
+
+t.test('console, Live pages: a change of the client is an event, whatever made it; several are one', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const reader = await followStream(port, `${CONSOLE}/changes?client=acme`)
+  await client.post('/api/v1/mandates', mandate())
+  t.match(await reader.next(), [{ event: 'change' }])
+  await client.control('PUT', '/settings', { mandateActivation: 'manual' })
+  await client.control('POST', '/faults', { effect: { kind: 'garbage' } })
+  t.match(await reader.next(), [{ event: 'change' }])
+  // Pages and reads are no change.
+  await open(app, '')
+  await client.control('GET', '/clock')
+  const requests = await followStream(port, `${CONSOLE}/changes?client=acme&of=requests`)
+  await client.control('DELETE', '/faults')
+  await client.get('/api/v1/mandates')
+  t.match(await requests.next(), [{ event: 'change' }])
+  t.match(await reader.next(), [{ event: 'change' }])
+  const events = reader.text().match(/event: change/g)?.length
+  t.equal(events, 3)
+  reader.hangUp()
+  requests.hangUp()
+  await Promise.all([reader.end, requests.end])
+  t.equal((await open(app, '/changes', { client: 'nobody' })).statusCode, 404)
+})
+
+t.test('console, Pages: a browser gets the script, its imports and the style sheet', async t => {
+  const app = build(t)
+  for (const [path, type] of [
+    ['console.css', /^text\/css/],
+    ['console/browser/console.js', /^text\/javascript/],
+    ['console/moments.js', /^text\/javascript/],
+    ['idiomorph.js', /^text\/javascript/],
+  ] as const) {
+    const { statusCode, headers, payload } = await app.inject({ url: `${CONSOLE}/assets/${path}` })
+    t.equal(statusCode, 200, path)
+    t.match(headers['content-type'], type)
+    t.notMatch(payload, /\beval\(|new Function/)
+    for (const [, from] of payload.matchAll(/from ["'](.+?)["']/g)) {
+      const imported = new URL(from as string, `http://sandbox${CONSOLE}/assets/${path}`).pathname
+      t.equal((await app.inject({ url: imported })).statusCode, 200, imported)
+    }
+  }
+})

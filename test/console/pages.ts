@@ -1,0 +1,80 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+
+/** Pages of the console as a browser without JavaScript uses them. */
+
+export const CONSOLE = '/_sandbox/console'
+
+export interface PageOptions {
+  readonly client?: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const addressOf = (path: string, { client = 'acme', query = {} }: PageOptions = {}) =>
+  `${CONSOLE}${path}?${new URLSearchParams({ client, ...query })}`
+
+/** Opens a page. */
+export const open = (app: FastifyInstance, path: string, options: PageOptions = {}) =>
+  app.inject({ url: addressOf(path, options), headers: { accept: 'text/html', ...options.headers } })
+
+const TEXTS: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+}
+export const toText = (text: string) => text.replace(/&(?:amp|lt|gt|quot|#39);/g, entity => TEXTS[entity] as string)
+
+const attribute = (tag: string, name: string) => {
+  const value = new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]
+  return value === undefined ? undefined : toText(value)
+}
+
+/** Returns the fields of a form as a browser would send them. @throws Error if the page has no such form */
+export function fieldsOf(html: string, id: string): { action: string; fields: Record<string, string> } {
+  const [, tag, content = ''] = new RegExp(`(<form id="${id}"[^>]*>)(.*?)</form>`, 's').exec(html) ?? []
+  if (tag === undefined) throw new Error(`There is no form ${id}.`)
+  const fields: Record<string, string> = {}
+  for (const [input] of content.matchAll(/<input[^>]*>/g)) {
+    const name = attribute(input, 'name')
+    if (name !== undefined) fields[name] = attribute(input, 'value') ?? ''
+  }
+  for (const [, textarea = '', text = ''] of content.matchAll(/(<textarea[^>]*>)(.*?)<\/textarea>/gs)) {
+    fields[attribute(textarea, 'name') as string] = toText(text)
+  }
+  for (const [, select = '', options = ''] of content.matchAll(/(<select[^>]*>)(.*?)<\/select>/gs)) {
+    const all = [...options.matchAll(/<option[^>]*>/g)].map(([option]) => option)
+    const chosen = all.find(option => / selected/.test(option)) ?? all[0] ?? ''
+    fields[attribute(select, 'name') as string] = attribute(chosen, 'value') ?? ''
+  }
+  return { action: attribute(tag, 'action') as string, fields }
+}
+
+/** Opens a page and sends one of its forms, with some fields changed. */
+export async function submit(
+  app: FastifyInstance,
+  path: string,
+  id: string,
+  changes: Readonly<Record<string, string>> = {},
+  options: PageOptions = {},
+): Promise<LightMyRequestResponse> {
+  const { fields, action } = fieldsOf((await open(app, path, options)).payload, id)
+  const { pathname, search } = new URL(action, `http://sandbox${CONSOLE}${path}`)
+  return app.inject({
+    method: 'POST',
+    url: pathname + search,
+    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...options.headers },
+    payload: new URLSearchParams({ ...fields, ...changes }).toString(),
+  })
+}
+
+/** Follows the redirection of a form. Returns the page, and its address below the console. */
+export async function follow(app: FastifyInstance, path: string, { headers }: LightMyRequestResponse) {
+  const { pathname, search } = new URL(String(headers.location), `http://sandbox${CONSOLE}${path}`)
+  const { payload } = await app.inject({ url: pathname + search, headers: { accept: 'text/html' } })
+  return { payload, path: pathname.slice(CONSOLE.length), notice: noticeOf(payload) }
+}
+
+/** Returns the text of the notice of a page. */
+export const noticeOf = (html: string) => toText(/<p id="notice"[^>]*>(.*?)<\/p>/s.exec(html)?.[1] ?? '')
