@@ -64,7 +64,7 @@ t.test('README, PORT: 0 listens on a free port and logs its URL', async t => {
   t.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
   t.match(server.lines.at(-1), {
     level: 30,
-    msg: `payments-sandbox is ready: open ${server.url}/docs`,
+    msg: `payments-sandbox is ready: open ${server.url}/_sandbox/console`,
     url: server.url,
     clientId: 'sandbox-client',
     seed: 'my seed',
