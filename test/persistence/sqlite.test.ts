@@ -53,9 +53,9 @@ t.test('persistence, SQLite: a file that is no database of this release is refus
   await connect(own.app)
   await own.close()
   const version = new Libsql(join(t.testdirName, 'newer', FILE))
-  version.exec('PRAGMA user_version = 104')
+  version.exec('PRAGMA user_version = 105')
   version.close()
-  folders.newer = /later release: its version is 104, and this one reads 103/
+  folders.newer = /later release: its version is 105, and this one reads 104/
   for (const [name, expected] of Object.entries(folders)) {
     const folder = name.startsWith('/') ? name : join(t.testdirName, name)
     const read = () => (['folder', 'file'].includes(name) ? null : readFileSync(join(folder, FILE)))
