@@ -111,5 +111,6 @@ function maskExpected(expected: Expected): unknown {
 function describe({ at, actual }: Difference, masked: unknown) {
   // A secret is masked as a whole: its members are not there.
   const expected = at.reduce((value, name) => (isRecord(value) ? value[name] : value), masked)
-  return { at: shorten(at.join('.')), expected, ...(actual !== undefined && { actual }) }
+  // Each name first: one can be as long as a body, and stand before thousands of values.
+  return { at: shorten(at.map(name => shorten(name)).join('.')), expected, ...(actual !== undefined && { actual }) }
 }

@@ -8,11 +8,11 @@ import { MANDATE_STATUSES } from '../../src/areas/mandates/lifecycle.js'
 import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
 import { bill, collection, connect, mandate, payoutLink } from '../helper.js'
 import { MULTIPART, multipart } from '../multipart.js'
+import { onDatabase } from '../persistence/helper.js'
 import { PLAIN, program } from '../program.js'
 import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
-import { onDatabase } from './helper.js'
 
 // Persistence: a later release, whose rules differ, answers the same about all that is in the database.
 
@@ -214,7 +214,7 @@ async function happened(send: Transport): Promise<Record<string, unknown>> {
 
 // ------------------------------------------------------------------------------------------------------------ test
 
-onDatabase('persistence, Upgrades: twenty later releases answer the same about all that exists', async (t, storage) => {
+onDatabase('persistence, Upgrades: later releases answer the same about all that exists', async (t, storage) => {
   const { app, close } = await storage.start({ publicUrl: () => PUBLIC_URL })
   await fill(t, app)
   const before = await readAll(injecting(app))
@@ -240,10 +240,12 @@ onDatabase('persistence, Upgrades: twenty later releases answer the same about a
     t.ok(Object.keys(first).length > 12)
     await server.kill()
   }
+  // Each database has one half, since a build takes a second. The long form has all on both.
+  const half = storage.name === 'SQLite' ? 0 : 1
+  const numbers = [...CHANGES.keys()].filter(number => IS_LONG || number % 2 === half)
   // Two at the same time.
-  const numbers = [...CHANGES.keys()]
   const turns = [0, 1].map(async first => {
-    for (const number of numbers) if (number % 2 === first) await testBuild(number)
+    for (const [at, number] of numbers.entries()) if (at % 2 === first) await testBuild(number)
   })
   await Promise.all(turns)
 })
