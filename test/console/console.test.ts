@@ -269,7 +269,7 @@ const ACTIONS: readonly Action[] = [
     path: '/bills/INV-2026-001',
     form: 'move-payPartially',
     read: reads.bill,
-    expected: { record: { status: 'PARTIALLY_PAID', openAmount: '595' } },
+    expected: { record: { status: 'PARTIALLY_PAID', openAmount: '595.00' } },
     notice: 'INV-2026-001 is PARTIALLY_PAID.',
   },
   {
@@ -375,6 +375,28 @@ t.test('console, Actions: each form changes what its call changes, and answers w
     t.equal(after.payload.includes('What happened'), /transition/.test(notice))
     const effect = read.startsWith('/..') ? await call(app, 'GET', read.slice(3)) : await client.control('GET', read)
     t.match(effect.body, expected, `${path} ${form}`)
+  }
+})
+
+t.test('console, Actions: a bill is paid in part with half of its total left, in whole cents', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const rows: [totalAmount: string, openAmount: string, half: string][] = [
+    ['1190.01', '1190.01', '595.01'],
+    ['1190.01', '0', '595.01'],
+    ['999999999.99', '999999999.99', '500000000.00'],
+    ['0.02', '0.02', '0.01'],
+  ]
+  for (const [at, [totalAmount, openAmount, half]] of rows.entries()) {
+    const path = `/bills/INV-${at}`
+    await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-${at}`, totalAmount, openAmount }))
+    const { statusCode } = await submit(app, path, 'move-payPartially')
+    const { record } = (await client.control('GET', path)).body
+    t.same(
+      [statusCode, record.status, record.openAmount],
+      [303, 'PARTIALLY_PAID', half],
+      `${openAmount} of ${totalAmount}`,
+    )
   }
 })
 

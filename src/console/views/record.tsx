@@ -8,6 +8,7 @@ import { payoutLinkOutcomes, STEERABLE_STATUSES } from '../../areas/payout-links
 import { CancelPayoutLink, Claim, Decline } from '../../areas/payout-links/schemas.js'
 import { errors } from '../../core/errors.js'
 import type { Explained, LegalMove } from '../../core/records/stateful-repository.js'
+import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
 import { regionOf } from '../../core/rules/regions.js'
 import { toWords } from '../../core/words.js'
@@ -161,10 +162,10 @@ function moveOf(page: Page, kind: Kind, record: AnyRecord, { verb, to }: LegalMo
   })
   const move = control(page, 'POST', `${path}/${verb}`)
   if (kind.name === 'bills') {
-    const { openAmount, totalAmount } = record
+    const { totalAmount } = record
     if (to === 'PARTIALLY_PAID') {
       return {
-        call: patch('', { openAmount: String(Number(openAmount) / 2 || Number(totalAmount) / 2) }),
+        call: patch('', { openAmount: halfOf(totalAmount) }),
         schema: BillUpdate,
         names: ['openAmount'],
       }
@@ -184,6 +185,9 @@ function moveOf(page: Page, kind: Kind, record: AnyRecord, { verb, to }: LegalMo
     names: [...names, ...(hasBranch ? ['branchIdentifier', 'branchIdentifier.type'] : [])],
   }
 }
+
+/** Returns half of an amount, rounded up to a cent: half of `1190.01` is `595.01`. */
+const halfOf = (amount: unknown) => (Math.ceil(parseAmount(String(amount)) / 2) / 100).toFixed(2)
 
 /** Returns a claim that is accepted. */
 function exampleClaim({ payoutMethod, accountHolderName = 'Jane Doe' }: AnyRecord): object {
