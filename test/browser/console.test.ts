@@ -1,8 +1,9 @@
-import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
+import { createLink } from '../areas/pages.js'
 import { bill, build, collection, connect, mandate, payoutLink } from '../helper.js'
+import { assertAccessible } from './accessibility.js'
 import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
 import type { Site } from './pages.js'
 import { startSite } from './pages.js'
@@ -65,28 +66,14 @@ t.test('console, Pages: axe finds nothing, in either scheme and at both widths',
   const browser = await openBrowser(t)
   const site = await startSite(t)
   await stock(site)
-  for (const [width, colorScheme] of [
-    [1280, 'light'],
-    [360, 'dark'],
-  ] as const) {
-    const page = await openConsole(t, browser, site, '', { viewport: { width, height: 800 }, colorScheme })
+  for (const width of [1280, 360]) {
+    const page = await openConsole(t, browser, site, '', { viewport: { width, height: 800 } })
     for (const path of PATHS) {
       await page.goto(`${site.url}/_sandbox/console${path}?client=${site.client.clientId}`)
-      t.equal(
-        await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
-        0,
-        `${path}: no sideways scrolling`,
-      )
       await page.evaluate(() => {
         for (const details of document.querySelectorAll('details')) details.open = true
       })
-      await page.evaluate(axe.source)
-      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
-      t.same(
-        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]),
-        [],
-        `${path}, ${width} px, ${colorScheme}`,
-      )
+      await assertAccessible(t, page)
     }
   }
 })
@@ -112,6 +99,11 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     })
     t.equal(await page.locator('#choose-outcome').inputValue(), 'RETURNED-AM04')
     t.equal(await page.evaluate(() => document.activeElement?.id), 'choose-outcome')
+    t.same(
+      await page.locator('details[open]').evaluateAll(all => all.map(({ id }) => id)),
+      ['same-moves'],
+      'what is unfolded stays unfolded',
+    )
   })
 
   await t.test('typed text, its selection and the scroll position stay while the page renews itself', async t => {
@@ -213,6 +205,20 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     })
     t.match((await closed).url(), '/changes')
   })
+})
+
+t.test('control plane, GET /embed-demo: the page of an embedded link shows it embedded', needsChromium, async t => {
+  const browser = await openBrowser(t)
+  const site = await startSite(t)
+  await site.client.control('PUT', '/settings', { allowedOrigins: [site.url] })
+  const link = await createLink(site.client, 'SEPA-CT', { uiMode: 'embedded', origin: site.url, amount: '73.21' })
+  const page = await openConsole(t, browser, site, `/payout-links/${link}`)
+  const opened = page.context().waitForEvent('page')
+  await page.getByRole('link', { name: 'Show it embedded' }).click()
+  const demo = await opened
+  await demo.frameLocator('iframe').getByText('73.21').first().waitFor()
+  await demo.locator('#log li', { hasText: `onReady {"payoutLinkId":"${link}","status":"ACTIVE"}` }).waitFor()
+  await demo.close()
 })
 
 t.test('console, Safety: hostile texts do nothing in a browser', needsChromium, async t => {

@@ -9,7 +9,10 @@ import { DatabaseError } from '../../src/turns/database.js'
 import { openPostgres } from '../../src/turns/postgres.js'
 import { refused } from '../answers.js'
 import { claim, FORMS, open } from '../areas/pages.js'
+import { CONSOLE, open as openConsole } from '../console/pages.js'
+import { follow } from '../event-stream.js'
 import { bill, call, connect, mandate, payoutLink, requestToken } from '../helper.js'
+import { listen } from '../http/raw.js'
 import type { Stored, StoredOptions } from '../persistence/helper.js'
 import { counting, onPostgres, resume, sharedPostgres, stateOf, timers } from '../persistence/helper.js'
 import { postgresSkip } from '../postgres.js'
@@ -217,6 +220,22 @@ t.test(
       await read
       t.pass('the stream ends with the client')
     })
+
+    t.test(
+      'console, Live pages: an open page of one server shows a change of another within a second or so',
+      async t => {
+        const [a, b] = await serve(t, await createDatabase(), 2, { timers: undefined })
+        const client = await connect(a.app)
+        const stream = await follow(await listen(b.app), `${CONSOLE}/changes?client=acme`)
+        const began = performance.now()
+        await client.post('/api/v1/mandates', mandate())
+        t.match(await stream.next(), [{ event: 'change' }])
+        // Without news, there is an event after 15 s.
+        t.ok(performance.now() - began < 5000, 'the change of the other server is the reason')
+        t.match((await openConsole(b.app, '/mandates')).payload, 'MND-0001')
+        stream.hangUp()
+      },
+    )
 
     t.test('persistence: the request log has the requests of all servers, in its bounds', async t => {
       const [a, b] = await serve(t, await createDatabase(), 2, { requestLog: { entries: 5, bytes: 1_000_000 } })
