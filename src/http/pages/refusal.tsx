@@ -4,6 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import type { ApiError } from '../../core/errors.js'
 import { sendError, toApiError } from '../error-handler.js'
 import { maskText } from '../masking.js'
+import { Head, OWN_PAGE, Ribbon } from './document.js'
 import { pageHeaders } from './headers.js'
 import { prefersHtml } from './prefers-html.js'
 import { commonStyles } from './styles.js'
@@ -28,21 +29,13 @@ const HEADERS = pageHeaders(styles)
 function RefusalPage({ refusal: { code, field, message, status } }: { refusal: ApiError }) {
   return (
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <title>{`${STATUS_CODES[status]} · Payments Sandbox`}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <link rel="icon" href="data:," />
+      <Head title={`${STATUS_CODES[status]} · Payments Sandbox`}>
         {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
         <style dangerouslySetInnerHTML={{ __html: styles }} />
-      </head>
+      </Head>
       <body>
         <header>
-          <p class="ribbon">
-            <strong>Sandbox</strong> <span>This page is part of the sandbox, not of the service.</span>
-          </p>
+          <Ribbon note={OWN_PAGE} />
         </header>
         <main>
           <div class="sheet">
