@@ -66,7 +66,8 @@ const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'self'; " +
     "base-uri 'none'; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
+  // With `no-referrer`, browsers would send the forms of a page with the origin `null`.
+  'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   vary: 'accept',

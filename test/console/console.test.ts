@@ -66,7 +66,7 @@ t.test('console, Pages: each page has its title, its client and a strict policy,
     t.match(headers, {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       'content-security-policy': /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'$/,
     })
