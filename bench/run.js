@@ -502,7 +502,8 @@ async function consolePages() {
     for (const page of CONSOLE_PAGES) {
       // Changes the client before each page.
       await ask(port, 'POST', API, newOne(++created), headers)
-      const at = page === '/requests/50' ? `/requests/${dropped + k + 50}` : page
+      // The log drops a request for each new one.
+      const at = page === '/requests/50' ? `/requests/${dropped + 500 + k * CONSOLE_PAGES.length}` : page
       const path = `/_sandbox/console${at}${at.includes('?') ? '&' : '?'}client=${client}`
       const began = performance.now()
       const answer = await send(port, { method: 'GET', path, headers: { accept: 'text/html' } })
