@@ -118,7 +118,7 @@ export const kinds: readonly Kind[] = [
     title: 'Bills',
     noun: 'bill',
     idField: 'uniqueReferenceIdentifier',
-    empty: 'A bill is what somebody owes. Create one here, or by POST /api/v1/bills.',
+    empty: 'A bill is an amount due to the client, or from it. Create one here, or by POST /api/v1/bills.',
     lifecycle: billLifecycle,
     explain: ({ bills }, reference, region) => bills.explain(reference, region),
     create: {

@@ -54,7 +54,7 @@ function morph(html: string, isAnswer: boolean) {
   for (const { id, value, given: before } of chosen) {
     const list = document.getElementById(id) as HTMLSelectElement | null
     const isOffered = [...(list?.options ?? [])].some(option => option.value === value)
-    // A choice that nobody has made follows the server.
+    // A list without a choice of the person follows the server.
     if (list !== null && isOffered && value !== before) list.value = value
   }
   enhance()
@@ -97,7 +97,7 @@ async function renew() {
 
 let changes: EventSource | undefined
 
-/** Listens to changes of the client, as long as somebody sees the page. */
+/** Listens to changes of the client, as long as the page is visible. */
 function listen() {
   const address = document.body.dataset.changes
   if (address === undefined || document.hidden || changes !== undefined) return

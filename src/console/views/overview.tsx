@@ -60,7 +60,7 @@ export function Overview({ page }: { page: Page }) {
             page={page}
             caption="The latest transitions"
             events={events.after(Math.max(0, last - MOST_EVENTS)).reverse()}
-            empty="Nothing has happened yet. Every change of a state is listed here, whoever caused it."
+            empty="Nothing has happened yet. Every change of a state is listed here, with its cause."
           />
         </Card>
       </div>

@@ -89,7 +89,7 @@ function stepsOf(page: Page): readonly Step[] {
       text:
         settles?.status === 'SETTLED'
           ? 'The clock moved to the day, everything due happened on the way, and the money is there.'
-          : 'Nobody waits here: move the clock to the day.',
+          : 'No waiting is needed: move the clock to the day.',
       record: of('collections', SETTLES, settles),
       isDone: settles !== undefined && !['PENDING', 'SUBMITTED', 'PROCESSING'].includes(settles.status),
       label: 'Move the clock to the day',

@@ -40,3 +40,31 @@ export function Ribbon({ name = 'Sandbox', note }: { name?: string; note: string
 
 /** Says that a page is no part of the service. */
 export const OWN_PAGE = 'This page is part of the sandbox, not of the service.'
+
+interface PlainPageProps {
+  readonly title: string
+  /** The text of the style sheet. The policy of the page has its hash (`pageHeaders`). */
+  readonly styles: string
+  /** More elements of the head. */
+  readonly head?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+/** A page of the sandbox without scripts, with its style sheet within. */
+export function PlainPage({ title, styles, head, children }: PlainPageProps) {
+  return (
+    <html lang="en">
+      <Head title={`${title} · Payments Sandbox`}>
+        {head}
+        {/* Quotes in a style sheet must not be escaped. */}
+        <style dangerouslySetInnerHTML={{ __html: styles }} />
+      </Head>
+      <body>
+        <header>
+          <Ribbon note={OWN_PAGE} />
+        </header>
+        <main>{children}</main>
+      </body>
+    </html>
+  )
+}

@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import type { ApiError } from '../../core/errors.js'
 import { sendError, toApiError } from '../error-handler.js'
 import { maskText } from '../masking.js'
-import { Head, OWN_PAGE, Ribbon } from './document.js'
+import { PlainPage } from './document.js'
 import { pageHeaders } from './headers.js'
 import { prefersHtml } from './prefers-html.js'
 import { commonStyles } from './styles.js'
@@ -28,28 +28,17 @@ const HEADERS = pageHeaders(styles)
 
 function RefusalPage({ refusal: { code, field, message, status } }: { refusal: ApiError }) {
   return (
-    <html lang="en">
-      <Head title={`${STATUS_CODES[status]} · Payments Sandbox`}>
-        {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
-        <style dangerouslySetInnerHTML={{ __html: styles }} />
-      </Head>
-      <body>
-        <header>
-          <Ribbon note={OWN_PAGE} />
-        </header>
-        <main>
-          <div class="sheet">
-            <h1>{STATUS_CODES[status]}</h1>
-            {/* A message quotes the input, which may hold a token. */}
-            <p>{maskText(message)}</p>
-            <p class="code">
-              {status} <code>{code}</code>
-              {field !== null && <code> {maskText(field)}</code>}
-            </p>
-          </div>
-        </main>
-      </body>
-    </html>
+    <PlainPage title={`${STATUS_CODES[status]}`} styles={styles}>
+      <div class="sheet">
+        <h1>{STATUS_CODES[status]}</h1>
+        {/* A message quotes the input, which may hold a token. */}
+        <p>{maskText(message)}</p>
+        <p class="code">
+          {status} <code>{code}</code>
+          {field !== null && <code> {maskText(field)}</code>}
+        </p>
+      </div>
+    </PlainPage>
   )
 }
 

@@ -32,7 +32,7 @@ export interface Claimed {
   readonly sender: string | undefined
 }
 
-/** The pages for a request that is refused, and for a link that is closed, or claimed by somebody else. */
+/** The pages for a request that is refused, and for a link that is closed, or claimed by another person. */
 export type NoticeName =
   | ProgressStatus
   | 'EXPIRED'

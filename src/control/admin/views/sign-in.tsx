@@ -1,5 +1,5 @@
 import { renderToString } from 'preact-render-to-string'
-import { Head, OWN_PAGE, Ribbon } from '../../../http/pages/document.js'
+import { PlainPage } from '../../../http/pages/document.js'
 import { commonStyles } from '../../../http/pages/styles.js'
 
 export interface SignInProps {
@@ -32,48 +32,36 @@ button:hover { background: var(--accent-hover); border-color: var(--accent-hover
 /** The page that asks a browser for the admin token. */
 function SignIn({ base, to, problem, isSignedIn, reloads }: SignInProps) {
   return (
-    <html lang="en">
-      <Head title="Sign in · Payments Sandbox">
-        {reloads && <meta http-equiv="refresh" content="0" />}
-        {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
-        <style dangerouslySetInnerHTML={{ __html: styles }} />
-      </Head>
-      <body>
-        <header>
-          <Ribbon note={OWN_PAGE} />
-        </header>
-        <main>
-          <h1>Sign in</h1>
-          {isSignedIn && (
-            <form method="post" action={`${base}sign-out`}>
-              <p role="status">You are signed in.</p>
-              <button type="submit">Sign out</button>
-            </form>
-          )}
-          <p>The pages of this sandbox need its admin token, the value of SANDBOX_ADMIN_TOKEN.</p>
-          <form method="post" action={`${base}sign-in`}>
-            <input type="hidden" name="to" value={to} />
-            <label for="token">Admin token</label>
-            <input
-              id="token"
-              name="token"
-              type="password"
-              autocomplete="current-password"
-              required
-              autofocus
-              aria-invalid={problem === undefined ? undefined : 'true'}
-              aria-describedby={problem === undefined ? undefined : 'problem'}
-            />
-            {problem !== undefined && (
-              <p id="problem" role="alert">
-                {problem}
-              </p>
-            )}
-            <button type="submit">Sign in</button>
-          </form>
-        </main>
-      </body>
-    </html>
+    <PlainPage title="Sign in" styles={styles} head={reloads && <meta http-equiv="refresh" content="0" />}>
+      <h1>Sign in</h1>
+      {isSignedIn && (
+        <form method="post" action={`${base}sign-out`}>
+          <p role="status">You are signed in.</p>
+          <button type="submit">Sign out</button>
+        </form>
+      )}
+      <p>The pages of this sandbox need its admin token, the value of SANDBOX_ADMIN_TOKEN.</p>
+      <form method="post" action={`${base}sign-in`}>
+        <input type="hidden" name="to" value={to} />
+        <label for="token">Admin token</label>
+        <input
+          id="token"
+          name="token"
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus
+          aria-invalid={problem === undefined ? undefined : 'true'}
+          aria-describedby={problem === undefined ? undefined : 'problem'}
+        />
+        {problem !== undefined && (
+          <p id="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <button type="submit">Sign in</button>
+      </form>
+    </PlainPage>
   )
 }
 

@@ -4,7 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
 import { catalogue } from '../../../core/errors.js'
 import { toWords } from '../../../core/words.js'
-import { Head, OWN_PAGE, Ribbon } from '../../../http/pages/document.js'
+import { PlainPage } from '../../../http/pages/document.js'
 import { referenceTo } from '../../../openapi/docs.js'
 import type { Met, Report } from '../merge.js'
 import { styles } from './styles.js'
@@ -42,49 +42,38 @@ function CoveragePage(props: CoveragePageProps) {
   const { clients, summary, operations, states } = report
   const title = titleOf(props)
   return (
-    <html lang="en">
-      <Head title={`Coverage of ${title} · Payments Sandbox`}>
-        {/* Quotes in a style sheet must not be escaped. The policy of the page has the hash of this text. */}
-        <style dangerouslySetInnerHTML={{ __html: styles }} />
-      </Head>
-      <body>
-        <header>
-          <Ribbon note={OWN_PAGE} />
-        </header>
-        <main>
-          <div class="intro">
-            <div>
-              <h1>Coverage of {title}</h1>
-              <p>The answers that the app has met since its reset, and those that it has missed.</p>
-            </div>
-            {choice.length > 1 && <ClientChoice chosen={clients} choice={choice} />}
-          </div>
-          <h2 class="hidden">Totals</h2>
-          <dl class="totals">
-            {Object.entries(TOTALS).map(([name, title]) => (
-              <Total key={name} title={title} {...summary[name as keyof Report['summary']]} />
-            ))}
-          </dl>
-          <div class="legend">
-            <ul>
-              <Value isMet>met</Value>
-              <Value isMet={false}>missed</Value>
-            </ul>
-            <a href="#help">How to meet the rest</a>
-          </div>
-          {[...new Set(operations.map(({ area }) => area))].map(name => (
-            <Area
-              key={name}
-              name={name}
-              operations={operations.filter(({ area }) => area === name)}
-              states={states.filter(({ area }) => area === name)}
-              isFile={isFile}
-            />
-          ))}
-          <Help clientId={clients[0] ?? ''} isFile={isFile} />
-        </main>
-      </body>
-    </html>
+    <PlainPage title={`Coverage of ${title}`} styles={styles}>
+      <div class="intro">
+        <div>
+          <h1>Coverage of {title}</h1>
+          <p>The answers that the app has met since its reset, and those that it has missed.</p>
+        </div>
+        {choice.length > 1 && <ClientChoice chosen={clients} choice={choice} />}
+      </div>
+      <h2 class="hidden">Totals</h2>
+      <dl class="totals">
+        {Object.entries(TOTALS).map(([name, title]) => (
+          <Total key={name} title={title} {...summary[name as keyof Report['summary']]} />
+        ))}
+      </dl>
+      <div class="legend">
+        <ul>
+          <Value isMet>met</Value>
+          <Value isMet={false}>missed</Value>
+        </ul>
+        <a href="#help">How to meet the rest</a>
+      </div>
+      {[...new Set(operations.map(({ area }) => area))].map(name => (
+        <Area
+          key={name}
+          name={name}
+          operations={operations.filter(({ area }) => area === name)}
+          states={states.filter(({ area }) => area === name)}
+          isFile={isFile}
+        />
+      ))}
+      <Help clientId={clients[0] ?? ''} isFile={isFile} />
+    </PlainPage>
   )
 }
 
