@@ -406,9 +406,13 @@ t.test('console, Actions: all moves of a lifecycle are forms, and those that are
   const movesOf = async (path: string) =>
     [...(await open(app, path)).payload.matchAll(/<form id="move-(\w+)"/g)].map(([, verb]) => verb)
   t.same(await movesOf('/collections/COL-0001'), ['submit', 'fail', 'cancel'])
-  for (const verb of ['submit', 'process', 'settle', 'return']) {
-    await submit(app, '/collections/COL-0001', `move-${verb}`)
-  }
+  for (const verb of ['submit', 'process', 'settle']) await submit(app, '/collections/COL-0001', `move-${verb}`)
+  t.same(await movesOf('/collections/COL-0001'), ['return'], 'one form, though its codes have three time limits')
+  const limits =
+    /<form id="move-return".*?<\/form>/s.exec((await open(app, '/collections/COL-0001')).payload)?.[0] ?? ''
+  t.equal(limits.match(/<optgroup label="Until [^"]+ UTC">/g)?.length, 3)
+  t.match(limits, /<option value="AM04">.*<option value="MD06">.*<option value="MD01">/s)
+  await submit(app, '/collections/COL-0001', 'move-return', { 'body.reasonCode': 'MD06' })
   t.same(await movesOf('/collections/COL-0001'), [])
   const { payload } = await open(app, '/collections/COL-0001')
   t.match(payload, 'Nothing: the state is final.')

@@ -13,9 +13,17 @@ export interface PageOptions {
 const addressOf = (path: string, { client = 'acme', query = {} }: PageOptions = {}) =>
   `${CONSOLE}${path}?${new URLSearchParams({ client, ...query })}`
 
-/** Opens a page. */
-export const open = (app: FastifyInstance, path: string, options: PageOptions = {}) =>
-  app.inject({ url: addressOf(path, options), headers: { accept: 'text/html', ...options.headers } })
+/** Opens a page. @throws Error if two elements of it have one id: labels and the renewal in place go by ids */
+export async function open(app: FastifyInstance, path: string, options: PageOptions = {}) {
+  const answer = await app.inject({
+    url: addressOf(path, options),
+    headers: { accept: 'text/html', ...options.headers },
+  })
+  const ids = [...answer.payload.matchAll(/<[^>]* id="([^"]*)"/g)].map(([, id]) => id)
+  const repeated = ids.filter((id, index) => ids.indexOf(id) !== index)
+  if (repeated.length > 0) throw new Error(`${path} has several elements of the ids ${repeated}.`)
+  return answer
+}
 
 const TEXTS: Readonly<Record<string, string>> = {
   '&amp;': '&',

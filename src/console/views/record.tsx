@@ -16,6 +16,7 @@ import type { Call } from '../calls.js'
 import type { AnyRecord, Kind } from '../kinds.js'
 import { callPath, kinds } from '../kinds.js'
 import { findRecord } from '../lists.js'
+import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
 import { addressOf } from '../page.js'
 import { CallForm, control, SameCall } from './forms.js'
@@ -207,18 +208,21 @@ function exampleClaim({ payoutMethod, accountHolderName = 'Jane Doe' }: AnyRecor
 
 function Moves({ page, kind, explained: { record, legal } }: StatefulProps) {
   if (legal.length === 0) return null
-  const moves = legal.map(move => ({ ...move, ...moveOf(page, kind, record, move) }))
+  // A transition whose reason codes have several time limits is one form, with all its codes.
+  const moves = legal
+    .filter(({ verb, to }, index) => legal.findIndex(move => move.verb === verb && move.to === to) === index)
+    .map(move => ({ ...move, ...moveOf(page, kind, record, move) }))
   return (
     <>
       <h3>Move it now</h3>
       <div class="moves">
-        {moves.map(({ verb, to, reasonCodes, call, schema, names }) => {
+        {moves.map(({ verb, to, call, schema, names }) => {
           const id = `move-${verb}`
           const label = `${verb.charAt(0).toUpperCase()}${verb.slice(1).replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)} → ${to}`
           if (schema === undefined) {
             return (
               <CallForm key={id} page={page} id={id} call={call} label={label} isPlain>
-                {reasonCodes && <ReasonChoice id={id} codes={reasonCodes} />}
+                <ReasonChoice id={id} limits={legal.filter(move => move.verb === verb && move.to === to)} />
               </CallForm>
             )
           }
@@ -235,20 +239,34 @@ function Moves({ page, kind, explained: { record, legal } }: StatefulProps) {
   )
 }
 
-const ReasonChoice = ({ id, codes }: { id: string; codes: readonly string[] }) => (
-  <>
-    <label class="hidden" for={`${id}-reason`}>
-      Reason
-    </label>
-    <select id={`${id}-reason`} name="body.reasonCode">
-      {codes.map(code => (
-        <option key={code} value={code}>
-          {nameOf(code)}
-        </option>
-      ))}
-    </select>
-  </>
-)
+/** Offers the reason codes that are legal now, by their time limits. */
+function ReasonChoice({ id, limits }: { id: string; limits: readonly LegalMove[] }) {
+  if (limits.every(({ reasonCodes }) => reasonCodes === undefined)) return null
+  const options = (codes: readonly string[] = []) =>
+    codes.map(code => (
+      <option key={code} value={code}>
+        {nameOf(code)}
+      </option>
+    ))
+  return (
+    <>
+      <label class="hidden" for={`${id}-reason`}>
+        Reason
+      </label>
+      <select id={`${id}-reason`} name="body.reasonCode">
+        {limits.map(({ reasonCodes, until }) =>
+          until === undefined ? (
+            options(reasonCodes)
+          ) : (
+            <optgroup key={until} label={`Until ${formatMoment(Date.parse(until))}`}>
+              {options(reasonCodes)}
+            </optgroup>
+          ),
+        )}
+      </select>
+    </>
+  )
+}
 
 /** The outcome of a record, and those that it can still have. */
 function Outcome({ page, kind, explained: { record, legal } }: StatefulProps) {
