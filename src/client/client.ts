@@ -40,6 +40,7 @@ import type {
   Settings,
   SnapshotSummary,
   State,
+  StateDocument,
   StreamOptions,
   UpcomingPage,
   UpcomingQuery,
@@ -211,7 +212,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     /** Exports the client as one document. */
     state: (): Promise<State> => control('GET', '/state'),
     /** Replaces the whole client by a state document, or fails without a change. */
-    async restore(state: State): Promise<ResetResult> {
+    async restore(state: StateDocument): Promise<ResetResult> {
       const result = await control<ResetResult>('PUT', '/state', { body: state })
       forget()
       return result
@@ -223,7 +224,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       /** Lists all snapshots by name. */
       list: (): Promise<SnapshotSummary[]> => all('/snapshots'),
       /** Returns a snapshot as a state document. */
-      get: (name: string): Promise<State> => control('GET', snapshotPath(name)),
+      get: (name: string): Promise<StateDocument> => control('GET', snapshotPath(name)),
       /** Replaces the whole client by a snapshot, or fails without a change. */
       async restore(name: string): Promise<ResetResult> {
         const result = await control<ResetResult>('POST', `${snapshotPath(name)}/restore`)

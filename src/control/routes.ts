@@ -10,7 +10,7 @@ import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
 import type { CatalogueEntry } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time/time.js'
-import { toWords } from '../core/words.js'
+import { toTitle, toWords } from '../core/words.js'
 import type { ControlRoute } from '../features/control-route.js'
 import { INDENT, route, toDocument } from '../features/control-route.js'
 import { coverageRoutes } from '../features/coverage/routes.js'
@@ -275,7 +275,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       // The client that the example of POST /credentials/verify registers: the demo keeps its records.
       example: { client: 'app-{{client}}' },
       querystring,
-      body: schemas.TenantSnapshot,
+      body: schemas.StateDocument,
       response: schemas.ResetResult,
       *handle({ registry, client, realNow, body }) {
         return describe(yield* registry.replace(client, body, realNow))
@@ -658,9 +658,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
 const MANY = 1000
 const isLarge = ({ counts, events }: Tenant) =>
   Object.values(counts()).reduce((all, count) => all + count, events.last()) > MANY
-
-/** Returns the name of an area in upper camel case. */
-const toTitle = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 
 const describeReasonCode = ({ code, name, phases: legal }: ReasonCode) => ({
   code,

@@ -34,7 +34,7 @@ import {
   titled,
 } from '../http/schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
-import { ClockMode, ClockRate, ClockState, Settings, TenantSnapshot } from '../tenants/snapshot.js'
+import { ClockMode, ClockRate, ClockState, Settings, StateDocument, TenantSnapshot } from '../tenants/snapshot.js'
 
 /** The parameters of paths are those of the API. The service documents none of the calls that take them here. */
 export const CollectionParams = labelled(assumed, ApiCollectionParams.properties)
@@ -345,6 +345,7 @@ export {
   Nothing,
   PayoutLinkOutcomeBody,
   Settings,
+  StateDocument,
   TenantSnapshot,
 }
 

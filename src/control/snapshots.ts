@@ -68,7 +68,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     summary: 'A named snapshot as a state document',
     params: schemas.SnapshotParams,
     querystring: schemas.ClientQuery,
-    response: schemas.TenantSnapshot,
+    response: schemas.StateDocument,
     handle: async ({ tenant, client, snapshots, reply, params: { name } }) => {
       tenant()
       const content = await snapshots.find(client, name)
@@ -117,7 +117,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
       if (content === undefined) throw errors.snapshotNotFound(name)
       const document = JSON.parse(content)
       // An earlier release may have saved it.
-      check(schemas.TenantSnapshot, document, 'INVALID_FIELD')
+      check(schemas.StateDocument, document, 'INVALID_FIELD')
       return turns.take(client, {
         isRead: () => false,
         *run(realNow) {

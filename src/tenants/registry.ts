@@ -9,7 +9,7 @@ import { wholeSecond } from '../core/time/time.js'
 import type { Fixtures } from './fixtures.js'
 import { resolveDates, withOriginsOf } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
-import type { TenantSnapshot } from './snapshot.js'
+import type { StateDocument, TenantSnapshot } from './snapshot.js'
 import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
 import { createTenant, loadTenant, restoreTenant } from './tenant.js'
 
@@ -136,14 +136,14 @@ export interface TenantRegistry {
    */
   remove(clientId: string, realNow: number): boolean
   /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
-  replace(clientId: string, snapshot: TenantSnapshot, realNow: number): Slices<Tenant>
+  replace(clientId: string, document: StateDocument, realNow: number): Slices<Tenant>
   /**
    * Registers another tenant that starts as an exact copy; without a secret it has the same.
    * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
    */
   fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Slices<Tenant>
   /** Adds a tenant from a recording. A listed client keeps the secret of the list. */
-  adopt(identity: Identity, snapshot: TenantSnapshot, realNow: number): Tenant
+  adopt(identity: Identity, start: StateDocument, realNow: number): Tenant
   /** Creates the tenant of a client from a database, without its records. A listed client keeps the secret of the list. */
   load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant
 }
@@ -319,8 +319,8 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     return resolveDates(fixture as SeedRecords, now)
   }
 
-  const restored = (client: Registration, snapshot: TenantSnapshot, realNow: number) =>
-    restoreTenant({ seed, client: factsOf(client), publicUrl, realNow }, snapshot)
+  const restored = (client: Registration, document: StateDocument, realNow: number) =>
+    restoreTenant({ seed, client: factsOf(client), publicUrl, realNow }, document)
 
   function reset(clientId: string, realNow: number): Tenant {
     const client = mustUse(clientId)
@@ -413,14 +413,14 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       drop(client)
       return true
     },
-    *replace(clientId, snapshot, realNow) {
+    *replace(clientId, document, realNow) {
       const client = mustUse(clientId)
-      const replacement = yield* restored(client, snapshot, realNow)
+      const replacement = yield* restored(client, document, realNow)
       // It may have made room for another meanwhile.
       if (find(clientId) !== client) throw errors.clientNotFound(clientId)
       const generation = client.tenant?.tokens.generation() ?? 0
       const tenant = install(client, 'state', replacement)
-      client.tokenGenerationOffset = Math.max(client.tokenGenerationOffset, generation - snapshot.tokens.generation)
+      client.tokenGenerationOffset = Math.max(client.tokenGenerationOffset, generation - document.tokens.generation)
       return yield* begin(tenant, realNow)
     },
     *fork(clientId, to, realNow) {
@@ -437,9 +437,9 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       register(client, () => install(client, 'fork', fork, { origin: clientId }), origin)
       return yield* begin(fork, realNow)
     },
-    adopt(identity, snapshot, realNow) {
+    adopt(identity, start, realNow) {
       const client = known(identity)
-      const create = () => install(client, 'restored', atOnce(restored(client, snapshot, realNow)))
+      const create = () => install(client, 'restored', atOnce(restored(client, start, realNow)))
       if (configured.has(client.clientId)) create()
       else register(client, create)
       return client.tenant as Tenant

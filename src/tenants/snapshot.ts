@@ -1,15 +1,16 @@
-import type { Static, TSchema } from '@sinclair/typebox'
+import type { Static, TOptional, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { AreaName, Areas } from '../areas/index.js'
 import { byArea } from '../areas/index.js'
 import { REGIONS } from '../core/rules/regions.js'
-import { toWords } from '../core/words.js'
+import { toTitle, toWords } from '../core/words.js'
 import { Deprecation } from '../features/deprecations/schemas.js'
 import { Event } from '../features/events/schemas.js'
 import { FaultSnapshot } from '../features/faults/schemas.js'
 import { OutcomeSnapshot } from '../features/outcomes/schemas.js'
 import { Count, Place } from '../features/schemas.js'
 import { AccountHolderName, assumed, component, Moment, OneOf, Text } from '../http/schemas.js'
+import { VERSION } from '../package.js'
 
 /**
  * The state document of a tenant (control plane, GET /state), and the schemas of its parts that other calls share.
@@ -77,7 +78,7 @@ export const DEFAULT_SETTINGS = {
   senderName: null,
   tokenAuthentication: 'form-or-basic',
 } satisfies Partial<Settings>
-/** The settings in a state document. One of an earlier release has fewer. */
+/** The settings in a state document of this or an earlier release. */
 const StateSettings = component('StateSettings', {
   ...Settings.properties,
   senderName: Type.Optional(Settings.properties.senderName),
@@ -90,17 +91,17 @@ const place = {
   region: assumed(OneOf(...REGIONS), 'The region of the record.'),
   sequence: assumed(Place, 'The number of the record in the order of creation.'),
 }
-const plain = <R extends TSchema>(record: R) =>
+const plain = <R extends TSchema>(title: string, record: R) =>
   Type.Array(
-    Type.Object({
+    component(title, {
       ...place,
       createdAt: assumed(Moment, 'The time of the tenant at which the record was created.'),
       record: assumed(record, 'The record.'),
     }),
   )
-const stateful = <R extends TSchema>(record: R) =>
+const stateful = <R extends TSchema>(title: string, record: R) =>
   Type.Array(
-    Type.Object({
+    component(title, {
       ...place,
       timeline: assumed(Type.Array(Place), 'The `seq` of each event of the record, oldest first.'),
       record: assumed(record, 'The record.'),
@@ -112,9 +113,10 @@ type SnapshotProperties = {
     ? ReturnType<typeof stateful<Areas[Name]['record']>>
     : ReturnType<typeof plain<Areas[Name]['record']>>
 }
-const snapshots = byArea((name, { lifecycle, record }) =>
-  assumed(lifecycle === undefined ? plain(record) : stateful(record), `The ${toWords(name)}.`),
-) as SnapshotProperties
+const snapshots = byArea((name, { lifecycle, record }) => {
+  const list = lifecycle === undefined ? plain : stateful
+  return assumed(list(`${toTitle(name)}Snapshot`, record), `The ${toWords(name)}.`)
+}) as SnapshotProperties
 
 export const SNAPSHOT_FORMAT = 'payments-sandbox/state'
 export const SNAPSHOT_VERSION = 1
@@ -125,10 +127,9 @@ const snapshot = {
     Type.Literal(SNAPSHOT_VERSION, { 'x-expected': String(SNAPSHOT_VERSION) }),
     'The version of the format.',
   ),
-  // Left out by documents of earlier releases.
-  release: Type.Optional(assumed(Text(1, 64), 'The release that made the document.')),
+  release: assumed(Text(1, 64), 'The release that made the document.'),
   clock: assumed(ClockState, 'The clock of the tenant.'),
-  settings: assumed(StateSettings, 'The settings of the tenant.'),
+  settings: assumed(Settings, 'The settings of the tenant.'),
   deprecations: assumed(
     Type.Array(Deprecation, { maxItems: 100, 'x-expected': 'a list of at most 100 deprecations' }),
     'The deprecated operations.',
@@ -138,12 +139,9 @@ const snapshot = {
     Type.Array(FaultSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 faults' }),
     'The faults in the order of arming.',
   ),
-  // Left out by documents of earlier versions.
-  outcomes: Type.Optional(
-    assumed(
-      Type.Array(OutcomeSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 armed outcomes' }),
-      'The armed outcomes in the order of arming.',
-    ),
+  outcomes: assumed(
+    Type.Array(OutcomeSnapshot, { maxItems: 1000, 'x-expected': 'a list of at most 1000 armed outcomes' }),
+    'The armed outcomes in the order of arming.',
   ),
   ids: assumed(
     Type.Object({
@@ -170,11 +168,12 @@ const snapshot = {
   ...snapshots,
   events: assumed(Type.Array(Event), 'All events, oldest first.'),
 }
-export const TenantSnapshot = component('TenantSnapshot', snapshot, {
+const example = {
   format: SNAPSHOT_FORMAT,
   version: SNAPSHOT_VERSION,
+  release: VERSION,
   clock: { now: '{{now}}', mode: 'running', rate: 1 },
-  settings: { mandateActivation: 'automatic', deprecationStyle: 'seed', allowedOrigins: ['http://localhost:*'] },
+  settings: { ...DEFAULT_SETTINGS, allowedOrigins: ['http://localhost:*'] },
   deprecations: [],
   faults: [],
   outcomes: [],
@@ -183,5 +182,23 @@ export const TenantSnapshot = component('TenantSnapshot', snapshot, {
   sequence: 0,
   ...byArea(() => []),
   events: [],
-})
+}
+/** The state of a tenant as this release writes it. */
+export const TenantSnapshot = component('TenantSnapshot', snapshot, example)
 export type TenantSnapshot = Static<typeof TenantSnapshot>
+
+/** A state document of this or an earlier release: members that later releases have added can be missing. */
+export const StateDocument = component(
+  'StateDocument',
+  {
+    ...snapshot,
+    release: Type.Optional(snapshot.release),
+    settings: assumed(StateSettings, 'The settings of the tenant.'),
+    outcomes: Type.Optional(snapshot.outcomes),
+    ...(byArea(name => Type.Optional(snapshots[name])) as {
+      readonly [Name in AreaName]: TOptional<SnapshotProperties[Name]>
+    }),
+  },
+  example,
+)
+export type StateDocument = Static<typeof StateDocument>

@@ -25,7 +25,7 @@ import type { ArmedOutcome, ArmedOutcomes, SteeredKind } from '../features/outco
 import { createArmedOutcomes } from '../features/outcomes/state.js'
 import { VERSION } from '../package.js'
 import type { SeedRecords } from './seed.js'
-import type { Settings, TenantSnapshot } from './snapshot.js'
+import type { Settings, StateDocument, TenantSnapshot } from './snapshot.js'
 import { DEFAULT_SETTINGS, SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from './snapshot.js'
 
 declare module '../http/request-context.js' {
@@ -122,7 +122,7 @@ export interface TenantOptions {
 }
 
 /** The parts of a snapshot that are restored before the stores. */
-type Past = Pick<TenantSnapshot, 'ids' | 'tokens' | 'sequence' | 'faults' | 'outcomes' | 'deprecations' | 'events'>
+type Past = Pick<StateDocument, 'ids' | 'tokens' | 'sequence' | 'faults' | 'outcomes' | 'deprecations' | 'events'>
 const noPast = (scope: string): Past => ({
   ids: { scope, counters: {} },
   tokens: { generation: 0 },
@@ -310,17 +310,17 @@ export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'
 }
 
 /**
- * Creates a tenant from a snapshot, whose objects become the tenant's own.
+ * Creates a tenant from a state document, whose objects become the tenant's own. A missing list has no records.
  * Throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD where the parts do not fit together.
  */
-export function* restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: TenantSnapshot): Slices<Tenant> {
+export function* restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: StateDocument): Slices<Tenant> {
   assertOrder(snapshot)
   const { now, mode, rate } = snapshot.clock
   const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
   for (const name of areaNames) {
     const store: Store = tenant[name]
-    yield* store.restore(snapshot[name], name)
+    yield* store.restore(snapshot[name] ?? [], name)
   }
   return tenant
 }
@@ -337,12 +337,12 @@ export function loadTenant(
 }
 
 /** Refuses numbers of events and places that are missing, repeated, or above the last. */
-function assertOrder({ sequence, events, ...snapshot }: TenantSnapshot) {
+function assertOrder({ sequence, events, ...snapshot }: StateDocument) {
   const misnumbered = events.findIndex(({ seq }, at) => seq !== at + 1)
   if (misnumbered >= 0) throw errors.invalid(`events.${misnumbered}.seq`, `seq must be ${misnumbered + 1} here.`)
   const taken = new Set<number>()
   for (const kind of areaNames) {
-    for (const [at, { sequence: place }] of snapshot[kind].entries()) {
+    for (const [at, { sequence: place }] of (snapshot[kind] ?? []).entries()) {
       const field = `${kind}.${at}.sequence`
       if (place > sequence) throw errors.invalid(field, `sequence must be at most that of the state, ${sequence}.`)
       if (taken.has(place)) throw errors.invalid(field, `sequence ${place} is that of another record already.`)

@@ -1,3 +1,4 @@
+import { byArea } from '../areas/index.js'
 import { ApiError, errors } from '../core/errors.js'
 import type { NamedSnapshots, SnapshotSummary } from '../features/snapshots/snapshots.js'
 import { compareNames, MOST_SNAPSHOTS, tooManySnapshots } from '../features/snapshots/snapshots.js'
@@ -21,7 +22,7 @@ export function createStoredSnapshots(table: SnapshotTable, report: (facts: obje
     list: clientId =>
       guarded(async () => {
         const texts = await table.summaries(clientId)
-        return texts.map(text => JSON.parse(text) as SnapshotSummary).sort(compareNames)
+        return texts.map(toSummary).sort(compareNames)
       }),
     find: (clientId, name) =>
       guarded(async () => {
@@ -41,4 +42,10 @@ export function createStoredSnapshots(table: SnapshotTable, report: (facts: obje
     remove: (clientId, name) => guarded(() => table.remove(clientId, name)),
     forget() {},
   }
+}
+
+/** Reads a summary. One of an earlier release has no counts of later areas. */
+function toSummary(text: string): SnapshotSummary {
+  const summary = JSON.parse(text) as SnapshotSummary
+  return { ...summary, counts: byArea(name => summary.counts[name] ?? 0) }
 }

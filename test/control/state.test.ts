@@ -314,6 +314,20 @@ t.test(
   },
 )
 
+t.test('control plane, PUT /state: a document of an earlier release has no list of a later area', async t => {
+  const app = build(t)
+  const client = await everything(app)
+  const state: Document = JSON.parse(await read(app, 'acme'))
+  const lists = Object.keys((await client.control('GET', '/clients')).body.data[0].counts)
+  t.equal(lists.length, 6)
+  const empty = { ...state, events: [], ...Object.fromEntries(lists.map(list => [list, []])) }
+  for (const list of lists) {
+    const { [list]: _, ...earlier } = empty
+    t.match(await put(app, 'acme', earlier), { status: 200, body: { counts: { [list]: 0 } } }, list)
+    t.equal(await read(app, 'acme'), JSON.stringify(empty, null, 2), list)
+  }
+})
+
 t.test('control plane, PUT /state: the settings of an earlier release get the later ones', async t => {
   const app = build(t)
   const client = await connect(app)
@@ -586,7 +600,8 @@ t.test('control plane, PUT /state: a damaged document is refused, names the dama
   const before = await read(app, 'acme')
   const document = JSON.parse(before)
   const send = (damaged: unknown) => put(app, 'acme', damaged)
-  const optional = ['release', 'outcomes']
+  const lists = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts']
+  const optional = ['release', 'outcomes', ...lists]
   const required = Object.keys(document).filter(name => !optional.includes(name))
   const members = [...required, 'clock.now', 'bills.0.record', 'bills.0.record.status']
   const inLists = [

@@ -1,9 +1,13 @@
 import './orders/index.js'
+import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import { checkAgainst } from '../check-answers.js'
+import { command } from '../command.js'
 import type { Json } from '../docs/contract.js'
 import { DOCUMENTS, operationsOf } from '../docs/contract.js'
 import { build, call, connect } from '../helper.js'
+import { onSqlite } from '../persistence/helper.js'
+import { Server } from '../server-process.js'
 
 // ARCHITECTURE.md, Layout: a folder and its row in the table of areas are all that a kind of records needs.
 // The area `orders` exists only in this process.
@@ -34,10 +38,12 @@ t.test('CONTRIBUTING, A new area: its operations are in the OpenAPI document, un
 })
 
 t.test('CONTRIBUTING, A new area: the control plane documents its seeds, state, counts and kind', async t => {
-  const { SeedRecords, TenantSnapshot, RecordCounts, Event } = documents['/_sandbox/openapi.json'].components.schemas
+  const { SeedRecords, TenantSnapshot, StateDocument, RecordCounts, Event } =
+    documents['/_sandbox/openapi.json'].components.schemas
   t.match(SeedRecords.properties.orders, { description: 'Orders in any state.' })
   t.match(TenantSnapshot.properties.orders, { description: 'The orders.' })
   t.ok(TenantSnapshot.required.includes('orders'))
+  t.notOk(StateDocument.required.includes('orders'))
   t.match(RecordCounts.properties.orders, { description: 'The number of orders.' })
   t.ok(Event.properties.kind.enum.includes('order'))
 })
@@ -118,4 +124,40 @@ t.test('CONTRIBUTING, A new area: coverage reports its operations and the states
   const page = await call(app, 'GET', '/_sandbox/coverage?client=coverage', { headers: { accept: 'text/html' } })
   t.match(page.body, '<h2>Orders ')
   t.match(page.body, 'States of an order')
+})
+
+t.test('CONTRIBUTING, A new area: what a release without it has written is accepted', async t => {
+  // The program in another process has no orders.
+  const folder = t.testdir()
+  const before = await Server.start({ SANDBOX_DATA: folder, SANDBOX_RECORDING_BYTES: '1000000' })
+  t.teardown(() => before.kill())
+  const read = async (method: string, path: string) => (await fetch(`${before.url}/_sandbox${path}`, { method })).json()
+  await read('POST', '/direct-debit/COL-ACME-0049/cancel')
+  await read('PUT', '/snapshots/before')
+  const state = await read('GET', '/state')
+  const recording = await read('GET', '/recording')
+  await before.kill()
+  t.notOk('orders' in state || 'orders' in recording.start)
+  const counts = { orders: 0, collections: state.collections.length }
+
+  const other = await connect(app, 'earlier')
+  t.match(await other.control('PUT', '/state', state), { status: 200, body: { counts } })
+  t.same((await other.control('GET', '/state')).body.orders, [])
+
+  writeFileSync(`${folder}/recording.json`, JSON.stringify(recording))
+  t.match(await command(['replay', `${folder}/recording.json`]), {
+    code: 0,
+    stdout: '1 requests, every answer is the same',
+  })
+
+  const stored = await onSqlite(t, folder)
+  const control = (method: string, path: string) => call(stored.app, method, `/_sandbox${path}`)
+  t.match(await control('GET', '/snapshots'), { status: 200, body: { data: [{ name: 'before', counts }] } })
+  t.same((await control('GET', '/snapshots/before')).body.orders, undefined)
+  t.match(await control('POST', '/snapshots/before/restore'), { status: 200, body: { counts } })
+  const client = await connect(stored.app, 'sandbox-client', 'EU', 'sandbox-secret')
+  t.equal((await client.post(ORDERS, order())).status, 201)
+  await stored.close()
+  const again = await onSqlite(t, folder)
+  t.match((await call(again.app, 'GET', '/_sandbox/state')).body.orders, [{ record: { orderReference: 'ORD-0001' } }])
 })

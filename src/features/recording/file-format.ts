@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { sha256 } from '../../core/digests.js'
 import { assumed, labelled, Moment } from '../../http/schemas.js'
-import { TenantSnapshot } from '../../tenants/snapshot.js'
+import { StateDocument } from '../../tenants/snapshot.js'
 
 /** The file of `GET /_sandbox/recording`. The service documents none of it: all of it is assumed. */
 
@@ -64,7 +64,7 @@ export const Recording = labelled(assumed, {
   /** False: the recording stopped at its bound, and later requests are missing. */
   complete: Type.Boolean(),
   /** The state before the first request. */
-  start: TenantSnapshot,
+  start: StateDocument,
   requests: Type.Array(
     Type.Object({ n: Type.Integer({ minimum: 1 }), ...RecordedRequest.properties, answer: NullableAnswer }),
   ),

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Fixtures } from '../../tenants/fixtures.js'
 import type { Identity, TenantRegistry, TenantRegistryOptions } from '../../tenants/registry.js'
-import type { TenantSnapshot } from '../../tenants/snapshot.js'
+import type { StateDocument, TenantSnapshot } from '../../tenants/snapshot.js'
 import type { Scenarios } from '../scenarios/files.js'
 import type { RecordedAnswer, RecordedRequest } from './file-format.js'
 import { toAnswer } from './file-format.js'
@@ -14,7 +14,7 @@ export interface ReplayStart {
   readonly tokenLifetime: number
   readonly identity: Omit<Identity, 'secretDigest'>
   /** The state before the first request. */
-  readonly start: TenantSnapshot
+  readonly start: StateDocument
   /** For requests that seed one. */
   readonly fixtures: Fixtures
   /** For requests that run one; by default those of the package. */
