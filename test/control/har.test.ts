@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
-import { Ajv } from 'ajv'
 import t from 'tap'
 import { createSandbox } from '../../src/client/index.js'
 import type { LoggedExchange } from '../../src/features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../src/features/request-log/snippets.js'
+import { validatorOfHar } from '../har.js'
 import type { Client } from '../helper.js'
 import { bill, build, connect, mandate, requestToken } from '../helper.js'
 import { listen } from '../http/raw.js'
@@ -13,16 +12,7 @@ import { upload } from '../multipart.js'
 
 // control plane, GET /requests: the log as HAR 1.2; requests as curl commands and expectations.
 
-const require = createRequire(import.meta.url)
 const HOSTILE = `'; rm -rf "$HOME" \`id\` \\ <b> \u2028 é`
-
-/** The validator of HAR 1.2 documents. https://github.com/ahmadnassri/node-har-schema */
-function validatorOfHar() {
-  const ajv = new Ajv({ strict: false, validateFormats: false })
-  ajv.addMetaSchema(require('ajv/dist/refs/json-schema-draft-06.json'))
-  for (const [name, schema] of Object.entries<object>(require('har-schema'))) if (name !== 'har') ajv.addSchema(schema)
-  return ajv.compile(require('har-schema').har)
-}
 
 /** Requests of each kind: bodies, queries, forms, uploads, faults, hints, refusals, hostile texts. */
 async function run(client: Client): Promise<void> {

@@ -1,12 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { isBuiltin } from 'node:module'
-import { join, resolve } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
-import { PLAIN, environment as userEnvironment } from './program.js'
-
-const environment = { ...userEnvironment, npm_config_update_notifier: 'false' }
-const [plain, ...plainOptions] = PLAIN
+import { install, typeErrors } from './install.js'
 
 /** Returns the first example with a module in the README's section on tests. */
 function example(module: string): string {
@@ -125,71 +120,9 @@ console.log(
 )
 `
 
-/** Type-checks files in a folder with strict options. Returns the errors. */
-function typeErrors(home: string, files: readonly string[], options: object): string {
-  const strict = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true }
-  const compilerOptions = { ...strict, target: 'es2022', lib: ['es2022'], types: [], ...options }
-  writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
-  const tsc = resolve('node_modules/typescript/bin/tsc')
-  return spawnSync(process.execPath, [tsc], { cwd: home, encoding: 'utf8' }).stdout
-}
-
-/** For browsers: it imports nothing, but holds examples of code that does. */
-const BUNDLE = 'openapi/scalar.js'
-
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { env: environment })
-
-t.test('CONTRIBUTING, Dependencies: each import of the package is a dependency', async t => {
-  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
-  const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter(
-    file => /\.(js|d\.ts)$/.test(file) && file !== BUNDLE,
-  )
-  const imported = new Set<string>()
-  for (const file of files) {
-    const text = readFileSync(join('dist', file), 'utf8')
-    for (const [, name = ''] of text.matchAll(/(?:from |import\(|import )['"]((?:@[\w-]+\/)?[a-z][\w-]*)/g)) {
-      if (!isBuiltin(name) && !name.startsWith('node')) imported.add(name)
-    }
-  }
-  t.ok(imported.has('fastify'))
-  // Nothing imports light-my-request. Fastify depends on it, and its releases from 6.8 on need Node 22.
-  t.same(
-    [...imported].filter(name => !Object.hasOwn(dependencies, name)),
-    [],
-  )
-})
-
-t.test('README, Start it: the packed tarball runs without the sources', async t => {
-  // The folder is below this project, so the package finds its dependencies in node_modules of this project.
-  const home = t.testdir({ node_modules: { 'payments-sandbox': {} } })
-  const npm = ['npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', home]
-  const tarball = execFileSync(plain, [...plainOptions, ...npm], { env: environment, encoding: 'utf8' }).trim()
-  const installed = join(home, 'node_modules/payments-sandbox')
-  execFileSync('tar', ['xzf', join(home, tarball), '--strip-components=1', '-C', installed])
-  t.same(
-    readdirSync(installed).filter(name => ['src', 'test', 'node_modules'].includes(name)),
-    [],
-  )
-  const scripts = Object.keys(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).scripts)
-  t.same(
-    scripts.filter(name => /^(pre|post)?install$|^prepare$/.test(name)),
-    [],
-    'an installation runs no script',
-  )
-
-  const run = (...args: string[]) =>
-    spawnSync(plain, [...plainOptions, process.execPath, ...args], { cwd: home, env: environment, encoding: 'utf8' })
-  const { bin } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
-  const cli = join(installed, bin['payments-sandbox'])
-  t.match(readFileSync(cli, 'utf8'), /^#!\/usr\/bin\/env node\n/)
-  const version = run(cli, '--version')
-  t.match(version.stdout, /^\d+\.\d+\.\d+\n$/)
-  const manifest = "console.log(require('payments-sandbox/package.json').version)"
-  t.equal(run('-e', manifest).stdout, version.stdout, 'the manifest can be imported')
-
-  writeFileSync(join(home, 'program.mjs'), PROGRAM)
-  const { status, stdout, stderr } = run('program.mjs')
-  t.same([status, stderr], [0, ''], 'library: a program that imports it ends by itself')
+t.test('README, In your tests: a program that imports the library ends by itself', async t => {
+  const { code, stdout, stderr } = await install().node(PROGRAM)
+  t.same([code, stderr], [0, ''])
   t.same(JSON.parse(stdout), {
     urls: 3,
     clients: ['app', 'job-1', 'job-2', 'sandbox-client'],
@@ -197,21 +130,29 @@ t.test('README, Start it: the packed tarball runs without the sources', async t 
     signals: 0,
     imports: ['../../ibantools.js'],
   })
+})
 
-  writeFileSync(join(home, 'readme.test.mjs'), example('node:test'))
-  const tested = run('--test', 'readme.test.mjs')
-  t.equal(tested.status, 0, `the README's example with node:test\n${tested.stdout}`)
-  t.match(tested.stdout, /pass 2\n/)
+t.test('README, In your tests: the example with node:test', async t => {
+  const { folder, run } = install()
+  writeFileSync(join(folder, 'readme.test.mjs'), example('node:test'))
+  const { code, stdout } = await run('node', ['--test', 'readme.test.mjs'])
+  t.equal(code, 0, stdout)
+  t.match(stdout, /pass 2\n/)
+})
 
-  writeFileSync(join(home, 'typed.mts'), TYPED)
-  t.equal(typeErrors(home, ['typed.mts'], { module: 'esnext', moduleResolution: 'bundler' }), '', 'types, bundler')
-  writeFileSync(join(home, 'page.mts'), PAGE)
-  const browser = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], skipLibCheck: false }
-  t.equal(typeErrors(home, ['page.mts'], browser), '', 'types of the SDK')
+t.test('README, In your tests: the types of the library and of the SDK', async t => {
+  const installed = install()
+  const write = (name: string, text: string) => writeFileSync(join(installed.folder, name), text)
+  write('typed.mts', TYPED)
+  const bundler = { module: 'esnext', moduleResolution: 'bundler' }
+  t.equal(await typeErrors(installed, ['typed.mts'], bundler), '', 'bundler')
+  write('page.mts', PAGE)
+  const browser = { ...bundler, lib: ['es2022', 'dom'], skipLibCheck: false }
+  t.equal(await typeErrors(installed, ['page.mts'], browser), '', 'the SDK')
   // The examples import packages that are not installed here.
-  writeFileSync(join(home, 'stubs.d.ts'), "declare module 'vitest'\ndeclare module 'testcontainers'\n")
-  for (const module of ['vitest', 'testcontainers']) writeFileSync(join(home, `${module}.mjs`), example(module))
+  write('stubs.d.ts', "declare module 'vitest'\ndeclare module 'testcontainers'\n")
+  for (const module of ['vitest', 'testcontainers']) write(`${module}.mjs`, example(module))
   const files = ['typed.mts', 'vitest.mjs', 'testcontainers.mjs', 'stubs.d.ts']
-  const options = { allowJs: true, checkJs: true, noImplicitAny: false, module: 'nodenext' }
-  t.equal(typeErrors(home, files, options), '', "types, nodenext, and the README's examples")
+  const options = { allowJs: true, checkJs: true, noImplicitAny: false, module: 'nodenext', lib: browser.lib }
+  t.equal(await typeErrors(installed, files, options), '', "nodenext, and the README's examples")
 })
