@@ -21,6 +21,7 @@ import { createNamedSnapshots, forgetSnapshots } from './features/snapshots/snap
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
 import { createLargeAnswers } from './http/large-answers.js'
+import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
 import { region } from './http/region.js'
 import type { Timers } from './http/timers.js'
@@ -145,6 +146,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     (api, _options, done) => {
       api.register(authenticate, { admit: admission(turns, registry, now) })
       api.register(region)
+      api.register(location, { publicUrl })
       api.addHook('onRequest', (request, _reply, next) => {
         request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
         next()

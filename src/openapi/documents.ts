@@ -7,6 +7,7 @@ import type { ExampleValues } from './examples.js'
 import { withExamples } from './examples.js'
 import { headers, headersOf } from './headers.js'
 import { withVisibleLabels } from './labels.js'
+import { linksOf } from './links.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isControl } from './routes.js'
 import { toYaml } from './yaml.js'
@@ -234,7 +235,7 @@ function build(routes: readonly DocumentedRoute[], base: Json): Json {
     return Object.fromEntries(
       sorted.map(([status, { description, ...rest }]) => [
         status,
-        { description, headers: headersOf(route, status), ...rest },
+        { description, headers: headersOf(route, status, routes), ...rest, ...linksOf(route, status, routes) },
       ]),
     )
   }

@@ -1,3 +1,4 @@
+import { readParameterOf } from '../http/location.js'
 import type { DocumentedRoute, Json } from './routes.js'
 import { isApi, isControl } from './routes.js'
 
@@ -59,13 +60,23 @@ export const headers = {
   Allow: header('assumed', STANDARD, 'The methods of the path.', text, 'GET, HEAD, OPTIONS, POST'),
   RetryAfter: header('assumed', STANDARD, 'Seconds to wait before the next request.', { type: 'integer' }, 1),
   AcceptPatch: header('assumed', STANDARD, 'The media type that PATCH takes.', text, 'application/json'),
+  Location: header(
+    'assumed',
+    STANDARD,
+    'The path of the operation that reads the record. It needs the `x-region` of the creation.',
+    text,
+    '/api/v1/mandates/MND-0001',
+  ),
   CacheControl: header('assumed', STANDARD, 'Tokens are not stored (RFC 6749 §5.1).', text, 'no-store'),
 } satisfies Record<string, Json>
 
 const ref = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
 
-/** The headers of a response. Only `x-request-id` is in each. */
-export function headersOf(route: DocumentedRoute, status: string): Json {
+/**
+ * The headers of a response. Only `x-request-id` is in each.
+ * @param routes all routes of the document
+ */
+export function headersOf(route: DocumentedRoute, status: string, routes: readonly DocumentedRoute[]): Json {
   return {
     'x-request-id': ref('RequestId'),
     ...(isApi(route) && { 'Sandbox-Hint': ref('SandboxHint'), Deprecation: ref('Deprecation'), Sunset: ref('Sunset') }),
@@ -73,6 +84,9 @@ export function headersOf(route: DocumentedRoute, status: string): Json {
     ...(isControl(route) &&
       route.method !== 'GET' &&
       Number(status) < 400 && { 'Sandbox-Client': ref('SandboxClient') }),
+    ...(status === '201' &&
+      isApi(route) &&
+      readParameterOf(route.url, routes) !== undefined && { Location: ref('Location') }),
     ...(status === '401' && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
     ...(status === '405' && { Allow: ref('Allow') }),
     ...(status === '415' && route.method === 'PATCH' && { 'Accept-Patch': ref('AcceptPatch') }),

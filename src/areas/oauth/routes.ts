@@ -5,6 +5,7 @@ import { errors } from '../../core/errors.js'
 import { sendError, toApiError } from '../../http/error-handler.js'
 import { FORM, parseForm } from '../../http/form.js'
 import { hint } from '../../http/hints.js'
+import { isPublicHost } from '../../http/public-host.js'
 import { failures } from '../../http/schemas.js'
 import { isDecodable } from '../../http/url.js'
 import { toOAuthError } from './errors.js'
@@ -85,11 +86,10 @@ export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (ap
         response: { 200: ServerMetadata, ...failures },
       },
     },
-    ({ headers: { host }, sandbox: { tenant } }): ServerMetadata => {
-      const isStrict = tenant.settings.tokenAuthentication === 'form'
+    (request): ServerMetadata => {
+      const isStrict = request.sandbox.tenant.settings.tokenAuthentication === 'form'
       // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
-      const isPublic = !host || new URL(publicUrl()).host === host.toLowerCase()
-      const issuer = isPublic ? publicUrl() : `http://${host}`
+      const issuer = isPublicHost(request, publicUrl()) ? publicUrl() : `http://${request.headers.host}`
       return {
         issuer,
         token_endpoint: `${issuer}/api/v1/oauth/token`,

@@ -1,0 +1,43 @@
+import fp from 'fastify-plugin'
+import { isPublicHost } from './public-host.js'
+
+/** A route in Fastify's form, such as GET `/api/v1/mandates/:mandateReference`. */
+interface Route {
+  readonly method: string
+  readonly url: string
+}
+
+/**
+ * Returns the name of the parameter by which an operation reads the records of a path, such as `mandateReference`.
+ * Undefined: no operation reads them.
+ * @param path in Fastify's form, such as `/api/v1/mandates`
+ */
+export const readParameterOf = (path: string, routes: readonly Route[]): string | undefined =>
+  routes
+    .filter(({ method, url }) => method === 'GET' && url.startsWith(`${path}/:`))
+    .map(({ url }) => url.slice(path.length + 2))
+    .find(rest => /^\w+$/.test(rest))
+
+export interface LocationOptions {
+  /** Returns the URL of the server without a trailing slash. */
+  publicUrl(): string
+}
+
+/** Adds `Location` to a 201: the path of the operation that reads the created record, where there is one (decisions §1). */
+export const location = fp<LocationOptions>((app, { publicUrl }, done) => {
+  const routes: Route[] = []
+  app.addHook('onRoute', ({ method, url }) => {
+    routes.push({ method: String(method), url })
+  })
+  app.addHook('preSerialization', (request, reply, content, next) => {
+    const { url: path = '' } = request.sandbox.route
+    const parameter = reply.statusCode === 201 ? readParameterOf(path, routes) : undefined
+    if (parameter !== undefined) {
+      const reference = (content as Readonly<Record<string, string>>)[parameter]
+      const prefix = isPublicHost(request, publicUrl()) ? new URL(publicUrl()).pathname.replace(/\/$/, '') : ''
+      reply.header('location', `${prefix}${path}/${reference}`)
+    }
+    next(null, content)
+  })
+  done()
+})
