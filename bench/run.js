@@ -514,6 +514,8 @@ async function consolePages() {
     }
   }
   const medians = Object.entries(took).map(([page, values]) => [page || 'the overview', median(values)])
+  if (options.only !== undefined && !options.short)
+    for (const [page, value] of medians) console.log(`${page}: ${ms(value)}`)
   const [worst, value] = medians.toSorted((a, b) => b[1] - a[1])[0]
   const what = `slowest of ${medians.length} pages of the console, ${count.toLocaleString('en-US')} collections and a full request log`
   row(what, '≤ 100 ms', `${ms(value)} (${worst}); median ${ms(median(medians.map(([, time]) => time)))}`, value <= 100)

@@ -52,6 +52,10 @@ export interface Stores {
 export interface Store {
   /** Returns the number of records. */
   size(): number
+  /** Returns the numbers of records by their present status. Records without a status are in none. */
+  counts(): ReadonlyMap<string, number>
+  /** Returns the entries with a reference, of all regions. */
+  find(reference: string): readonly Entry<unknown>[]
   /**
    * Checks new records, in any state. The result stores them, and cannot fail.
    * @param path path of the list in the request, for errors

@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createIds } from '../../src/core/ids.js'
 import { createChangeLog } from '../../src/core/records/changes.js'
-import { createRepository } from '../../src/core/records/repository.js'
+import type { Repository } from '../../src/core/records/repository.js'
+import { createRepository, restoreRecords, snapshotRecords } from '../../src/core/records/repository.js'
+import type { Region } from '../../src/core/rules/regions.js'
+import { atOnce } from '../../src/core/slices.js'
 
 interface Thing {
   readonly thingReference: string
@@ -53,6 +56,77 @@ t.test(
         return found.join() === expected.join()
       }),
       { seed: 5, numRuns: 500 },
+    )
+  },
+)
+
+t.test(
+  'console, Large clients: the kept counts equal those of a fresh count after any changes and undone ones',
+  async () => {
+    interface Bill {
+      readonly reference: string
+      readonly status?: string
+      readonly note?: number
+    }
+    const status = fc.constantFrom('OPEN', 'PAID', 'CANCELLED', undefined)
+    const region = fc.constantFrom<Region>('EU', 'US')
+    const number = fc.nat({ max: 9 })
+    const step = fc.oneof(
+      fc.record({ do: fc.constantFrom('create', 'move', 'note', 'load'), region, number, status }),
+      fc.record({ do: fc.constant('fail'), steps: fc.nat({ max: 5 }) }),
+      fc.record({ do: fc.constantFrom('store', 'restore') }),
+    )
+    type Step = { do: string; region: Region; number: number; status?: string; steps: number }
+    const fresh = (): [ReturnType<typeof createChangeLog>, Repository<Bill>] => {
+      const changes = createChangeLog()
+      const context = {
+        ...{ ids: createIds('seed', 'acme'), changes },
+        names: { name: 'bills', path: 'bills', kind: undefined },
+      }
+      return [changes, createRepository({ referenceField: 'reference', reference: bill => bill.reference }, context)]
+    }
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), steps => {
+        let [changes, repository] = fresh()
+        let sequence = 0
+        const marks: number[] = []
+        for (const { do: what, region, number, status, steps: back } of steps as Step[]) {
+          const reference = `${number}`
+          const record = { reference, ...(status !== undefined && { status }) }
+          const [known] = repository.find(reference).filter(entry => entry.region === region)
+          const length = changes.length()
+          if (what === 'create' && known === undefined)
+            repository.add({ createdAt: 0, sequence: ++sequence, region, record })
+          if (what === 'move' && known !== undefined) repository.change(known, { record })
+          if (what === 'note' && known !== undefined) repository.update(known, { note: sequence })
+          if (changes.length() > length) marks.push(length)
+          // The changes of an operation that throws are undone, the last one first.
+          if (what === 'fail' && marks.length > 0)
+            atOnce(changes.undoTo(marks.splice(-back - 1)[0] ?? changes.length()))
+          // Undone work is never loaded over: a turn ends before the next one loads.
+          if (what === 'store' || what === 'load') {
+            changes.clear()
+            marks.length = 0
+          }
+          if (what === 'load')
+            repository.load({ region, reference, createdAt: 0, sequence: known?.sequence ?? ++sequence, record })
+          if (what === 'restore') {
+            const snapshots = snapshotRecords(repository)
+            marks.length = 0
+            ;[changes, repository] = fresh()
+            atOnce(restoreRecords(repository, snapshots, 'bills'))
+            changes.clear()
+          }
+          const counted: Record<string, number> = {}
+          for (const { record } of repository.entries())
+            if (record.status !== undefined) counted[record.status] = (counted[record.status] ?? 0) + 1
+          const kept = Object.fromEntries(repository.counts())
+          if (JSON.stringify(Object.entries(kept).sort()) !== JSON.stringify(Object.entries(counted).sort()))
+            return false
+        }
+        return true
+      }),
+      { seed: 24, numRuns: 500 },
     )
   },
 )

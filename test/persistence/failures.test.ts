@@ -9,7 +9,7 @@ import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless } from '../server-process.js'
 import type { Stored } from './helper.js'
-import { counting, onDatabase, resume, stateOf, timers } from './helper.js'
+import { counting, onDatabase, resume, stateOf, timers, wrongCounts } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 
@@ -57,6 +57,7 @@ async function testSteps(t: Test, { app, registry }: Omit<Stored, 'database' | '
   }
   t.same(wrong, [])
   t.equal(await stateOf(app), await stateOf(twin))
+  t.same(wrongCounts(registry, 'acme'), [])
   t.ok(failures > requests.length / 10, `${failures} of ${requests.length} failed`)
 }
 

@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import t from 'tap'
+import type { Area, AreaName, Store } from '../../src/areas/index.js'
+import { areas } from '../../src/areas/index.js'
 import { buildServer } from '../../src/server.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
 import type { Database, Reader } from '../../src/turns/database.js'
@@ -223,4 +225,17 @@ export function counting() {
       },
     }),
   }
+}
+
+/** Returns the statuses of a client's records whose kept number is not that of a fresh count. */
+export function wrongCounts(registry: TenantRegistry, clientId: string): readonly string[] {
+  const tenant = registry.peek(clientId)
+  if (tenant === undefined) return [`${clientId} is not in memory`]
+  return Object.entries<Area>(areas).flatMap(([name, { lifecycle }]) => {
+    const store: Store = tenant[name as AreaName]
+    return (lifecycle?.states ?? []).filter(status => {
+      const records = store.entries().filter(({ record }) => (record as { status: string }).status === status)
+      return (store.counts().get(status) ?? 0) !== records.length
+    })
+  })
 }

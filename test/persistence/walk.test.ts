@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { build, call, MONDAY, requestToken } from '../helper.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
-import { onDatabase, stateOf, timers } from './helper.js'
+import { onDatabase, stateOf, timers, wrongCounts } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const TOTAL = IS_LONG ? 3000 : 400
@@ -58,6 +58,7 @@ for (const seed of IS_LONG ? [77, 78, 79, 80] : [77]) {
           (await stateOf(stored.app, clientId)) === (await stateOf(memory, clientId)),
           `${clientId} has the same state`,
         )
+        t.same(wrongCounts(stored.registry, clientId), [], `${clientId} has the right counts`)
       }
       const describe = async (on: FastifyInstance) =>
         (await call(on, 'GET', '/_sandbox/clients')).body.data.map((one: object) => JSON.stringify(one)).sort()

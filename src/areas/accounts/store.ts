@@ -66,6 +66,8 @@ export function createAccountStore(context: StoreContext) {
     load: repository.load,
 
     size: repository.size,
+    counts: repository.counts,
+    find: repository.find,
   }
 }
 

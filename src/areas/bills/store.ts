@@ -179,6 +179,8 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     load: repository.load,
 
     size: repository.size,
+    counts: repository.counts,
+    find: repository.find,
   }
 }
 

@@ -70,5 +70,7 @@ export function createCounterpartyStore(context: StoreContext) {
     load: repository.load,
 
     size: repository.size,
+    counts: repository.counts,
+    find: repository.find,
   }
 }

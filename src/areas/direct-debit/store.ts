@@ -256,6 +256,8 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     load: repository.load,
 
     size: repository.size,
+    counts: repository.counts,
+    find: repository.find,
   }
 }
 

@@ -152,6 +152,8 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     load: repository.load,
 
     size: repository.size,
+    counts: repository.counts,
+    find: repository.find,
   }
 }
 

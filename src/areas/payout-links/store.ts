@@ -338,6 +338,8 @@ export function createPayoutLinkStore({
     load: repository.load,
 
     size: repository.size,
+    counts: repository.counts,
+    find: repository.find,
   }
 }
 

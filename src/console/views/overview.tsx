@@ -75,7 +75,7 @@ export function Overview({ page }: { page: Page }) {
                 </a>
                 {lifecycle && (
                   <ul>
-                    {[...countByStatus(tenant, kind)].map(([status, count]) => (
+                    {countByStatus(tenant, kind).map(([status, count]) => (
                       <li key={status}>
                         <a href={href(page, path, { status })}>
                           <Status of={status} /> {count}

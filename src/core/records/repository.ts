@@ -84,6 +84,8 @@ export interface RepositoryOptions<R> {
  */
 export interface Repository<R, E extends Entry<R> = Entry<R>> {
   size(): number
+  /** Returns the numbers of records by their present status. Records without a status are in none. */
+  counts(): ReadonlyMap<string, number>
   has(region: Region, reference: string): boolean
   /** @throws the error that `notFound` returns */
   get(region: Region, reference: string, notFound: (reference: string) => ApiError): E
@@ -151,12 +153,30 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   ) as unknown as Record<Region, RegionRecords<E>>
   const searches = createCursors(ids, { path: `/_sandbox/${names.path}` })
   const byIndex = new Map<string, E[]>()
+  /** Kept with each change: a client can have too many records to count them for each page. */
+  const counts = new Map<string, number>()
+
+  function count({ record }: E, by: 1 | -1) {
+    const { status } = record as { status?: string }
+    if (status === undefined) return
+    const counted = (counts.get(status) ?? 0) + by
+    if (counted === 0) counts.delete(status)
+    else counts.set(status, counted)
+  }
+
+  /** Sets members of an entry. */
+  function set(entry: E, members: Partial<E>) {
+    count(entry, -1)
+    Object.assign(entry, members)
+    count(entry, 1)
+  }
 
   function insert(entry: E) {
     const { byReference, entries } = regions[entry.region]
     byReference.set(options.reference(entry.record), entry)
     // Usually the end: only seeded records can be older than the latest one.
     entries.splice(placeOf(entry), 0, entry)
+    count(entry, 1)
     if (index === undefined) return
     const value = index(entry.record)
     const indexed = byIndex.get(value)
@@ -175,6 +195,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     const { byReference, entries } = regions[entry.region]
     byReference.delete(options.reference(entry.record))
     entries.splice(placeOf(entry) - 1, 1)
+    count(entry, -1)
     if (index !== undefined) byIndex.get(index(entry.record))?.pop()
   }
 
@@ -185,13 +206,14 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   }
 
   function change(entry: E, members: Partial<E>, undone?: () => void) {
-    const before = { ...entry }
-    Object.assign(entry, members)
+    const names = Object.keys(members) as (keyof E)[]
+    const before = Object.fromEntries(names.map(name => [name, entry[name]])) as Partial<E>
+    set(entry, members)
     changes.add({
       kind,
       entry,
       undo() {
-        for (const name of Object.keys(members) as (keyof E)[]) entry[name] = before[name]
+        set(entry, before)
         undone?.()
       },
     })
@@ -244,6 +266,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
 
   return {
     size: () => REGIONS.reduce((sum, region) => sum + regions[region].entries.length, 0),
+    counts: () => counts,
     has: (region, reference) => regions[region].byReference.has(reference),
     get(region, reference, notFound) {
       const entry = regions[region].byReference.get(reference)
@@ -300,7 +323,10 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     }),
     load({ region, sequence, reference, createdAt, record }) {
       const known = regions[region].byReference.get(reference)
-      if (known !== undefined) return Object.assign(known, { record })
+      if (known !== undefined) {
+        set(known, { record } as Partial<E>)
+        return known
+      }
       const entry = { createdAt, sequence, region, record } as unknown as E
       insert(entry)
       return entry

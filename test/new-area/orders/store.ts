@@ -59,5 +59,7 @@ export function createOrderStore(context: StoreContext) {
     load: repository.load,
 
     size: repository.size,
+    counts: repository.counts,
+    find: repository.find,
   }
 }
