@@ -1,15 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ControlContext } from '../features/control-route.js'
+import { untilNextDue } from '../features/events/read.js'
 import { openStream } from '../features/stream.js'
 
 /** The shortest time between two events: however much happens, a page renews itself at most twice a second. */
 const PAUSE_MS = 500
-/** The time after which a request log that other servers share may have news. */
-const SHARED_MS = 1000
+/** The time after which a request log that other servers share is looked at again. */
+const SHARED_MS = 500
 
 /**
- * Streams an event `change` when a client changes, and one for several changes together. It has no data: a page fetches
- * itself.
+ * Streams an event `change` at the beginning and when a client changes, and one for several changes together. It has no
+ * data: a page fetches itself.
  * @param ofRequests whether the changes are those of the request log
  */
 export function streamChanges(
@@ -21,23 +22,38 @@ export function streamChanges(
   const { registry, requestLog, requestWaiters, now, elapsed } = context
   const waiters = ofRequests ? requestWaiters : context.waiters
   let lastEvent = elapsed() - PAUSE_MS
-  // The page has just been loaded.
-  let isPending = false
+  // The page may have been loaded before a change.
+  let isPending = true
+  /** The log at the last look. */
+  let seen = ''
 
-  openStream({ ...context, client, request, reply, waiters, greeting: 'the changes of this tenant' }, stream => {
-    const pause = lastEvent + PAUSE_MS - elapsed()
-    if (isPending && pause <= 0 && !stream.isFull()) {
-      stream.send(0, 'change', {})
-      lastEvent = elapsed()
-    }
-    // Whatever makes this function look again is a reason to send.
-    const isWaiting = isPending && pause > 0
-    isPending = true
-    if (isWaiting) return pause
-    if (ofRequests) return requestLog.isShared ? SHARED_MS : Infinity
-    const { clock } = registry.tenant(client, now())
-    const due = clock.nextDue()
-    const real = due === null ? null : clock.realTimeOf(due)
-    return real === null ? Infinity : Math.max(0, Math.ceil(real - now()))
-  })
+  /** Compares the log with that of the last look. */
+  async function compare() {
+    const { last, dropped, data } = await requestLog.list(client, { limit: 1 })
+    const present = [last, dropped, data.length].join()
+    isPending ||= present !== seen
+    seen = present
+  }
+
+  openStream(
+    { ...context, client, request, reply, waiters, greeting: 'the changes of this tenant' },
+    (stream, isNews) => {
+      isPending ||= isNews
+      const pauseLeft = () => lastEvent + PAUSE_MS - elapsed()
+      const send = () => {
+        if (!isPending || pauseLeft() > 0 || stream.isFull()) return
+        stream.send(0, 'change', {})
+        lastEvent = elapsed()
+        isPending = false
+      }
+      if (ofRequests && requestLog.isShared) {
+        // A database that is away is asked again.
+        void compare().then(send, () => {})
+        return SHARED_MS
+      }
+      send()
+      if (isPending && pauseLeft() > 0) return pauseLeft()
+      return ofRequests ? Infinity : untilNextDue(registry.tenant(client, now()), now())
+    },
+  )
 }

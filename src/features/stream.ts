@@ -29,9 +29,10 @@ export const wantsStream = ({ method, headers }: FastifyRequest): boolean =>
 
 /**
  * Streams events until the reader, the client or the server goes away.
- * @param look sends all news that the stream takes. Returns the milliseconds until the next look at the latest.
+ * @param look sends all news that the stream takes. Returns the milliseconds until the next look at the latest. `isNews`:
+ * the tenant has changed, or its log; otherwise, time has passed
  */
-export function openStream(options: StreamOptions, look: (stream: Stream) => number): void {
+export function openStream(options: StreamOptions, look: (stream: Stream, isNews: boolean) => number): void {
   const { client, request, reply, waiters, greeting, registry, refresh, elapsed, isClosing } = options
   const { raw } = reply
   const { socket } = request.raw
@@ -58,7 +59,7 @@ export function openStream(options: StreamOptions, look: (stream: Stream) => num
   }
   write(`: ${greeting}\n\n`)
 
-  const lookOnce: Look = () => {
+  const lookOnce: Look = isNews => {
     const isOver = isClosing() || !registry.has(client)
     if (raw.writableNeedDrain) {
       const patience = lastSent + PATIENCE_MS - elapsed()
@@ -70,7 +71,7 @@ export function openStream(options: StreamOptions, look: (stream: Stream) => num
       raw.end()
       return null
     }
-    const next = look(stream)
+    const next = look(stream, isNews)
     if (elapsed() - lastSent >= HEARTBEAT_MS) write(': still here\n\n')
     return Math.min(Math.max(0, lastSent + HEARTBEAT_MS - elapsed()), next)
   }

@@ -96,9 +96,10 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     isShared: true,
     add: (clientId, exchange) => change({ clientId, exchange }),
     async list(clientId, filter = {}) {
-      const { after = 0, before = Number.MAX_SAFE_INTEGER, limit = Infinity } = filter
+      const { after = 0, before = Number.MAX_SAFE_INTEGER, limit = Infinity, ...conditions } = filter
+      const isFiltered = Object.values(conditions).some(condition => condition !== undefined)
       // With a limit, only as many are read as it takes to find them.
-      const most = limit === Infinity ? null : Math.max(limit, LEAST_BATCH)
+      const most = limit === Infinity ? null : isFiltered ? Math.max(limit, LEAST_BATCH) : limit
       let data: LoggedExchange[] = []
       for (let end = before; ; ) {
         const rows = await read('list requests', LIST, clientId, after, end, most)

@@ -87,6 +87,10 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
     }
   }
 
+  function* refreshOf(clientId: string): Slices {
+    if (yield* sync(clientId, now())) changed(clientId)
+  }
+
   /** Begins a turn. One that is not done within a slice holds up the next turns of its clients. */
   function begin<T>(clientIds: readonly string[], turn: Slices<T>): Eventually<T> {
     const first = doSlice(turn, elapsed)
@@ -111,7 +115,7 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
       void end.then(() => refresh(clientId, done))
       return
     }
-    const result = clientId === undefined ? undefined : begin([clientId], sync(clientId, now()))
+    const result = clientId === undefined ? undefined : begin([clientId], refreshOf(clientId))
     if (result instanceof Promise) void result.then(() => done(), done)
     else done()
   }

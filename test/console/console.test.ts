@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { follow as followStream } from '../event-stream.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { manualTime } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { CONSOLE, fieldsOf, follow, noticeOf, open, submit, toText } from './pages.js'
 
@@ -687,6 +688,7 @@ t.test('console, Live pages: a change of the client is an event, whatever made i
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const reader = await followStream(port, `${CONSOLE}/changes?client=acme`)
+  t.match(await reader.next(), [{ event: 'change' }], 'the page may have been loaded before a change')
   await client.post('/api/v1/mandates', mandate())
   t.match(await reader.next(), [{ event: 'change' }])
   await client.control('PUT', '/settings', { mandateActivation: 'manual' })
@@ -696,16 +698,48 @@ t.test('console, Live pages: a change of the client is an event, whatever made i
   await open(app, '')
   await client.control('GET', '/clock')
   const requests = await followStream(port, `${CONSOLE}/changes?client=acme&of=requests`)
+  t.match(await requests.next(), [{ event: 'change' }])
   await client.control('DELETE', '/faults')
   await client.get('/api/v1/mandates')
   t.match(await requests.next(), [{ event: 'change' }])
   t.match(await reader.next(), [{ event: 'change' }])
   const events = reader.text().match(/event: change/g)?.length
-  t.equal(events, 3)
+  t.equal(events, 4)
   reader.hangUp()
   requests.hangUp()
   await Promise.all([reader.end, requests.end])
   t.equal((await open(app, '/changes', { client: 'nobody' })).statusCode, 404)
+})
+
+t.test('console, Live pages: a page without a change gets no event; due work is one', async t => {
+  const time = manualTime()
+  const app = build(t, { now: time.now, timers: time.timers })
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.control('PATCH', '/clock', { mode: 'running', rate: 3600 })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const streams = await Promise.all(
+    ['', '&of=requests'].map(of => followStream(port, `${CONSOLE}/changes?client=acme${of}`)),
+  )
+  const [records, requests] = streams as [(typeof streams)[0], (typeof streams)[0]]
+  for (const stream of streams) t.match(await stream.next(), [{ event: 'change' }])
+  const { at } = (await client.control('GET', '/upcoming')).body.data[0]
+  const due = (Date.parse(at) - Date.parse(MONDAY)) / 3600
+  // A comment keeps each stream alive meanwhile.
+  for (let passed = 0; passed + 15_000 < due; passed += 15_000) time.pass(15_000)
+  await Promise.all(streams.map(stream => stream.sees('still here')))
+  for (const stream of streams) t.equal(stream.text().match(/event: change/g)?.length, 1)
+  time.pass(15_000)
+  t.match(await records.next(), [{ event: 'change' }])
+  await client.get('/api/v1/mandates')
+  t.match(await requests.next(), [{ event: 'change' }])
+  for (const stream of streams) {
+    stream.hangUp()
+    await stream.end
+    t.equal(stream.text().match(/event: change/g)?.length, 2)
+  }
 })
 
 t.test('console, Pages: a browser gets the script, its imports and the style sheet', async t => {

@@ -3,6 +3,7 @@ import { createTimers } from '../../src/http/timers.js'
 import { follow } from '../event-stream.js'
 import { call, connect, mandate } from '../helper.js'
 import { listen } from '../http/raw.js'
+import { manualTime } from '../manual-time.js'
 import { onPostgres, sharedPostgres } from '../persistence/helper.js'
 import { postgresSkip } from '../postgres.js'
 
@@ -53,5 +54,36 @@ t.test('persistence, Several servers on Postgres: the request log of all of them
       body: { seq: last },
     })
     t.equal((await call(other.app, 'GET', `/_sandbox/requests/${last + 1}?client=acme`)).status, 404)
+  })
+
+  await t.test('a page of one server is told of the requests of the other, and of nothing else', async t => {
+    const time = manualTime()
+    const { app } = await onPostgres(t, url, { now: time.now, timers: time.timers })
+    const reader = await follow(await listen(app), '/_sandbox/console/changes?client=acme&of=requests')
+    const look = async () => {
+      time.pass(500)
+      // Reads of the log are one after the other.
+      await call(app, 'GET', '/_sandbox/requests?client=acme&limit=1')
+    }
+    t.match(await reader.next(), [{ event: 'change' }])
+    for (let at = 0; at < 5; at++) await look()
+    for (const change of [
+      async () => (await connect(one.app)).get('/api/v1/mandates'),
+      () => call(one.app, 'DELETE', '/_sandbox/requests?client=acme'),
+      () => call(one.app, 'POST', '/_sandbox/reset?client=acme'),
+    ]) {
+      await change()
+      // The server that has the request reads it after it is written.
+      await call(one.app, 'GET', '/_sandbox/requests?client=acme&limit=1')
+      let isTold = false
+      void reader.next().then(() => {
+        isTold = true
+      })
+      while (!isTold) await look()
+    }
+    for (let at = 0; at < 5; at++) await look()
+    reader.hangUp()
+    await reader.end
+    t.equal(reader.text().match(/event: change/g)?.length, 4)
   })
 })

@@ -101,16 +101,12 @@ let changes: EventSource | undefined
 function listen() {
   const address = document.body.dataset.changes
   if (address === undefined || document.hidden || changes !== undefined) return
-  let wasAway = false
   changes = new EventSource(address)
   changes.addEventListener('change', () => void renew())
   changes.addEventListener('open', () => {
     element('offline').textContent = ''
-    if (wasAway) void renew()
-    wasAway = false
   })
   changes.addEventListener('error', () => {
-    wasAway = true
     element('offline').textContent = 'The server is away. This page catches up when it is back.'
     if (changes?.readyState !== EventSource.CLOSED) return
     stop()

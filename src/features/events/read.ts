@@ -19,7 +19,7 @@ function pageOf({ events }: Tenant, query: Query, after: number) {
 }
 
 /** Returns the milliseconds until the next due transition; Infinity: the clock does not get there by itself. */
-function untilNextDue({ clock }: Tenant, realNow: number): number {
+export function untilNextDue({ clock }: Tenant, realNow: number): number {
   const due = clock.nextDue()
   const real = due === null ? null : clock.realTimeOf(due)
   return real === null ? Infinity : Math.max(0, Math.ceil(real - realNow))

@@ -2,15 +2,16 @@ import type { Timers } from '../../http/timers.js'
 
 /**
  * Looks for news of a tenant. Returns the milliseconds until the next look at the latest; null: the wait is over.
+ * @param isNews whether the tenant has changed; otherwise, the wait has begun or time has passed
  */
-export type Look = () => number | null
+export type Look = (isNews: boolean) => number | null
 
 /** Brings a tenant up to date, then calls back. */
 export type Refresh = (clientId: string, done: (error?: Error) => void) => void
 
 /** A wait that goes on until it is over or cancelled. */
 export interface Wait {
-  look(): void
+  look(isNews: boolean): void
   /** Brings the tenant up to date, then looks. */
   lookAgain(): void
   cancel(): void
@@ -46,16 +47,16 @@ export function createEventWaiters(timers: Timers): EventWaiters {
       let cancelTimer = () => {}
 
       const wait: Wait = {
-        look() {
+        look(isNews) {
           if (isOver) return
           cancelTimer()
-          const milliseconds = look()
+          const milliseconds = look(isNews)
           if (milliseconds === null) wait.cancel()
           else cancelTimer = timers.later(Math.min(milliseconds, LONGEST_MS), wait.lookAgain)
         },
         lookAgain() {
           refresh(clientId, error => {
-            if (error === undefined) wait.look()
+            if (error === undefined) wait.look(false)
             else if (!isOver) cancelTimer = timers.later(RETRY_MS, wait.lookAgain)
           })
         },
@@ -67,13 +68,13 @@ export function createEventWaiters(timers: Timers): EventWaiters {
         },
       }
       all.add(wait)
-      wait.look()
+      wait.look(false)
       return wait
     },
     has: clientId => waits.has(clientId),
     wake(clientId) {
       // Waits may end while they look.
-      for (const wait of [...(waits.get(clientId) ?? [])]) wait.look()
+      for (const wait of [...(waits.get(clientId) ?? [])]) wait.look(true)
     },
   }
 }
