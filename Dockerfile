@@ -1,4 +1,5 @@
-FROM node:24-slim AS build
+# The output of the build is the same on each platform.
+FROM --platform=$BUILDPLATFORM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci
@@ -22,3 +23,13 @@ USER node
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=3s --start-period=2s --retries=3 CMD ["payments-sandbox", "health"]
 CMD ["payments-sandbox"]
+# https://github.com/opencontainers/image-spec/blob/main/annotations.md
+ARG VERSION=unreleased
+ARG REVISION=unknown
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.title="Payments Sandbox" \
+      org.opencontainers.image.description="A stateful, deterministic sandbox server for a payments interface" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.source="$SOURCE"
