@@ -26,12 +26,21 @@ export interface LocationOptions {
 /** Adds `Location` to a 201: the path of the operation that reads the created record, where there is one (decisions §1). */
 export const location = fp<LocationOptions>((app, { publicUrl }, done) => {
   const routes: Route[] = []
+  /** The parameters of the paths that create records. */
+  const parameters = new Map<string, string>()
   app.addHook('onRoute', ({ method, url }) => {
     routes.push({ method: String(method), url })
   })
+  app.addHook('onReady', ready => {
+    for (const { method, url } of routes) {
+      const parameter = method === 'POST' ? readParameterOf(url, routes) : undefined
+      if (parameter !== undefined) parameters.set(url, parameter)
+    }
+    ready()
+  })
   app.addHook('preSerialization', (request, reply, content, next) => {
     const { url: path = '' } = request.sandbox.route
-    const parameter = reply.statusCode === 201 ? readParameterOf(path, routes) : undefined
+    const parameter = reply.statusCode === 201 ? parameters.get(path) : undefined
     if (parameter !== undefined) {
       const reference = (content as Readonly<Record<string, string>>)[parameter]
       const prefix = isPublicHost(request, publicUrl()) ? new URL(publicUrl()).pathname.replace(/\/$/, '') : ''
