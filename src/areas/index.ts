@@ -1,6 +1,7 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { TArray, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import type { ErrorCode } from '../core/errors.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import type { Entry, Found, Page, SearchQuery, StoredRecord } from '../core/records/repository.js'
 import type { DuePosition, DueTransition } from '../core/records/stateful-repository.js'
@@ -48,6 +49,9 @@ export interface Stores {
   readonly accounts: AccountStore
 }
 
+/** The results of `stage` of the stores, by the names of their rows. */
+export type Staged = { readonly [Name in keyof Stores]: ReturnType<Stores[Name]['stage']> }
+
 /** The operations that every store has, whatever its records are. */
 export interface Store {
   /** Returns the number of records. */
@@ -59,9 +63,9 @@ export interface Store {
   /**
    * Checks new records, in any state. The result stores them, and cannot fail.
    * @param path path of the list in the request, for errors
-   * @param staged the results of the stores that come before, by name
+   * @param staged the results of all stores. Those that come later do not exist yet
    */
-  stage(seeds: readonly unknown[], path: string, staged: object): { commit(): Slices }
+  stage(seeds: readonly unknown[], path: string, staged: Staged): { commit(): Slices }
   /** Returns all records for the state document, in the order of creation. */
   snapshot(): readonly unknown[]
   /**
@@ -117,6 +121,8 @@ export interface Area<S extends Store = Store> {
   readonly seeds: TArray
   /** The schema of a stored record, for the state document. */
   readonly record: TSchema
+  /** The codes with which `stage` and `restore` refuse records, beside DUPLICATE_REFERENCE and those of each call. */
+  readonly errors?: { readonly stage?: readonly ErrorCode[]; readonly restore?: readonly ErrorCode[] }
   createStore(options: StoreOptions): S
 }
 
@@ -155,6 +161,7 @@ export const areas = {
       'Collections in any state. Their mandates exist, or are among these records.',
     ),
     record: StoredCollection,
+    errors: { stage: ['MANDATE_NOT_FOUND', 'MANDATE_ALREADY_USED'], restore: ['MANDATE_NOT_FOUND'] },
     createStore: ({ context, stores, takeOutcome }) =>
       createCollectionStore({ context, mandates: stores.mandates, takeOutcome }),
   },
@@ -167,6 +174,7 @@ export const areas = {
     outcomes: { names: PAYOUT_LINK_OUTCOMES, fields: ['payoutMethod', 'counterpartyReference', 'amount'] },
     seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
     record: StoredPayoutLink,
+    errors: { stage: ['REGION_CURRENCY_MISMATCH', 'AMOUNT_LIMIT_EXCEEDED', 'ORIGIN_NOT_ALLOWED'] },
     createStore: ({ context, clientId, settings, stores, publicUrl, takeOutcome }) =>
       createPayoutLinkStore({
         context,
@@ -185,6 +193,10 @@ export const areas = {
     lifecycle: { kind: 'bill', states: BILL_STATUSES },
     seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
     record: Bill,
+    errors: {
+      stage: ['INVALID_BILL_REFERENCE', 'INCONSISTENT_BILL_UPDATE'],
+      restore: ['INVALID_BILL_REFERENCE'],
+    },
     createStore: ({ context, stores }) =>
       createBillStore({
         context,

@@ -12,6 +12,7 @@ import { CounterpartyUpdate as CounterpartyChanges } from '../areas/counterparti
 import type { CollectionVerb } from '../areas/direct-debit/lifecycle.js'
 import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import * as collections from '../areas/direct-debit/schemas.js'
+import type { AreaName } from '../areas/index.js'
 import type { MandateVerb } from '../areas/mandates/lifecycle.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
 import * as mandates from '../areas/mandates/schemas.js'
@@ -241,7 +242,7 @@ export function createRecords(control: Call, apiIn: (region: Region) => Promise<
       /** Returns a page of the accounts of all regions whose reference contains a text, newest first. */
       search: search<Account>('accounts'),
     },
-  }
+  } satisfies Record<AreaName, object>
 }
 
 const WHERE: Names<Where> = { region: true }

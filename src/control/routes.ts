@@ -6,11 +6,12 @@ import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason
 import type { Area, AreaName, Store } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
+import { STEERABLE_STATUSES } from '../areas/payout-links/outcomes.js'
 import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
-import type { CatalogueEntry } from '../core/errors.js'
+import type { CatalogueEntry, ErrorCode } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time/time.js'
-import { toTitle, toWords } from '../core/words.js'
+import { toList, toTitle, toWords } from '../core/words.js'
 import type { ControlRoute } from '../features/control-route.js'
 import { INDENT, route, toDocument } from '../features/control-route.js'
 import { coverageRoutes } from '../features/coverage/routes.js'
@@ -209,16 +210,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'POST',
       url: '/seed',
       operationId: 'seedRecords',
-      errors: [
-        'INVALID_BILL_REFERENCE',
-        'REGION_CURRENCY_MISMATCH',
-        'AMOUNT_LIMIT_EXCEEDED',
-        'ORIGIN_NOT_ALLOWED',
-        'INCONSISTENT_BILL_UPDATE',
-        'MANDATE_NOT_FOUND',
-        'DUPLICATE_REFERENCE',
-        'MANDATE_ALREADY_USED',
-      ],
+      errors: errorsOf('stage'),
       summary: 'Add the records of a fixture, or given ones, all or nothing',
       description:
         'All records are checked before the first one is added. Records can be in any state. Faults and armed ' +
@@ -264,7 +256,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'PUT',
       url: '/state',
       operationId: 'restoreState',
-      errors: ['INVALID_BILL_REFERENCE', 'MANDATE_NOT_FOUND', 'DUPLICATE_REFERENCE'],
+      errors: errorsOf('restore'),
       summary: 'Replace the state of the tenant by a state document, all or nothing',
       description:
         'The document replaces records, clock, settings, faults, armed outcomes, deprecations and events. With a ' +
@@ -512,8 +504,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Give a payout link an outcome, if its state still allows it',
       description:
-        'The outcome replaces an earlier one. It is 409 ILLEGAL_TRANSITION unless the link is ACTIVE, CLAIMED or ' +
-        'PROCESSING.',
+        'The outcome replaces an earlier one. It is 409 ILLEGAL_TRANSITION unless the link is ' +
+        `${toList(STEERABLE_STATUSES, 'or')}.`,
       example: { payoutLinkId: EXAMPLES.payoutLinks.outcome },
       params: schemas.PayoutLinkParams,
       querystring,
@@ -653,6 +645,12 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
   ]
   return routes
 }
+
+/** Lists the codes with which the areas refuse records. */
+const errorsOf = (step: 'stage' | 'restore'): readonly ErrorCode[] => [
+  'DUPLICATE_REFERENCE',
+  ...Object.values<Area>(areas).flatMap(({ errors }) => errors?.[step] ?? []),
+]
 
 /** The number of records and events above which a state is large. */
 const MANY = 1000

@@ -3,3 +3,7 @@ export const toTitle = (name: string): string => `${name.charAt(0).toUpperCase()
 
 /** Writes a name such as `payoutLinks` as words: payout links. */
 export const toWords = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
+/** Writes names as a list: `A, B or C`. */
+export const toList = (names: readonly string[], conjunction: 'and' | 'or'): string =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`

@@ -1,4 +1,4 @@
-import type { Area, AreaName, Store, Stores } from '../areas/index.js'
+import type { Area, AreaName, Staged, Store, Stores } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import type { Tokens } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
@@ -288,8 +288,10 @@ export function createTenant(
 
   /** Checks all records, each kind against those that it refers to, before any is stored. */
   function stage(records: SeedRecords): { commit(): Slices }[] {
-    const staged: Record<string, { commit(): Slices }> = {}
-    for (const name of SEED_ORDER) staged[name] = storeOf(name).stage(records[name] ?? [], `records.${name}`, staged)
+    const staged = {} as Staged
+    for (const name of SEED_ORDER) {
+      Object.assign(staged, { [name]: storeOf(name).stage(records[name] ?? [], `records.${name}`, staged) })
+    }
     return Object.values(staged)
   }
 }

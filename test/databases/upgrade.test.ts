@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { BILL_STATUSES } from '../../src/areas/bills/lifecycle.js'
 import { COLLECTION_STATUSES } from '../../src/areas/direct-debit/lifecycle.js'
+import type { Area, AreaName } from '../../src/areas/index.js'
+import { areas } from '../../src/areas/index.js'
 import { MANDATE_STATUSES } from '../../src/areas/mandates/lifecycle.js'
 import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
 import { bill, collection, connect, mandate, payoutLink } from '../helper.js'
@@ -64,12 +66,19 @@ function makeBuild(t: Test, number: number): string {
 // --------------------------------------------------------------------------------------------------------- contents
 
 const CLIENTS = { acme: 'hush acme', fork: 'hush acme', copy: 'secret', 'sandbox-client': 'sandbox-secret' }
-const STATUSES = {
-  mandates: MANDATE_STATUSES,
-  collections: COLLECTION_STATUSES,
-  payoutLinks: PAYOUT_LINK_STATUSES,
-  bills: BILL_STATUSES,
-}
+/** The kinds of records with states. */
+const KINDS = Object.entries<Area>(areas).flatMap(([kind, { path, lifecycle }]) =>
+  lifecycle === undefined ? [] : [{ kind, path, statuses: lifecycle.states }],
+)
+/** The paths of the lists of the API; null: it has none. */
+const LISTS = {
+  mandates: 'mandates',
+  collections: 'direct-debit',
+  payoutLinks: null,
+  bills: 'bills',
+  counterparties: null,
+  accounts: 'accounts',
+} satisfies Record<AreaName, string | null>
 const names = (...parts: string[]) => parts.join('-')
 /** A build has no part in the checks of answers of another. */
 const command = [...PLAIN, process.execPath] as const
@@ -102,7 +111,17 @@ async function fill(t: Test, app: FastifyInstance) {
       ...(/CLAIMED|P|FAILED/.test(status) && status !== 'EXPIRED' && { claim: holder }),
       ...(status === 'REJECTED' && { decline: { remarks: 'Not mine.' } }),
     })),
-  }
+    counterparties: [{ region: 'UK', counterpartyReference: 'CPTY-9', accountHolderName: 'Jane Doe' }],
+    accounts: [
+      {
+        accountReference: 'ACC-01',
+        accountHolderName: 'Acme GmbH',
+        accountIdentifier: holder.accountIdentifier,
+        currency: 'EUR',
+        balance: '-12.5',
+      },
+    ],
+  } satisfies Record<AreaName, object[]>
   const seeded = await player.control('POST', '/seed', { records })
   t.equal(seeded.status, 200, seeded.text)
   const api = (path: string, body: object, region = 'EU') =>
@@ -140,7 +159,7 @@ async function fill(t: Test, app: FastifyInstance) {
   const copy = await connect(app, 'copy')
   const state = JSON.parse((await player.control('GET', '/state')).text)
   t.equal((await copy.control('PUT', '/state', state)).status, 200)
-  for (const [kind, statuses] of Object.entries(STATUSES)) {
+  for (const { kind, statuses } of KINDS) {
     const found = new Set(state[kind].map(({ record }: { record: { status: string } }) => record.status))
     t.same([...found].sort(), [...statuses].sort(), `${kind} of each state`)
   }
@@ -167,7 +186,7 @@ async function readAll(send: Transport): Promise<Map<string, string>> {
       keep(path, await control(path))
     }
     for (const [region, path] of ['EU', 'IN', 'US', 'UK'].flatMap(region =>
-      ['bills', 'accounts', 'mandates', 'direct-debit'].map(path => [region, path] as const),
+      Object.values(LISTS).flatMap(path => (path === null ? [] : [[region, path] as const])),
     )) {
       let rows: unknown[] = []
       for (let cursor = ''; ; ) {
@@ -180,9 +199,8 @@ async function readAll(send: Transport): Promise<Map<string, string>> {
       answers.set(`${client} ${region} ${path}`, JSON.stringify(rows))
     }
     const state = JSON.parse((await control('/state')).text)
-    const paths = { mandates: 'mandates', collections: 'direct-debit', payoutLinks: 'payout-links', bills: 'bills' }
     // The others are copies of the first.
-    for (const [kind, path] of client === 'acme' ? Object.entries(paths) : []) {
+    for (const { kind, path } of client === 'acme' ? KINDS : []) {
       for (const { region, record } of state[kind]) {
         const {
           mandateReference,

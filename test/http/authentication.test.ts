@@ -27,8 +27,8 @@ const operations = [
 
 t.test('decisions §3: missing, unknown and expired tokens are 401 with a challenge', async t => {
   const client = await connect(build(t))
-  const payoutLinkId = await stock(client)
-  const before = await stateOf(client, payoutLinkId)
+  await stock(client)
+  const before = await stateOf(client)
   const refusals = async (headers: Record<string, string>) => {
     const actual: unknown[] = []
     for (const line of operations) {
@@ -42,7 +42,7 @@ t.test('decisions §3: missing, unknown and expired tokens are 401 with a challe
   const invalid = `${CHALLENGE}, error="invalid_token"`
   t.same(await refusals({ authorization: '' }), all('MISSING_TOKEN', CHALLENGE))
   t.same(await refusals({ authorization: 'Bearer abc' }), all('INVALID_TOKEN', invalid))
-  t.same(await stateOf(client, payoutLinkId), before)
+  t.same(await stateOf(client), before)
   await client.control('POST', '/clock/advance', { by: 'PT3599S' })
   t.equal((await client.get('/api/v1/mandates')).status, 200)
   await client.control('POST', '/clock/advance', { by: 'PT2S' })

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { Test } from 'tap'
+import type { AreaName } from '../../src/areas/index.js'
 import { buildServer } from '../../src/server.js'
 import type { Given } from '../answers.js'
 import type { Answer, CallOptions, Client } from '../helper.js'
@@ -18,20 +19,28 @@ export const sendLine =
     return client.send(method, target, options)
   }
 
-/** Creates one record of every kind in region EU. Returns the id of the payout link. */
+/** The requests that create one record of each kind; null: a bill creates it, or only a fixture does. */
+const creations = {
+  mandates: ['/api/v1/mandates', mandate()],
+  collections: ['/api/v1/direct-debit', collection()],
+  bills: ['/api/v1/bills', bill()],
+  counterparties: null,
+  accounts: null,
+  payoutLinks: ['/api/v1/payout-links', payoutLink()],
+} satisfies Record<AreaName, [url: string, body: object] | null>
+
+/** Creates one record of every kind that the API creates, in region EU. Returns the id of the payout link. */
 export async function stock(client: Client): Promise<string> {
-  await client.post('/api/v1/mandates', mandate())
-  await client.post('/api/v1/direct-debit', collection())
-  await client.post('/api/v1/bills', bill())
-  return (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
+  const answers: Partial<Record<string, Answer>> = {}
+  for (const [name, creation] of Object.entries(creations)) {
+    if (creation !== null) answers[name] = await client.post(...(creation as [string, object]))
+  }
+  return answers.payoutLinks?.body.payoutLinkId
 }
 
 /** Returns the state of a client in the API and the control plane, which a refused request must not change. */
-export async function stateOf(client: Client, payoutLinkId?: string): Promise<unknown[]> {
-  const answers = [await call(client.app, 'GET', '/_sandbox/clients'), await client.control('GET', '/clock')]
-  for (const list of ['mandates', 'direct-debit', 'bills', 'accounts'])
-    answers.push(await client.get(`/api/v1/${list}`))
-  if (payoutLinkId !== undefined) answers.push(await client.control('GET', `/payout-links/${payoutLinkId}`))
+export async function stateOf(client: Client): Promise<unknown[]> {
+  const answers = [await call(client.app, 'GET', '/_sandbox/clients'), await client.control('GET', '/state')]
   return answers.map(({ status, body }) => ({ status, body }))
 }
 

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { CURRENCIES, REGIONS } from '../../core/rules/regions.js'
+import { CURRENCIES, CURRENCY_OF, REGIONS } from '../../core/rules/regions.js'
 import {
   assumeConstraints,
   assumed,
@@ -86,7 +86,7 @@ const given = {
   ),
   currency: assumed(
     OneOf(...CURRENCIES),
-    'Must belong to the region: EU EUR, IN INR, US USD, UK GBP.',
+    `Must belong to the region: ${REGIONS.map(region => `${region} ${CURRENCY_OF[region]}`).join(', ')}.`,
     'The service mentions a mismatch of region and currency on bills, but no member.',
   ),
   totalAmount: assumed(TotalAmount, 'The total of the bill.'),

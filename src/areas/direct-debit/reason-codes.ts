@@ -1,4 +1,6 @@
+import { toList } from '../../core/words.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import { COLLECTION_STATUSES, collectionLifecycle } from './lifecycle.js'
 
 /**
  * The reason codes of rejected, returned and failed collections, from the ISO 20022 External Code Sets.
@@ -30,6 +32,13 @@ export const phases: Readonly<Record<Phase, PhaseRules>> = {
   refund: { from: 'SETTLED', verb: 'return', raisedBy: 'debtor', limit: { days: 56 } },
   'unauthorised-refund': { from: 'SETTLED', verb: 'return', raisedBy: 'debtor', limit: { months: 13 } },
 }
+
+/** The states that have a reason. */
+export const REASONED_STATUSES: readonly CollectionStatus[] = COLLECTION_STATUSES.filter(status =>
+  Object.values(phases).some(({ from, verb }) => collectionLifecycle[from][verb] === status),
+)
+/** The same for descriptions. */
+export const REASONED = toList(REASONED_STATUSES, 'or')
 
 /** Formats a limit for the table of reason codes. */
 export function describeLimit(limit: Limit): string {

@@ -7,7 +7,7 @@ import { addDays, addMonths, formatInstant, localDate } from '../../core/time/ti
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { Limit, Phase, PhaseRules } from './reason-codes.js'
-import { codesOf, findReasonCode, phases } from './reason-codes.js'
+import { codesOf, findReasonCode, phases, REASONED_STATUSES } from './reason-codes.js'
 import type { Timed } from './timing.js'
 import { wallClock } from './timing.js'
 
@@ -98,7 +98,7 @@ export function assertKnownReason(code: string): void {
 /** Refuses a reason code with a status that has none (decisions §6). @throws INVALID_FIELD */
 export function assertReasonFits(code: string, status: CollectionStatus): void {
   assertKnownReason(code)
-  if (status !== 'REJECTED' && status !== 'RETURNED' && status !== 'FAILED') {
+  if (!REASONED_STATUSES.includes(status)) {
     throw errors.invalid('reasonCode', `A collection that is ${status} has no reasonCode.`)
   }
 }

@@ -3,6 +3,7 @@ import { centsAtLeast } from '../../core/rules/money.js'
 import { hint, hintLongReference } from '../../http/hints.js'
 import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
 import { findOutcome } from './outcomes.js'
+import { REASONED } from './reason-codes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
 
 const tags = ['direct-debit']
@@ -89,7 +90,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
         summary: 'Read one collection request',
         tags,
         'x-fidelity': 'documented',
-        description: 'The summary, and `reasonCode` where the status is REJECTED, RETURNED or FAILED.',
+        description: `The summary, and \`reasonCode\` where the status is ${REASONED}.`,
         'x-error-codes': ['COLLECTION_NOT_FOUND'],
         headers,
         params: CollectionParams,

@@ -20,6 +20,7 @@ import {
 import { COLLECTION_STATUSES } from './lifecycle.js'
 import type { CollectionOutcome } from './outcomes.js'
 import { COLLECTION_OUTCOMES } from './outcomes.js'
+import { REASONED } from './reason-codes.js'
 
 export const CollectionReference = Reference
 
@@ -75,7 +76,7 @@ export const Collection = Type.Object(
     reasonCode: Type.Optional(
       assumed(
         ReasonCode,
-        'Why the collection is REJECTED, RETURNED or FAILED: an ISO 20022 external code. Absent in other states.',
+        `Why the collection is ${REASONED}: an ISO 20022 external code. Absent in other states.`,
         'The service shows no fields of the single record beyond those of the summary.',
       ),
     ),
@@ -154,9 +155,7 @@ export const SeedCollection = titled(
   Type.Object({
     ...NewCollection.properties,
     status: Type.Optional(assumed(OneOf(...COLLECTION_STATUSES), 'The state of the collection. Default: PENDING.')),
-    reasonCode: Type.Optional(
-      assumed(ReasonCode, 'The reason of the state REJECTED, RETURNED or FAILED. Refused with other states.'),
-    ),
+    reasonCode: Type.Optional(assumed(ReasonCode, `The reason of the state ${REASONED}. Refused with other states.`)),
     initiatedAt: Type.Optional(assumed(Moment, 'When the request was initiated. Default: now.')),
     updatedAt: Type.Optional(assumed(Moment, 'When the request was last updated. Default: `initiatedAt`.')),
   }),

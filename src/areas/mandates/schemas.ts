@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { toList } from '../../core/words.js'
 import {
   assumeConstraints,
   assumed,
@@ -17,7 +18,7 @@ import {
   Text,
   titled,
 } from '../../http/schemas.js'
-import { MANDATE_STATUSES } from './lifecycle.js'
+import { FINAL_STATUSES, MANDATE_STATUSES } from './lifecycle.js'
 
 export const MandateReference = Reference
 
@@ -121,7 +122,7 @@ export const Mandate = assumeConstraints(
         OneOf(...MANDATE_STATUSES),
         'The state of the mandate.',
         'The service documents active mandates and CANCELLED; the other values are assumed. Assumed, too: a new mandate is ' +
-          'ACTIVE, or PENDING by a setting of the control plane. CANCELLED, EXPIRED and FAILED are final.',
+          `ACTIVE, or PENDING by a setting of the control plane. ${toList(FINAL_STATUSES, 'and')} are final.`,
       ),
       createdAt: assumed(Moment, 'When the mandate was created.'),
       updatedAt: assumed(Moment, 'When the mandate last changed its state.'),

@@ -2,7 +2,6 @@ import type { Static } from '@sinclair/typebox'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
-import { legalMoves } from '../../core/records/state-machine.js'
 import type { Explained, StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Slices } from '../../core/slices.js'
@@ -10,7 +9,7 @@ import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import { addMonths, formatInstant, localDate, parseInstant } from '../../core/time/time.js'
 import type { MandateStatus, MandateVerb } from './lifecycle.js'
-import { MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
+import { FINAL_STATUSES, MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
 import type { MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
 
 export interface MandateStoreOptions {
@@ -81,7 +80,7 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
     /** Returns whether a mandate exists and is in a final state. */
     isFinal: (mandateReference: string): boolean =>
-      repository.find(mandateReference).some(({ record }) => legalMoves(mandateLifecycle, record.status).length === 0),
+      repository.find(mandateReference).some(({ record }) => FINAL_STATUSES.includes(record.status)),
 
     /** @throws INVALID_CURSOR */
     list({ status, type, debtorReference, cursor, limit }: Static<typeof MandateQuery>): List<StoredMandate> {

@@ -13,11 +13,9 @@ import type { Met, Report } from './merge.js'
 import { summarize } from './merge.js'
 import { PAGES } from './schemas.js'
 
-/** The kinds of records with states, by the path of their operations. */
-const KINDS = Object.values<Area>(areas).flatMap(({ path, title, lifecycle }) =>
-  lifecycle === undefined
-    ? []
-    : [{ kind: lifecycle.kind as EventKind, area: title, path: `/api/v1/${path}`, states: lifecycle.states }],
+/** The kinds of records with states. The area of an operation is the title of its tag. */
+const KINDS = Object.values<Area>(areas).flatMap(({ title, lifecycle }) =>
+  lifecycle === undefined ? [] : [{ kind: lifecycle.kind as EventKind, area: title, states: lifecycle.states }],
 )
 
 /** Errors that an app need not handle: only a defect of the app causes them, or the service has no such error. */
@@ -58,8 +56,8 @@ export function reportOf(clients: readonly string[], facts: Facts, documented: r
       ...(isPaged(route) && { pages: split(PAGES, valuesOf(got, 'page') as (typeof PAGES)[number][]) }),
     }
   })
-  const states = KINDS.map(({ kind, area, path, states }) => {
-    const own = operations.filter(({ operation }) => operation.includes(` ${path}`))
+  const states = KINDS.map(({ kind, area, states }) => {
+    const own = operations.filter(operation => operation.area === area)
     const got = new Set(own.flatMap(({ operation }) => valuesOf(facts.get(operation) ?? NONE, 'state')))
     return { kind, area, ...split(states, [...got]) }
   })

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { REASONED } from '../../areas/direct-debit/reason-codes.js'
 import type { Area, EventKind } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
 import { assumed, component, Moment, OneOf, Text } from '../../http/schemas.js'
@@ -16,7 +17,7 @@ export const change = {
   ),
   to: assumed(Type.String(), 'The state after the transition.'),
   reasonCode: Type.Optional(
-    assumed(Type.String(), 'The ISO 20022 reason code of a collection that became REJECTED, RETURNED or FAILED.'),
+    assumed(Type.String(), `The ISO 20022 reason code of a collection that became ${REASONED}.`),
   ),
 }
 export const Event = component('Event', {

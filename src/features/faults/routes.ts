@@ -3,6 +3,7 @@ import { route } from '../control-route.js'
 import { Cleared, ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
 import type { Fault, FaultRequest, Faults } from './state.js'
+import { EFFECT_KINDS } from './state.js'
 
 /** The calls of faults. */
 export const faultRoutes: readonly ControlRoute[] = [
@@ -23,7 +24,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     method: 'POST',
     url: '/faults',
     operationId: 'armFault',
-    summary: 'Arm a fault: error, delay, drop, reset, truncate, garbage, dribble, stale-token',
+    summary: `Arm a fault: ${EFFECT_KINDS.join(', ')}`,
     description:
       'Faults apply to valid requests of the API. A request with an invalid token or a schema error is refused as ' +
       'usual, and not counted. A request gets all matching delays, and the first matching fault of another kind ' +

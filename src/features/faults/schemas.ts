@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/rules/regions.js'
 import { assumed, component, Duration, like, Moment, OneOf, Text } from '../../http/schemas.js'
 import { Count, Times } from '../schemas.js'
-import type { Delay } from './state.js'
+import type { Delay, EffectKind } from './state.js'
 import { EFFECT_KINDS } from './state.js'
 
 /** The longest delay of an answer. */
@@ -38,13 +38,22 @@ const ExtraHeaders = Type.Unsafe<Record<string, string>>({
   'x-expected': 'at most 20 header fields of valid names',
 })
 
+const EFFECTS: Readonly<Record<EffectKind, string>> = {
+  error: 'an error answer; the request is not applied',
+  delay: 'the answer is late',
+  drop: 'the connection closes without an answer',
+  reset: 'the same by RST',
+  truncate: 'half of the body, then the end',
+  garbage: 'bytes that are not HTTP',
+  dribble: 'the body in up to ten pieces',
+  'stale-token': '401 EXPIRED_TOKEN for a valid token; the request is not applied',
+}
+
 const effect = component('FaultEffect', {
   kind: assumed(
     OneOf(...EFFECT_KINDS),
-    'error: an error answer; the request is not applied. delay: the answer is late. drop: the connection closes without ' +
-      'an answer. reset: the same by RST. truncate: half of the body, then the end. garbage: bytes that are not HTTP. ' +
-      'dribble: the body in up to ten pieces. stale-token: 401 EXPIRED_TOKEN for a valid token; the request is not ' +
-      'applied. With delay, truncate, garbage and dribble, the request is applied.',
+    `${EFFECT_KINDS.map(kind => `${kind}: ${EFFECTS[kind]}.`).join(' ')} ` +
+      'With delay, truncate, garbage and dribble, the request is applied.',
   ),
   status: Type.Optional(
     assumed(

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs'
+import type { TObject } from '@sinclair/typebox'
+import t from 'tap'
+import { NewBill } from '../../src/areas/bills/schemas.js'
+import { updates } from '../../src/areas/counterparties/schemas.js'
+import { collectionLifecycle } from '../../src/areas/direct-debit/lifecycle.js'
+import { phases, reasonCodes } from '../../src/areas/direct-debit/reason-codes.js'
+import { NewCollection } from '../../src/areas/direct-debit/schemas.js'
+import type { Area } from '../../src/areas/index.js'
+import { areas } from '../../src/areas/index.js'
+import { NewMandate } from '../../src/areas/mandates/schemas.js'
+import { PAYOUT_METHODS } from '../../src/areas/payout-links/methods.js'
+import { Claim, NewPayoutLink } from '../../src/areas/payout-links/schemas.js'
+import { Event } from '../../src/features/events/schemas.js'
+import { EFFECT_KINDS } from '../../src/features/faults/state.js'
+import { Settings } from '../../src/tenants/snapshot.js'
+import { build, call } from '../helper.js'
+
+// CONTRIBUTING: the lists that documents have of areas, members, states and verbs are those of the code.
+
+const decisions = readFileSync('docs/decisions.md', 'utf8')
+const control = readFileSync('docs/control-plane.md', 'utf8')
+const readme = readFileSync('README.md', 'utf8')
+
+/** Returns the text between two texts of a document. */
+function between(text: string, start: string, end: string): string {
+  const [, after] = text.split(start, 2)
+  if (after === undefined || !after.includes(end)) throw new Error(`the document has no ${start} … ${end}`)
+  return after.slice(0, after.indexOf(end))
+}
+const section = (number: number) => between(decisions, `\n## ${number}. `, number < 11 ? `\n## ${number + 1}. ` : '\n')
+/** The cells of the rows of a table after its head. */
+const rows = (table: string) =>
+  [...table.matchAll(/^\| (.*) \|$/gm)].map(([, row = '']) => row.split(/ \|(?: |$)/).map(cell => cell.trim()))
+const quoted = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name as string)
+const words = (text: string) => text.split(/, | or | and /)
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort()
+
+const all = Object.entries<Area>(areas)
+const stateful = all.flatMap(([name, { path, lifecycle }]) => (lifecycle ? [{ name, path, ...lifecycle }] : []))
+
+t.test('control plane, Reference: the verbs of each kind are those of the calls', async t => {
+  const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { path: string; method: string }[] }
+  for (const { name, path } of stateful) {
+    const verbs = routes.flatMap(
+      route => (route.method === 'POST' && new RegExp(`/${path}/:\\w+/(\\w+)$`).exec(route.path)?.[1]) || [],
+    )
+    const [row] = control.split('\n').filter(line => line.startsWith(`| \`POST /_sandbox/${path}/`))
+    const [, documented = ''] = row?.replace(/ \([^)]*\)/g, '').split(' | ') ?? []
+    t.same(sorted(words(documented.split(/;| \|/)[0] ?? '').filter(Boolean)), sorted(verbs), name)
+  }
+})
+
+t.test('control plane, Reference: kinds, causes, faults and settings are those of the schemas', async t => {
+  const events = between(control, '**Events** are', '\n\n').replaceAll('\n', ' ')
+  const { kind, cause } = Event.properties
+  t.same(words(between(events, '`kind` is ', ';')), kind.enum)
+  t.same(words(between(events, '`cause` is ', '.')), cause.enum)
+  const faults = between(control, '| effect | answer to the client |', '\n\n')
+  t.same(
+    [...faults.matchAll(/kind: "([\w-]+)"/g)]
+      .map(([, kind]) => kind)
+      .filter((kind, at, kinds) => kinds.indexOf(kind) === at),
+    EFFECT_KINDS,
+  )
+  const settings = between(control, '`PUT /_sandbox/settings` | ', '|\n')
+  const named = Object.entries(Settings.properties).flatMap(([name, schema]) => [name, ...(schema.enum ?? [])])
+  t.same(
+    named.filter(name => !settings.includes(`\`${name}\``)),
+    [],
+  )
+})
+
+t.test('control plane, Reference: an outcome is armed by the fields of each kind', async t => {
+  const text = between(control, '`match` compares fields', 'Without `match`').replaceAll('\n', ' ')
+  const documented = text.split('. ').slice(1, -1).map(quoted)
+  t.same(
+    documented,
+    all.flatMap(([, { outcomes }]) => (outcomes ? [outcomes.fields] : [])),
+  )
+})
+
+t.test('README, Fixtures: the kinds of records are those of the areas', async t => {
+  t.same(quoted(between(readme, 'A fixture is a JSON object of arrays:', '\n')), Object.keys(areas))
+})
+
+t.test('decisions §6: the transitions and reason codes of collections are those of the lifecycle', async t => {
+  const documented: Record<string, string[]> = {}
+  for (const [move = '', when = ''] of rows(between(section(6), '| From → to |', '\n\n'))) {
+    const codes = [...when.matchAll(/\b([A-Z]{2})(\d\d)(?:-[A-Z]{2}(\d\d))?\b|\b[CD]NOR\b/g)].flatMap(
+      ([text, prefix, first, last = first]) =>
+        prefix === undefined
+          ? [text]
+          : Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${prefix}0${Number(first) + at}`),
+    )
+    documented[move] = [...(documented[move] ?? []), ...codes].sort()
+  }
+  const moves = Object.entries(collectionLifecycle).flatMap(([from, verbs]) =>
+    Object.entries(verbs).map(([verb, to]) => {
+      const codes = reasonCodes.filter(reason =>
+        reason.phases.some(phase => phases[phase].from === from && phases[phase].verb === verb),
+      )
+      return [`${from} → ${to}`, codes.map(({ code }) => code).sort()] as const
+    }),
+  )
+  const { '→ PENDING': creation, ...others } = documented
+  t.same(creation, [])
+  t.same(others, Object.fromEntries(moves))
+})
+
+t.test('decisions §6 to §9: every state of a kind is named in its section', async t => {
+  const sections: Record<string, number> = { collections: 6, mandates: 7, payoutLinks: 8, bills: 9 }
+  for (const { name, states } of stateful) {
+    const text = section(sections[name] as number)
+    t.same(
+      states.filter(state => !new RegExp(`\\b${state}\\b`).test(text)),
+      [],
+      name,
+    )
+  }
+  t.same(between(section(7), 'States: ', '.').split(', '), areas.mandates.lifecycle.states)
+})
+
+t.test('decisions §6 to §10: the members of each request are those of its schema', async t => {
+  const documented = (table: string) =>
+    rows(table)
+      .map(([member = '']) => member.replaceAll('`', ''))
+      .filter(member => !member.includes('.'))
+  const schema = ({ properties, required = [] }: Pick<TObject, 'properties' | 'required'>) =>
+    Object.keys(properties).map(name => (required.includes(name) ? `${name}*` : name))
+  const tables = (number: number) =>
+    section(number)
+      .split('| Member | Rule |\n')
+      .slice(1)
+      .map(table => documented(table.slice(0, table.indexOf('\n\n'))))
+  const expected: Record<number, string[][]> = {
+    6: [schema(NewCollection)],
+    7: [schema(NewMandate)],
+    8: [schema(NewPayoutLink), schema(Claim)],
+    9: [schema(NewBill)],
+    10: [Object.keys(updates)],
+  }
+  for (const [number, members] of Object.entries(expected)) {
+    t.same(
+      tables(Number(number)).map(names => [...names].sort()),
+      members.map(names => [...names].sort()),
+      `§${number}`,
+    )
+  }
+})
+
+t.test('decisions §8: the payout methods are those of the code', async t => {
+  const methods = rows(between(section(8), '| Method | Region', '\n\n'))
+  t.same(
+    methods.map(([method]) => method),
+    PAYOUT_METHODS,
+  )
+})
