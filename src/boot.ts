@@ -13,8 +13,8 @@ import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { buildServer } from './server.js'
 import { checkFixtures } from './tenants/check-fixture.js'
 import type { Fixtures } from './tenants/fixtures.js'
-import { loadFixtures } from './tenants/fixtures.js'
-import type { TenantRegistry } from './tenants/registry.js'
+import { loadFixtures, withOriginsOf } from './tenants/fixtures.js'
+import type { ClientEntry, TenantRegistry } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
 
 /** The addresses that only this machine reaches. */
@@ -69,7 +69,9 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
       logger?.warn({ clientId }, 'dropped the tenant to make room for another: see SANDBOX_MAX_TENANTS'),
   })
   try {
-    if (config.fixtures !== undefined) assertFixtures(config.fixtures, config.frozenAt ?? Date.now(), registry)
+    const now = config.frozenAt ?? Date.now()
+    if (config.fixtures !== undefined) assertFixtures(config.fixtures, now, registry)
+    for (const client of config.clients) assertEmbeddable(client, now, registry)
     options.prepare?.(registry)
   } catch (error) {
     await database?.close()
@@ -171,6 +173,22 @@ function assertFixtures(folder: string, now: number, registry: TenantRegistry): 
   } catch (error) {
     throw fixtureError(folder, error)
   }
+}
+
+/** Refuses a client whose empty list of origins refuses an embedded link of its fixture. @throws ConfigError */
+function assertEmbeddable(
+  { clientId, fixture = 'empty', allowedOrigins }: ClientEntry,
+  now: number,
+  { fixtureRecords }: TenantRegistry,
+): void {
+  if (allowedOrigins?.length !== 0) return
+  const records = fixtureRecords(fixture, now)
+  const hasEmbedded = records.payoutLinks?.some(({ uiMode }) => uiMode === 'embedded')
+  if (!hasEmbedded || withOriginsOf(records, []).length > 0) return
+  throw new ConfigError(
+    `SANDBOX_CLIENTS: client ${JSON.stringify(clientId)} has an embedded payout link in its fixture ` +
+      `${JSON.stringify(fixture)}, but no allowedOrigins: give an origin, or leave the member out.`,
+  )
 }
 
 const fixtureError = (folder: string, error: unknown) =>

@@ -86,7 +86,7 @@ async function openDatabase(config: Config, logger: Logger): Promise<Database | 
     if (!(error instanceof DatabaseError)) throw error
     const setting = data === undefined ? 'SANDBOX_DATABASE_URL' : `SANDBOX_DATA=${JSON.stringify(data)}`
     const advice = data === undefined ? '' : adviceOn(error, data)
-    throw new ConfigError(`${setting} is not allowed: ${error.message}${advice}`)
+    throw new ConfigError(`${setting}: ${error.message}${advice}`)
   }
 }
 

@@ -464,7 +464,13 @@ const SAVE_SNAPSHOT = `
   SET summary = excluded.summary, content = excluded.content, checksum = excluded.checksum`
 const REMOVE_SNAPSHOT = 'DELETE FROM sandbox_snapshot WHERE client_id = $1 AND name = $2'
 
-const describe = (error: unknown) => `the database cannot be used: ${oneLine((error as Error).message)}`
+function describe(error: unknown): string {
+  const { message, code, severity } = error as Error & { readonly code?: string; readonly severity?: string }
+  // Errors of the database itself have a severity.
+  const what = severity === undefined ? 'reached' : 'used'
+  // An error of several addresses has no message.
+  return `the database cannot be ${what}: ${oneLine(message || String(code))}`
+}
 
 /** Brings the tables up to date, one server after the other, and compares the seed. Throws DatabaseError. */
 async function migrate(client: Client, seed: string): Promise<void> {

@@ -445,3 +445,21 @@ t.test('control plane, POST /seed: bills are validated as the API does, all or n
   t.equal(await lister(client)(''), 'taken of 1', 'the good one is not stored')
   t.equal(gist(await remark(client, 'SEED-CPTY')), NO_COUNTERPARTY, 'nor its counterparty')
 })
+
+t.test('decisions §9: a bill of one cent cannot be paid in part, so its explanation does not offer it', async t => {
+  const client = await open()
+  for (const [at, totalAmount, states] of [
+    [1, '0.01', ['PAID', 'CANCELLED']],
+    [2, '0.02', ['PARTIALLY_PAID', 'PAID', 'CANCELLED']],
+  ] as const) {
+    const uniqueReferenceIdentifier = `INV-CENT-${at}`
+    await client.post(BILLS, bill({ uniqueReferenceIdentifier, totalAmount }))
+    for (const query of ['', '?region=EU']) {
+      const { legal } = (await client.control('GET', `/bills/${uniqueReferenceIdentifier}${query}`)).body
+      t.same(
+        legal.map(({ to }: { to: string }) => to),
+        states,
+      )
+    }
+  }
+})

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { ConfigError, readConfig } from '../../src/config.js'
 import { isReady } from '../../src/health.js'
 import { createServer } from '../../src/start.js'
+import { freePort } from '../free-port.js'
 import { closed } from '../http/raw.js'
 import { requestTokenAt } from '../program.js'
 import type { Line } from './log.js'
@@ -110,6 +111,40 @@ t.test('README, SANDBOX_FIXTURE: the first records of the demo client', async t 
   const error = await startError(t, { SANDBOX_FIXTURE: 'saga' })
   t.ok(error instanceof ConfigError)
   t.equal(error.message, 'SANDBOX_FIXTURE="saga" is not allowed: give one of demo, empty.')
+})
+
+t.test('README, SANDBOX_CLIENTS: an empty list of origins excludes a fixture with an embedded link', async t => {
+  const client = { clientId: 'shop', clientSecret: 'hush', allowedOrigins: [] as string[] }
+  const link = { amount: '1', currency: 'EUR', payoutMethod: 'SEPA-CT', uiMode: 'embedded' }
+  const withOrigin = { payoutLinks: [{ ...link, origin: 'https://shop.example' }] }
+  const folder = t.testdir({
+    ...Object.fromEntries(
+      ['demo', 'empty', 'named'].map(fixture => [`clients-${fixture}`, JSON.stringify([{ ...client, fixture }])]),
+    ),
+    fixtures: { 'named.json': JSON.stringify(withOrigin) },
+  })
+  const settings = (fixture: string) => ({
+    SANDBOX_CLIENTS: `${folder}/clients-${fixture}`,
+    SANDBOX_FIXTURES: `${folder}/fixtures`,
+  })
+  const error = await startError(t, settings('demo'))
+  t.ok(error instanceof ConfigError)
+  t.equal(
+    error.message,
+    'SANDBOX_CLIENTS: client "shop" has an embedded payout link in its fixture "demo", but no allowedOrigins: ' +
+      'give an origin, or leave the member out.',
+  )
+  for (const fixture of ['empty', 'named']) {
+    const server = await start(t, settings(fixture))
+    t.match(await issueToken(server, 'shop', 'hush'), { status: 200 }, fixture)
+  }
+})
+
+t.test('persistence, SANDBOX_DATABASE_URL: a database that is away at the start ends it with one line', async t => {
+  const url = `postgres://user:hush@127.0.0.1:${await freePort()}/sandbox`
+  const error = await startError(t, { SANDBOX_DATABASE_URL: url, SANDBOX_SEED: 'x' })
+  t.ok(error instanceof ConfigError)
+  t.match(error.message, /^SANDBOX_DATABASE_URL: the database cannot be reached: connect ECONNREFUSED \S+$/)
 })
 
 t.test('README, SANDBOX_STATE_BYTES: bounds a state document', async t => {

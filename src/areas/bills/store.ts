@@ -2,6 +2,7 @@ import { sha256 } from '../../core/digests.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
 import type { Placed } from '../../core/records/repository.js'
+import { legalMoves } from '../../core/records/state-machine.js'
 import type { Explained, StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseAmount } from '../../core/rules/money.js'
@@ -73,6 +74,15 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     if (record.status === 'CANCELLED') throw errors.billCancelled()
   }
 
+  /** A bill of one cent cannot be paid in part. */
+  const explained = (entry: StatefulEntry<Bill, BillVerb>): Explained<Bill> =>
+    repository.explain(
+      entry,
+      legalMoves(billLifecycle, entry.record.status).filter(
+        ({ to }) => to !== 'PARTIALLY_PAID' || parseAmount(entry.record.totalAmount) > 1,
+      ),
+    )
+
   return {
     /** @throws REGION_CURRENCY_MISMATCH, INVALID_FIELD (openAmount above totalAmount), DUPLICATE_REFERENCE */
     create(region: Region, input: NewBill): Bill {
@@ -135,13 +145,13 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
      * @throws BILL_NOT_FOUND, MISSING_FIELD (region, if several regions have the reference)
      */
     explain(uniqueReferenceIdentifier: string, region?: Region): Explained<Bill> {
-      if (region !== undefined) return repository.explain(entryOf(region, uniqueReferenceIdentifier))
+      if (region !== undefined) return explained(entryOf(region, uniqueReferenceIdentifier))
       const [entry, another] = repository.find(uniqueReferenceIdentifier)
       if (entry === undefined) throw errors.billNotFound(uniqueReferenceIdentifier)
       if (another !== undefined) {
         throw errors.missing('region', 'Bills of several regions have this reference: say which with ?region=.')
       }
-      return repository.explain(entry)
+      return explained(entry)
     },
 
     /**
