@@ -365,7 +365,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         method: 'GET',
         url: `/${path}`,
         operationId: `search${toTitle(name)}`,
-        summary: `Search the ${toWords(name)} of all regions by their reference, newest first`,
+        summary: `Search the ${toWords(name)} of all regions, newest first`,
         description:
           'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
           'following pages.',

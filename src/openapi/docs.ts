@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback } from 'fastify'
+import { errors } from '../core/errors.js'
 import { JSON_TYPE } from '../http/error-handler.js'
 import { API_REFERENCE } from '../package.js'
 import type { Documents } from './documents.js'
+import { toEntry } from './markdown/entry-page.js'
+import { toIndex } from './markdown/index-page.js'
+import { operationsOf } from './markdown/operations.js'
+import type { Json } from './routes.js'
 
 /** No part of an interface, and made for browsers. */
 const page = { schema: { hide: true }, config: { isPublic: true } }
@@ -77,23 +82,54 @@ Scalar.createApiReference('#reference', [
 ])
 `
 
-/**
- * Returns the address of an operation in the reference, relative to a call of the control plane.
- * @param url in Fastify's form, such as `/api/v1/mandates/:mandateReference`
- */
-export const referenceTo = (tag: string, method: string, url: string) =>
-  `../docs#payments-service/tag/${tag}/${method}${url.replace(/:(\w+)/g, '{$1}')}`
+/** The documents by their name in the address of the reference. */
+const SLUGS = { service: 'payments-service', control: 'control-plane' } as const
 
 /**
- * Serves a reference of both documents to browse, `GET /docs`. It works offline: Scalar's bundle comes from this server.
- * Everything is read on first use. https://github.com/scalar/scalar
+ * Returns the address of an operation in the reference, relative to a call of the control plane.
+ * @param path such as `/api/v1/mandates/{mandateReference}`
+ */
+export const referenceTo = (name: keyof typeof SLUGS, tag: string, method: string, path: string) =>
+  `../docs#${SLUGS[name]}/tag/${tag}/${method}${path}`
+
+const MARKDOWN = 'text/markdown'
+const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
+
+/**
+ * Serves a reference of both documents to browse, `GET /docs`. It works offline: Scalar's bundle comes from this server,
+ * and is read on first use. https://github.com/scalar/scalar
+ * With `Accept: text/markdown`, it is an index of the operations. `GET /docs/{operationId}` is the entry of one.
  */
 export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { documents }, done) => {
   let bundle: Promise<Buffer> | undefined
 
-  app.get('/docs', page, (_request, reply) =>
-    reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY).send(PAGE),
-  )
+  const read = async (name: 'service' | 'control'): Promise<Json> => JSON.parse(await documents.render(name, 'json'))
+
+  app.get('/docs', page, async (request, reply) => {
+    reply.header('vary', 'accept')
+    if (request.type(['text/html', MARKDOWN]) === MARKDOWN) {
+      reply.type(MARKDOWN_TYPE)
+      return toIndex(await read('service'), await read('control'))
+    }
+    reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
+    return PAGE
+  })
+  app.get<{ Params: { operationId: string } }>('/docs/:operationId', page, async (request, reply) => {
+    const { operationId } = request.params
+    for (const name of ['service', 'control'] as const) {
+      const document = await read(name)
+      const operation = operationsOf(document).find(candidate => candidate.operationId === operationId)
+      if (operation === undefined) continue
+      reply.header('vary', 'accept')
+      if (request.type([MARKDOWN, 'text/html']) !== 'text/html') {
+        reply.type(MARKDOWN_TYPE)
+        return toEntry(document, operation)
+      }
+      const { tags, method, path } = operation
+      return reply.redirect(referenceTo(name, tags[0] as string, method, path))
+    }
+    throw errors.routeNotFound('/docs')
+  })
   app.get('/docs/page.js', page, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
   app.get('/docs/scalar.js', page, async (_request, reply) => {
     bundle ??= readFile(API_REFERENCE)

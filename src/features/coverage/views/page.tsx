@@ -177,7 +177,7 @@ function Operation({ operation, summary, requests, isFile, ...coverage }: Row & 
 /** Returns the address of the description of an operation. The first segment of its path is its tag. */
 function referenceOf(operation: string): string {
   const [method = '', path = ''] = operation.split(' ')
-  return referenceTo(path.split('/')[3] as string, method, path)
+  return referenceTo('service', path.split('/')[3] as string, method, path)
 }
 
 /** The method and path of an operation. A narrow screen breaks the path before a slash. */

@@ -1,0 +1,161 @@
+import t from 'tap'
+import { build, call, requestToken } from '../helper.js'
+import type { Operation } from './contract.js'
+import { DOCUMENTS, operationsOf } from './contract.js'
+
+// README, For coding agents: /docs as Markdown.
+
+const MARKDOWN = 'text/markdown'
+/** The Accept header of a browser. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+const app = build(t)
+const operations: Operation[] = []
+t.before(async () => {
+  for (const path of Object.keys(DOCUMENTS)) operations.push(...operationsOf((await call(app, 'GET', path)).body))
+})
+const read = (url: string, accept = MARKDOWN) => app.inject({ url, headers: { accept } })
+
+t.test('README, For coding agents: the index has each operation with its path, summary, label and entry', async t => {
+  const { statusCode, headers, payload } = await read('/docs')
+  t.equal(statusCode, 200)
+  t.match(headers, { 'content-type': 'text/markdown; charset=utf-8', vary: /\baccept\b/i })
+  t.ok(Buffer.byteLength(payload) <= 8 * 1024, `at most 8 KB: ${Buffer.byteLength(payload)}`)
+  const lines = payload.split('\n').filter(line => line.startsWith('- '))
+  const wrong = operations.filter(({ id, method, path, operation: { summary, 'x-fidelity': label } }) => {
+    const line = lines.find(line => line.includes(`](docs/${id})`)) ?? ''
+    const [, resource = '', rest = ''] = /^- (\S+): (.*)$/.exec(line) ?? []
+    const [, name = '', text = ''] =
+      new RegExp(`\\[([^\\]]+)\\]\\(docs/${id}\\)(?:, \\[[^;]+?\\))* ([^;]+)`).exec(rest) ?? []
+    const isAssumed = path.startsWith('/_sandbox') || / \(assumed\)$/.test(text)
+    const [verb, below = ''] = name.split(' ')
+    return (
+      verb !== method ||
+      resource + below !== path ||
+      !summary.startsWith(text.replace(/ \(assumed\)$/, '')) ||
+      isAssumed !== (label === 'assumed')
+    )
+  })
+  t.same(
+    wrong.map(({ id }) => id),
+    [],
+  )
+  t.equal(payload.match(/\]\(docs\//g)?.length, operations.length, 'and no other')
+})
+
+t.test(
+  'README, For coding agents: each entry has the parameters, members, answers and codes of its operation',
+  async t => {
+    let longest = 0
+    for (const { id, method, path, operation, responses } of operations) {
+      const { statusCode, headers, payload } = await read(`/docs/${id}`)
+      t.match([statusCode, headers['content-type'], headers.vary], [200, 'text/markdown; charset=utf-8', /accept/i], id)
+      const codes = Object.values(responses).flatMap(response => response['x-error-codes'] ?? [])
+      const expected = [
+        `# ${id}\n`,
+        `\`${method} ${path}\``,
+        ...(operation.parameters ?? []).map(({ name }: { name: string }) => `- \`${name}\` (`),
+        ...codes.map(({ code }) => code),
+      ]
+      const absent = expected.filter(text => !payload.includes(text))
+      if (absent.length > 0 || /undefined|\[object/.test(payload)) t.fail(`${id}: ${absent}\n${payload}`)
+      longest = Math.max(longest, Buffer.byteLength(payload))
+    }
+    t.ok(longest < 64 * 1024, `the longest has ${longest} bytes`)
+  },
+)
+
+t.test(
+  'README, For coding agents: an entry says what is documented, what is assumed, and gives an example',
+  async t => {
+    const { payload } = await read('/docs/createCollection')
+    t.match(payload, /^`POST \/api\/v1\/direct-debit`: Initiate a collection request .* \(documented\)$/m)
+    t.match(payload, /^- `x-region` \(string, header, required, one of EU, documented\): Selects/m)
+    t.match(payload, /^- `amount` \(string, required, documented\): .*at most 2 decimals and no leading zeros/m)
+    t.match(payload, /^- `reasonCode` \(.*assumed\)/m)
+    t.match(payload, /^- 409: .*MANDATE_NOT_ACTIVE/m)
+    const [, example = ''] = /^```\n(.*)\n```$/m.exec(payload) ?? []
+    const { access_token } = (await requestToken(app, { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }))
+      .body
+    const headers = { authorization: `Bearer ${access_token}` }
+    const { status } = await call(app, 'POST', '/api/v1/direct-debit', {
+      region: 'EU',
+      headers,
+      body: JSON.parse(example),
+    })
+    t.equal(status, 201, 'the example works now')
+
+    const nested = (await read('/docs/createMandate')).payload
+    t.match(nested, /^- `creditor` .*\n {2}- `name` .*\n {2}- `bankIdentifier` .*\n {4}- `type` /m)
+    t.match((await read('/docs/uploadBillDocument')).payload, /\(documented: .*multipart\/form-data` is assumed\.\)$/m)
+    t.match(
+      (await read('/docs/issueToken')).payload,
+      /\(documented: The content is documented, the status is assumed\.\)/,
+    )
+    t.match((await read('/docs/issueToken')).payload, /^client_id=sandbox-client&client_secret=/m)
+    t.match((await read('/docs/cancelPayoutLink')).payload, /^## 204$/m)
+    t.match((await read('/docs/advanceClock')).payload, /Exactly one of the members\./)
+  },
+)
+
+/** Values of Accept, and the media type of the answer to `GET /docs`. */
+const NEGOTIATED: [accept: string | undefined, type: string][] = [
+  [undefined, 'text/html'],
+  ['*/*', 'text/html'],
+  [BROWSER, 'text/html'],
+  ['application/json', 'text/html'],
+  ['text/*', 'text/html'],
+  ['text/markdown;q=0.5, text/html', 'text/html'],
+  ['text/markdown;q=0, */*', 'text/html'],
+  ['text/markdown', 'text/markdown'],
+  ['TEXT/MARKDOWN', 'text/markdown'],
+  ['text/html;q=0.5, text/markdown', 'text/markdown'],
+  ['text/markdown, text/html;q=0.9, */*;q=0.1', 'text/markdown'],
+  ['text/markdown, */*', 'text/markdown'],
+]
+
+t.test('README, For coding agents: Accept chooses the form, by its quality values', async t => {
+  for (const [accept, type] of NEGOTIATED) {
+    const { headers } = await app.inject({ url: '/docs', headers: accept === undefined ? {} : { accept } })
+    t.match([headers['content-type'], headers.vary], [new RegExp(`^${type};`), /\baccept\b/i], String(accept))
+  }
+  const { headers, payload } = await app.inject({ method: 'HEAD', url: '/docs', headers: { accept: MARKDOWN } })
+  t.match([headers['content-type'], payload], [/^text\/markdown/, ''])
+})
+
+t.test(
+  'README, For coding agents: a browser gets the operation in the reference, also below a path prefix',
+  async t => {
+    const { statusCode, headers } = await read('/docs/getCollection', BROWSER)
+    t.same(
+      [statusCode, headers.location],
+      [302, '../docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}'],
+    )
+    const { pathname } = new URL(headers.location as string, 'https://sandbox.example/base/docs/getCollection')
+    t.equal(pathname, '/base/docs')
+    t.equal(
+      (await read('/docs/advanceClock', BROWSER)).headers.location,
+      '../docs#control-plane/tag/clock/POST/_sandbox/clock/advance',
+    )
+    t.match((await read('/docs/getCollection', '*/*')).headers['content-type'], /^text\/markdown/)
+  },
+)
+
+t.test('README, For coding agents: all links of the index and of an entry work, also below a path prefix', async t => {
+  for (const page of ['/docs', '/docs/createMandate']) {
+    const links = [...(await read(page)).payload.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link as string)
+    t.ok(links.length >= 2)
+    for (const link of new Set(links)) {
+      const { pathname } = new URL(link, `https://sandbox.example/base${page}`)
+      t.match(pathname, /^\/base\//, link)
+      t.equal((await read(pathname.slice('/base'.length))).statusCode, 200, link)
+    }
+  }
+})
+
+t.test('decisions §1: an unknown operation of /docs is a 404 that names /docs', async t => {
+  for (const name of ['createmandate', 'nothing', '%7B', 'constructor', 'x'.repeat(5000)]) {
+    const { status, body } = await call(app, 'GET', `/docs/${name}`)
+    t.match([status, body.code, body.message], [404, 'ROUTE_NOT_FOUND', /Did you mean \/docs\?/], name.slice(0, 20))
+  }
+})
