@@ -59,21 +59,30 @@ const lastAnswer = (output: string) => JSON.parse(output.trim().split('\n').at(-
 const hasCurl = spawnSync('bash', ['-c', 'curl --help all | grep -q -e --json']).status === 0
 export const skip = !hasCurl && 'needs bash and curl 7.82'
 
-/** Runs all shell blocks of a page in one shell, and holds their answers against those that the page shows. */
+/** Returns a script with all shell blocks of a page, for a server at a URL. */
+export async function scriptOf(steps: readonly Step[], url: string): Promise<string> {
+  let script = steps.map(step => `${step.script}\necho; echo '${END_OF_BLOCK}'`).join('\n')
+  script = script.replaceAll(SERVED_AT, url)
+  for (const fixed of new Set(script.match(/\b809\d\b/g))) script = script.replaceAll(fixed, String(await freePort()))
+  return script
+}
+
+/** Compares the output of the script of a page with the answers that the page shows. */
+export function compare(t: Test, steps: readonly Step[], output: string): void {
+  const outputs = output.split(END_OF_BLOCK)
+  for (const [index, { script, answer }] of steps.entries()) {
+    if (answer !== undefined) t.hasStrict(lastAnswer(outputs[index] ?? ''), answer, script)
+  }
+}
+
+/** Runs all shell blocks of a page in one shell, and compares their answers with those that the page shows. */
 export async function walk(t: Test, page: string): Promise<void> {
   const app = build(t, { clock: 'real', now: Date.now })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
 
   const steps = stepsOf(page)
-  let script = steps.map(step => `${step.script}\necho; echo '${END_OF_BLOCK}'`).join('\n')
-  script = script.replaceAll(SERVED_AT, `http://127.0.0.1:${port}`)
-  for (const fixed of new Set(script.match(/\b809\d\b/g))) script = script.replaceAll(fixed, String(await freePort()))
-  const { code, output, errors } = await run(script, t.testdir())
+  const { code, output, errors } = await run(await scriptOf(steps, `http://127.0.0.1:${port}`), t.testdir())
   t.equal(code, 0, errors)
-
-  const outputs = output.split(END_OF_BLOCK)
-  for (const [index, { script, answer }] of steps.entries()) {
-    if (answer !== undefined) t.hasStrict(lastAnswer(outputs[index] ?? ''), answer, script)
-  }
+  compare(t, steps, output)
 }
