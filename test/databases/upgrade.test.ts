@@ -141,7 +141,7 @@ async function fill(t: Test, app: FastifyInstance) {
     ...{ plane: 'api', method: 'POST', path: '/api/v1/bills/B-OPEN/document', region: 'EU' },
     ...{ contentType: MULTIPART['content-type'], body: multipart() },
   })
-  const steps: [string, string, object][] = [
+  const steps: [string, string, object?][] = [
     ['POST', '/outcomes', { outcome: 'FAILED', match: { mandateReference: 'M-ACTIVE' }, times: 3 }],
     [
       'POST',
@@ -151,6 +151,7 @@ async function fill(t: Test, app: FastifyInstance) {
     ['PUT', '/settings', { mandateActivation: 'manual', allowedOrigins: ['https://shop.example'] }],
     ['PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills', sunset: `${date(99)}T00:00:00Z` }] }],
     ['POST', '/fork', { clientId: 'fork' }],
+    ['PUT', '/snapshots/full'],
   ]
   for (const [method, path, body] of steps) {
     const { status, text } = await player.control(method, path, body)
@@ -182,9 +183,8 @@ async function readAll(send: Transport): Promise<Map<string, string>> {
       send({ method: 'GET', url, headers: { authorization: `Bearer ${token}`, 'x-region': region } })
     const keep = (url: string, { status, text }: { status: number; text: string }) =>
       answers.set(`${client} ${url}`, `${status} ${text}`)
-    for (const path of ['/state', '/faults', '/outcomes', '/settings', '/deprecations', '/clock', '/events']) {
-      keep(path, await control(path))
-    }
+    const paths = ['/state', '/faults', '/outcomes', '/settings', '/deprecations', '/clock', '/events', '/snapshots']
+    for (const path of [...paths, '/snapshots/full']) keep(path, await control(path))
     for (const [region, path] of ['EU', 'IN', 'US', 'UK'].flatMap(region =>
       Object.values(LISTS).flatMap(path => (path === null ? [] : [[region, path] as const])),
     )) {
