@@ -1,167 +1,130 @@
-import type { TSchema } from '@sinclair/typebox'
 import { billLifecycle } from '../areas/bills/lifecycle.js'
-import { NewBill } from '../areas/bills/schemas.js'
 import { collectionLifecycle } from '../areas/direct-debit/lifecycle.js'
-import { NewCollection } from '../areas/direct-debit/schemas.js'
-import { collectionDateBounds } from '../areas/direct-debit/timing.js'
-import type { Area, AreaName } from '../areas/index.js'
+import type { AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { mandateLifecycle } from '../areas/mandates/lifecycle.js'
-import { NewMandate } from '../areas/mandates/schemas.js'
 import { payoutLinkLifecycle } from '../areas/payout-links/lifecycle.js'
-import { NewPayoutLink } from '../areas/payout-links/schemas.js'
 import type { Lifecycle } from '../core/records/state-machine.js'
 import type { Explained } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
 import { REGIONS } from '../core/rules/regions.js'
-import { addDays, localDate } from '../core/time/time.js'
+import { toTitle, toWords } from '../core/words.js'
 import type { Tenant } from '../tenants/tenant.js'
 
 /** A record of any kind, as its store has it. */
 export type AnyRecord = Readonly<Record<string, unknown>>
 
-/** A kind of records, as the console shows it. The views of its columns are in `views/records.tsx`. */
-export interface Kind {
-  readonly name: AreaName
-  /** Below the console. */
-  readonly path: string
-  readonly title: string
-  readonly noun: string
+interface KindRow {
   /** The member that holds the reference. */
   readonly idField: string
+  /** The members in tables, by their paths. Narrow screens leave out those after the second. */
+  readonly columns: readonly string[]
+  /** Whether two regions can have the same reference. */
+  readonly hasRegions: boolean
+  /** The states; undefined: it has none. */
+  readonly lifecycle?: Lifecycle
+  /** The regions of the call of the API that creates a record; undefined: there is no such call. */
+  readonly regions?: readonly Region[]
   /** The sentence of an empty table: how records of this kind come there. */
   readonly empty: string
-  readonly lifecycle?: Lifecycle
-  /** Explains a record; a kind without it has no states. Throws the error of an unknown reference. */
-  explain?(tenant: Tenant, reference: string, region: Region | undefined): Explained<AnyRecord>
-  /** The body of the call of the API that creates a record, and an example that is accepted. */
-  readonly create?: {
-    readonly schema: TSchema
-    /** The regions of the call, where there are several. */
-    readonly regions?: readonly Region[]
-    /** @param number makes the reference another one */
-    example(tenant: Tenant, number: string): object
-  }
 }
-
-const today = ({ clock }: Tenant) => localDate(clock.now(), 'Europe/Berlin')
 
 /** The kinds in the order of the navigation. */
-export const kinds: readonly Kind[] = [
-  {
-    name: 'collections',
-    path: '/collections',
-    title: 'Collections',
-    noun: 'collection',
+const rows: Readonly<Record<AreaName, KindRow>> = {
+  collections: {
     idField: 'collectionReference',
-    empty: 'A collection takes money from a debtor, under a mandate. Create one here, or by POST /api/v1/direct-debit.',
+    columns: ['amount', 'collectionDate', 'debtorName', 'mandateReference', 'reasonCode'],
+    hasRegions: false,
     lifecycle: collectionLifecycle,
-    explain: ({ collections }, reference) => collections.explain(reference),
-    create: {
-      schema: NewCollection,
-      example: (tenant, number) => ({
-        collectionReference: `COL-${number}`,
-        mandateReference: activeMandate(tenant) ?? 'MND-0001',
-        amount: '49.90',
-        currency: 'EUR',
-        collectionDate: collectionDateBounds(tenant.clock.now()).earliest,
-      }),
-    },
+    regions: ['EU'],
+    empty: 'A collection takes money from a debtor, under a mandate. Create one here, or by POST /api/v1/direct-debit.',
   },
-  {
-    name: 'mandates',
-    path: '/mandates',
-    title: 'Mandates',
-    noun: 'mandate',
+  mandates: {
     idField: 'mandateReference',
-    empty: 'A mandate lets the client collect from a debtor. Create one here, or by POST /api/v1/mandates.',
+    columns: ['debtor.name', 'type', 'createdAt'],
+    hasRegions: false,
     lifecycle: mandateLifecycle,
-    explain: ({ mandates }, reference) => mandates.explain(reference),
-    create: {
-      schema: NewMandate,
-      example: (_tenant, number) => ({
-        mandateReference: `MND-${number}`,
-        type: 'RECURRING',
-        creditor: {
-          name: 'Acme Office Coffee GmbH',
-          bankIdentifier: { type: 'CREDITOR_IDENTIFIER', value: 'DE98ZZZ09999999999' },
-        },
-        debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000' },
-      }),
-    },
+    regions: ['EU'],
+    empty: 'A mandate lets the client collect from a debtor. Create one here, or by POST /api/v1/mandates.',
   },
-  {
-    name: 'payoutLinks',
-    path: '/payout-links',
-    title: 'Payout links',
-    noun: 'payout link',
+  payoutLinks: {
     idField: 'payoutLinkId',
-    empty: 'By a payout link, a recipient claims a payout. Create one here, or by POST /api/v1/payout-links.',
+    columns: ['amount', 'payoutMethod', 'accountHolderName', 'expiresAt'],
+    hasRegions: true,
     lifecycle: payoutLinkLifecycle,
-    explain: ({ payoutLinks }, reference) => payoutLinks.explain(reference),
-    create: {
-      schema: NewPayoutLink,
-      regions: ['EU', 'US', 'UK'],
-      example: () => ({
-        amount: '64.00',
-        currency: 'EUR',
-        payoutMethod: 'SEPA-INSTANT',
-        accountHolderName: 'Ida Lindholm',
-        remarks: 'Refund of a lost parcel',
-        uiMode: 'hosted',
-      }),
-    },
+    regions: ['EU', 'US', 'UK'],
+    empty: 'By a payout link, a recipient claims a payout. Create one here, or by POST /api/v1/payout-links.',
   },
-  {
-    name: 'bills',
-    path: '/bills',
-    title: 'Bills',
-    noun: 'bill',
+  bills: {
     idField: 'uniqueReferenceIdentifier',
-    empty: 'A bill is an amount due to the client, or from it. Create one here, or by POST /api/v1/bills.',
+    columns: ['openAmount', 'dueDate', 'totalAmount', 'counterpartyReference'],
+    hasRegions: true,
     lifecycle: billLifecycle,
-    explain: ({ bills }, reference, region) => bills.explain(reference, region),
-    create: {
-      schema: NewBill,
-      regions: REGIONS,
-      example: (tenant, number) => ({
-        uniqueReferenceIdentifier: `INV-${number}`,
-        type: 'INVOICE',
-        cashflowType: 'INFLOW',
-        counterpartyReference: 'CP-CONSOLE',
-        currency: 'EUR',
-        totalAmount: '1190.00',
-        dueDate: addDays(today(tenant), 30),
-      }),
-    },
+    regions: REGIONS,
+    empty: 'A bill is an amount due to the client, or from it. Create one here, or by POST /api/v1/bills.',
   },
-  {
-    name: 'counterparties',
-    path: '/counterparties',
-    title: 'Counterparties',
-    noun: 'counterparty',
+  counterparties: {
     idField: 'counterpartyReference',
+    columns: ['accountHolderName', 'emailAddress', 'region'],
+    hasRegions: true,
     empty: 'A counterparty comes with its first bill, or with a fixture. The service documents no way to create one.',
   },
-  {
-    name: 'accounts',
-    path: '/accounts',
-    title: 'Accounts',
-    noun: 'account',
+  accounts: {
     idField: 'accountReference',
+    columns: ['balance', 'accountHolderName', 'accountIdentifier'],
+    hasRegions: true,
     empty: 'The accounts of a client come with its fixture. The service documents no way to create one.',
   },
-]
+}
+
+/** A kind of records, as the console shows it. */
+export interface Kind extends KindRow {
+  readonly name: AreaName
+  readonly title: string
+  readonly noun: string
+  /** Its pages, below the console. */
+  readonly path: string
+  /** Its calls, below `/api/v1` and `/_sandbox`. */
+  readonly calls: string
+}
+
+export const kinds: readonly Kind[] = Object.entries(rows).map(([key, row]) => {
+  const name = key as AreaName
+  const words = toWords(name)
+  const noun = words.replace(/ies$/, 'y').replace(/s$/, '')
+  return {
+    ...row,
+    name,
+    noun,
+    title: toTitle(words),
+    path: `/${words.replace(' ', '-')}`,
+    calls: `/${areas[name].path}`,
+  }
+})
+
+export const kindOf = (name: AreaName): Kind => kinds.find(kind => kind.name === name) as Kind
 
 /** Finds a kind by the name that events have, such as `payoutLink`. */
-export const kindOfEvent = (event: string): Kind =>
-  kinds.find(({ name }) => (areas[name] as Area).lifecycle?.kind === event) as Kind
+export const kindOfEvent = (event: string): Kind => kinds.find(({ noun }) => noun === toWords(event)) as Kind
 
-/** Returns the path of the calls of a kind, below `/api/v1` and `/_sandbox`. */
-export const callPath = ({ name }: Kind): string => areas[name].path
+/** Returns the reference of a record. */
+export const referenceOf = ({ idField }: Kind, record: AnyRecord): string => String(record[idField])
 
-/** Returns the newest ACTIVE mandate that takes a further collection. */
-function activeMandate({ mandates }: Tenant): string | undefined {
-  const { data } = mandates.list({ status: ['ACTIVE'], type: 'RECURRING', limit: 1 })
-  return data[0]?.mandateReference
+/** A record with its region. */
+export interface Row {
+  readonly region: string
+  readonly record: AnyRecord
 }
+
+/** Finds a record; undefined: there is none. */
+export function findRecord(tenant: Tenant, { name }: Kind, reference: string, region?: string): Row | undefined {
+  const found = tenant[name].find(reference) as readonly Row[]
+  return found.find(row => (region ?? row.region) === row.region)
+}
+
+/** Explains a record that has states. Throws the error of an unknown reference. */
+export const explain = (tenant: Tenant, { name }: Kind, reference: string, region?: string): Explained<AnyRecord> =>
+  (tenant[name] as { explain(reference: string, region?: Region): Explained<AnyRecord> }).explain(
+    reference,
+    region as Region,
+  )

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { ControlPlane } from '../control/route.js'
-import { isSame } from '../core/digests.js'
 import type { ErrorEnvelope } from '../core/errors.js'
+import type { Scenario } from '../features/scenarios/files.js'
 import type { Eventually } from '../http/request-context.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { CallFields } from './calls.js'
 
 /** The parts of the server that the console shows and acts on. */
 export interface ConsoleContext extends ControlPlane {
@@ -14,34 +13,17 @@ export interface ConsoleContext extends ControlPlane {
 
 /** The parameters of all pages. Each page reads those that it needs. */
 export const PARAMETERS = [
-  'client',
-  // The notice of an action, and its signature.
-  'notice',
-  'proof',
-  // Tables.
-  'status',
-  'search',
-  'region',
-  'cursor',
-  'method',
-  'path',
-  'errors',
-  'hints',
-  // The events of an advance.
-  'after',
-  'until',
-  // The form of a fault.
-  'kind',
+  // The notice of an action with its signature, and the events of an advance.
+  ...['client', 'notice', 'proof', 'after', 'until'],
+  // Tables, and the form of a fault.
+  ...['status', 'search', 'region', 'cursor', 'method', 'path', 'errors', 'hints', 'kind'],
   // The changes of the page: `requests`, or of all else.
   'of',
 ] as const
-export type Query = { readonly [name in (typeof PARAMETERS)[number]]?: string }
+export type Query = Readonly<Record<string, string | undefined>>
 
-/** A call of a form that was refused. */
-export interface Refused {
-  readonly fields: CallFields
-  readonly error: Omit<ErrorEnvelope, 'code'> & { readonly code: string }
-}
+/** The fields of a form by their names. */
+export type Fields = Readonly<Record<string, string>>
 
 /** What a page is made from. */
 export interface Page {
@@ -51,11 +33,13 @@ export interface Page {
   readonly realNow: number
   /** The clients to choose from, by their ids. */
   readonly clients: readonly string[]
+  readonly scenarios: readonly Scenario[]
   /** Below the console, without query: empty, or such as `/collections/COL-0001`. */
   readonly path: string
-  readonly params: Readonly<Record<string, string>>
+  readonly params: Fields
   readonly query: Query
-  readonly refused?: Refused | undefined
+  /** The form that was refused. */
+  readonly refused?: { readonly fields: Fields; readonly error: ErrorEnvelope } | undefined
   /** Whether the browser has a session of the admin token. */
   readonly isSignedIn: boolean
 }
@@ -77,18 +61,4 @@ export const addressOf = ({ path }: Pick<Page, 'path'>, target: string): string 
 export function href(page: Page, path: string, query: Query = {}): string {
   const given = Object.entries({ client: page.tenant.clientId, ...query }).filter(([, value]) => value !== undefined)
   return `${addressOf(page, `console${path}`)}?${new URLSearchParams(given as [string, string][])}`
-}
-
-/** Returns the address of a page itself, with its query but the notice. */
-export function ownAddress(page: Page): string {
-  const { notice, proof, ...query } = page.query
-  return href(page, page.path, query)
-}
-
-/** Signs the notice of an action, so that no link can put a text into a page. */
-export const proofOf = ({ ids }: Tenant, notice: string): string => ids.sign('consoleNotice', notice)
-
-/** Returns the notice of a page; undefined: it has none. */
-export function noticeOf({ tenant, query: { notice, proof = '' } }: Page): string | undefined {
-  return notice !== undefined && isSame(proof, proofOf(tenant, notice)) ? notice : undefined
 }

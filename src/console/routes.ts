@@ -4,62 +4,59 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { h } from 'preact'
 import { errors } from '../core/errors.js'
-import { sendError, toApiError } from '../http/error-handler.js'
 import { FORM, parseForm } from '../http/form.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
-import { prefersHtml } from '../http/pages/prefers-html.js'
+import { refuseWithPage } from '../http/pages/refusal.js'
 import { assumed, failures } from '../http/schemas.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
-import type { CallAnswer, CallFields } from './calls.js'
-import { describe, errorOf, isApiCall, readCall, send } from './calls.js'
+import type { Tenant } from '../tenants/tenant.js'
+import type { CallAnswer } from './calls.js'
+import { commandOf, errorOf, isApiCall, readCall, routeOf, send } from './calls.js'
 import { streamChanges } from './changes.js'
 import { kinds } from './kinds.js'
-import type { ConsoleContext, Page, PageRow, Query, Refused } from './page.js'
-import { addressOf, PARAMETERS, proofOf } from './page.js'
+import { describe, proofOf, transitionsOf } from './notices.js'
+import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
+import { addressOf, PARAMETERS } from './page.js'
 import { styles } from './styles.js'
-import { CONFIRMATIONS, Confirm, clientView, Load } from './views/client.js'
+import { CONFIRMATIONS, Confirm, clientView } from './views/client.js'
 import { Failures } from './views/failures.js'
-import { renderPage, renderRefusal } from './views/layout.js'
+import { renderPage } from './views/layout.js'
 import { Overview } from './views/overview.js'
 import { OneRecord, titleOf } from './views/record.js'
 import { NewRecord, Records } from './views/records.js'
-import { REPEAT, requestsView, requestView } from './views/requests.js'
+import { ErrorEntry, REPEAT, requestsView, requestView } from './views/requests.js'
 
-/** The pages, below `/_sandbox/console`, in the order of the navigation. */
+/** The pages, below `/_sandbox/console`. */
 const pages: readonly PageRow[] = [
   { url: '', title: () => 'Overview', view: page => h(Overview, { page }) },
-  ...kinds.flatMap((kind): PageRow[] => [
-    { url: kind.path, title: () => kind.title, view: page => h(Records, { page, kind }) },
-    ...(kind.create === undefined
-      ? []
-      : [
-          {
-            url: `${kind.path}/new`,
-            title: () => `New ${kind.noun}`,
-            view: (page: Page) => h(NewRecord, { page, kind }),
-          },
-        ]),
-    { url: `${kind.path}/:reference`, title: page => titleOf(page, kind), view: page => h(OneRecord, { page, kind }) },
-  ]),
+  ...kinds.flatMap((kind): PageRow[] => {
+    const create = { url: '/new', title: () => `New ${kind.noun}`, view: (page: Page) => h(NewRecord, { page, kind }) }
+    const rows: PageRow[] = [
+      { url: '', title: () => kind.title, view: page => h(Records, { page, kind }) },
+      ...(kind.regions ? [create] : []),
+      { url: '/:reference', title: page => titleOf(page, kind), view: page => h(OneRecord, { page, kind }) },
+    ]
+    return rows.map(row => ({ ...row, url: kind.path + row.url }))
+  }),
   { url: '/requests', title: () => 'Requests', view: requestsView },
   { url: '/requests/:seq', title: ({ params }) => `Request ${params.seq}`, view: requestView },
+  { url: '/errors/:code', title: ({ params }) => `Error ${params.code}`, view: page => h(ErrorEntry, { page }) },
   { url: '/failures', title: () => 'Failures', view: page => h(Failures, { page }) },
   { url: '/client', title: () => 'Client', view: clientView },
-  ...(['reset', 'remove'] as const).map(name => ({
+  ...Object.entries(CONFIRMATIONS).map(([name, { title }]) => ({
     url: `/client/${name}`,
-    title: () => CONFIRMATIONS[name].title,
+    title: () => title,
     view: (page: Page) => h(Confirm, { page, name }),
   })),
-  { url: '/client/load', title: () => 'Load a state', view: page => h(Load, { page }) },
 ]
 
 /** Files of the control plane, which takes no session: the console hands them on. */
-const downloads: Readonly<Record<string, string>> = {
-  '/state.json': '/_sandbox/state',
-  '/recording.json': '/_sandbox/recording',
-  '/requests.har': '/_sandbox/requests?format=har',
+const downloads: Fields = {
+  '/state.json': '/_sandbox/state?',
+  '/recording.json': '/_sandbox/recording?',
+  '/requests.har': '/_sandbox/requests?format=har&',
 }
 
 const HEADERS = {
@@ -90,7 +87,7 @@ export interface ConsoleOptions {
 
 /** The console, below `/_sandbox/console`. Every action is a call of the control plane or of the API. */
 export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { context, stateBytes }, done) => {
-  const { registry, turns, documented, adminToken } = context
+  const { registry, turns, adminToken } = context
 
   app.register(formbody, { parser: parseForm })
   app.register(fastifyMultipart, {
@@ -108,12 +105,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     for (const name of Object.keys(given)) if (given[name] === '') delete given[name]
     next()
   })
-  app.setErrorHandler((error, request, reply) => {
-    const refusal = toApiError(error, request)
-    if (!prefersHtml(request)) return sendError(reply, refusal)
-    const { status, headers, envelope } = refusal
-    return html(reply.code(status).headers(headers), renderRefusal(pathBelow(request), { ...envelope, status }))
-  })
+  app.setErrorHandler(refuseWithPage)
 
   for (const row of pages) {
     app.get(row.url, page, (request, reply) => show(row, request, reply))
@@ -121,25 +113,23 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   }
   for (const [url, target] of Object.entries(downloads)) {
     app.get(url, page, async (request, reply) => {
-      const answer = await app.inject({
-        url: `${target}${target.includes('?') ? '&' : '?'}${new URLSearchParams({ client: clientOf(request) })}`,
-        headers: { ...(adminToken !== undefined && { authorization: `Bearer ${adminToken}` }) },
-      })
-      const name = `${encodeURIComponent(clientOf(request))}-${url.slice(1)}`
+      const client = clientOf(request)
+      const headers = { ...(adminToken !== undefined && { authorization: `Bearer ${adminToken}` }) }
+      const answer = await app.inject({ url: target + new URLSearchParams({ client }), headers })
+      const name = `${encodeURIComponent(client)}-${url.slice(1)}`
       reply.code(answer.statusCode).type(String(answer.headers['content-type']))
       if (answer.statusCode === 200) reply.header('content-disposition', `attachment; filename="${name}"`)
       return answer.rawPayload
     })
   }
   app.get('/changes', page, (request, reply) =>
-    turns.take(clientOf(request), {
-      isRead: () => true,
-      run(realNow) {
-        registry.tenant(clientOf(request), realNow)
-        const ofRequests = (request.query as Query).of === 'requests'
-        streamChanges(clientOf(request), ofRequests, { request, reply }, context)
-      },
+    inTurn(clientOf(request), () => {
+      streamChanges(clientOf(request), (request.query as Query).of === 'requests', { request, reply }, context)
     }),
+  )
+  // The command of a form whose fields have changed.
+  app.post('/command', page, (request, reply) =>
+    reply.type('text/plain; charset=utf-8').send(commandOf(context, readCall(request.body as Fields, context))),
   )
   for (const [path, file] of assets()) {
     app.get(`/assets/${path}`, { ...page, config: { isPage: true } }, (_request, reply) => {
@@ -148,86 +138,75 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   }
   done()
 
+  /** Reads a client in its turn. */
+  function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T) {
+    return turns.take(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
+  }
+
+  /** Returns the scenarios. A wrong file of the user must not take the console away. */
+  async function scenariosOf({ log }: FastifyRequest) {
+    try {
+      return [...(await context.scenarios.load()).values()]
+    } catch (error) {
+      log.error({ err: error }, 'scenarios cannot be read')
+      return []
+    }
+  }
+
   /** Renders a page in one turn, so that all of it is of one moment. */
-  async function show(row: PageRow, request: FastifyRequest, reply: FastifyReply, refused?: Refused) {
-    const clientId = clientOf(request)
+  async function show(row: PageRow, request: FastifyRequest, reply: FastifyReply, refused?: Page['refused']) {
     const clients = await turns.clients()
-    let title = ''
-    let shown: Page | undefined
-    const content = await turns.take(clientId, {
-      isRead: () => true,
-      run(realNow) {
-        shown = {
-          context,
-          tenant: registry.tenant(clientId, realNow),
-          realNow,
-          clients,
-          path: pathBelow(request),
-          params: request.params as Record<string, string>,
-          query: request.query as Query,
-          refused,
-          isSignedIn: request.sandbox.isSignedIn === true,
-        }
-        title = row.title(shown)
-        return Promise.resolve(row.view(shown)).then(view => renderPage(shown as Page, title, view))
-      },
+    const scenarios = await scenariosOf(request)
+    const content = await inTurn(clientOf(request), async (tenant, realNow) => {
+      const shown: Page = {
+        ...{ context, tenant, realNow, clients, scenarios, refused, path: pathBelow(request) },
+        params: request.params as Fields,
+        query: request.query as Query,
+        isSignedIn: request.sandbox.isSignedIn === true,
+      }
+      const title = row.title(shown)
+      return renderPage(shown, title, await row.view(shown))
     })
-    return html(reply, content)
+    return reply.type('text/html; charset=utf-8').send(content)
   }
 
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
     const fields = await fieldsOf(request)
-    const call = readCall(fields, documented)
-    const answer = await send(app, call, isApiCall(call) ? await tokenOf(clientId) : adminToken)
+    const call = readCall(fields, context)
+    const token = isApiCall(call) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
+    const answer = await send(app, call, token)
     const error = errorOf(answer)
     if (error !== undefined && fields.form !== REPEAT) {
       reply.code(answer.status ?? 502)
       return show(row, request, reply, { fields, error })
     }
     const notice =
-      error === undefined ? describe(answer) : `The answer was ${answer.status ?? 'taken away'}: ${error.message}`
+      error === undefined
+        ? describe(routeOf(context, call)?.schema.operationId, answer.body)
+        : `The answer was ${answer.status ?? 'taken away'}: ${error.message}`
     const path = pathBelow(request)
     const target = fields.next === undefined ? path : fill(fields.next, answer)
-    const query = await queryAfter(clientId, notice, answer)
+    // A removed client has no pages.
+    const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
+    const query = await inTurn(client, tenant => {
+      const until = tenant.events.last()
+      const after = until - transitionsOf(answer.body)
+      const events = after < until ? { after: String(after), until: String(until) } : undefined
+      return new URLSearchParams({ client, notice, proof: proofOf(tenant, notice), ...events })
+    })
     return reply
       .code(303)
       .header('location', `${addressOf({ path }, `console${target}`)}?${query}`)
       .send('')
   }
-
-  /** Returns an access token of a client. */
-  const tokenOf = async (clientId: string): Promise<string> =>
-    turns.take(clientId, {
-      isRead: () => true,
-      run: realNow => registry.tenant(clientId, realNow).tokens.issue().access_token,
-    })
-
-  /** Returns the query of the page after an action: the client, its notice, and the events of an advance. */
-  async function queryAfter(clientId: string, notice: string, { body }: CallAnswer): Promise<URLSearchParams> {
-    const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
-    const { transitions = [], omitted = 0 } = body as { transitions?: unknown[]; omitted?: number }
-    return turns.take(client, {
-      isRead: () => true,
-      run(realNow) {
-        const tenant = registry.tenant(client, realNow)
-        const until = tenant.events.last()
-        const after = until - transitions.length - omitted
-        const events = after < until ? { after: String(after), until: String(until) } : undefined
-        return new URLSearchParams({ client, notice, proof: proofOf(tenant, notice), ...events })
-      },
-    })
-  }
 }
 
 const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_CLIENT.clientId
 
-const ROOT = '/_sandbox/console'
 /** Returns the path of a page below the console. */
-const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice(ROOT.length)
-
-const html = (reply: FastifyReply, content: string) => reply.type('text/html; charset=utf-8').send(content)
+const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/console'.length)
 
 /** Puts members of an answer into a path of the console. Any other text becomes the overview. */
 function fill(next: string, { body }: CallAnswer): string {
@@ -236,8 +215,8 @@ function fill(next: string, { body }: CallAnswer): string {
 }
 
 /** Reads the fields of a form. A file becomes the body of the call. */
-async function fieldsOf(request: FastifyRequest): Promise<CallFields> {
-  if (!request.isMultipart()) return (request.body ?? {}) as CallFields
+async function fieldsOf(request: FastifyRequest): Promise<Fields> {
+  if (!request.isMultipart()) return (request.body ?? {}) as Fields
   const fields: Record<string, string> = Object.create(null)
   try {
     for await (const part of request.parts()) {

@@ -60,25 +60,19 @@ td time { white-space: nowrap; }
 .pager:empty { display: none; }
 
 .clock .now { font-size: clamp(1.25rem, 5vw, 2rem); font-weight: 650; letter-spacing: -.02em; line-height: 1.2; }
-.actions, .moves { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin-top: .75rem; }
+.actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin-top: .75rem; }
 .action { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; }
-.action > label { align-self: center; margin: 0; font-size: .875rem; }
 .action > .error { flex-basis: 100%; order: 1; }
 .action .field { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; }
 .action .field label { margin: 0; font-size: .875rem; }
 .action .field input { width: auto; min-width: 0; }
-.action, .field { min-width: 0; }
-.action .same, .fields .same { flex-basis: 100%; }
+.action, .field, .fields { min-width: 0; }
 .action select { width: auto; max-width: min(22rem, 70vw); }
 .title .action { margin: 0; }
 td .action { margin: -.125rem 0; }
 
 .fields { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); align-items: start; }
-.fields fieldset { grid-column: 1 / -1; border: 0; border-top: 1px solid var(--line); padding: .75rem 0 0; margin: 0; min-width: 0;
-  display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); align-items: start; }
-.fields legend { font-weight: 650; font-size: .875rem; padding: 0 .5rem 0 0; }
-.fields > button, .fields > .same, .fields > .error { grid-column: 1 / -1; justify-self: start; }
-.fields > .same { justify-self: stretch; }
+.fields > button, .fields > .error { grid-column: 1 / -1; justify-self: start; }
 .filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin-bottom: .75rem; }
 .filters input:not([type=checkbox]), .filters select { width: auto; max-width: 12rem; }
 .filters > a { align-self: center; font-size: .875rem; }
@@ -89,7 +83,11 @@ td .action { margin: -.125rem 0; }
 details > summary:not(.button) { color: var(--muted); width: fit-content; cursor: pointer; padding: .125rem 0; font-size: .8125rem; }
 details > summary.button { list-style: none; }
 details[open] > summary.button { margin-bottom: .75rem; }
-.moves details[open] { flex-basis: 100%; }
+.actions > :is(details[open], .fields) { flex: 1 1 100%; }
+.fold { border-top: 1px solid var(--line); }
+.fold > summary:not(.button) { padding: .375rem 0; font-size: .875rem; }
+.fold b { color: var(--text); margin-right: .5rem; }
+.fold[open] { padding-bottom: .75rem; }
 .code { font: .8125rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--page); border-radius: .5rem;
   padding: .625rem .75rem; margin: .5rem 0 0; overflow: auto; max-height: 30rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .copyable { position: relative; }

@@ -26,6 +26,7 @@ const PATHS = [
   '/client',
   '/client/reset',
   '/client/load',
+  '/errors/DUPLICATE_REFERENCE',
   '/mandates/MND-0404',
 ] as const
 
@@ -111,6 +112,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await stock(site)
     const page = await openConsole(t, browser, site, '/mandates/new')
     const field = page.getByLabel('Iban')
+    const suggested = await page.locator('[name="body.mandateReference"]').inputValue()
     await field.fill('NL91ABNA')
     await field.evaluate((input: HTMLInputElement) => input.setSelectionRange(2, 6))
     await page.evaluate(() => scrollTo(0, 120))
@@ -120,12 +122,50 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
       await site.client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
       await renewed
       await page.waitForFunction(
-        () => (document.querySelector('[name="body.mandateReference"]') as HTMLInputElement).value === 'MND-0003',
+        before => (document.querySelector('[name="body.mandateReference"]') as HTMLInputElement).value !== before,
+        suggested,
       )
     })
     t.equal(await field.inputValue(), 'NL91ABNA')
     t.same(await field.evaluate((input: HTMLInputElement) => [input.selectionStart, input.selectionEnd]), [2, 6])
     t.equal(await page.evaluate(() => scrollY), top)
+  })
+
+  await t.test(
+    'a command follows what is typed, and what is typed in one form outlives an action of another',
+    async t => {
+      const site = await startSite(t)
+      await stock(site)
+      const page = await openConsole(t, browser, site, '/client')
+      await page.locator('#same-fork summary').click()
+      const command = page.locator('#same-fork code')
+      await page.locator('[name="body.clientId"]').fill("o'neil")
+      await command.filter({ hasText: `"clientId":"o'\\''neil"` }).waitFor()
+      await page.getByRole('button', { name: 'Expire all tokens' }).click()
+      await page.getByRole('status').filter({ hasText: 'All tokens' }).waitFor()
+      t.equal(await page.locator('[name="body.clientId"]').inputValue(), "o'neil")
+      const renewed = page.waitForResponse(answer => answer.url().includes('/console/client?'))
+      await site.client.control('POST', '/clock/advance', { by: 'PT1H' })
+      await renewed
+      await command.filter({ hasText: `"clientId":"o'\\''neil"` }).waitFor()
+      await page.locator('[name="body.clientId"]').fill('copy')
+      await command.filter({ hasText: '"clientId":"copy"' }).waitFor()
+      await page.locator('#fork-client button').click()
+      await page.getByRole('status').filter({ hasText: 'copy exists.' }).waitFor()
+    },
+  )
+
+  await t.test('a scenario runs with its parameters, and the notice leads to its records', async t => {
+    const site = await startSite(t)
+    const page = await openConsole(t, browser, site, '/client')
+    await page.locator('summary', { hasText: 'collection-returned' }).click()
+    const form = page.locator('#scenario-collection-returned')
+    await form.getByLabel('Reason code').fill('MD06')
+    await form.getByRole('button').click()
+    const notice = page.getByRole('status').filter({ hasText: 'is RETURNED.' })
+    await notice.getByRole('link', { name: /^COL-SCN-/ }).click()
+    await page.locator('.headline', { hasText: 'RETURNED' }).waitFor()
+    t.match(await page.locator('#timeline ~ *').first().textContent(), 'MD06')
   })
 
   await t.test('an action changes the page in place, and says so', async t => {
@@ -261,7 +301,6 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
     'Collect 49.90 EUR',
     'Move the clock to the day',
     'Collect from an account without cover',
-    'Move the clock until it bounces',
     'Create a payout link',
   ]
   for (const name of steps) {
@@ -320,6 +359,13 @@ t.test('console, Live pages: the pages need no JavaScript', needsChromium, async
   await page.locator('[name="body.collectionReference"]').fill('COL-0002')
   await page.locator('main form button[type=submit]').first().click()
   t.match(await notice(), /COL-0002 is PENDING/)
+  await goTo('/client')
+  await page.locator('summary', { hasText: 'payout-link-paid' }).click()
+  await page.locator('#same-scenario-payout-link-paid summary').click()
+  await page.getByText('Without JavaScript, the commands have the values').filter({ visible: true }).waitFor()
+  await page.getByRole('button', { name: 'Run payout-link-paid' }).click()
+  await page.locator('#notice a').click()
+  t.match(await page.locator('.headline').textContent(), 'PAID')
   await page.getByLabel('Client').selectOption(site.client.clientId)
   await page.getByRole('button', { name: 'Show' }).click()
   t.equal(await page.locator('h1').textContent(), 'Collections')

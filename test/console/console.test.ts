@@ -56,6 +56,7 @@ const PATHS = [
   '/client/reset',
   '/client/remove',
   '/client/load',
+  '/errors/DUPLICATE_REFERENCE',
 ] as const
 
 t.test('console, Pages: each page has its title, its client and a strict policy, and no script of its own', async t => {
@@ -106,6 +107,8 @@ t.test('console, Pages: what does not exist, and what is not well-formed, is a p
     ['/bills/404', {}, 404, 'BILL_NOT_FOUND'],
     ['/counterparties/CP-404', {}, 404, 'COUNTERPARTY_NOT_FOUND'],
     ['/requests/7', {}, 404, 'REQUEST_NOT_FOUND'],
+    ['/errors/NO_SUCH_CODE', {}, 404, 'ROUTE_NOT_FOUND'],
+    ['/errors/toString', {}, 404, 'ROUTE_NOT_FOUND'],
     ['', { client: 'nobody' }, 404, 'CLIENT_NOT_FOUND'],
     ['/collections', { cursor: 'x' }, 400, 'INVALID_CURSOR'],
     ['/collections', { search: 'x'.repeat(1001) }, 400, 'INVALID_QUERY_PARAMETER'],
@@ -155,7 +158,7 @@ interface Action {
   /** The call that shows the effect, and what it then answers. */
   readonly read: string
   readonly expected: object
-  readonly notice: string
+  readonly notice: string | RegExp
   /** The page that follows, where it is another. */
   readonly next?: string
 }
@@ -257,7 +260,7 @@ const ACTIONS: readonly Action[] = [
     form: 'move-cancel',
     read: reads.link,
     expected: status('CANCELLED'),
-    notice: 'Done: 204.',
+    notice: `${LINK} is CANCELLED.`,
   },
   {
     path: '/bills/INV-2026-001',
@@ -276,7 +279,7 @@ const ACTIONS: readonly Action[] = [
   {
     path: '/mandates/new',
     form: 'create',
-    changes: { 'body.debtor.reference': 'CUST-9' },
+    changes: { 'body.mandateReference': 'MND-0002', 'body.debtor.reference': 'CUST-9' },
     read: '/mandates/MND-0002',
     expected: { record: { status: 'ACTIVE', debtor: { reference: 'CUST-9' } } },
     notice: 'MND-0002 is ACTIVE.',
@@ -285,6 +288,7 @@ const ACTIONS: readonly Action[] = [
   {
     path: '/collections/new',
     form: 'create',
+    changes: { 'body.collectionReference': 'COL-0002' },
     read: '/direct-debit/COL-0002',
     expected: status('PENDING'),
     notice: 'COL-0002 is PENDING.',
@@ -293,7 +297,7 @@ const ACTIONS: readonly Action[] = [
   {
     path: '/bills/new',
     form: 'create',
-    changes: { region: 'UK', 'body.currency': 'GBP' },
+    changes: { region: 'UK', 'body.currency': 'GBP', 'body.uniqueReferenceIdentifier': 'INV-0002' },
     read: '/bills/INV-0002',
     expected: { record: { status: 'OPEN', currency: 'GBP' } },
     notice: 'INV-0002 is OPEN.',
@@ -301,7 +305,7 @@ const ACTIONS: readonly Action[] = [
   },
   {
     path: '/failures',
-    form: 'preset-0',
+    form: 'preset-lost-answer',
     read: '/faults',
     expected: { data: [{ effect: { kind: 'drop', when: 'after' } }] },
     notice: 'fault-1 is armed.',
@@ -332,7 +336,7 @@ const ACTIONS: readonly Action[] = [
     },
     read: '/deprecations',
     expected: { data: [{ operation: 'GET /api/v1/mandates', sunset: '2030-06-30T00:00:00Z', goneAfterSunset: true }] },
-    notice: 'Done: 200.',
+    notice: 'The list of deprecations is saved.',
   },
   {
     path: '/client',
@@ -340,7 +344,7 @@ const ACTIONS: readonly Action[] = [
     changes: { 'body.mandateActivation': 'manual' },
     read: '/settings',
     expected: { mandateActivation: 'manual', allowedOrigins: ['http://localhost:*', 'http://127.0.0.1:*'] },
-    notice: 'Done: 200.',
+    notice: 'The settings are saved.',
   },
   {
     path: '/client',
@@ -360,6 +364,22 @@ const ACTIONS: readonly Action[] = [
   },
   { path: '/client', form: 'expire', read: '/clock', expected: {}, notice: 'All tokens of acme are expired.' },
   { path: '/client/reset', form: 'reset', read: '/clock', expected: {}, notice: 'acme has 0 records.', next: '' },
+  {
+    path: '/client',
+    form: 'scenario-collection-returned',
+    changes: { 'body.amount': '20', 'body.reasonCode': 'MD06' },
+    read: '/direct-debit?status=RETURNED',
+    expected: { data: [{ record: { amount: '20', reasonCode: 'MD06' } }] },
+    notice: /^MND-SCN-\d+ is ACTIVE\. COL-SCN-\d+ is RETURNED\.$/,
+  },
+  {
+    path: '/client',
+    form: 'scenario-rate-limited',
+    changes: { 'body.times': '4' },
+    read: '/faults',
+    expected: { data: [{ times: 4, effect: { status: 429 } }] },
+    notice: 'fault-1 is armed.',
+  },
   { path: '/requests', form: 'clear', read: '/requests', expected: { data: [] }, notice: 'Removed: 4.' },
 ]
 
@@ -373,7 +393,7 @@ t.test('console, Actions: each form changes what its call changes, and answers w
     const after = await follow(app, path, answer)
     t.match(after.notice, notice, `${path} ${form}`)
     t.equal(after.path, next)
-    t.equal(after.payload.includes('What happened'), /transition/.test(notice))
+    t.equal(after.payload.includes('What happened'), /transition/.test(after.notice))
     const effect = read.startsWith('/..') ? await call(app, 'GET', read.slice(3)) : await client.control('GET', read)
     t.match(effect.body, expected, `${path} ${form}`)
   }
@@ -411,8 +431,9 @@ t.test('console, Actions: all moves of a lifecycle are forms, and those that are
   t.same(await movesOf('/collections/COL-0001'), ['return'], 'one form, though its codes have three time limits')
   const limits =
     /<form id="move-return".*?<\/form>/s.exec((await open(app, '/collections/COL-0001')).payload)?.[0] ?? ''
-  t.equal(limits.match(/<optgroup label="Until [^"]+ UTC">/g)?.length, 3)
-  t.match(limits, /<option value="AM04">.*<option value="MD06">.*<option value="MD01">/s)
+  const days = [...limits.matchAll(/, until ([^<]+) UTC<\/option>/g)].map(([, day]) => day)
+  t.equal(new Set(days).size, 3)
+  t.match(limits, /<option value="AM04".*<option value="MD06".*<option value="MD01"/s)
   await submit(app, '/collections/COL-0001', 'move-return', { 'body.reasonCode': 'MD06' })
   t.same(await movesOf('/collections/COL-0001'), [])
   const { payload } = await open(app, '/collections/COL-0001')
@@ -430,7 +451,7 @@ t.test('console, Actions: a refusal is shown at its field or its form, and keeps
     'body.debtor.name': '<b>Jo',
   })
   t.equal(wrongIban.statusCode, 400)
-  const field = /<input id="create-debtor\.iban"[^>]*>/.exec(wrongIban.payload)?.[0] ?? ''
+  const field = /<input[^>]* id="create-debtor\.iban"[^>]*>/.exec(wrongIban.payload)?.[0] ?? ''
   t.match(field, /aria-invalid="true"/)
   t.match(field, /value="DE00"/)
   t.match(wrongIban.payload, /<p class="error" id="create-debtor\.iban-error" role="alert"><code>INVALID_FIELD<\/code>/)
@@ -519,6 +540,78 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
   t.match((await open(app, '/requests/1')).payload, 'It cannot be sent again', 'a token request has masked secrets')
 })
 
+t.test('console, Actions: an error of a request leads to its entry in the catalogue, and to its record', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/mandates', mandate())
+  const { payload } = await open(app, '/requests/3')
+  const [, link = ''] = /<a href="([^"]+)">DUPLICATE_REFERENCE<\/a>/.exec(payload) ?? []
+  const { pathname, search } = new URL(toText(link), `http://sandbox/prefix${CONSOLE}/requests/3`)
+  t.equal(pathname, `/prefix${CONSOLE}/errors/DUPLICATE_REFERENCE`)
+  const entry = await app.inject({ url: pathname.slice('/prefix'.length) + search, headers: { accept: 'text/html' } })
+  t.match(entry.payload, /<h1[^>]*>Error DUPLICATE_REFERENCE<\/h1>.*reference is taken.*409.*POST \/api\/v1\/mandates/s)
+  t.match(payload, /<dt>Record<\/dt><dd><a href="[^"]+">MND-0001<\/a>/)
+})
+
+t.test('console, Actions: every form has its command, which is the call that the form sends', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  await stock(client)
+  await client.control('POST', '/faults', { effect: { kind: 'garbage' } })
+  await client.control('POST', '/outcomes', { outcome: 'FAILED' })
+  for (const path of PATHS) {
+    const { payload } = await open(app, path)
+    const commands = [...payload.matchAll(/<code[^>]*>(curl .*?)<\/code>/gs)].map(([, text]) => toText(text as string))
+    for (const [, id] of payload.matchAll(/<form id="([^"]+)" method="post"/g)) {
+      const { fields } = fieldsOf(payload, id as string)
+      const [method, target = ''] = String(fields.call).split(' ')
+      const isShown = commands.some(
+        command =>
+          command.includes(target) &&
+          (method === 'POST' || command.includes(`-X ${method}`)) &&
+          (fields.json === undefined || command.includes(fields.json.replaceAll("'", "'\\''"))),
+      )
+      t.ok(isShown, `${path} ${id}: ${fields.call} ${fields.json}`)
+    }
+  }
+  const load = (await open(app, '/client/load')).payload
+  t.match(toText(load), /curl -X PUT .*_sandbox\/state.*--data-binary @FILE/s)
+})
+
+t.test('console, Actions: the command of a refused form has the values of its fields', async t => {
+  const app = build(t)
+  await connect(app)
+  const { payload } = await submit(app, '/mandates/new', 'create', { 'body.debtor.iban': 'DE00', 'body.frequency': '' })
+  t.match(toText(payload), '"debtor":{"name":"Jane Doe","iban":"DE00"')
+  t.notMatch(/<pre.*<\/pre>/s.exec(payload)?.[0], 'frequency')
+  const { fields } = fieldsOf(payload, 'create')
+  const ask = (changes: Record<string, string>) =>
+    app.inject({
+      method: 'POST',
+      url: `${CONSOLE}/command`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams({ ...fields, ...changes }).toString(),
+    })
+  const { statusCode, headers, payload: command } = await ask({ 'body.debtor.name': "O'Neil" })
+  t.same([statusCode, headers['content-type']], [200, 'text/plain; charset=utf-8'])
+  t.match(command, `"name":"O'\\''Neil","iban":"DE00"`)
+  t.equal((await ask({ call: 'POST /nowhere' })).statusCode, 400)
+})
+
+t.test('console, Actions: a notice links the records that it names', async t => {
+  const app = build(t)
+  await connect(app)
+  const answer = await submit(app, '/client', 'scenario-collection-returned')
+  const { payload } = await follow(app, '/client', answer)
+  const notice = /<p id="notice".*?<\/p>/s.exec(payload)?.[0] ?? ''
+  for (const [, link] of notice.matchAll(/<a href="([^"]+)">/g)) {
+    const { pathname, search } = new URL(toText(link as string), `http://sandbox${CONSOLE}/client`)
+    t.equal((await app.inject({ url: pathname + search, headers: { accept: 'text/html' } })).statusCode, 200, pathname)
+  }
+  t.equal(notice.match(/<a /g)?.length, 2)
+})
+
 t.test('console, Actions: files go out and in', async t => {
   const app = build(t)
   const client = await connect(app)
@@ -534,7 +627,7 @@ t.test('console, Actions: files go out and in', async t => {
   t.match(JSON.parse((await download('/requests.har')).payload), { log: { version: '1.2' } })
 
   await client.control('POST', '/reset')
-  const { fields, action } = fieldsOf((await open(app, '/client/load')).payload, 'load-state')
+  const { fields, action } = fieldsOf((await open(app, '/client/load')).payload, 'load')
   const { pathname, search } = new URL(action, `http://sandbox${CONSOLE}/client/load`)
   const load = async (file: string) => {
     const { file: _, ...others } = fields
@@ -563,7 +656,7 @@ t.test('console, The story: each step is a button, from the first to the page of
   const client = { client: 'sandbox-client' }
   await call(app, 'POST', '/_sandbox/reset')
   const story = async () => (await open(app, '', client)).payload
-  const buttons = ['story-1', 'story-2', 'story-3', 'story-4', 'story-4', 'story-5']
+  const buttons = ['story-1', 'story-2', 'story-3', 'story-4', 'story-5']
   for (const id of buttons) {
     const answer = await submit(app, '', id, {}, client)
     t.equal(answer.statusCode, 303, `${id} ${answer.payload.match(/role="alert">.*?<\/p>/)?.[0]}`)

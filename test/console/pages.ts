@@ -85,4 +85,5 @@ export async function follow(app: FastifyInstance, path: string, { headers }: Li
 }
 
 /** Returns the text of the notice of a page. */
-export const noticeOf = (html: string) => toText(/<p id="notice"[^>]*>(.*?)<\/p>/s.exec(html)?.[1] ?? '')
+export const noticeOf = (html: string) =>
+  toText((/<p id="notice"[^>]*>(.*?)<\/p>/s.exec(html)?.[1] ?? '').replaceAll(/<[^>]*>/g, ''))

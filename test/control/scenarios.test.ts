@@ -37,6 +37,9 @@ const LEAVES: Record<string, object> = {
   'mandate-active': { mandates: ['ACTIVE'] },
   'mandate-cancelled-with-pending': { mandates: ['CANCELLED'], collections: ['CANCELLED'] },
   'mandate-expired': { mandates: ['EXPIRED'] },
+  'out-of-order': {
+    faults: [{ match: { path: '/api/v1/*' }, times: 3, fired: 0, effect: { kind: 'error', status: 503 } }],
+  },
   'payout-link-active': { payoutLinks: ['ACTIVE'] },
   'payout-link-claimed': { payoutLinks: ['CLAIMED'] },
   'payout-link-declined': { payoutLinks: ['REJECTED'] },
@@ -48,6 +51,9 @@ const LEAVES: Record<string, object> = {
     faults: [
       { match: { path: '/api/v1/*' }, times: 1, fired: 0, effect: { kind: 'error', status: 429, retryAfter: 1 } },
     ],
+  },
+  'slow-bank': {
+    faults: [{ match: { path: '/api/v1/direct-debit*' }, times: null, effect: { kind: 'delay', median: 2000 } }],
   },
   'token-expired': { tokens: { generation: 1 } },
 }
@@ -103,7 +109,7 @@ for (const fixture of ['empty', 'demo']) {
       const app = await prepared(t, fixture)
       const { data } = (await call(app, 'GET', '/_sandbox/scenarios')).body as { data: { name: string }[] }
       t.same(
-        data.map(({ name }) => name),
+        data.map(({ name }) => name).filter(name => name !== 'story'),
         Object.keys(LEAVES),
         'LEAVES has every scenario of the package',
       )
@@ -294,11 +300,11 @@ t.test('control plane, POST /scenarios/{name}: what is refused, and leaves nothi
   t.equal(await textOf(client.app, 'acme'), before)
 })
 
-t.test('control plane, GET /scenarios: each with its parameters, and none moves the clock', async t => {
+t.test('control plane, GET /scenarios: each with its parameters, and only the story moves the clock', async t => {
   const { data } = (await call(build(t), 'GET', '/_sandbox/scenarios')).body as { data: State[] }
   t.same(
-    data.filter(({ movesClock }) => movesClock),
-    [],
+    data.filter(({ movesClock }) => movesClock).map(({ name }) => name),
+    ['story'],
   )
   t.same(
     data.find(({ name }) => name === 'collection-returned').parameters.map((one: State) => [one.name, one.default]),
@@ -316,6 +322,32 @@ t.test('control plane, GET /scenarios: each with its parameters, and none moves 
     [],
   )
 })
+
+t.test(
+  'control plane, POST /scenarios/{name}: the story, as a whole and step by step, around the holidays',
+  async t => {
+    const rows = ['2026-11-02', '2026-12-23', '2027-03-24', '2027-04-28']
+    for (const [at, day] of rows.entries()) {
+      const app = build(t, { clock: `${day}T09:00:00Z` })
+      const { control } = await connect(app)
+      const runs = at % 2 === 0 ? [{}] : [1, 2, 3, 4, 5].map(step => ({ step }))
+      for (const body of runs) {
+        const { status, body: answer } = await control('POST', '/scenarios/story', body)
+        t.equal(status, 200, `${day} ${JSON.stringify(body)}: ${answer.message}`)
+      }
+      const { data } = (await control('GET', '/direct-debit')).body
+      t.match(
+        data.map(({ record }: State) => [record.collectionReference, record.status]),
+        [
+          ['STORY-COLLECTION-2', 'RETURNED'],
+          ['STORY-COLLECTION-1', 'SETTLED'],
+        ],
+        day,
+      )
+      t.match((await control('GET', '/payout-links')).body.data, [{ record: { status: 'ACTIVE' } }])
+    }
+  },
+)
 
 // -------------------------------------------------------------------------------------------------------- own files
 

@@ -22,12 +22,15 @@ export interface AccountRules {
     readonly value: string
   }
   readonly hasType: boolean
+  /** A valid account in a claim, beside its holder. */
+  readonly example: object
 }
 
 const iban: AccountRules = {
   isIdentifier: isSepaIban,
   identifier: 'a valid IBAN of a SEPA country',
   hasType: false,
+  example: { accountIdentifier: 'DE89370400440532013000' },
 }
 const usAccount: AccountRules = {
   isIdentifier: text => /^\d{4,17}$/.test(text),
@@ -38,12 +41,18 @@ const usAccount: AccountRules = {
     value: 'an ABA routing number with a correct check digit',
   },
   hasType: true,
+  example: {
+    accountIdentifier: '000123456789',
+    branchIdentifier: { type: 'ROUTING', value: '021000021' },
+    accountType: 'CHECKING',
+  },
 }
 const ukAccount: AccountRules = {
   isIdentifier: text => /^\d{8}$/.test(text),
   identifier: '8 digits',
   branch: { type: 'SORT', isValue: isSortCode, value: 'a sort code of 6 digits' },
   hasType: false,
+  example: { accountIdentifier: '55779911', branchIdentifier: { type: 'SORT', value: '200000' } },
 }
 
 export const accountRules: Readonly<Record<PayoutMethod, AccountRules>> = {

@@ -12,8 +12,6 @@ const RETRY_MS = 1000
 
 const element = (id: string) => document.getElementById(id) as HTMLElement
 
-// ---------------------------------------------------------------------------------------------------- the page itself
-
 /** Whether a person has changed a field since the server made it. */
 function isChanged(field: Element): boolean {
   if (field instanceof HTMLInputElement) {
@@ -22,21 +20,24 @@ function isChanged(field: Element): boolean {
   return field instanceof HTMLTextAreaElement && field.value !== field.defaultValue
 }
 
-/** Returns the choices of the lists by their ids. The lists of a renewed page can have other options. */
-const choices = () => [...document.querySelectorAll('select')].map(({ id, value }) => ({ id, value, given: given(id) }))
-const given = (id: string) => element(id).querySelector<HTMLOptionElement>('option[selected]')?.value
+/** Returns the lists with their choices. The lists of a renewed page can have other options. */
+const choices = () =>
+  [...document.querySelectorAll('select')].map(list => {
+    const given = list.querySelector<HTMLOptionElement>('option[selected]') ?? list.options[0]
+    return { id: list.id, value: list.value, form: list.form, isChanged: list.value !== given?.value }
+  })
 
 /**
  * Puts a page of the server in the place of the present one, and leaves all that a person has done to it.
- * @param isAnswer whether it answers a form, whose fields begin again
+ * @param resets whether the fields of a form begin again; undefined: the page answers no form
  */
-function morph(html: string, isAnswer: boolean) {
+function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean) {
   const next = new DOMParser().parseFromString(html, 'text/html')
   const main = next.querySelector('main')
   if (main === null || next.documentElement.className !== 'console') return location.reload()
   document.title = next.title
   const { activeElement } = document
-  const chosen = isAnswer ? [] : choices()
+  const chosen = choices().filter(({ isChanged, form }) => isChanged && !resets?.(form))
   Idiomorph.morph(document.body, next.body, {
     morphStyle: 'outerHTML',
     callbacks: {
@@ -45,20 +46,21 @@ function morph(html: string, isAnswer: boolean) {
         !(
           name === 'open' ||
           (name === 'hidden' && node.hasAttribute('data-copy')) ||
-          (!isAnswer && ['value', 'checked'].includes(name) && isChanged(node))
+          (['value', 'checked'].includes(name) && isChanged(node) && !resets?.((node as HTMLInputElement).form))
         ),
-      // The notice of an action stays until the next one.
-      beforeNodeMorphed: node => isAnswer || (node as Element).id !== 'notice',
+      // The notice of an action stays until the next one, and a command follows its fields.
+      beforeNodeMorphed: node =>
+        resets !== undefined ||
+        ((node as HTMLElement).id !== 'notice' && (node as HTMLElement).dataset?.kept === undefined),
     },
   })
-  for (const { id, value, given: before } of chosen) {
+  for (const { id, value } of chosen) {
     const list = document.getElementById(id) as HTMLSelectElement | null
-    const isOffered = [...(list?.options ?? [])].some(option => option.value === value)
-    // A list without a choice of the person follows the server.
-    if (list !== null && isOffered && value !== before) list.value = value
+    if (list !== null && [...list.options].some(option => option.value === value)) list.value = value
   }
   enhance()
-  if (isAnswer && (document.activeElement === document.body || !document.contains(activeElement))) {
+  for (const code of document.querySelectorAll<HTMLElement>('[data-kept]')) void follow(code.dataset.of as string)
+  if (resets !== undefined && (document.activeElement === document.body || !document.contains(activeElement))) {
     document.querySelector<HTMLElement>('h1')?.focus()
   }
 }
@@ -84,7 +86,7 @@ async function renew() {
     // A session has ended.
     if (answer.status === 401) location.reload()
     // Meanwhile, a form may have brought another page, or a refusal that must stay.
-    else if (location.href === address && !isSending && !document.querySelector('form .error')) morph(html, false)
+    else if (location.href === address && !isSending && !document.querySelector('form .error')) morph(html)
   } catch {
     // The stream reports that the server is away.
   } finally {
@@ -92,8 +94,6 @@ async function renew() {
     if (isStale) void renew()
   }
 }
-
-// ------------------------------------------------------------------------------------------------------------ changes
 
 let changes: EventSource | undefined
 
@@ -130,8 +130,6 @@ document.addEventListener('visibilitychange', () => {
 addEventListener('pagehide', stop)
 addEventListener('pageshow', listen)
 
-// ------------------------------------------------------------------------------------------------------------- forms
-
 let isSending = false
 
 document.addEventListener('submit', event => {
@@ -148,11 +146,11 @@ async function send(form: HTMLFormElement) {
   const button = form.querySelector('button[type=submit]')
   button?.setAttribute('aria-disabled', 'true')
   try {
-    const body = new URLSearchParams(new FormData(form) as unknown as Record<string, string>)
-    const answer = await fetch(form.action, { method: 'POST', body, headers: { accept: 'text/html' } })
+    const answer = await fetch(form.action, { method: 'POST', body: bodyOf(form), headers: { accept: 'text/html' } })
     const html = await answer.text()
+    const { pathname } = location
     if (answer.redirected) history.pushState(null, '', answer.url)
-    morph(html, true)
+    morph(html, other => other === form || location.pathname !== pathname)
     forgetNotice()
     if (answer.redirected) document.querySelector('#happened')?.scrollIntoView({ block: 'nearest' })
     stop()
@@ -165,6 +163,34 @@ async function send(form: HTMLFormElement) {
     button?.removeAttribute('aria-disabled')
   }
 }
+
+/** The fields of a form, as it sends them. */
+const bodyOf = (form: HTMLFormElement) => new URLSearchParams(new FormData(form) as unknown as Record<string, string>)
+
+const followed = new Map<string, number>()
+
+/** Shows the command of a form with the values of its fields. The server makes it, as it reads the form. */
+async function follow(id: string) {
+  const turn = (followed.get(id) ?? 0) + 1
+  followed.set(id, turn)
+  const form = document.getElementById(id) as HTMLFormElement | null
+  const code = document.querySelector<HTMLElement>(`[data-of="${CSS.escape(id)}"]`)
+  if (form === null || code === null) return
+  try {
+    const answer = await fetch(document.body.dataset.command as string, { method: 'POST', body: bodyOf(form) })
+    const text = await answer.text()
+    if (!answer.ok || followed.get(id) !== turn) return
+    code.textContent = text
+    code.dataset.kept = ''
+  } catch {
+    // The stream reports that the server is away.
+  }
+}
+
+document.addEventListener('input', ({ target }) => {
+  const { form } = target as HTMLInputElement
+  if (form) void follow(form.id)
+})
 
 addEventListener('popstate', () => location.reload())
 
@@ -180,8 +206,6 @@ function forgetNotice() {
 document.addEventListener('change', ({ target }) => {
   if (target instanceof HTMLSelectElement && target.form?.method === 'get') target.form.requestSubmit()
 })
-
-// -------------------------------------------------------------------------------------------------- clock and copying
 
 let clock = { at: 0, since: 0, rate: 0 }
 

@@ -1,30 +1,50 @@
-import { ForkRequest, SettingsUpdate } from '../../control/schemas.js'
 import { formatInstant } from '../../core/time/time.js'
+import type { Scenario } from '../../features/scenarios/files.js'
+import { Facts } from '../../http/pages/parts.js'
+import { bodyOf, control, exampleOf } from '../calls.js'
 import { kinds } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { CallForm, control, SameCall } from './forms.js'
-import { Card, Facts, Table, Time } from './parts.js'
+import type { Action } from './forms.js'
+import { Actions, SameCall } from './forms.js'
+import { Card, Pager, Table, Time } from './parts.js'
 
 /** The most clients of a page. */
 const MOST_CLIENTS = 50
 
-/** A client: its fixture, settings, state, copies and end, and all clients. */
+const sum = (counts: object) => Object.values(counts).reduce((all, count) => all + count, 0)
+
+/** A client: its fixture, settings, state, scenarios, copies and end, and all clients. */
 export async function clientView(page: Page) {
   const { tenant, context, query } = page
   const { clientId, fixture, settings } = tenant
   const { registry } = context
-  const fork = control(page, 'POST', '/fork', { clientId: `${clientId}-copy` })
-  const seed = control(page, 'POST', '/seed')
-  const expire = control(page, 'POST', '/tokens/expire')
+  const fixtures = [...registry.fixtures.keys()]
+  const update: Action = {
+    id: 'update-settings',
+    label: 'Save',
+    call: control(page, 'PUT /settings', settings),
+    fields: 'all',
+  }
+  const add: Action = {
+    id: 'seed',
+    label: 'Add them',
+    call: control(page, 'POST /seed', { fixture: fixtures[0] }),
+    fields: ['fixture'],
+    choices: { fixture: fixtures },
+    look: 'plain',
+  }
+  const call = control(page, 'POST /fork')
+  const body = exampleOf(page, bodyOf(context, call))
+  const fork: Action = { id: 'fork-client', label: 'Fork', call: { ...call, body }, fields: 'all', next: '/client' }
+  const expire: Action = {
+    id: 'expire',
+    label: 'Expire all tokens',
+    call: control(page, 'POST /tokens/expire'),
+    look: 'plain',
+  }
   const all = [...page.clients].sort()
-  const start =
-    query.cursor === undefined
-      ? 0
-      : Math.max(
-          0,
-          all.findIndex(id => id > (query.cursor as string)),
-        )
+  const start = Math.max(0, query.cursor === undefined ? 0 : all.findIndex(id => id > (query.cursor as string)))
   const shown = all.slice(start, start + MOST_CLIENTS)
   const rows = await Promise.all(shown.map(id => summaryOf(page, id)))
   return (
@@ -42,16 +62,17 @@ export async function clientView(page: Page) {
           />
         </Card>
         <Card id="settings" title="Settings">
-          <CallForm
-            page={page}
-            id="update-settings"
-            call={control(page, 'PUT', '/settings', settings)}
-            label="Save"
-            schema={SettingsUpdate}
-            hasCurl
-          />
+          <Actions page={page} id="settings" actions={[update]} />
         </Card>
       </div>
+      <Card id="scenarios" title="Scenarios">
+        <p class="hint">
+          A scenario brings the client into a state, all or nothing. It creates the records that you do not name.
+        </p>
+        {page.scenarios.map(scenario => (
+          <ScenarioFold key={scenario.name} page={page} scenario={scenario} />
+        ))}
+      </Card>
       <div class="columns">
         <Card id="state" title="Files">
           <ul class="links">
@@ -74,65 +95,74 @@ export async function clientView(page: Page) {
           <SameCall
             page={page}
             id="files"
-            calls={[control(page, 'GET', '/state'), control(page, 'GET', '/recording')]}
+            actions={[
+              { label: 'Download the state', call: control(page, 'GET /state') },
+              { label: 'Download the recording', call: control(page, 'GET /recording') },
+            ]}
           />
         </Card>
         <Card id="add" title="Records of a fixture">
-          <CallForm page={page} id="seed" call={seed} label="Add them" isPlain>
-            <label for="seed-fixture">Fixture</label>
-            <select id="seed-fixture" name="body.fixture">
-              {[...registry.fixtures.keys()].map(name => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          </CallForm>
-          <SameCall page={page} id="seed" calls={[{ ...seed, body: { fixture: 'demo' } }]} />
+          <Actions page={page} id="seed" actions={[add]} />
         </Card>
-      </div>
-      <div class="columns">
         <Card id="fork" title="Fork">
           <p class="hint">An exact copy under another id, with the same secret if you give none.</p>
-          <CallForm page={page} id="fork-client" call={fork} label="Fork" schema={ForkRequest} next="/client" hasCurl />
+          <Actions page={page} id="fork" actions={[fork]} />
         </Card>
         <Card id="end" title="Tokens and end">
-          <CallForm page={page} id="expire" call={expire} label="Expire all tokens" isPlain />
+          <Actions page={page} id="expire" actions={[expire]} />
           <p>
-            <a class="button danger" href={href(page, '/client/reset')}>
-              Reset …
-            </a>{' '}
-            <a class="button danger" href={href(page, '/client/remove')}>
-              Remove …
-            </a>
+            {['reset', 'remove'].map(name => (
+              <a key={name} class="button danger" href={href(page, `/client/${name}`)}>
+                {CONFIRMATIONS[name]?.label} …
+              </a>
+            ))}
           </p>
-          <SameCall page={page} id="expire" calls={[expire]} />
         </Card>
       </div>
       <Card id="clients" title="All clients">
         <Table
           caption="All clients"
           columns={[
-            {
-              title: 'Client',
-              cell: ({ id }) => (
-                <a href={`${addressOf(page, 'console')}?${new URLSearchParams({ client: id })}`}>{id}</a>
-              ),
-            },
-            { title: 'Fixture', isWide: true, cell: ({ fixture }) => fixture },
-            { title: 'Records', class: 'number', cell: ({ records }) => records },
-            { title: 'Time', cell: ({ now }) => <Time at={now} /> },
+            [
+              'Client',
+              ({ id }) => <a href={`${addressOf(page, 'console')}?${new URLSearchParams({ client: id })}`}>{id}</a>,
+            ],
+            ['Fixture', ({ fixture }) => fixture, 'wide'],
+            ['Records', ({ records }) => records, 'number'],
+            ['Time', ({ now }) => <Time at={now} />],
           ]}
           rows={rows}
           keyOf={({ id }) => `client-${id}`}
           empty="There is no client."
         />
-        <nav class="pager" aria-label="Pages">
-          {start > 0 && <a href={href(page, '/client')}>First</a>}
-          {all.length > start + MOST_CLIENTS && (
-            <a href={href(page, '/client', { cursor: shown.at(-1) as string })}>More</a>
-          )}
-        </nav>
+        <Pager
+          links={[
+            ['First', start > 0 && href(page, '/client')],
+            ['More', all.length > start + MOST_CLIENTS && href(page, '/client', { cursor: shown.at(-1) })],
+          ]}
+        />
       </Card>
     </>
+  )
+}
+
+/** The form of a scenario, with its parameters as fields. */
+function ScenarioFold({ page, scenario: { name, summary, parameters } }: { page: Page; scenario: Scenario }) {
+  const body = Object.fromEntries(Object.entries(parameters).map(([member, parameter]) => [member, parameter.default]))
+  const id = `scenario-${name}`
+  const action: Action = {
+    id,
+    label: `Run ${name}`,
+    call: control(page, `POST /scenarios/${name}`, body),
+    fields: 'all',
+  }
+  return (
+    <details id={`${id}-fold`} class="fold" open={page.refused?.fields.form === id}>
+      <summary>
+        <b>{name}</b> {summary}
+      </summary>
+      <Actions page={page} id={id} actions={[action]} />
+    </details>
   )
 }
 
@@ -142,70 +172,47 @@ const summaryOf = ({ context: { turns, registry } }: Page, id: string) =>
     isRead: () => true,
     run(realNow) {
       const { fixture, clock, counts } = registry.tenant(id, realNow)
-      const records = Object.values(counts()).reduce((sum, count) => sum + count, 0)
-      return { id, fixture, records, now: formatInstant(clock.now()) }
+      return { id, fixture, records: sum(counts()), now: formatInstant(clock.now()) }
     },
   })
 
-/** What a destructive action takes away, and its button. */
-interface Confirmation {
-  readonly title: string
-  readonly lost: string
-  readonly label: string
-  readonly call: (page: Page) => ReturnType<typeof control>
-}
-
-export const CONFIRMATIONS: Readonly<Record<'reset' | 'remove', Confirmation>> = {
+/** Destructive actions: what they take away, and their call. */
+export const CONFIRMATIONS: Readonly<
+  Record<string, { title: string; lost: string; label: string; call: (page: Page) => Action['call']; isFile?: boolean }>
+> = {
   reset: {
     title: 'Reset the client?',
     lost: 'All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests, coverage and recording begin again. All its tokens become invalid.',
     label: 'Reset',
-    call: page => control(page, 'POST', '/reset'),
+    call: page => control(page, 'POST /reset'),
   },
   remove: {
     title: 'Remove the client?',
     lost: 'All of it goes: records, events, clock, settings, requests. Its tokens become invalid, and its id is free. The demo client and listed clients are reset instead.',
     label: 'Remove',
-    call: ({ tenant }) => ({ method: 'DELETE', target: `/_sandbox/clients/${encodeURIComponent(tenant.clientId)}` }),
+    call: page => control(page, `DELETE /clients/${encodeURIComponent(page.tenant.clientId)}`),
+  },
+  load: {
+    title: 'Load a state',
+    lost: 'All its records, events, faults, armed outcomes, deprecations, clock and settings go, and those of the document come. The requests stay.',
+    label: 'Load',
+    call: page => control(page, 'PUT /state', 'a file'),
+    isFile: true,
   },
 }
 
 /** Asks once before a destructive action. */
-export function Confirm({ page, name }: { page: Page; name: keyof typeof CONFIRMATIONS }) {
-  const { lost, label, call } = CONFIRMATIONS[name]
+export function Confirm({ page, name }: { page: Page; name: string }) {
+  const { lost, label, call, isFile = false } = CONFIRMATIONS[name] as (typeof CONFIRMATIONS)[string]
   const { tenant } = page
-  const records = Object.values(tenant.counts()).reduce((sum, count) => sum + count, 0)
+  const action: Action = { id: name, label, call: call(page), next: '', look: 'danger', isFile }
   return (
-    <Card id="confirm" title={`${tenant.clientId} has ${records} records`}>
+    <Card id="confirm" title={`${tenant.clientId} has ${sum(tenant.counts())} records`}>
       <p>{lost}</p>
-      <div class="actions">
-        <CallForm page={page} id={name} call={call(page)} label={label} next="" isDanger hasCurl />
-        <a href={href(page, '/client')}>Keep it as it is</a>
-      </div>
-    </Card>
-  )
-}
-
-/** The form that loads a state document. */
-export function Load({ page }: { page: Page }) {
-  const { tenant, refused } = page
-  return (
-    <Card id="load" title={`It replaces the state of ${tenant.clientId}`}>
+      <Actions page={page} id={name} actions={[action]} />
       <p>
-        All its records, events, faults, armed outcomes, deprecations, clock and settings go, and those of the document
-        come. The requests stay.
+        <a href={href(page, '/client')}>Keep it as it is</a>
       </p>
-      <CallForm page={page} id="load-state" call={control(page, 'PUT', '/state')} label="Load" next="" isFile isDanger>
-        <div class="field">
-          <label for="file">State document</label>
-          <input id="file" name="file" type="file" accept="application/json,.json" />
-        </div>
-      </CallForm>
-      {refused && (
-        <p>
-          <a href={href(page, '/client')}>Keep it as it is</a>
-        </p>
-      )}
     </Card>
   )
 }

@@ -1,46 +1,18 @@
-import { Type } from '@sinclair/typebox'
-import { COLLECTION_OUTCOMES } from '../../areas/direct-debit/outcomes.js'
-import { Deprecation } from '../../features/deprecations/schemas.js'
-import { FaultRequest } from '../../features/faults/schemas.js'
-import type { EffectKind, Fault } from '../../features/faults/state.js'
+import type { ComponentChildren } from 'preact'
+import type { EffectKind } from '../../features/faults/state.js'
 import { EFFECT_KINDS } from '../../features/faults/state.js'
-import { OutcomeRequest } from '../../features/outcomes/schemas.js'
-import type { ArmedOutcome } from '../../features/outcomes/state.js'
 import { isSpent } from '../../features/outcomes/state.js'
+import { control } from '../calls.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
-import { CallForm, control, SameCall } from './forms.js'
+import type { Action } from './forms.js'
+import { Actions, Form, SameCall } from './forms.js'
+import type { Column } from './parts.js'
 import { Card, Status, Table, Time } from './parts.js'
 
-/** Faults in plain words, ready to arm. */
-const PRESETS: readonly (readonly [name: string, effect: string, body: object])[] = [
-  [
-    'The answer is lost',
-    'The next collection is created, but the app gets no answer.',
-    { match: { method: 'POST', path: '/api/v1/direct-debit' }, effect: { kind: 'drop', when: 'after' } },
-  ],
-  [
-    'Too many requests',
-    'The next two requests get 429 with Retry-After.',
-    { times: 2, effect: { kind: 'error', status: 429, retryAfter: 3 } },
-  ],
-  [
-    'Slow bank',
-    'For an hour, collections take about two seconds, and sometimes ten.',
-    {
-      match: { path: '/api/v1/direct-debit*' },
-      times: null,
-      ttl: 'PT1H',
-      effect: { kind: 'delay', distribution: 'lognormal', median: 2000, sigma: 0.7, max: 10_000 },
-    },
-  ],
-  ['Expired token', 'The next request with a token gets 401 EXPIRED_TOKEN.', { effect: { kind: 'stale-token' } }],
-  ['Out of order', 'The next three requests get 503.', { times: 3, effect: { kind: 'error', status: 503 } }],
-]
-
-/** The members of the effect of each kind, and an example of them. */
+/** The members of the effect of each kind that have fields, and an example of them. */
 const EFFECTS: { readonly [kind in EffectKind]: object } = {
-  error: { status: 503, code: '', message: '', retryAfter: '' },
+  error: { status: 503, code: undefined, message: undefined, retryAfter: undefined },
   delay: { ms: 2000 },
   drop: { when: 'after' },
   reset: { when: 'after' },
@@ -52,246 +24,159 @@ const EFFECTS: { readonly [kind in EffectKind]: object } = {
 
 /** The failures of a client: faults, armed outcomes and deprecations. */
 export function Failures({ page }: { page: Page }) {
+  const { tenant, realNow, query, context } = page
+  const chosen = EFFECT_KINDS.find(one => one === query.kind) ?? 'error'
+  const breaking = page.scenarios.filter(({ title }) => title !== undefined)
+  const presets = breaking.map(({ name, title }): Action => {
+    return { id: `preset-${name}`, label: title, call: control(page, `POST /scenarios/${name}`), look: 'plain' }
+  })
+  const effect = { kind: chosen, ...EFFECTS[chosen] }
+  const members = Object.keys(EFFECTS[chosen]).map(name => `effect.${name}`)
+  const armFault: Action = {
+    id: 'arm',
+    label: `Arm: ${chosen}`,
+    call: control(page, 'POST /faults', { match: { path: '/api/v1/*' }, times: 1, effect }),
+    fields: ['match', 'times', 'skip', 'probability', 'ttl', ...members],
+  }
+  const armOutcome: Action = {
+    id: 'arm-outcome',
+    label: 'Arm an outcome',
+    call: control(page, 'POST /outcomes', { outcome: 'RETURNED-AM04', times: 1 }),
+    fields: 'all',
+    isFolded: true,
+  }
+  const deprecations = tenant.deprecations.list()
+  const place = `data.${deprecations.length}`
+  const deprecate: Action = {
+    id: 'deprecate',
+    label: 'Deprecate an operation',
+    call: control(page, 'PUT /deprecations', { data: deprecations }),
+    fields: ['operation', 'sunset', 'goneAfterSunset'].map(name => `${place}.${name}`),
+    choices: {
+      [`${place}.operation`]: context.operations.map(({ operation }) => operation),
+      [`${place}.goneAfterSunset`]: ['true', 'false'],
+    },
+    isFolded: true,
+  }
   return (
     <>
       <Card id="presets" title="Break something">
-        <div class="presets">
-          {PRESETS.map(([name, effect, body], at) => (
-            <div key={name}>
-              <CallForm
-                page={page}
-                id={`preset-${at}`}
-                call={control(page, 'POST', '/faults', body)}
-                label={name}
-                isPlain
-              />
-              <p class="hint">{effect}</p>
-            </div>
+        <ul class="presets">
+          {presets.map((action, at) => (
+            <li key={action.id}>
+              <Form page={page} action={action} />
+              <p class="hint">{breaking[at]?.summary}</p>
+            </li>
           ))}
-        </div>
-        <SameCall
-          page={page}
-          id="presets"
-          calls={PRESETS.map(([, , body]) => control(page, 'POST', '/faults', body))}
-        />
+        </ul>
+        <SameCall page={page} id="presets" actions={presets} />
       </Card>
-      <Faults page={page} />
-      <Outcomes page={page} />
-      <Deprecations page={page} />
+      <Armed
+        page={page}
+        id="faults"
+        title="Faults"
+        columns={[
+          ['Fault', ({ id }) => id],
+          ['State', fault => <Status of={tenant.faults.stateOf(fault, realNow)} />],
+          ['Effect', ({ effect }) => valuesOf(effect)],
+          ['Of', ({ match }) => valuesOf(match) || 'any request', 'wide'],
+          ['Matched', ({ seen }) => seen, 'number'],
+          ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
+        ]}
+        rows={[...tenant.faults.list()].reverse()}
+        empty="No fault is armed. A fault lets requests of the app fail; it is listed here with how often it matched and fired."
+      >
+        <h3>Arm another</h3>
+        <ul class="tabs">
+          {EFFECT_KINDS.map(kind => (
+            <li key={kind}>
+              <a href={`${href(page, '/failures', { kind })}#arm`} aria-current={kind === chosen ? 'true' : undefined}>
+                {kind}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Actions page={page} id="arm" actions={[armFault]} />
+      </Armed>
+      <Armed
+        page={page}
+        id="outcomes"
+        title="Armed outcomes"
+        columns={[
+          ['Id', ({ id }) => id],
+          ['State', outcome => <Status of={isSpent(outcome) ? 'spent' : 'armed'} />],
+          ['Outcome', ({ outcome }) => outcome],
+          ['Of', ({ match }) => valuesOf(match) || 'any record', 'wide'],
+          ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
+        ]}
+        rows={[...tenant.outcomes.list()].reverse()}
+        empty="No outcome is armed. An armed outcome decides how the next matching collection or payout link ends."
+      >
+        <Actions page={page} id="arm-outcome" actions={[armOutcome]} />
+      </Armed>
+      <Armed
+        page={page}
+        id="deprecations"
+        title="Deprecations"
+        columns={[
+          ['Operation', ({ operation }) => <code>{operation}</code>],
+          ['Since', ({ deprecatedSince }) => <Time at={deprecatedSince} />, 'wide'],
+          ['Sunset', ({ sunset }) => sunset && <Time at={sunset} />],
+          ['Then gone', ({ goneAfterSunset }) => (goneAfterSunset ? 'yes' : 'no')],
+        ]}
+        rows={deprecations.map(deprecation => ({ ...deprecation, id: undefined }))}
+        empty="Nothing is deprecated. A deprecated operation sends the headers Deprecation and Sunset."
+      >
+        <Actions page={page} id="deprecate" actions={[deprecate]} />
+      </Armed>
     </>
   )
 }
 
-function Faults({ page }: { page: Page }) {
-  const { tenant, realNow, query } = page
-  const kind = EFFECT_KINDS.find(one => one === query.kind) ?? 'error'
-  const faults = [...tenant.faults.list()].reverse()
-  const effect = EFFECTS[kind]
-  const names = [
-    'match',
-    'match.method',
-    'match.path',
-    'match.region',
-    'times',
-    'skip',
-    'probability',
-    'ttl',
-    'effect',
-    ...Object.keys(effect).map(name => `effect.${name}`),
-  ]
-  const call = control(page, 'POST', '/faults', {
-    match: { path: '/api/v1/*' },
-    times: 1,
-    effect: { kind, ...given(effect) },
-  })
-  return (
-    <Card
-      id="faults"
-      title="Faults"
-      aside={
-        faults.length > 0 && (
-          <CallForm page={page} id="clear-faults" call={control(page, 'DELETE', '/faults')} label="Clear" isPlain />
-        )
-      }
-    >
-      <Table
-        caption="Faults"
-        columns={[
-          { title: 'Fault', cell: ({ id }) => id },
-          { title: 'State', cell: fault => <Status of={tenant.faults.stateOf(fault, realNow)} /> },
-          {
-            title: 'Effect',
-            cell: ({ effect }) =>
-              Object.values(effect)
-                .filter(value => typeof value !== 'object')
-                .join(' '),
-          },
-          {
-            title: 'Of',
-            isWide: true,
-            cell: ({ match: { method = 'any method', path = 'any path', region } }) =>
-              [method, path, region].filter(Boolean).join(' '),
-          },
-          { title: 'Matched', class: 'number', cell: ({ seen }) => seen },
-          { title: 'Fired', class: 'number', cell: ({ fired, times }) => `${fired} of ${times ?? 'any'}` },
-          {
-            title: 'Remove',
-            cell: ({ id }: Fault) => (
-              <CallForm
-                page={page}
-                id={`remove-${id}`}
-                call={control(page, 'DELETE', `/faults/${encodeURIComponent(id)}`)}
-                label={
-                  <>
-                    Remove<span class="hidden"> {id}</span>
-                  </>
-                }
-                isPlain
-              />
-            ),
-          },
-        ]}
-        rows={faults.slice(0, 50)}
-        keyOf={({ id }) => id}
-        empty="No fault is armed. A fault lets requests of the app fail; it is listed here with how often it matched and fired."
-      />
-      <h3>Arm another</h3>
-      <ul class="tabs">
-        {EFFECT_KINDS.map(one => (
-          <li key={one}>
-            <a href={`${href(page, '/failures', { kind: one })}#arm`} aria-current={one === kind ? 'true' : undefined}>
-              {one}
-            </a>
-          </li>
-        ))}
-      </ul>
-      <CallForm
-        page={page}
-        id="arm"
-        call={call}
-        label={`Arm: ${kind}`}
-        schema={FaultRequest}
-        names={names}
-        fixed={{ effect: { kind } }}
-        hasCurl
-      />
-    </Card>
-  )
+/** The values of an object in one text, without nested ones. */
+const valuesOf = (object: object) =>
+  Object.values(object)
+    .filter(value => typeof value !== 'object')
+    .join(' ')
+
+/** The most rows of a table. */
+const MOST_ROWS = 50
+
+interface ArmedProps<R> {
+  readonly page: Page
+  /** The name of the calls, too. */
+  readonly id: 'faults' | 'outcomes' | 'deprecations'
+  readonly title: string
+  readonly columns: readonly Column<R>[]
+  readonly rows: readonly R[]
+  readonly empty: string
+  readonly children: ComponentChildren
 }
 
-/** The members that have a value. */
-const given = (example: object) => Object.fromEntries(Object.entries(example).filter(([, value]) => value !== ''))
-
-function Outcomes({ page }: { page: Page }) {
-  const outcomes = [...page.tenant.outcomes.list()].reverse()
-  const call = control(page, 'POST', '/outcomes', {
-    outcome: COLLECTION_OUTCOMES.find(name => name === 'RETURNED-AM04'),
-    times: 1,
-  })
-  return (
-    <Card
-      id="outcomes"
-      title="Armed outcomes"
-      aside={
-        outcomes.length > 0 && (
-          <CallForm page={page} id="clear-outcomes" call={control(page, 'DELETE', '/outcomes')} label="Clear" isPlain />
-        )
-      }
-    >
-      <Table
-        caption="Armed outcomes"
-        columns={[
-          { title: 'Id', cell: ({ id }) => id },
-          { title: 'State', cell: outcome => <Status of={isSpent(outcome) ? 'spent' : 'armed'} /> },
-          { title: 'Outcome', cell: ({ outcome }) => outcome },
-          {
-            title: 'Of',
-            isWide: true,
-            cell: ({ match }) =>
-              Object.entries(match)
-                .map(([name, value]) => `${name} ${value}`)
-                .join(', ') || 'any record',
-          },
-          { title: 'Fired', class: 'number', cell: ({ fired, times }) => `${fired} of ${times ?? 'any'}` },
-          {
-            title: 'Remove',
-            cell: ({ id }: ArmedOutcome) => (
-              <CallForm
-                page={page}
-                id={`remove-${id}`}
-                call={control(page, 'DELETE', `/outcomes/${encodeURIComponent(id)}`)}
-                label={
-                  <>
-                    Remove<span class="hidden"> {id}</span>
-                  </>
-                }
-                isPlain
-              />
-            ),
-          },
-        ]}
-        rows={outcomes.slice(0, 50)}
-        keyOf={({ id }) => id}
-        empty="No outcome is armed. An armed outcome decides how the next matching collection or payout link ends."
-      />
-      <details id="arm-outcome-form" open={page.refused?.fields.form === 'arm-outcome'}>
-        <summary class="button plain">Arm an outcome …</summary>
-        <CallForm page={page} id="arm-outcome" call={call} label="Arm the outcome" schema={OutcomeRequest} hasCurl />
-      </details>
-    </Card>
-  )
-}
-
-function Deprecations({ page }: { page: Page }) {
-  const { tenant, context } = page
-  const deprecations = tenant.deprecations.list()
-  const schema = Type.Object({
-    data: Type.Object({
-      [deprecations.length]: Type.Object({
-        operation: { ...Deprecation.properties.operation, enum: context.operations.map(({ operation }) => operation) },
-        sunset: Deprecation.properties.sunset,
-        goneAfterSunset: Deprecation.properties.goneAfterSunset,
-      }),
+/** A list of failures that can be removed, and the form of another. One without an id goes only with all. */
+function Armed<R extends { id?: string | undefined }>(props: ArmedProps<R>) {
+  const { page, id, title, columns, rows, empty, children } = props
+  const shown = rows.slice(0, MOST_ROWS)
+  const removals = new Map(
+    shown.flatMap((row): [R, Action][] => {
+      const call = control(page, `DELETE /${id}/${encodeURIComponent(row.id ?? '')}`)
+      const label = ['Remove', <span key="id" class="hidden">{` ${row.id}`}</span>]
+      return row.id === undefined ? [] : [[row, { id: `remove-${row.id}`, label, call, look: 'plain' }]]
     }),
-  })
-  const call = control(page, 'PUT', '/deprecations', { data: deprecations })
+  )
+  const remove: Column<R> = ['Remove', row => <Form page={page} action={removals.get(row) as Action} />]
+  const clear: Action = { id: `clear-${id}`, label: 'Clear', call: control(page, `DELETE /${id}`), look: 'plain' }
   return (
-    <Card
-      id="deprecations"
-      title="Deprecations"
-      aside={
-        deprecations.length > 0 && (
-          <CallForm
-            page={page}
-            id="clear-deprecations"
-            call={control(page, 'DELETE', '/deprecations')}
-            label="Clear"
-            isPlain
-          />
-        )
-      }
-    >
+    <Card id={id} title={title} aside={rows.length > 0 && <Form page={page} action={clear} />}>
       <Table
-        caption="Deprecated operations"
-        columns={[
-          { title: 'Operation', cell: ({ operation }) => <code>{operation}</code> },
-          { title: 'Since', isWide: true, cell: ({ deprecatedSince }) => <Time at={deprecatedSince} /> },
-          { title: 'Sunset', cell: ({ sunset }) => sunset && <Time at={sunset} /> },
-          { title: 'Then gone', cell: ({ goneAfterSunset }) => (goneAfterSunset ? 'yes' : 'no') },
-        ]}
-        rows={deprecations}
-        keyOf={({ operation }) => operation.replace(/\W+/g, '-')}
-        empty="Nothing is deprecated. A deprecated operation sends the headers Deprecation and Sunset."
+        caption={title}
+        columns={removals.size > 0 ? [...columns, remove] : columns}
+        rows={shown}
+        keyOf={row => row.id ?? `${id}-${shown.indexOf(row)}`}
+        empty={empty}
       />
-      <details id="deprecate-form" open={page.refused?.fields.form === 'deprecate'}>
-        <summary class="button plain">Deprecate an operation …</summary>
-        <CallForm page={page} id="deprecate" call={call} label="Deprecate" schema={schema} fixed={call.body ?? {}} />
-      </details>
-      <SameCall
-        page={page}
-        id="deprecations"
-        calls={[{ ...call, body: { data: [{ operation: 'GET /api/v1/mandates', sunset: '2030-06-30T00:00:00Z' }] } }]}
-      />
+      {rows.length > 0 && <SameCall page={page} id={`clear-${id}`} actions={[clear, ...removals.values()]} />}
+      {children}
     </Card>
   )
 }

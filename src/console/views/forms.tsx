@@ -1,246 +1,221 @@
-import type { TObject, TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
-import { toWords } from '../../core/words.js'
+import type { Option } from '../../http/pages/parts.js'
+import { Choice } from '../../http/pages/parts.js'
 import type { Call } from '../calls.js'
-import { BODY, toCurl, toField } from '../calls.js'
-import type { Page, Refused } from '../page.js'
-import { ownAddress } from '../page.js'
-import { Copyable } from './parts.js'
+import { BODY, bodyOf, commandOf, readCall, schemaAt } from '../calls.js'
+import type { Page } from '../page.js'
+import { href } from '../page.js'
+import { Copyable, toLabel } from './parts.js'
 
-/** Makes a call of the control plane for the client of a page. */
-export function control({ tenant }: Page, method: string, path: string, body?: object, query: object = {}): Call {
-  const search = new URLSearchParams({ client: tenant.clientId, ...query })
-  return { method, target: `/_sandbox${path}?${search}`, ...((body ?? method === 'POST') && { body: body ?? {} }) }
-}
-
-/** A form that sends a call. A refusal is shown in it. */
-export function CallForm(props: FormProps) {
-  const { page, id, call, label, next, children, schema, names, regions, fixed, isDanger, isPlain, isFile, hasCurl } =
-    props
-  const refused = refusalOf(page, id)
-  const json = fixed ?? (schema ? undefined : call.body)
-  const isShown = refused !== undefined && schema !== undefined && hasField(schema, refused.error.field)
-  return (
-    <form
-      id={id}
-      method="post"
-      action={ownAddress(page)}
-      class={schema ? 'fields' : 'action'}
-      encType={isFile ? 'multipart/form-data' : undefined}
-      noValidate
-    >
-      <input type="hidden" name="form" value={id} />
-      <input type="hidden" name="call" value={toField(call)} />
-      {call.region && !regions && <input type="hidden" name="region" value={call.region} />}
-      {json && <input type="hidden" name="json" value={JSON.stringify(json)} />}
-      {regions && <RegionChoice form={id} regions={regions} chosen={refused?.fields.region ?? call.region} />}
-      {next !== undefined && <input type="hidden" name="next" value={next} />}
-      {schema && <Fields form={id} schema={schema} names={names} values={call.body ?? {}} refused={refused} />}
-      {children}
-      {refused && !isShown && <Refusal id={`${id}-error`} error={refused.error} />}
-      <button
-        type="submit"
-        class={isDanger ? 'danger' : isPlain ? 'plain' : undefined}
-        aria-describedby={refused && !isShown ? `${id}-error` : undefined}
-      >
-        {label}
-      </button>
-      {hasCurl && <SameCall page={page} id={id} calls={[call]} />}
-    </form>
-  )
-}
-interface FormProps {
-  readonly page: Page
-  /** Unique in the page. A refusal returns to the form with this id. */
+/** An action: a button that sends a call, with fields for members of its body. Its form and its command follow. */
+export interface Action {
+  /** The id of the form, unique in the page. A refusal returns to it. */
   readonly id: string
-  readonly call: Call
   readonly label: ComponentChildren
-  /** The page that follows, below the console; `{member}` stands for a member of the answer. By default the same page. */
+  /** The call, with the values that the fields begin with. */
+  readonly call: Call
+  /** The members of the body that have fields, by their paths, each with all of its members; `all`: all of the body. */
+  readonly fields?: readonly string[] | 'all'
+  /** The values to choose from, by the path of the field. */
+  readonly choices?: Readonly<Record<string, readonly Option[]>>
+  /** The regions to choose from. */
+  readonly regions?: readonly string[]
+  /** The page that follows, below the console; `{member}` is that of the answer. By default the same page. */
   readonly next?: string
-  /** Further fields. */
-  readonly children?: ComponentChildren
-  /** The schema of the body, whose members become fields. Without it, the body is fixed. */
-  readonly schema?: TSchema
-  /** The members that have fields; by default all. */
-  readonly names?: readonly string[] | undefined
-  /** The regions to choose from; by default that of the call is fixed. */
-  readonly regions?: readonly string[] | undefined
-  /** The fixed members of the body beside the fields. */
-  readonly fixed?: object
-  /** Whether the form has a file, which becomes the body. */
+  readonly look?: 'plain' | 'danger'
+  /** Whether the form is folded. */
+  readonly isFolded?: boolean
+  /** Whether the body of the call is a file. */
   readonly isFile?: boolean
-  readonly isDanger?: boolean
-  readonly isPlain?: boolean
-  /** Whether the command of the call is below the form. */
-  readonly hasCurl?: boolean
 }
 
-function RegionChoice({
-  form,
-  regions,
-  chosen,
-}: {
-  form: string
-  regions: readonly string[]
-  chosen: string | undefined
-}) {
-  return (
-    <div class="field">
-      <label for={`${form}-region`}>Region</label>
-      <select id={`${form}-region`} name="region">
-        {regions.map(region => (
-          <option key={region} value={region} selected={region === chosen}>
-            {region}
-          </option>
-        ))}
-      </select>
-      <p class="hint">The header x-region.</p>
-    </div>
-  )
+interface ActionProps {
+  readonly page: Page
+  readonly action: Action
 }
 
 /** Returns the refusal of a form; undefined: the form was not sent, or not refused. */
-export const refusalOf = ({ refused }: Page, id: string): Refused | undefined =>
-  refused?.fields.form === id ? refused : undefined
+const refusalOf = ({ refused }: Page, { id }: Action) => (refused?.fields.form === id ? refused : undefined)
 
-export const Refusal = ({ id, error: { code, message } }: { id?: string; error: Refused['error'] }) => (
-  <p class="error" id={id} role="alert">
-    <code>{code}</code> {message}
-  </p>
-)
-
-/** The commands of actions, ready to copy. */
-export function SameCall({ page, id, calls }: { page: Page; id: string; calls: readonly Call[] }) {
-  const { registry, adminToken } = page.context
-  return (
-    <details class="same" id={`same-${id}`}>
-      <summary>The same by a call</summary>
-      {calls.map(call => (
-        <Copyable
-          key={call.target + JSON.stringify(call.body)}
-          label="Copy"
-          text={toCurl(call, registry.publicUrl(), adminToken !== undefined)}
-        />
+/** The form of an action. A refusal is shown in it. */
+export function Form({ page, action }: ActionProps) {
+  const { id, label, call, next, look, isFile = false, isFolded = false } = action
+  const refused = refusalOf(page, action)
+  const fields = fieldsOf(page, action)
+  const isOfField = fields.some(({ path }) => path === refused?.error.field)
+  const hidden = { form: id, call: `${call.method} ${call.target}`, region: call.region, next }
+  const json = typeof call.body === 'object' ? JSON.stringify(call.body) : undefined
+  const { notice, proof, ...query } = page.query
+  const form = (
+    <form
+      id={id}
+      method="post"
+      action={href(page, page.path, query)}
+      class={fields.length > 1 ? 'fields' : 'action'}
+      encType={isFile ? 'multipart/form-data' : undefined}
+      noValidate
+    >
+      {Object.entries({ ...hidden, json }).map(
+        ([name, value]) => value !== undefined && <input key={name} type="hidden" name={name} value={value} />,
+      )}
+      {fields.map(field => (
+        <FormField key={field.path} form={id} field={field} refused={refused} hasHint={fields.length > 1} />
       ))}
+      {isFile && (
+        <div class="field">
+          <label for="file">State document</label>
+          <input id="file" name="file" type="file" accept="application/json,.json" />
+        </div>
+      )}
+      {refused && !isOfField && <Refusal id={`${id}-error`} {...refused.error} />}
+      <button type="submit" class={look} aria-describedby={refused && !isOfField ? `${id}-error` : undefined}>
+        {label}
+      </button>
+    </form>
+  )
+  if (!isFolded) return form
+  return (
+    <details id={`${id}-form`} open={refused !== undefined}>
+      <summary class="button plain">{label} …</summary>
+      {form}
     </details>
   )
 }
 
-/** Lists the members of an object as fields, nested ones in groups. */
-function Fields({ form, schema, names, values, refused, path = '' }: FieldsProps) {
+/** The forms of actions. Their commands are below. */
+export const Actions = ({ page, id, actions }: { page: Page; id: string; actions: readonly Action[] }) => (
+  <>
+    <div class="actions">
+      {actions.map(action => (
+        <Form key={action.id} page={page} action={action} />
+      ))}
+    </div>
+    <SameCall page={page} id={id} actions={actions} />
+  </>
+)
+
+type Command = Pick<Action, 'label' | 'call'> & Partial<Action>
+
+/** The commands of actions, ready to copy. The script lets them follow the fields. */
+export function SameCall({ page, id, actions }: { page: Page; id: string; actions: readonly Command[] }) {
   return (
-    <>
-      {Object.entries((schema as TObject).properties)
-        .filter(([name, member]) => (names?.includes(path + name) ?? true) && !isOnlyDefault(schema, name, member))
-        .map(([name, member]) => {
-          const at = path + name
-          const value = (values as Readonly<Record<string, unknown>>)[name]
-          if (member.type !== 'object' || member.properties === undefined) {
-            return <Field key={at} form={form} name={at} schema={member} value={value} refused={refused} />
-          }
-          return (
-            <fieldset key={at}>
-              <legend>{toLabel(name)}</legend>
-              <Fields
-                form={form}
-                schema={member}
-                names={names}
-                values={value ?? {}}
-                refused={refused}
-                path={`${at}.`}
-              />
-            </fieldset>
-          )
-        })}
-    </>
+    <details class="same" id={`same-${id}`}>
+      <summary>The same by a call</summary>
+      {actions.some(({ fields }) => fields !== undefined) && (
+        <noscript>
+          <p class="hint">Without JavaScript, the commands have the values that the fields came with.</p>
+        </noscript>
+      )}
+      {actions.map(action => {
+        const refused = refusalOf(page, action as Action)
+        const call = refused ? readCall(refused.fields, page.context) : action.call
+        return (
+          <div key={action.id ?? call.target}>
+            {actions.length > 1 && <p class="hint">{action.label}</p>}
+            <Copyable label="Copy" text={commandOf(page.context, call)} of={action.fields && action.id} />
+          </div>
+        )
+      })}
+    </details>
   )
 }
-interface FieldsProps {
-  readonly form: string
+
+interface Field {
+  /** The path of the member in the body, such as `debtor.iban`. */
+  readonly path: string
+  readonly name: string
   readonly schema: TSchema
-  readonly names?: readonly string[] | undefined
-  readonly values: object
-  readonly refused: Refused | undefined
-  readonly path?: string
+  readonly value: string
+  readonly options?: readonly Option[] | undefined
 }
 
-/** Whether a member is optional and has one value only, so that there is nothing to fill in. */
-const isOnlyDefault = ({ required = [] }: TSchema, name: string, { enum: values }: TSchema) =>
-  !required.includes(name) && values?.length === 1
-
-/** Whether a schema has a field, such as `debtor.iban`. */
-function hasField(schema: TSchema, field: string | null): boolean {
-  const [name, ...rest] = (field ?? '').split('.') as [string, ...string[]]
-  const member: TSchema | undefined = schema.properties?.[name]
-  if (member === undefined) return false
-  return rest.length === 0 ? member.properties === undefined : hasField(member, rest.join('.'))
+/** Lists the fields of an action by the schema of its call. */
+function fieldsOf({ context }: Page, action: Action): readonly Field[] {
+  const { call, fields = [], choices = {}, regions = [] } = action
+  const root = bodyOf(context, call)
+  const paths =
+    fields === 'all' ? leavesOf(root) : fields.flatMap(path => leavesOf(schemaAt(root, path) as TSchema, path))
+  const ofBody = paths.map(([path, schema]): Field => {
+    const value = path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name], call.body)
+    const text = Array.isArray(value) ? value.join('\n') : String(value ?? '')
+    const options: readonly Option[] | undefined = choices[path] ?? schema.enum
+    const none: Option = ['', '–']
+    return {
+      path,
+      name: BODY + path,
+      schema,
+      value: text,
+      options: text === '' && options ? [none, ...options] : options,
+    }
+  })
+  if (regions.length < 2) return ofBody
+  const schema = { description: 'The header x-region.' } as TSchema
+  return [{ path: 'region', name: 'region', schema, value: String(call.region), options: regions }, ...ofBody]
 }
 
-const toLabel = (name: string) => {
-  const words = toWords(name)
-  return words.charAt(0).toUpperCase() + words.slice(1)
+/** Lists the members of an object that are no objects. One that is optional with one value only has nothing to fill in. */
+const leavesOf = (schema: TSchema, path?: string): readonly (readonly [path: string, schema: TSchema])[] =>
+  schema.properties === undefined
+    ? [[path ?? '', schema]]
+    : Object.entries<TSchema>(schema.properties)
+        .filter(([name, member]) => schema.required?.includes(name) || member.enum?.length !== 1)
+        .flatMap(([name, member]) => leavesOf(member, path === undefined ? name : `${path}.${name}`))
+
+interface FormFieldProps {
+  readonly form: string
+  readonly field: Field
+  readonly refused: Page['refused']
+  readonly hasHint: boolean
 }
 
-/** One field by the schema of its member: a list where the values are known, else a text. */
-export function Field({ form, name, schema, value, refused, label, hint }: FieldProps) {
-  const id = `${form}-${name}`
-  const given = refused?.fields[BODY + name] ?? (value === undefined || value === null ? '' : toText(value))
-  const error = refused?.error.field === name ? refused.error : undefined
-  const description = hint ?? schema.description
-  const common = {
-    id,
-    name: BODY + name,
+/** One field: a list where the values are known, else a text. */
+function FormField({ form, field: { path, name, schema, value, options }, refused, hasHint }: FormFieldProps) {
+  const id = `${form}-${path}`
+  const given = refused?.fields[name] ?? value
+  const error = refused?.error.field === path ? refused.error : undefined
+  const isMoment = schema.format === 'date-time'
+  const label = isMoment ? `${toLabel(path)} (UTC)` : toLabel(path)
+  const hint = hasHint ? plain(schema.description) : ''
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  const rest = {
     'aria-invalid': error === undefined ? undefined : ('true' as const),
-    'aria-describedby': [description && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined,
+    'aria-describedby': described || undefined,
   }
-  const isOptional = given === '' || value === undefined
-  const values = (schema.enum as readonly string[] | undefined) ?? undefined
+  const type = (isMoment ? 'datetime-local' : schema.format === 'date' ? 'date' : 'text') as 'text'
   return (
     <div class="field">
-      <label for={id}>{label ?? toLabel(name.split('.').at(-1) as string)}</label>
-      {values !== undefined ? (
-        <select {...common}>
-          {isOptional && <option value="">–</option>}
-          {values.map(one => (
-            <option key={one} value={one} selected={one === given}>
-              {one}
-            </option>
-          ))}
-        </select>
-      ) : schema.type === 'array' ? (
-        <textarea {...common} rows={3} value={given} />
+      {options ? (
+        <Choice id={id} name={name} label={label} options={options} value={given} rest={rest} />
       ) : (
-        <input
-          {...common}
-          type={(INPUTS[schema.format as string] ?? 'text') as 'text'}
-          step={schema.format === 'date-time' ? 1 : undefined}
-          value={withoutZone(given, schema)}
-          autocomplete="off"
-        />
+        <>
+          <label for={id}>{label}</label>
+          {schema.type === 'array' ? (
+            <textarea {...rest} id={id} name={name} rows={3} value={given} />
+          ) : (
+            <input
+              {...{ ...rest, id, name, type, autocomplete: 'off' }}
+              step={isMoment ? 1 : undefined}
+              value={isMoment ? given.replace(/Z$/, '') : given}
+            />
+          )}
+        </>
       )}
-      {error && <Refusal id={`${id}-error`} error={error} />}
-      {description && (
+      {error && <Refusal id={`${id}-error`} {...error} />}
+      {hint && (
         <p class="hint" id={`${id}-hint`}>
-          {plain(description)}
+          {hint}
         </p>
       )}
     </div>
   )
 }
-interface FieldProps {
-  readonly form: string
-  /** The path of the member in the body, such as `debtor.iban`. */
-  readonly name: string
-  readonly schema: TSchema
-  readonly value?: unknown
-  readonly refused?: Refused | undefined
-  readonly label?: string
-  readonly hint?: string
-}
 
-const INPUTS: Readonly<Record<string, 'date' | 'datetime-local'>> = { date: 'date', 'date-time': 'datetime-local' }
-const withoutZone = (text: string, { format }: TSchema) => (format === 'date-time' ? text.replace(/Z$/, '') : text)
-const toText = (value: unknown) => (Array.isArray(value) ? value.join('\n') : String(value))
+const Refusal = ({ id, code, message }: { id: string; code: string; message: string }) => (
+  <p class="error" id={id} role="alert">
+    <code>{code}</code> {message}
+  </p>
+)
 
 /** The first sentence of a description, without backticks. */
-const plain = (description: string) => (description.split(/(?<=\.)\s/)[0] ?? '').replaceAll('`', '')
+const plain = (description = '') => (description.split(/(?<=\.)\s/)[0] ?? '').replaceAll('`', '')

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { Head, OWN_PAGE, Ribbon } from '../../http/pages/document.js'
+import { Choice } from '../../http/pages/parts.js'
 import { kinds } from '../kinds.js'
+import { LINK, noticeOf } from '../notices.js'
 import type { Page } from '../page.js'
-import { addressOf, href, noticeOf } from '../page.js'
+import { addressOf, href } from '../page.js'
 
 /** The navigation: pages of the console by their paths. */
 const NAVIGATION: readonly (readonly [path: string, title: string])[] = [
@@ -20,16 +22,17 @@ const MOST_CLIENTS = 100
 /** The frame of all pages of the console. */
 function Layout({ page, title, children }: { page: Page; title: string; children: ComponentChildren }) {
   const { tenant, path } = page
-  const { clientId } = tenant
-  const query = `?${new URLSearchParams({ client: clientId })}`
+  const query = `?${new URLSearchParams({ client: tenant.clientId })}`
+  const isCurrent = (to: string) => path === to || (to !== '' && path.startsWith(`${to}/`))
   return (
     <html lang="en" class="console">
-      <Head title={`${title} · ${clientId} · Payments Sandbox`}>
+      <Head title={`${title} · ${tenant.clientId} · Payments Sandbox`}>
         <link rel="stylesheet" href={addressOf(page, 'console/assets/console.css')} />
         <script type="module" src={addressOf(page, 'console/assets/console/browser/console.js')} />
       </Head>
       <body
         data-changes={addressOf(page, `console/changes${query}${path.startsWith('/requests') ? '&of=requests' : ''}`)}
+        data-command={addressOf(page, 'console/command')}
       >
         <a class="skip" href="#main">
           Skip to the content
@@ -50,25 +53,23 @@ function Layout({ page, title, children }: { page: Page; title: string; children
         </header>
         <nav aria-label="Console">
           <ul>
-            {NAVIGATION.map(([to, name]) => (
-              <li key={to}>
-                <a href={href(page, to)} aria-current={isCurrent(path, to) ? 'page' : undefined}>
+            {[
+              ...NAVIGATION.map(([to, name]) => [href(page, to), name, isCurrent(to)] as const),
+              [addressOf(page, `coverage${query}`), 'Coverage'] as const,
+              [addressOf(page, '../docs'), 'Interface'] as const,
+            ].map(([address, name, isHere]) => (
+              <li key={name}>
+                <a href={address} aria-current={isHere ? 'page' : undefined}>
                   {name}
                 </a>
               </li>
             ))}
-            <li class="apart">
-              <a href={addressOf(page, `coverage${query}`)}>Coverage</a>
-            </li>
-            <li>
-              <a href={addressOf(page, '../docs')}>Interface</a>
-            </li>
           </ul>
         </nav>
         <main id="main">
           <h1 tabIndex={-1}>{title}</h1>
           <p id="notice" class="notice" role="status">
-            {noticeOf(page)}
+            <Notice page={page} />
           </p>
           {children}
         </main>
@@ -78,7 +79,18 @@ function Layout({ page, title, children }: { page: Page; title: string; children
   )
 }
 
-const isCurrent = (path: string, to: string) => path === to || (to !== '' && path.startsWith(`${to}/`))
+/** The notice of an action, with links to its records. */
+function Notice({ page }: { page: Page }) {
+  const parts = (noticeOf(page) ?? '').split(new RegExp(LINK, 'g'))
+  // Each link has two parts, its text and its path, after the text before it.
+  return (
+    <>
+      {parts.map((text, at) =>
+        at % 3 === 0 ? text : at % 3 === 1 ? <a href={href(page, parts[at + 1] as string)}>{text}</a> : null,
+      )}
+    </>
+  )
+}
 
 /** The list of clients, which keeps the page. A record of one client is none of another, so its table follows. */
 function ClientChoice({ page }: { page: Page }) {
@@ -87,14 +99,7 @@ function ClientChoice({ page }: { page: Page }) {
   const shown = [...new Set([tenant.clientId, ...clients.slice(0, MOST_CLIENTS)])].sort()
   return (
     <form method="get" action={addressOf(page, top === '' ? 'console' : `console/${top}`)} class="choice">
-      <label for="client">Client</label>
-      <select id="client" name="client">
-        {shown.map(id => (
-          <option key={id} value={id} selected={id === tenant.clientId}>
-            {id}
-          </option>
-        ))}
-      </select>
+      <Choice id="client" label="Client" options={shown} value={tenant.clientId} />
       <button type="submit" class="small">
         Show
       </button>
@@ -109,33 +114,3 @@ export const renderPage = (page: Page, title: string, children: ComponentChildre
       {children}
     </Layout>,
   )}`
-
-/** Renders a refusal that has no page, such as that of an unknown record or client. */
-export const renderRefusal = (path: string, { status, code, message }: RefusalProps): string =>
-  `<!doctype html>${renderToString(
-    <html lang="en" class="console">
-      <Head title={`${code} · Payments Sandbox`}>
-        <link rel="stylesheet" href={addressOf({ path }, 'console/assets/console.css')} />
-      </Head>
-      <body class="bare">
-        <header>
-          <Ribbon note={OWN_PAGE} />
-        </header>
-        <main id="main">
-          <h1>{status === 404 ? 'There is no such thing' : 'This did not work'}</h1>
-          <p class="error">
-            <code>{code}</code> {message}
-          </p>
-          <p>
-            <a href={addressOf({ path }, 'console')}>Overview of sandbox-client</a>
-          </p>
-        </main>
-      </body>
-    </html>,
-  )}`
-
-interface RefusalProps {
-  readonly status: number
-  readonly code: string
-  readonly message: string
-}

@@ -1,16 +1,17 @@
 import { upcoming } from '../../control/upcoming.js'
 import type { Event } from '../../core/records/events.js'
 import { formatInstant } from '../../core/time/time.js'
-import { Moment } from '../../http/schemas.js'
-import { paceOf } from '../calls.js'
+import { control } from '../calls.js'
 import { kindOfEvent, kinds } from '../kinds.js'
-import { countByStatus } from '../lists.js'
 import { formatMoment } from '../moments.js'
+import { paceOf } from '../notices.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
-import { CallForm, control, Field, refusalOf, SameCall } from './forms.js'
+import type { Action } from './forms.js'
+import { Actions } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, Status, Table, Time } from './parts.js'
+import { Card, Status, TableCard, Time } from './parts.js'
+import { linkTo } from './records.js'
 import { Story } from './story.js'
 
 /** The most events of a list. */
@@ -21,72 +22,76 @@ const MOST_HAPPENED = 50
 export function Overview({ page }: { page: Page }) {
   const { tenant, query } = page
   const { events } = tenant
-  const last = events.last()
   const [after, until] = [Number(query.after), Number(query.until)]
   const happened =
     after >= 0 && until > after ? events.select(after, {}, Math.min(until - after, MOST_HAPPENED)).events : []
+  const more = until - after - happened.length
+  const link = (kind: string, reference: string, region = '') => {
+    const { idField, ...rest } = kindOfEvent(kind)
+    return linkTo(page, { idField, ...rest }, { region, record: { [idField]: reference } })
+  }
+  const columns: readonly Column<Event>[] = [
+    ['Record', ({ kind, reference }) => link(kind, reference)],
+    ['Became', ({ to, reasonCode }) => [<Status key={to} of={to} />, ' ', reasonCode]],
+    ['At', ({ at }) => <Time at={at} />],
+    ['Why', ({ cause }) => CAUSES[cause], 'why'],
+  ]
   return (
     <>
       <Clock page={page} />
       {happened.length > 0 && (
-        <Card id="happened" title="What happened">
-          <EventTable page={page} caption="What happened" events={happened} empty="" />
-          {until - after > happened.length && (
-            <p>And {until - after - happened.length} more, below Latest or on the records.</p>
-          )}
-        </Card>
+        <TableCard
+          id="happened"
+          title="What happened"
+          aside={more > 0 && <span>And {more} more: see Latest, or the records.</span>}
+          columns={columns}
+          rows={happened}
+          keyOf={({ seq }) => `happened-${seq}`}
+          empty=""
+        />
       )}
       <Story page={page} />
       <div class="columns">
-        <Card id="next" title="Next">
-          <Table
-            caption="The transitions that are due next"
-            columns={[
-              {
-                title: 'Record',
-                cell: ({ kind, reference, region }) => <RecordLink page={page} {...{ kind, reference, region }} />,
-              },
-              { title: 'Becomes', cell: ({ to }) => <Status of={to} /> },
-              { title: 'At', cell: ({ at }) => <Time at={at} /> },
-              { title: 'Why', isWide: true, class: 'why', cell: ({ cause }) => CAUSES[cause] },
-            ]}
-            rows={upcoming(tenant, {}).data}
-            keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}
-            empty="Nothing is due. A new collection or payout link has its next transition here."
-          />
-        </Card>
-        <Card id="latest" title="Latest">
-          <EventTable
-            page={page}
-            caption="The latest transitions"
-            events={events.after(Math.max(0, last - MOST_EVENTS)).reverse()}
-            empty="Nothing has happened yet. Every change of a state is listed here, with its cause."
-          />
-        </Card>
+        <TableCard
+          id="next"
+          title="Next"
+          columns={[
+            ['Record', ({ kind, reference, region }) => link(kind, reference, region)],
+            ['Becomes', ({ to }) => <Status of={to} />],
+            ['At', ({ at }) => <Time at={at} />],
+            ['Why', ({ cause }) => CAUSES[cause], 'why'],
+          ]}
+          rows={upcoming(tenant, {}).data}
+          keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}
+          empty="Nothing is due. A new collection or payout link has its next transition here."
+        />
+        <TableCard
+          id="latest"
+          title="Latest"
+          columns={columns}
+          rows={events.after(Math.max(0, events.last() - MOST_EVENTS)).reverse()}
+          keyOf={({ seq }) => `latest-${seq}`}
+          empty="Nothing has happened yet. Every change of a state is listed here, with its cause."
+        />
       </div>
       <Card id="counts" title="Records">
         <ul class="counts">
-          {kinds.map(kind => {
-            const { path, title, name, lifecycle } = kind
-            return (
-              <li key={path}>
-                <a href={href(page, path)}>
-                  <strong>{tenant[name].size()}</strong> {title}
-                </a>
-                {lifecycle && (
-                  <ul>
-                    {countByStatus(tenant, kind).map(([status, count]) => (
-                      <li key={status}>
-                        <a href={href(page, path, { status })}>
-                          <Status of={status} /> {count}
-                        </a>
-                      </li>
-                    ))}
-                  </ul>
-                )}
-              </li>
-            )
-          })}
+          {kinds.map(kind => (
+            <li key={kind.path}>
+              <a href={href(page, kind.path)}>
+                <strong>{tenant[kind.name].size()}</strong> {kind.title}
+              </a>
+              <ul>
+                {Object.keys(kind.lifecycle ?? {}).map(status => (
+                  <li key={status}>
+                    <a href={href(page, kind.path, { status })}>
+                      <Status of={status} /> {tenant[kind.name].counts().get(status) ?? 0}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </li>
+          ))}
         </ul>
       </Card>
     </>
@@ -101,75 +106,28 @@ export const CAUSES: Readonly<Record<string, string>> = {
   outcome: 'chosen outcome',
 }
 
-export function RecordLink({ page, kind, reference, region }: RecordLinkProps) {
-  const { path } = kindOfEvent(kind)
-  return (
-    <a href={href(page, `${path}/${encodeURIComponent(reference)}`, path === '/bills' && region ? { region } : {})}>
-      {reference}
-    </a>
-  )
-}
-interface RecordLinkProps {
-  readonly page: Page
-  readonly kind: string
-  readonly reference: string
-  readonly region?: string
-}
-
-function EventTable({
-  page,
-  caption,
-  events,
-  empty,
-}: {
-  page: Page
-  caption: string
-  events: readonly Event[]
-  empty: string
-}) {
-  const columns: readonly Column<Event>[] = [
-    { title: 'Record', cell: ({ kind, reference }) => <RecordLink page={page} kind={kind} reference={reference} /> },
-    {
-      title: 'Became',
-      cell: ({ to, reasonCode }) => (
-        <>
-          <Status of={to} /> {reasonCode}
-        </>
-      ),
-    },
-    { title: 'At', cell: ({ at }) => <Time at={at} /> },
-    { title: 'Why', isWide: true, class: 'why', cell: ({ cause }) => CAUSES[cause] },
-  ]
-  return (
-    <Table
-      caption={caption}
-      columns={columns}
-      rows={events}
-      keyOf={({ seq }) => `${caption.replaceAll(' ', '-')}-${seq}`}
-      empty={empty}
-    />
-  )
-}
-
-const STEPS = [
-  ['+1 hour', 'PT1H'],
-  ['+1 day', 'P1D'],
-  ['+1 week', 'P7D'],
-] as const
-
 /** The clock of the client, with its controls. */
 function Clock({ page }: { page: Page }) {
   const { clock } = page.tenant
   const now = formatInstant(clock.now())
   const isRunning = clock.mode() === 'running'
-  const advance = (body: object) => control(page, 'POST', '/clock/advance', body)
-  const set = (body: object) => control(page, 'PATCH', '/clock', body)
-  const calls = [
-    advance({ toNextEvent: true }),
-    ...STEPS.map(([, by]) => advance({ by })),
-    advance({ to: now }),
-    set({ mode: 'frozen' }),
-    set({ mode: 'running', rate: 3600 }),
+  const rates = [1, 60, 3600, 86_400].map(rate => [rate, paceOf(rate)] as const)
+  const advance = (id: string, label: string, body: object, more: Partial<Action> = { look: 'plain' }): Action => ({
+    ...{ id, label, call: control(page, 'POST /clock/advance', body) },
+    ...more,
+  })
+  const update = (id: string, label: string, body: object, more: Partial<Action> = {}): Action => ({
+    ...{ id, label, call: control(page, 'PATCH /clock', body), look: 'plain' },
+    ...more,
+  })
+  const actions = [
+    advance('next-event', 'Next event', { toNextEvent: true }, {}),
+    advance('advance-PT1H', '+1 hour', { by: 'PT1H' }),
+    advance('advance-P1D', '+1 day', { by: 'P1D' }),
+    advance('advance-P7D', '+1 week', { by: 'P7D' }),
+    advance('advance-to', 'Go', { to: now }, { fields: ['to'], look: 'plain' }),
+    ...(isRunning ? [update('freeze', 'Freeze', { mode: 'frozen' })] : []),
+    update('run', 'Run', { mode: 'running', rate: clock.rate() }, { fields: ['rate'], choices: { rate: rates } }),
   ]
   return (
     <section class="card clock" aria-label="Time">
@@ -179,35 +137,7 @@ function Clock({ page }: { page: Page }) {
         </time>
       </p>
       <p class="pace">{isRunning ? `Runs ${paceOf(clock.rate())}.` : 'Frozen: it moves only by the buttons.'}</p>
-      <div class="actions">
-        <CallForm page={page} id="next-event" call={advance({ toNextEvent: true })} label="Next event" />
-        {STEPS.map(([label, by]) => (
-          <CallForm key={by} page={page} id={`advance-${by}`} call={advance({ by })} label={label} isPlain />
-        ))}
-        <CallForm page={page} id="advance-to" call={{ ...advance({}), body: undefined }} label="Go" isPlain>
-          <Field
-            form="advance-to"
-            name="to"
-            label="To (UTC)"
-            hint=""
-            schema={Moment}
-            value={now}
-            refused={refusalOf(page, 'advance-to')}
-          />
-        </CallForm>
-        {isRunning && <CallForm page={page} id="freeze" call={set({ mode: 'frozen' })} label="Freeze" isPlain />}
-        <CallForm page={page} id="run" call={set({ mode: 'running' })} label="Run" isPlain>
-          <label for="run-rate">at</label>
-          <select id="run-rate" name="body.rate">
-            {[1, 60, 3600, 86_400].map(rate => (
-              <option key={rate} value={rate} selected={rate === clock.rate()}>
-                {paceOf(rate)}
-              </option>
-            ))}
-          </select>
-        </CallForm>
-      </div>
-      <SameCall page={page} id="clock" calls={calls} />
+      <Actions page={page} id="clock" actions={actions} />
     </section>
   )
 }

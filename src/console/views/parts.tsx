@@ -1,27 +1,35 @@
 import type { ComponentChildren } from 'preact'
+import { toTitle, toWords } from '../../core/words.js'
 import { formatMoment } from '../moments.js'
+
+/** Writes the path of a member as a label, such as `Debtor iban`. The place in a list is left out. */
+export const toLabel = (path: string): string =>
+  toTitle(toWords((path.split(/\d+\./).at(-1) as string).replaceAll('.', ' ')))
 
 /** An instant with date, time and zone. */
 export const Time = ({ at }: { at: string }) => <time dateTime={at}>{formatMoment(Date.parse(at))}</time>
 
 const AMOUNT = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-/** Formats an amount, such as `1,190.00 EUR`. A text is formatted exactly. */
-export const formatMoney = (amount: unknown, currency: unknown): string =>
-  `${AMOUNT.format(amount as `${number}`)} ${currency}`
+/** Shows a member of a record by its path: amounts with the currency, moments with the zone. */
+export function Value({ record, path }: { record: object; path: string }) {
+  const value = path
+    .split('.')
+    .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], record)
+  if (value === undefined || value === null) return null
+  // A text is formatted exactly.
+  const { currency } = record as { currency?: string }
+  if (isAmount(path)) return <>{`${AMOUNT.format(value as `${number}`)} ${currency ?? ''}`}</>
+  if (/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/.test(String(value))) return <Time at={String(value)} />
+  return <>{Array.isArray(value) ? value.length : String(value)}</>
+}
+export const isAmount = (path: string): boolean => /(^|\.|\w+)(amount|balance)$/i.test(path)
 
 /** The colours of states: those that end well, end badly, end without effect; all others are under way. */
 const TONES: Readonly<Record<string, string>> = {
-  SETTLED: 'good',
-  PAID: 'good',
-  ACTIVE: 'good',
-  FAILED: 'bad',
-  REJECTED: 'bad',
-  RETURNED: 'bad',
-  CANCELLED: 'idle',
-  EXPIRED: 'idle',
-  spent: 'idle',
-  expired: 'idle',
+  ...Object.fromEntries(['SETTLED', 'PAID', 'ACTIVE'].map(status => [status, 'good'])),
+  ...Object.fromEntries(['FAILED', 'REJECTED', 'RETURNED'].map(status => [status, 'bad'])),
+  ...Object.fromEntries(['CANCELLED', 'EXPIRED', 'spent', 'expired'].map(status => [status, 'idle'])),
 }
 export const toneOf = (status: string): string => TONES[status] ?? 'open'
 
@@ -32,102 +40,36 @@ export const HttpStatus = ({ of: status }: { of: number | null }) => (
   <span class={`status ${status === null || status >= 400 ? 'bad' : 'good'}`}>{status ?? 'no answer'}</span>
 )
 
-/** A part of a page with a title. */
-export function Card({ id, title, aside, children, isWide = false }: CardProps) {
-  return (
-    <section class={isWide ? 'card wide' : 'card'} aria-labelledby={id}>
-      <div class="title">
-        <h2 id={id}>{title}</h2>
-        {aside}
-      </div>
-      {children}
-    </section>
-  )
-}
 interface CardProps {
   readonly id: string
   readonly title: ComponentChildren
   readonly aside?: ComponentChildren
-  readonly isWide?: boolean
   readonly children: ComponentChildren
 }
 
-/** A list of facts; those without a value are left out. */
-export const Facts = ({ facts }: { facts: readonly (readonly [term: string, value: ComponentChildren])[] }) => (
-  <dl class="facts">
-    {facts
-      .filter(([, value]) => value !== undefined && value !== null)
-      .map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-  </dl>
+/** A part of a page with a title. */
+export const Card = ({ id, title, aside, children }: CardProps) => (
+  <section class="card" aria-labelledby={id}>
+    <div class="title">
+      <h2 id={id}>{title}</h2>
+      {aside}
+    </div>
+    {children}
+  </section>
 )
 
 /** A part that scrolls, and that the keyboard reaches for it. */
-export const Scroll = ({ label, class: name = 'scroll', children }: ScrollProps) => (
+export const Scroll = ({ label, class: name = 'scroll', children }: Record<string, ComponentChildren>) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
   // biome-ignore lint/a11y/useSemanticElements: it is no group of fields
-  <div class={name} tabIndex={0} role="group" aria-label={label}>
+  <div class={name as string} tabIndex={0} role="group" aria-label={label as string}>
     {children}
   </div>
 )
-interface ScrollProps {
-  readonly label: string
-  readonly class?: string
-  readonly children: ComponentChildren
-}
 
-/** A column of a table. */
-export interface Column<R> {
-  readonly title: string
-  /** Whether narrow screens leave it out. */
-  readonly isWide?: boolean
-  /** The class of its cells, such as `number`. */
-  readonly class?: string
-  cell(row: R): ComponentChildren
-}
+/** A column of a table: its title, its cells, and its class: `wide` is left out on narrow screens. */
+export type Column<R> = readonly [title: string, cell: (row: R) => ComponentChildren, name?: 'wide' | 'number' | 'why']
 
-/** A table with headers. The first column names the row. */
-export function Table<R>({ caption, columns, rows, keyOf, empty }: TableProps<R>) {
-  if (rows.length === 0) return <p class="empty">{empty}</p>
-  const classOf = ({ isWide, class: own }: Column<R>) => [isWide && 'wide', own].filter(Boolean).join(' ') || undefined
-  return (
-    <Scroll label={caption}>
-      <table>
-        <caption class="hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(column => (
-              <th key={column.title} scope="col" class={classOf(column)}>
-                {column.title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(row => (
-            <tr key={keyOf(row)} id={keyOf(row)}>
-              {columns.map((column, at) =>
-                at === 0 ? (
-                  <th key={column.title} scope="row">
-                    {column.cell(row)}
-                  </th>
-                ) : (
-                  <td key={column.title} class={classOf(column)}>
-                    {column.cell(row)}
-                  </td>
-                ),
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
-  )
-}
 interface TableProps<R> {
   readonly caption: string
   readonly columns: readonly Column<R>[]
@@ -137,6 +79,60 @@ interface TableProps<R> {
   /** Says what would be there, and how it comes there. */
   readonly empty: ComponentChildren
 }
+
+/** A table with headers. The first column names the row. */
+export function Table<R>({ caption, columns, rows, keyOf, empty }: TableProps<R>) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>
+  return (
+    <Scroll label={caption}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(([title, , name]) => (
+              <th key={title} scope="col" class={name}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(row => (
+            <tr key={keyOf(row)} id={keyOf(row)}>
+              {columns.map(([title, cell, name], at) => {
+                const Cell = at === 0 ? 'th' : 'td'
+                return (
+                  <Cell key={title} class={name} {...(at === 0 && { scope: 'row' })}>
+                    {cell(row)}
+                  </Cell>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+/** A card with a table of the same title. */
+export const TableCard = <R,>({
+  id,
+  title,
+  aside,
+  ...table
+}: Omit<CardProps & TableProps<R>, 'caption' | 'children'>) => (
+  <Card id={id} title={title} aside={aside}>
+    <Table caption={String(title)} {...table} />
+  </Card>
+)
+
+/** The ways to other pages of a table. */
+export const Pager = ({ links }: { links: readonly (readonly [text: string, href: string | false])[] }) => (
+  <nav class="pager" aria-label="Pages">
+    {links.map(([text, href]) => href && <a href={href}>{text}</a>)}
+  </nav>
+)
 
 /** The most characters of a JSON text that a page shows. */
 const MOST_CHARACTERS = 20_000
@@ -152,11 +148,11 @@ export function Json({ label, value }: { label: string; value: unknown }) {
   )
 }
 
-/** A text to copy. Without a script, a person selects it. */
-export const Copyable = ({ label, text }: { label: string; text: string }) => (
+/** A text to copy. Without a script, a person selects it. @param of the form that the text follows */
+export const Copyable = ({ label, text, of }: { label: string; text: string; of?: string }) => (
   <div class="copyable">
     <pre class="code">
-      <code>{text}</code>
+      <code data-of={of}>{text}</code>
     </pre>
     <button type="button" class="small" data-copy hidden>
       {label}

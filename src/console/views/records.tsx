@@ -1,99 +1,43 @@
 import type { ComponentChildren } from 'preact'
-import { areas } from '../../areas/index.js'
-import type { ApiError } from '../../core/errors.js'
 import { REGIONS } from '../../core/rules/regions.js'
-import type { AnyRecord, Kind } from '../kinds.js'
-import { callPath } from '../kinds.js'
+import { toTitle } from '../../core/words.js'
+import type { Option } from '../../http/pages/parts.js'
+import { Choice } from '../../http/pages/parts.js'
+import { bodyOf, exampleOf } from '../calls.js'
+import type { AnyRecord, Kind, Row } from '../kinds.js'
+import { findRecord, referenceOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { CallForm } from './forms.js'
+import { Actions } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, formatMoney, Status, Table, Time } from './parts.js'
+import { Card, isAmount, Pager, Status, Table, toLabel, Value } from './parts.js'
 
-/** A record in a table, with its region. */
-export interface Row {
-  readonly region: string
-  readonly record: AnyRecord
+/** A link to a record, with its region where several regions can have the reference. */
+export function linkTo(page: Page, kind: Kind, { region, record }: Row) {
+  const reference = referenceOf(kind, record)
+  const query = kind.hasRegions && region !== '' ? { region } : {}
+  return <a href={href(page, `${kind.path}/${encodeURIComponent(reference)}`, query)}>{reference}</a>
 }
 
-const text =
-  (field: string) =>
-  ({ record }: Row) =>
-    record[field] as ComponentChildren
-const money =
-  (field: string) =>
-  ({ record }: Row) =>
-    formatMoney(record[field], record.currency)
-const time =
-  (field: string) =>
-  ({ record }: Row) => <Time at={record[field] as string} />
-const part =
-  (field: string, member: string) =>
-  ({ record }: Row) =>
-    (record[field] as AnyRecord)?.[member] as ComponentChildren
-
-/** The columns of each kind after the reference and the status. */
-const COLUMNS: { readonly [name in Kind['name']]: readonly Column<Row>[] } = {
-  collections: [
-    { title: 'Amount', class: 'number', cell: money('amount') },
-    { title: 'Date', cell: text('collectionDate') },
-    { title: 'Debtor', isWide: true, cell: text('debtorName') },
-    { title: 'Mandate', isWide: true, cell: text('mandateReference') },
-    { title: 'Reason', isWide: true, cell: text('reasonCode') },
-  ],
-  mandates: [
-    { title: 'Debtor', cell: part('debtor', 'name') },
-    { title: 'Type', isWide: true, cell: text('type') },
-    { title: 'Created', isWide: true, cell: time('createdAt') },
-  ],
-  payoutLinks: [
-    { title: 'Amount', class: 'number', cell: money('amount') },
-    { title: 'Method', isWide: true, cell: text('payoutMethod') },
-    { title: 'Recipient', isWide: true, cell: text('accountHolderName') },
-    { title: 'Expires', isWide: true, cell: time('expiresAt') },
-  ],
-  bills: [
-    { title: 'Open', class: 'number', cell: money('openAmount') },
-    { title: 'Total', class: 'number', isWide: true, cell: money('totalAmount') },
-    { title: 'Due', cell: text('dueDate') },
-    { title: 'Counterparty', isWide: true, cell: text('counterpartyReference') },
-  ],
-  counterparties: [
-    { title: 'Holder', cell: text('accountHolderName') },
-    { title: 'E-mail', isWide: true, cell: text('emailAddress') },
-    { title: 'Region', isWide: true, cell: ({ region }) => region },
-  ],
-  accounts: [
-    { title: 'Holder', isWide: true, cell: text('accountHolderName') },
-    { title: 'Number', isWide: true, cell: text('accountIdentifier') },
-    { title: 'Balance', class: 'number', cell: money('balance') },
-  ],
+interface RecordTableProps {
+  readonly page: Page
+  readonly kind: Kind
+  readonly rows: readonly Row[]
+  readonly empty: ComponentChildren
 }
-
-/** Returns the path of a record below the console, with its region where several regions can have the reference. */
-export const linkTo = (page: Page, kind: Kind, { region, record }: Row): string =>
-  href(page, `${kind.path}/${encodeURIComponent(String(record[kind.idField]))}`, hasRegions(kind) ? { region } : {})
-
-const hasRegions = ({ name }: Kind) => name !== 'collections' && name !== 'mandates'
 
 /** A table of records. */
-export function RecordTable({
-  page,
-  kind,
-  rows,
-  empty,
-}: {
-  page: Page
-  kind: Kind
-  rows: readonly Row[]
-  empty: ComponentChildren
-}) {
+export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
+  const members = kind.columns.map((path, at): Column<Row> => {
+    const cell = ({ region, record }: Row) => <Value record={{ region, ...record }} path={path} />
+    return [toLabel(path), cell, isAmount(path) && at < 2 ? 'number' : at < 2 ? undefined : 'wide']
+  })
   const columns: readonly Column<Row>[] = [
-    { title: 'Reference', cell: row => <a href={linkTo(page, kind, row)}>{String(row.record[kind.idField])}</a> },
-    ...(kind.lifecycle ? [{ title: 'Status', cell: ({ record }: Row) => <Status of={String(record.status)} /> }] : []),
-    ...COLUMNS[kind.name],
+    ['Reference', row => linkTo(page, kind, row)],
+    ...(kind.lifecycle ? [['Status', ({ record }: Row) => <Status of={String(record.status)} />] as const] : []),
+    ...members,
   ]
-  const keyOf = ({ region, record }: Row) => `${kind.name}-${region}-${record[kind.idField]}`
+  const keyOf = ({ region, record }: Row) => `${kind.name}-${region}-${referenceOf(kind, record)}`
   return <Table caption={kind.title} columns={columns} rows={rows} keyOf={keyOf} empty={empty} />
 }
 
@@ -101,96 +45,102 @@ export function RecordTable({
 export function Records({ page, kind }: { page: Page; kind: Kind }) {
   const { tenant, query } = page
   const { status, search, region, cursor } = query
-  const { data, nextCursor } = tenant[kind.name].search({ status, search, region: region as 'EU' | undefined, cursor })
-  const isFiltered = status !== undefined || search !== undefined || region !== undefined
-  const states: readonly string[] = 'lifecycle' in areas[kind.name] ? Object.keys(kind.lifecycle ?? {}) : []
   const filter = { status, search, region }
+  const { data, nextCursor } = tenant[kind.name].search({ status, search, region: region as 'EU' | undefined, cursor })
+  const isFiltered = Object.values(filter).some(value => value !== undefined)
   return (
     <Card
       id="table"
       title={`${tenant[kind.name].size()} in all`}
-      aside={kind.create && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
+      aside={kind.regions && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
     >
-      <form method="get" action={addressOf(page, `console${kind.path}`)} class="filters">
-        <input type="hidden" name="client" value={tenant.clientId} />
-        <div class="field">
-          <label for="search">Reference</label>
-          <input id="search" name="search" type="search" value={search ?? ''} autocomplete="off" />
-        </div>
-        {states.length > 0 && <Choice name="status" label="Status" values={states} chosen={status} />}
-        {hasRegions(kind) && <Choice name="region" label="Region" values={REGIONS} chosen={region} />}
-        <button type="submit" class="plain">
-          Filter
-        </button>
-        {isFiltered && <a href={href(page, kind.path)}>All</a>}
-      </form>
+      <Filters page={page} path={kind.path} isFiltered={isFiltered}>
+        <TextFilter name="search" label="Reference" value={search} />
+        {kind.lifecycle && <ListFilter name="status" values={Object.keys(kind.lifecycle)} value={status} />}
+        {kind.hasRegions && <ListFilter name="region" values={REGIONS} value={region} />}
+      </Filters>
       <RecordTable
         page={page}
         kind={kind}
         rows={data as readonly Row[]}
         empty={isFiltered ? `No ${kind.noun} fits this filter.` : kind.empty}
       />
-      <nav class="pager" aria-label="Pages">
-        {cursor !== undefined && <a href={href(page, kind.path, filter)}>Newest</a>}
-        {nextCursor !== null && <a href={href(page, kind.path, { ...filter, cursor: nextCursor })}>Older</a>}
-      </nav>
+      <Pager
+        links={[
+          ['Newest', cursor !== undefined && href(page, kind.path, filter)],
+          ['Older', nextCursor !== null && href(page, kind.path, { ...filter, cursor: nextCursor })],
+        ]}
+      />
     </Card>
   )
 }
 
-/** A list of values in a filter; the first choice is all. */
-export function Choice({ name, label, values, chosen }: ChoiceProps) {
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      <select id={name} name={name}>
-        <option value="">All</option>
-        {values.map(value => (
-          <option key={value} value={value} selected={value === chosen}>
-            {value}
-          </option>
-        ))}
-      </select>
-    </div>
-  )
+interface FiltersProps {
+  readonly page: Page
+  readonly path: string
+  readonly isFiltered: boolean
+  readonly children: ComponentChildren
 }
-interface ChoiceProps {
+
+/** The form of the filters of a table. */
+export const Filters = ({ page, path, isFiltered, children }: FiltersProps) => (
+  <form method="get" action={addressOf(page, `console${path}`)} class="filters">
+    <input type="hidden" name="client" value={page.tenant.clientId} />
+    {children}
+    <button type="submit" class="plain">
+      Filter
+    </button>
+    {isFiltered && <a href={href(page, path)}>All</a>}
+  </form>
+)
+
+interface FilterProps {
   readonly name: string
-  readonly label: string
-  readonly values: readonly string[]
-  readonly chosen: string | undefined
+  readonly label?: string
+  readonly value: string | undefined
+  readonly values?: readonly string[]
 }
+
+export const TextFilter = ({ name, label = toTitle(name), value = '' }: FilterProps) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <input id={name} name={name} value={value} autocomplete="off" />
+  </div>
+)
+
+const ALL: Option = ['', 'All']
+
+/** A list of values; the first one is all. */
+export const ListFilter = ({ name, value, values = [] }: FilterProps) => (
+  <div class="field">
+    <Choice id={name} label={toTitle(name)} options={[ALL, ...values]} value={value} />
+  </div>
+)
 
 /** The numbers that are tried for an example. A client can have taken any. */
 const MOST_TRIES = 20
 
-/** Returns the body of a request that is accepted: its reference is not taken. */
-function unusedExample({ tenant, realNow }: Page, kind: Kind): AnyRecord {
-  const { example } = kind.create as NonNullable<Kind['create']>
-  const first = tenant[kind.name].size() + 1
-  for (let number = first; number < first + MOST_TRIES; number++) {
-    const body = example(tenant, String(number).padStart(4, '0')) as AnyRecord
-    if (!isTaken(tenant, kind, body[kind.idField] as string | undefined)) return body
-  }
-  return example(tenant, realNow.toString(36)) as AnyRecord
-}
-
-function isTaken(tenant: Page['tenant'], kind: Kind, reference: string | undefined): boolean {
-  try {
-    return reference !== undefined && kind.explain?.(tenant, reference, undefined) !== undefined
-  } catch (error) {
-    return !(error as ApiError).code.endsWith('_NOT_FOUND')
-  }
-}
-
 /** The form of a new record, filled in with a valid example that is new each time. */
 export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
-  const create = kind.create as NonNullable<Kind['create']>
-  const call = {
-    method: 'POST',
-    target: `/api/v1/${callPath(kind)}`,
-    region: 'EU' as const,
-    body: unusedExample(page, kind),
+  const { tenant, context } = page
+  const target = `/api/v1${kind.calls}`
+  const schema = bodyOf(context, { method: 'POST', target })
+  const isNew = (body: AnyRecord) => findRecord(tenant, kind, referenceOf(kind, body)) === undefined
+  const tries = Array.from({ length: MOST_TRIES }, (_, at) => exampleOf(page, schema, at) as AnyRecord)
+  const example = tries.find(isNew) ?? tries[0]
+  // A collection needs a mandate that takes it.
+  const [mandate] = tenant.mandates.list({ status: ['ACTIVE'], type: 'RECURRING', limit: 1 }).data
+  const body = {
+    ...example,
+    ...(kind.name === 'collections' && mandate && { mandateReference: mandate.mandateReference }),
+  }
+  const create = {
+    id: 'create',
+    label: `Create the ${kind.noun}`,
+    call: { method: 'POST', target, region: 'EU' as const, body },
+    fields: 'all' as const,
+    regions: kind.regions ?? [],
+    next: `${kind.path}/{${kind.idField}}`,
   }
   return (
     <Card id="new" title="The request of the API">
@@ -198,16 +148,7 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
         The form sends the request that your app would send, so it is in Requests, and faults apply to it. The example
         is accepted as it is.
       </p>
-      <CallForm
-        page={page}
-        id="create"
-        call={call}
-        label={`Create the ${kind.noun}`}
-        next={`${kind.path}/{${kind.idField}}`}
-        schema={create.schema}
-        regions={create.regions}
-        hasCurl
-      />
+      <Actions page={page} id="create" actions={[create]} />
     </Card>
   )
 }

@@ -1,55 +1,68 @@
+import type { CatalogueEntry, ErrorCode } from '../../core/errors.js'
 import { catalogue, errors } from '../../core/errors.js'
 import { mediaTypeOf, parametersOf, addressOf as toAddress } from '../../features/request-log/address.js'
 import type { LoggedExchange } from '../../features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
 import { FORM } from '../../http/form.js'
-import type { Call } from '../calls.js'
+import { Facts } from '../../http/pages/parts.js'
+import { codesOf } from '../../openapi/errors.js'
+import { control } from '../calls.js'
 import { kinds } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { CallForm, control, SameCall } from './forms.js'
+import { Actions, Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, Copyable, Facts, HttpStatus, Json, Table, Time } from './parts.js'
-import { Choice } from './records.js'
+import { Card, Copyable, HttpStatus, Json, Pager, Table, Time } from './parts.js'
+import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
 
 /** The most requests of a page. */
 const MOST_ROWS = 50
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
+/** Returns the error code of an answer; undefined: it was no error. */
+const codeOf = ({ status, responseBody }: LoggedExchange) =>
+  (status ?? 400) >= 400 ? (responseBody as { code?: string } | null)?.code : undefined
+
+const counted = (count: number, name: string) => (count === 1 ? `1 ${name}` : `${count} ${name}s`)
+
 /** The requests of the app, newest first. */
 export async function requestsView(page: Page) {
   const { tenant, query, context } = page
   const { method, path, status, errors, hints, cursor } = query
-  const { rows, dropped, older } = await newestRequests(page)
   const filter = { method, path, status, errors, hints }
   const isFiltered = Object.values(filter).some(value => value !== undefined)
+  const { data, dropped } = await context.requestLog.list(tenant.clientId, {
+    ...{ method, path, errors: errors !== undefined, hints: hints !== undefined },
+    ...(status !== undefined && { status: Number(status) }),
+    ...(cursor !== undefined && { before: Number(cursor) }),
+    limit: MOST_ROWS + 1,
+  })
+  const rows = data.slice(-MOST_ROWS)
+  const older = data.length > MOST_ROWS && href(page, '/requests', { ...filter, cursor: String(rows[0]?.seq) })
   const columns: readonly Column<LoggedExchange>[] = [
-    {
-      title: 'Request',
-      cell: ({ seq, method, path }) => (
+    [
+      'Request',
+      ({ seq, method, path }) => (
         <a href={href(page, `/requests/${seq}`)}>
           <b>{method}</b> {path}
         </a>
       ),
-    },
-    { title: 'Status', cell: ({ status }) => <HttpStatus of={status} /> },
-    {
-      title: 'Error',
-      isWide: true,
-      cell: ({ status, responseBody }) => (status ?? 400) >= 400 && codeOf(responseBody),
-    },
-    { title: 'ms', class: 'number', isWide: true, cell: ({ durationMs }) => durationMs },
-    { title: 'At', isWide: true, cell: ({ at }) => <Time at={at} /> },
-    {
-      title: 'Notes',
-      isWide: true,
-      cell: ({ faults, hints }) =>
+    ],
+    ['Status', ({ status }) => <HttpStatus of={status} />],
+    ['Error', codeOf, 'wide'],
+    ['ms', ({ durationMs }) => durationMs, 'wide'],
+    ['At', ({ at }) => <Time at={at} />, 'wide'],
+    [
+      'Notes',
+      ({ faults, hints }) =>
         [
           ...faults.map(({ kind }) => `fault: ${kind}`),
-          ...(hints.length > 0 ? [hints.length === 1 ? '1 hint' : `${hints.length} hints`] : []),
+          ...(hints.length > 0 ? [counted(hints.length, 'hint')] : []),
         ].join(', '),
-    },
+      'wide',
+    ],
   ]
+  const clear = { id: 'clear', label: 'Clear the log', call: control(page, 'DELETE /requests'), look: 'plain' as const }
   return (
     <Card
       id="table"
@@ -60,28 +73,17 @@ export async function requestsView(page: Page) {
         </a>
       }
     >
-      <form method="get" action={addressOf(page, 'console/requests')} class="filters">
-        <input type="hidden" name="client" value={tenant.clientId} />
-        <Choice name="method" label="Method" values={METHODS} chosen={method} />
-        <div class="field">
-          <label for="path">Path</label>
-          <input id="path" name="path" value={path ?? ''} placeholder="/api/v1/*" autocomplete="off" />
-        </div>
-        <div class="field">
-          <label for="status">Status</label>
-          <input id="status" name="status" value={status ?? ''} inputMode="numeric" size={4} autocomplete="off" />
-        </div>
+      <Filters page={page} path="/requests" isFiltered={isFiltered}>
+        <ListFilter name="method" values={METHODS} value={method} />
+        <TextFilter name="path" value={path} />
+        <TextFilter name="status" value={status} />
         <Tick name="errors" label="Errors only" isOn={errors !== undefined} />
         <Tick name="hints" label="With hints" isOn={hints !== undefined} />
-        <button type="submit" class="plain">
-          Filter
-        </button>
-        {isFiltered && <a href={href(page, '/requests')}>All</a>}
-      </form>
+      </Filters>
       <Table
         caption="Requests"
         columns={columns}
-        rows={rows}
+        rows={rows.toReversed()}
         keyOf={({ seq }) => `request-${seq}`}
         empty={
           isFiltered
@@ -89,46 +91,29 @@ export async function requestsView(page: Page) {
             : `No request yet. Point your app at ${context.registry.publicUrl()}/api/v1 as client ${tenant.clientId}: its requests appear here by themselves.`
         }
       />
-      <nav class="pager" aria-label="Pages">
-        {cursor !== undefined && <a href={href(page, '/requests', filter)}>Newest</a>}
-        {older !== undefined && <a href={href(page, '/requests', { ...filter, cursor: older })}>Older</a>}
-      </nav>
+      <Pager
+        links={[
+          ['Newest', cursor !== undefined && href(page, '/requests', filter)],
+          ['Older', older],
+        ]}
+      />
       {dropped > 0 && <p class="hint">The log has dropped {dropped} older requests to make room.</p>}
       <div class="actions">
-        <CallForm page={page} id="clear" call={control(page, 'DELETE', '/requests')} label="Clear the log" isPlain />
+        <Form page={page} action={clear} />
       </div>
-      <SameCall
-        page={page}
-        id="log"
-        calls={[control(page, 'GET', '/requests'), control(page, 'DELETE', '/requests')]}
-      />
+      <SameCall page={page} id="log" actions={[{ label: 'The list', call: control(page, 'GET /requests') }, clear]} />
     </Card>
   )
 }
 
 const Tick = ({ name, label, isOn }: { name: string; label: string; isOn: boolean }) => (
   <label class="tick">
-    <input type="checkbox" name={name} value="1" checked={isOn} /> {label}
+    <input type="checkbox" id={name} name={name} value="1" checked={isOn} /> {label}
   </label>
 )
 
-/** One page of the log, newest first. */
-async function newestRequests({ tenant, query, context }: Page) {
-  const { method, path, status, errors, hints, cursor } = query
-  const { data, dropped } = await context.requestLog.list(tenant.clientId, {
-    ...{ method, path, errors: errors !== undefined, hints: hints !== undefined },
-    ...(status !== undefined && { status: Number(status) }),
-    ...(cursor !== undefined && { before: Number(cursor) }),
-    limit: MOST_ROWS + 1,
-  })
-  const rows = data.slice(-MOST_ROWS)
-  return { rows: rows.toReversed(), dropped, older: data.length > MOST_ROWS ? String(rows[0]?.seq) : undefined }
-}
-
 /** The form that sends a request again. A refusal is an answer of it, too. */
 export const REPEAT = 'repeat'
-
-const codeOf = (body: unknown) => (body as { code?: string } | null)?.code
 
 /** One request, with its answer. */
 export async function requestView(page: Page) {
@@ -137,22 +122,18 @@ export async function requestView(page: Page) {
   const { data } = await context.requestLog.list(tenant.clientId, { after: seq - 1, before: seq + 1 })
   const [exchange] = data
   if (exchange === undefined) throw errors.requestNotFound(params.seq as string)
-  const { method, path, query, headers, body, status, responseHeaders, responseBody, durationMs, at, faults, hints } =
-    exchange
-  const url = context.registry.publicUrl()
-  const call: Call = {
-    method,
-    target: toAddress(exchange, ''),
-    region: headers['x-region'] as 'EU',
-    ...(body !== null && typeof body === 'object' && { body }),
+  const { method, path, headers, body, durationMs, at, faults, hints } = exchange
+  const canRepeat = path.startsWith('/api/v1/') && mediaTypeOf(headers) !== FORM && typeof body === 'object'
+  const repeat = {
+    id: REPEAT,
+    label: 'Send again',
+    next: '/requests',
+    call: { method, target: toAddress(exchange, ''), region: headers['x-region'] as 'EU', body: body ?? undefined },
   }
-  const code = (status ?? 400) >= 400 ? codeOf(responseBody) : undefined
-  const canRepeat =
-    path.startsWith('/api/v1/') && mediaTypeOf(headers) !== FORM && (body === null || typeof body === 'object')
   return (
     <>
       <p class="headline">
-        <HttpStatus of={status} />
+        <HttpStatus of={exchange.status} />
         <code>
           {method} {path}
         </code>
@@ -161,75 +142,88 @@ export async function requestView(page: Page) {
         <Card id="facts" title="In short">
           <Facts
             facts={[
-              ['At', <Time at={at} />],
+              ['At', <Time key="at" at={at} />],
               ['Took', `${durationMs} ms`],
-              ['Error', code && <ErrorMeaning page={page} code={code} />],
-              ['Record', linkToNamed(page, body, responseBody)],
-              [
-                'Hints',
-                hints.length > 0 ? (
-                  <ul>
-                    {hints.map(hint => (
-                      <li key={hint}>{hint}</li>
-                    ))}
-                  </ul>
-                ) : undefined,
-              ],
-              ['Faults', faults.length > 0 ? faults.map(({ id, kind }) => `${id} (${kind})`).join(', ') : undefined],
+              ['Error', <ErrorMeaning key="error" page={page} code={codeOf(exchange)} />],
+              ['Record', linkToNamed(page, exchange)],
+              ['Hints', hints.length > 0 ? hints.join(' ') : null],
+              ['Faults', faults.length > 0 ? faults.map(({ id, kind }) => `${id} (${kind})`).join(', ') : null],
             ]}
           />
         </Card>
         <Card id="again" title="Use it">
-          {canRepeat && <CallForm page={page} id={REPEAT} call={call} label="Send again" next="/requests" />}
-          {!canRepeat && (
+          {canRepeat ? (
+            <Actions page={page} id={REPEAT} actions={[repeat]} />
+          ) : (
             <p class="hint">It cannot be sent again: the log masks its secrets, or does not keep its body.</p>
           )}
           <h3>As curl</h3>
-          <Copyable label="Copy as curl" text={toCurl(exchange, url)} />
+          <Copyable label="Copy as curl" text={toCurl(exchange, context.registry.publicUrl())} />
           <h3>As test</h3>
           <Copyable label="Copy as test" text={toExpectation(exchange)} />
         </Card>
       </div>
-      <Card id="request" title="Request">
-        <Facts facts={parametersOf(query)} />
-        <Headers headers={headers} id="request-headers" />
-        {body === null ? <p class="hint">No body.</p> : <Json label="The body of the request" value={body} />}
-      </Card>
-      <Card id="answer" title="Answer">
-        <Headers headers={responseHeaders} id="answer-headers" />
-        {responseBody === null ? (
-          <p class="hint">No body.</p>
-        ) : (
-          <Json label="The body of the answer" value={responseBody} />
-        )}
-      </Card>
+      <Message id="request" title="Request" query={exchange.query} headers={headers} body={body} />
+      <Message id="answer" title="Answer" headers={exchange.responseHeaders} body={exchange.responseBody} />
     </>
   )
 }
 
-const Headers = ({ headers, id }: { headers: Readonly<Record<string, string>>; id: string }) => (
-  <details id={id}>
-    <summary>{Object.keys(headers).length} headers</summary>
-    <Facts facts={Object.entries(headers)} />
-  </details>
+type MessageProps = Pick<LoggedExchange, 'headers' | 'body'> & Partial<LoggedExchange> & { id: string; title: string }
+
+/** A request or an answer. */
+const Message = ({ id, title, query = {}, headers, body }: MessageProps) => (
+  <Card id={id} title={title}>
+    <Facts facts={parametersOf(query)} />
+    <details id={`${id}-headers`}>
+      <summary>{Object.keys(headers).length} headers</summary>
+      <Facts facts={Object.entries(headers)} />
+    </details>
+    {body === null ? <p class="hint">No body.</p> : <Json label={`The body: ${title}`} value={body} />}
+  </Card>
 )
 
-/** An error code, its meaning, and its place in the reference. */
-function ErrorMeaning({ page, code }: { page: Page; code: string }) {
-  const entry = catalogue[code as keyof typeof catalogue]
+const entryOf = (code = ''): CatalogueEntry | undefined =>
+  Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode] : undefined
+
+/** An error code, with a link to its entry in the catalogue. A fault can answer any code. */
+function ErrorMeaning({ page, code }: { page: Page; code: string | undefined }) {
+  const entry = entryOf(code)
+  if (entry === undefined) return <>{code ?? 'none'}</>
   return (
     <>
-      <a href={addressOf(page, '../docs')}>{code}</a>
-      {entry && <>: {entry.when.replaceAll('`', '')}</>}
+      <a href={href(page, `/errors/${code}`)}>{code}</a>: {entry.when.replaceAll('`', '')}
     </>
   )
 }
 
 /** A link to the record that a request or its answer names. */
-function linkToNamed(page: Page, body: unknown, answer: unknown) {
-  const members = { ...(body as object | null), ...(answer as object | null) } as Readonly<Record<string, unknown>>
-  const kind = kinds.find(({ idField, explain }) => explain && typeof members[idField] === 'string')
-  if (kind === undefined) return undefined
-  const reference = String(members[kind.idField])
-  return <a href={href(page, `${kind.path}/${encodeURIComponent(reference)}`)}>{reference}</a>
+function linkToNamed(page: Page, { body, responseBody }: LoggedExchange) {
+  const record = { ...(body as object | null), ...(responseBody as object | null) } as Record<string, unknown>
+  const kind = kinds.find(({ idField, lifecycle }) => lifecycle && typeof record[idField] === 'string')
+  return kind && linkTo(page, kind, { region: '', record })
+}
+
+/** The entry of an error code in the catalogue. */
+export function ErrorEntry({ page }: { page: Page }) {
+  const code = page.params.code as ErrorCode
+  const entry = entryOf(code)
+  if (entry === undefined) throw errors.routeNotFound()
+  const operations = page.context.documented.filter(route => codesOf(route).includes(code))
+  return (
+    <Card id="entry" title="What it means" aside={<a href={addressOf(page, '../docs')}>Interface</a>}>
+      <p>{entry.when.replaceAll('`', '')}</p>
+      <Facts
+        facts={[
+          ['Status', <HttpStatus key="status" of={entry.status} />],
+          [
+            'Fidelity',
+            `${entry['x-fidelity']}: the service documents that each error has a code, but no list of codes`,
+          ],
+          ['Operations', operations.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ')],
+        ]}
+      />
+      <SameCall page={page} id="errors" actions={[{ label: 'The catalogue', call: control(page, 'GET /errors') }]} />
+    </Card>
+  )
 }

@@ -13,6 +13,8 @@ export type Step = File['steps'][number]
 export interface Scenario {
   readonly name: string
   readonly summary: string
+  readonly title?: File['title']
+  readonly story?: File['story']
   readonly parameters: NonNullable<File['parameters']>
   readonly steps: readonly Step[]
 }
@@ -81,12 +83,12 @@ function scenarioOf(name: string, files: ReadonlyMap<string, File>, followers: r
   const file = files.get(name)
   if (file === undefined) throw new Error(`after: there is no scenario ${quote(name)}.`)
   if (followers.includes(name)) throw new Error(`after: the scenario ${quote(name)} follows itself.`)
-  const { summary, after, unlessGiven = [], parameters = {}, steps } = file
-  if (after === undefined) return { name, summary, parameters, steps }
+  const { after, unlessGiven = [], parameters = {}, steps, ...texts } = file
+  if (after === undefined) return { name, ...texts, parameters, steps }
   const first = scenarioOf(after, files, [...followers, name])
   return {
     name,
-    summary,
+    ...texts,
     parameters: { ...first.parameters, ...parameters },
     steps: [
       ...first.steps.map(step => ({ ...step, unlessGiven: [...(step.unlessGiven ?? []), ...unlessGiven] })),

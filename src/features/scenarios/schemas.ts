@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { assumed, component, like, titled } from '../../http/schemas.js'
+import type { AreaName } from '../../areas/index.js'
+import { areas } from '../../areas/index.js'
+import { assumed, component, like, OneOf, titled } from '../../http/schemas.js'
 
 const NAME = '^[a-z][a-z0-9-]{0,63}$'
 const EXPECTED_NAME = 'up to 64 of a-z, 0-9 and -, the first a letter'
@@ -104,9 +106,29 @@ const Step = Members({
   keep: Type.Optional(Named(Line)),
 })
 
+/** A step of a story: the scenario with the number of the step as its parameter `step`, or a page to open. */
+const StoryStep = Members({
+  title: Line,
+  button: Line,
+  /** The sentence before the step, and the one after it. */
+  before: Line,
+  after: Line,
+  /** The record of the step: its kind, and members that it has. */
+  kind: OneOf(...(Object.keys(areas) as AreaName[])),
+  record: Named(Line),
+  /** The states of the record before the end of the step. By default, the step ends when the record exists. */
+  until: Type.Optional(Type.Array(Line)),
+  /** The member of the record with the address of a page: the button opens it. */
+  opens: Type.Optional(Line),
+})
+
 /** A file of a scenario. */
 export const ScenarioFile = Members({
   summary: Line,
+  /** The label of a button of the console that runs the scenario. */
+  title: Type.Optional(Line),
+  /** The steps as the console tells them. */
+  story: Type.Optional(Type.Array(StoryStep, { maxItems: 20, 'x-expected': 'a list of at most 20 steps' })),
   /** The scenario whose parameters and steps come first. */
   after: Type.Optional(Line),
   /** Parameters: the steps of that scenario are left out if one of them is given. */

@@ -3,7 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { renderToString } from 'preact-render-to-string'
 import type { ApiError } from '../../core/errors.js'
 import { sendError, toApiError } from '../error-handler.js'
+import { CONSOLE } from '../home.js'
 import { maskText } from '../masking.js'
+import { pathOf } from '../url.js'
 import { PlainPage } from './document.js'
 import { pageHeaders } from './headers.js'
 import { prefersHtml } from './prefers-html.js'
@@ -26,7 +28,7 @@ code { font: .875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 `
 const HEADERS = pageHeaders(styles)
 
-function RefusalPage({ refusal: { code, field, message, status } }: { refusal: ApiError }) {
+function RefusalPage({ refusal: { code, field, message, status }, path }: { refusal: ApiError; path: string }) {
   return (
     <PlainPage title={`${STATUS_CODES[status]}`} styles={styles}>
       <div class="sheet">
@@ -37,6 +39,12 @@ function RefusalPage({ refusal: { code, field, message, status } }: { refusal: A
           {status} <code>{code}</code>
           {field !== null && <code> {maskText(field)}</code>}
         </p>
+        {path.startsWith(CONSOLE) && (
+          <p>
+            {/* Relative, since a proxy may serve the sandbox under a path of its own. */}
+            <a href={'../'.repeat(path.split('/').length - 2) + CONSOLE.slice(1)}>Overview of the demo client</a>
+          </p>
+        )}
       </div>
     </PlainPage>
   )
@@ -52,5 +60,5 @@ export function refuseWithPage(error: unknown, request: FastifyRequest, reply: F
     .code(refusal.status)
     .headers({ ...refusal.headers, ...HEADERS })
     .type('text/html; charset=utf-8')
-    .send(`<!doctype html>${renderToString(<RefusalPage refusal={refusal} />)}`)
+    .send(`<!doctype html>${renderToString(<RefusalPage refusal={refusal} path={pathOf(request.url)} />)}`)
 }

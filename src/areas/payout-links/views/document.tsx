@@ -97,21 +97,4 @@ const pick = (query: PageQuery, names: readonly string[]) =>
 /** Renders a whole page. All values are escaped. */
 export const renderPage = (props: DocumentProps): string => `<!doctype html>${renderToString(<Document {...props} />)}`
 
-/** Renders a list of facts; those without a value are left out. */
-export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
-  return (
-    <dl>
-      {facts.map(
-        ([term, value]) =>
-          value !== undefined && (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  )
-}
-
 export type { Language, Strings }

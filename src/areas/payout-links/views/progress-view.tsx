@@ -1,4 +1,4 @@
-import { Facts } from './document.js'
+import { Facts } from '../../../http/pages/parts.js'
 import type { ProgressStatus } from './strings.js'
 import type { LinkView } from './summary.js'
 import { Summary } from './summary.js'

@@ -1,5 +1,5 @@
+import { Facts } from '../../../http/pages/parts.js'
 import type { StoredPayoutLink } from '../schemas.js'
-import { Facts } from './document.js'
 import type { Format } from './format.js'
 import type { Strings } from './strings.js'
 

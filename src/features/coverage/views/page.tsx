@@ -5,6 +5,7 @@ import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
 import { catalogue } from '../../../core/errors.js'
 import { toWords } from '../../../core/words.js'
 import { PlainPage } from '../../../http/pages/document.js'
+import { Choice, Facts } from '../../../http/pages/parts.js'
 import { referenceTo } from '../../../openapi/docs.js'
 import type { Met, Report } from '../merge.js'
 import { styles } from './styles.js'
@@ -81,14 +82,7 @@ function ClientChoice({ chosen, choice }: { chosen: readonly string[]; choice: r
   return (
     <form method="get">
       <div>
-        <label for="client">Client</label>
-        <select id="client" name="client">
-          {choice.map(id => (
-            <option key={id} value={id} selected={chosen.length === 1 && id === chosen[0]}>
-              {id}
-            </option>
-          ))}
-        </select>
+        <Choice id="client" label="Client" options={choice} value={chosen.length === 1 ? chosen[0] : undefined} />
       </div>
       <button type="submit">Show</button>
       <a href="?clients=all">All clients</a>
@@ -158,7 +152,7 @@ function Operation({ operation, summary, requests, isFile, ...coverage }: Row & 
             <p class="calls">
               {requests} {requests === 1 ? 'request' : 'requests'}
             </p>
-            <Facts {...coverage} />
+            <OperationFacts {...coverage} />
           </>
         ) : (
           <details>
@@ -166,7 +160,7 @@ function Operation({ operation, summary, requests, isFile, ...coverage }: Row & 
               <Mark isMet={false} />
               <b>Never called</b>
             </summary>
-            <Facts {...coverage} isOpen />
+            <OperationFacts {...coverage} isOpen />
           </details>
         )}
       </div>
@@ -201,32 +195,18 @@ type FactsProps = Pick<Row, 'statuses' | 'errorCodes' | 'pages'> & {
   readonly isOpen?: boolean
 }
 
-function Facts({ statuses, errorCodes, pages, isOpen = false }: FactsProps) {
-  return (
-    <dl class="facts">
-      <Fact name="Statuses">
-        <Values {...statuses} />
-      </Fact>
-      {pages !== undefined && (
-        <Fact name="Pages">
-          <Values met={pages.met.map(page => PAGES[page])} missed={pages.missed.map(page => PAGES[page])} />
-        </Fact>
-      )}
-      <Fact name="Error codes">
-        <ErrorCodes {...errorCodes} isOpen={isOpen} />
-      </Fact>
-    </dl>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  )
-}
+const OperationFacts = ({ statuses, errorCodes, pages, isOpen = false }: FactsProps) => (
+  <Facts
+    facts={[
+      ['Statuses', <Values key="statuses" {...statuses} />],
+      [
+        'Pages',
+        pages && <Values met={pages.met.map(page => PAGES[page])} missed={pages.missed.map(page => PAGES[page])} />,
+      ],
+      ['Error codes', <ErrorCodes key="codes" {...errorCodes} isOpen={isOpen} />],
+    ]}
+  />
+)
 
 /** Lists values, those that were met first. */
 function Values({ met, missed }: Met<string | number>) {

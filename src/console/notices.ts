@@ -1,0 +1,90 @@
+import { isSame } from '../core/digests.js'
+import type { Tenant } from '../tenants/tenant.js'
+import { kinds, referenceOf } from './kinds.js'
+import { formatMoment } from './moments.js'
+import type { Page } from './page.js'
+
+/** Signs the notice of an action, so that no link can put a text into a page. */
+export const proofOf = ({ ids }: Tenant, notice: string): string => ids.sign('consoleNotice', notice)
+
+/** Returns the notice of a page; undefined: it has none. */
+export function noticeOf({ tenant, query: { notice, proof = '' } }: Page): string | undefined {
+  return notice !== undefined && isSame(proof, proofOf(tenant, notice)) ? notice : undefined
+}
+
+/** A link in a notice: `[text](path below the console)`. */
+export const LINK = /\[([\w-]+)\]\((\/[\w/-]+)\)/
+
+/** The members of answers that sentences are made of. */
+interface Answer {
+  readonly record?: Readonly<Record<string, unknown>>
+  readonly transitions?: readonly unknown[]
+  readonly omitted?: number
+  readonly now?: string
+  readonly mode?: string
+  readonly rate?: number
+  readonly removed?: number
+  readonly id?: string
+  readonly state?: string
+  readonly clientId?: string
+  readonly counts?: Readonly<Record<string, number>>
+  readonly steps?: readonly { readonly call: string; readonly answer: Answer }[]
+}
+
+/** Describes the answer of a call that was not refused. @param operation the operationId of the call */
+export function describe(operation: string | undefined, body: object): string {
+  const { record = body, transitions, now, mode, rate, removed, id, state, clientId, counts, steps } = body as Answer
+  // The last sentence on a record is on its final state.
+  if (steps !== undefined) {
+    const sentences = new Map(steps.map(({ call, answer }) => [nameOf(answer) ?? call, describe(call, answer)]))
+    return [...sentences.values()].join(' ')
+  }
+  const name = nameOf(record)
+  const clock = now === undefined ? '' : `The clock shows ${formatMoment(Date.parse(now))}`
+  if (name !== undefined) return 'status' in record ? `${name} is ${record.status}.` : `${name} is saved.`
+  if (transitions !== undefined) return `${clock}. ${happened(transitions.length)}`
+  if (mode !== undefined) return mode === 'frozen' ? `${clock}, and is frozen.` : `${clock}, and runs ${paceOf(rate)}.`
+  if (removed !== undefined) return `Removed: ${removed}.`
+  if (id !== undefined) return `${id} is ${state}.`
+  if (counts !== undefined) return `${clientId ?? 'The client'} has ${sum(counts)} records.${clock && ` ${clock}.`}`
+  if (clientId !== undefined) return clock === '' ? `${clientId} exists.` : `All tokens of ${clientId} are expired.`
+  return SENTENCES[operation ?? ''] ?? 'Done.'
+}
+
+/** The sentences of calls whose answers name nothing. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  updateSettings: 'The settings are saved.',
+  replaceDeprecations: 'The list of deprecations is saved.',
+  clearDeprecations: 'Nothing is deprecated any more.',
+  removeFault: 'The fault is removed.',
+  removeOutcome: 'The armed outcome is removed.',
+  removeClient: 'The client is removed.',
+}
+
+/** Returns a link to the record that an answer has; undefined: it has none. */
+function nameOf(answer: Answer): string | undefined {
+  const record = answer.record ?? (answer as NonNullable<Answer['record']>)
+  const kind = kinds.find(({ idField }) => record[idField] !== undefined)
+  if (kind === undefined) return undefined
+  const reference = referenceOf(kind, record)
+  const link = `[${reference}](${kind.path}/${reference})`
+  return LINK.test(link) ? link : reference
+}
+
+/** Counts the transitions that an answer reports. */
+export function transitionsOf(body: object): number {
+  const { transitions = [], omitted = 0, steps = [] } = body as Answer
+  return steps.reduce((count, { answer }) => count + transitionsOf(answer), transitions.length + omitted)
+}
+
+const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, count) => all + count, 0)
+const happened = (count: number) =>
+  count === 0 ? 'Nothing was due.' : count === 1 ? '1 transition happened.' : `${count} transitions happened.`
+
+/** Describes the pace of a clock, such as `in real time` and `1 hour a second`. */
+export function paceOf(rate = 1): string {
+  const units = Object.entries({ day: 86_400, hour: 3600, minute: 60, second: 1 })
+  const [name, seconds] = units.find(([, seconds]) => rate >= seconds && rate % seconds === 0) ?? ['second', 1]
+  const count = rate / seconds
+  return rate === 1 ? 'in real time' : `${count} ${name}${count === 1 ? '' : 's'} a second`
+}
