@@ -143,20 +143,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     return turns.take(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
   }
 
-  /** Returns the scenarios. A wrong file of the user must not take the console away. */
-  async function scenariosOf({ log }: FastifyRequest) {
-    try {
-      return [...(await context.scenarios.load()).values()]
-    } catch (error) {
-      log.error({ err: error }, 'scenarios cannot be read')
-      return []
-    }
-  }
-
   /** Renders a page in one turn, so that all of it is of one moment. */
   async function show(row: PageRow, request: FastifyRequest, reply: FastifyReply, refused?: Page['refused']) {
     const clients = await turns.clients()
-    const scenarios = await scenariosOf(request)
+    const scenarios = [...(await context.scenarios.load()).values()]
     const content = await inTurn(clientOf(request), async (tenant, realNow) => {
       const shown: Page = {
         ...{ context, tenant, realNow, clients, scenarios, refused, path: pathBelow(request) },

@@ -85,19 +85,14 @@ await picture('coverage', '/_sandbox/coverage?client=web-shop', {
 
 const desk = { colorScheme: 'light', viewport: { width: 1280, height: 860 } } as const
 await picture('console', '/_sandbox/console', desk, async page => {
-  for (const name of [
-    'Create a mandate',
-    'Collect 49.90 EUR',
-    'Move the clock to the day',
-    'Collect from an account',
-  ]) {
+  for (const name of ['Create a mandate', 'Collect 49.90 EUR', 'Move the clock to the day']) {
     await page.getByRole('button', { name }).click()
   }
-  await page.getByRole('button', { name: 'Move the clock until it bounces' }).waitFor()
+  await page.getByRole('button', { name: 'Collect from an account' }).waitFor()
   await page.goto(`${url}/_sandbox/console`)
 })
 await picture('console-record', '/_sandbox/console', desk, async page => {
-  await page.getByRole('button', { name: 'Move the clock until it bounces' }).click()
+  await page.getByRole('button', { name: 'Collect from an account' }).click()
   await page.getByRole('button', { name: 'Create a payout link' }).waitFor()
   await page.goto(`${url}/_sandbox/console/collections/STORY-COLLECTION-2`)
 })

@@ -14,18 +14,18 @@ const element = (id: string) => document.getElementById(id) as HTMLElement
 
 /** Whether a person has changed a field since the server made it. */
 function isChanged(field: Element): boolean {
+  if (field instanceof HTMLSelectElement) {
+    return field.value !== (field.querySelector<HTMLOptionElement>('option[selected]') ?? field.options[0])?.value
+  }
   if (field instanceof HTMLInputElement) {
     return field.type === 'file' || field.value !== field.defaultValue || field.checked !== field.defaultChecked
   }
   return field instanceof HTMLTextAreaElement && field.value !== field.defaultValue
 }
 
-/** Returns the lists with their choices. The lists of a renewed page can have other options. */
-const choices = () =>
-  [...document.querySelectorAll('select')].map(list => {
-    const given = list.querySelector<HTMLOptionElement>('option[selected]') ?? list.options[0]
-    return { id: list.id, value: list.value, form: list.form, isChanged: list.value !== given?.value }
-  })
+/** Whether a person has changed a field of the form that a command follows. */
+const isTyped = ({ dataset: { of = '' } }: HTMLElement) =>
+  [...((document.getElementById(of) as HTMLFormElement | null)?.elements ?? [])].some(isChanged)
 
 /**
  * Puts a page of the server in the place of the present one, and leaves all that a person has done to it.
@@ -37,7 +37,9 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
   if (main === null || next.documentElement.className !== 'console') return location.reload()
   document.title = next.title
   const { activeElement } = document
-  const chosen = choices().filter(({ isChanged, form }) => isChanged && !resets?.(form))
+  // The lists of a renewed page can have other options.
+  const lists = [...document.querySelectorAll('select')].filter(list => isChanged(list) && !resets?.(list.form))
+  const choices = lists.map(({ id, value }) => ({ id, value }))
   Idiomorph.morph(document.body, next.body, {
     morphStyle: 'outerHTML',
     callbacks: {
@@ -51,15 +53,15 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
       // The notice of an action stays until the next one, and a command follows its fields.
       beforeNodeMorphed: node =>
         resets !== undefined ||
-        ((node as HTMLElement).id !== 'notice' && (node as HTMLElement).dataset?.kept === undefined),
+        !(node instanceof HTMLElement && (node.id === 'notice' || (node.matches('[data-of]') && isTyped(node)))),
     },
   })
-  for (const { id, value } of chosen) {
+  for (const { id, value } of choices) {
     const list = document.getElementById(id) as HTMLSelectElement | null
     if (list !== null && [...list.options].some(option => option.value === value)) list.value = value
   }
   enhance()
-  for (const code of document.querySelectorAll<HTMLElement>('[data-kept]')) void follow(code.dataset.of as string)
+  for (const code of document.querySelectorAll<HTMLElement>('[data-of]')) if (isTyped(code)) void follow(code)
   if (resets !== undefined && (document.activeElement === document.body || !document.contains(activeElement))) {
     document.querySelector<HTMLElement>('h1')?.focus()
   }
@@ -167,29 +169,25 @@ async function send(form: HTMLFormElement) {
 /** The fields of a form, as it sends them. */
 const bodyOf = (form: HTMLFormElement) => new URLSearchParams(new FormData(form) as unknown as Record<string, string>)
 
-const followed = new Map<string, number>()
+const followed = new WeakMap<HTMLElement, number>()
 
-/** Shows the command of a form with the values of its fields. The server makes it, as it reads the form. */
-async function follow(id: string) {
-  const turn = (followed.get(id) ?? 0) + 1
-  followed.set(id, turn)
-  const form = document.getElementById(id) as HTMLFormElement | null
-  const code = document.querySelector<HTMLElement>(`[data-of="${CSS.escape(id)}"]`)
-  if (form === null || code === null) return
+/** Shows a command with the values of the fields of its form. The server makes it, as it reads the form. */
+async function follow(code: HTMLElement) {
+  const turn = (followed.get(code) ?? 0) + 1
+  followed.set(code, turn)
   try {
-    const answer = await fetch(document.body.dataset.command as string, { method: 'POST', body: bodyOf(form) })
+    const body = bodyOf(element(code.dataset.of as string) as HTMLFormElement)
+    const answer = await fetch(document.body.dataset.command as string, { method: 'POST', body })
     const text = await answer.text()
-    if (!answer.ok || followed.get(id) !== turn) return
-    code.textContent = text
-    code.dataset.kept = ''
+    if (answer.ok && followed.get(code) === turn) code.textContent = text
   } catch {
     // The stream reports that the server is away.
   }
 }
 
 document.addEventListener('input', ({ target }) => {
-  const { form } = target as HTMLInputElement
-  if (form) void follow(form.id)
+  const code = document.querySelector<HTMLElement>(`[data-of="${(target as HTMLInputElement).form?.id}"]`)
+  if (code) void follow(code)
 })
 
 addEventListener('popstate', () => location.reload())

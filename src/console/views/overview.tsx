@@ -16,7 +16,6 @@ import { Story } from './story.js'
 
 /** The most events of a list. */
 const MOST_EVENTS = 20
-const MOST_HAPPENED = 50
 
 /** The overview of a client: its time, what comes and what happened. */
 export function Overview({ page }: { page: Page }) {
@@ -24,7 +23,7 @@ export function Overview({ page }: { page: Page }) {
   const { events } = tenant
   const [after, until] = [Number(query.after), Number(query.until)]
   const happened =
-    after >= 0 && until > after ? events.select(after, {}, Math.min(until - after, MOST_HAPPENED)).events : []
+    after >= 0 && until > after ? events.select(after, {}, Math.min(until - after, MOST_EVENTS)).events : []
   const more = until - after - happened.length
   const link = (kind: string, reference: string, region = '') => {
     const { idField, ...rest } = kindOfEvent(kind)
@@ -39,6 +38,7 @@ export function Overview({ page }: { page: Page }) {
   return (
     <>
       <Clock page={page} />
+      <Story page={page} />
       {happened.length > 0 && (
         <TableCard
           id="happened"
@@ -50,7 +50,6 @@ export function Overview({ page }: { page: Page }) {
           empty=""
         />
       )}
-      <Story page={page} />
       <div class="columns">
         <TableCard
           id="next"
