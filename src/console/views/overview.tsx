@@ -2,6 +2,7 @@ import { upcoming } from '../../control/upcoming.js'
 import type { Event } from '../../core/records/events.js'
 import { formatInstant } from '../../core/time/time.js'
 import { control } from '../calls.js'
+import type { Kind } from '../kinds.js'
 import { kindOfEvent, kinds } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import { paceOf } from '../notices.js'
@@ -81,10 +82,10 @@ export function Overview({ page }: { page: Page }) {
                 <strong>{tenant[kind.name].size()}</strong> {kind.title}
               </a>
               <ul>
-                {Object.keys(kind.lifecycle ?? {}).map(status => (
+                {statesOf(page, kind).map(([status, count]) => (
                   <li key={status}>
                     <a href={href(page, kind.path, { status })}>
-                      <Status of={status} /> {tenant[kind.name].counts().get(status) ?? 0}
+                      <Status of={status} /> {count}
                     </a>
                   </li>
                 ))}
@@ -96,6 +97,12 @@ export function Overview({ page }: { page: Page }) {
     </>
   )
 }
+
+/** Lists the states of the records of a kind with their numbers, in the order of the lifecycle. */
+const statesOf = ({ tenant }: Page, { name, lifecycle = {} }: Kind) =>
+  Object.keys(lifecycle)
+    .map(status => [status, tenant[name].counts().get(status) ?? 0] as const)
+    .filter(([, count]) => count > 0)
 
 /** The causes of a transition, in words. */
 export const CAUSES: Readonly<Record<string, string>> = {

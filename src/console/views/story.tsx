@@ -1,7 +1,7 @@
 import type { Scenario } from '../../features/scenarios/files.js'
 import { control } from '../calls.js'
-import type { AnyRecord } from '../kinds.js'
-import { kindOf, recordOf, referenceOf } from '../kinds.js'
+import type { AnyRecord, Row } from '../kinds.js'
+import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
 import { Actions } from './forms.js'
@@ -10,17 +10,14 @@ import { linkTo } from './records.js'
 
 type StoryStep = NonNullable<Scenario['story']>[number]
 
-/** Finds the newest record of a step; undefined: there is none. */
+/** Finds the newest record of a step, as it is explained; undefined: there is none. */
 function find({ tenant }: Page, { kind: name, record: members }: StoryStep): AnyRecord | undefined {
   const kind = kindOf(name)
   const reference = members[kind.idField]
-  if (reference !== undefined) return recordOf(tenant, kind, reference)
-  const entries = tenant[name].entries() as readonly { record: AnyRecord }[]
-  const found = entries.findLast(({ record }) =>
-    Object.entries(members).every(([name, value]) => record[name] === value),
-  )
-  // A link expires when it is looked at.
-  return found && recordOf(tenant, kind, referenceOf(kind, found.record))
+  const isIt = ({ record }: Row) => Object.entries(members).every(([member, value]) => record[member] === value)
+  const entries = tenant[name].entries() as readonly Row[]
+  const found = reference === undefined ? entries.findLast(isIt) : findRecord(tenant, kind, reference)
+  return found && explain(tenant, kind, referenceOf(kind, found.record)).record
 }
 
 /**
