@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createIds } from '../../src/core/ids.js'
 import { createChangeLog } from '../../src/core/records/changes.js'
-import type { Repository } from '../../src/core/records/repository.js'
-import { createRepository, restoreRecords, snapshotRecords } from '../../src/core/records/repository.js'
+import { createPlainRepository } from '../../src/core/records/plain-repository.js'
+import { createRepository } from '../../src/core/records/repository.js'
 import type { Region } from '../../src/core/rules/regions.js'
 import { atOnce } from '../../src/core/slices.js'
+import { createClock } from '../../src/core/time/clock.js'
 
 interface Thing {
   readonly thingReference: string
@@ -77,13 +78,16 @@ t.test(
       fc.record({ do: fc.constantFrom('store', 'restore') }),
     )
     type Step = { do: string; region: Region; number: number; status?: string; steps: number }
-    const fresh = (): [ReturnType<typeof createChangeLog>, Repository<Bill>] => {
+    const fresh = () => {
       const changes = createChangeLog()
       const context = {
         ...{ ids: createIds('seed', 'acme'), changes },
         names: { name: 'bills', path: 'bills', kind: undefined },
+        clock: createClock({ now: 0, mode: 'frozen', rate: 1, realNow: 0 }),
+        nextSequence: () => 0,
       }
-      return [changes, createRepository({ referenceField: 'reference', reference: bill => bill.reference }, context)]
+      const reference = (bill: Bill) => bill.reference
+      return [changes, createPlainRepository({ referenceField: 'reference', reference }, context)] as const
     }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
@@ -111,10 +115,10 @@ t.test(
           if (what === 'load')
             repository.load({ region, reference, createdAt: 0, sequence: known?.sequence ?? ++sequence, record })
           if (what === 'restore') {
-            const snapshots = snapshotRecords(repository)
+            const snapshots = repository.ofStore.snapshot()
             marks.length = 0
             ;[changes, repository] = fresh()
-            atOnce(restoreRecords(repository, snapshots, 'bills'))
+            atOnce(repository.ofStore.restore(snapshots, 'bills'))
             changes.clear()
           }
           const counted: Record<string, number> = {}

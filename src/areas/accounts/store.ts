@@ -1,7 +1,6 @@
 import { atPath, errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
-import type { RecordSnapshot } from '../../core/records/repository.js'
-import { createRepository, restoreRecords, snapshotRecords } from '../../core/records/repository.js'
+import { createPlainRepository } from '../../core/records/plain-repository.js'
 import { assertBranch } from '../../core/rules/branches.js'
 import { isIban } from '../../core/rules/identifiers.js'
 import type { Region } from '../../core/rules/regions.js'
@@ -13,7 +12,7 @@ export type AccountStore = ReturnType<typeof createAccountStore>
 
 /** The tenant's own bank accounts (decisions §10). They come only from fixtures and seeding. */
 export function createAccountStore(context: StoreContext) {
-  const repository = createRepository<Account>(
+  const repository = createPlainRepository<Account>(
     {
       referenceField: 'accountReference',
       reference: account => account.accountReference,
@@ -23,6 +22,8 @@ export function createAccountStore(context: StoreContext) {
   )
 
   return {
+    ...repository.ofStore,
+
     /** @throws INVALID_CURSOR */
     list: (region: Region, { currency, cursor, limit }: AccountQuery): List<Account> =>
       repository.list(region, { fields: { currency }, cursor, limit }),
@@ -43,31 +44,8 @@ export function createAccountStore(context: StoreContext) {
         atPath(`${path}.${index}`, () => assertIdentifiers(region, record))
         return { region, record }
       })
-      repository.assertAllUnused(records, path)
-      return {
-        *commit() {
-          for (const { region, record } of records) {
-            repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
-            yield
-          }
-        },
-      }
+      return repository.stage(records, path)
     },
-
-    snapshot: () => snapshotRecords(repository),
-    /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
-    restore: (snapshots: readonly RecordSnapshot<Account>[], path: string) =>
-      restoreRecords(repository, snapshots, path),
-
-    search: repository.search,
-
-    entries: repository.entries,
-    toStored: repository.toStored,
-    load: repository.load,
-
-    size: repository.size,
-    counts: repository.counts,
-    find: repository.find,
   }
 }
 

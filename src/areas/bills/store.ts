@@ -84,6 +84,8 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     )
 
   return {
+    ...repository.ofStore,
+
     /** @throws REGION_CURRENCY_MISMATCH, INVALID_FIELD (openAmount above totalAmount), DUPLICATE_REFERENCE */
     create(region: Region, input: NewBill): Bill {
       const bill = build(region, input)
@@ -169,28 +171,14 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
           return { region, record: { ...bill, ...facts, documents, createdAt, updatedAt } }
         }),
       )
-      const store = repository.stage(records, path)
+      const { commit } = repository.stage(records, path)
       return {
         *commit() {
           for (const { region, record } of records) counterparties.ensure(region, record.counterpartyReference)
-          yield* store()
+          yield* commit()
         },
       }
     },
-
-    snapshot: repository.snapshot,
-    restore: repository.restore,
-
-    search: repository.search,
-    upcoming: repository.upcoming,
-
-    entries: repository.entries,
-    toStored: repository.toStored,
-    load: repository.load,
-
-    size: repository.size,
-    counts: repository.counts,
-    find: repository.find,
   }
 }
 

@@ -1,6 +1,5 @@
 import { atPath, errors } from '../../core/errors.js'
-import type { RecordSnapshot } from '../../core/records/repository.js'
-import { createRepository, restoreRecords, snapshotRecords } from '../../core/records/repository.js'
+import { createPlainRepository } from '../../core/records/plain-repository.js'
 import { assertBranch } from '../../core/rules/branches.js'
 import type { Region } from '../../core/rules/regions.js'
 import type { StoreContext } from '../../core/tenant-context.js'
@@ -11,17 +10,17 @@ export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 
 /** The counterparties of one tenant (decisions §10), in all regions. */
 export function createCounterpartyStore(context: StoreContext) {
-  const repository = createRepository<Counterparty>(
+  const repository = createPlainRepository<Counterparty>(
     {
       referenceField: 'counterpartyReference',
       reference: counterparty => counterparty.counterpartyReference,
     },
     context,
   )
-  const add = (region: Region, record: Counterparty) =>
-    repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
 
   return {
+    ...repository.ofStore,
+
     /** @throws IMMUTABLE_FIELD, MISSING_FIELD (nothing to change), COUNTERPARTY_NOT_FOUND */
     update(region: Region, counterpartyReference: string, update: CounterpartyUpdate): Counterparty {
       if ((update.counterpartyReference ?? counterpartyReference) !== counterpartyReference) {
@@ -35,7 +34,7 @@ export function createCounterpartyStore(context: StoreContext) {
 
     /** Creates a counterparty with only its reference, unless it exists (decisions §9). */
     ensure(region: Region, counterpartyReference: string): void {
-      if (!repository.has(region, counterpartyReference)) add(region, { counterpartyReference })
+      if (!repository.has(region, counterpartyReference)) repository.create(region, { counterpartyReference })
     },
 
     /**
@@ -47,30 +46,7 @@ export function createCounterpartyStore(context: StoreContext) {
         atPath(`${path}.${index}`, () => assertBranch(region, record.branchIdentifier))
         return { region, record }
       })
-      repository.assertAllUnused(records, path)
-      return {
-        *commit() {
-          for (const { region, record } of records) {
-            add(region, record)
-            yield
-          }
-        },
-      }
+      return repository.stage(records, path)
     },
-
-    snapshot: () => snapshotRecords(repository),
-    /** @throws DUPLICATE_REFERENCE, INVALID_FIELD */
-    restore: (snapshots: readonly RecordSnapshot<Counterparty>[], path: string) =>
-      restoreRecords(repository, snapshots, path),
-
-    search: repository.search,
-
-    entries: repository.entries,
-    toStored: repository.toStored,
-    load: repository.load,
-
-    size: repository.size,
-    counts: repository.counts,
-    find: repository.find,
   }
 }

@@ -107,6 +107,8 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
   }
 
   return {
+    ...repository.ofStore,
+
     /**
      * @throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, MANDATE_NOT_ACTIVE, MANDATE_ALREADY_USED,
      * COLLECTION_DATE_TOO_EARLY, COLLECTION_DATE_TOO_LATE
@@ -226,7 +228,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
           return { region: 'EU', record: { ...collection, ...given } }
         }),
       )
-      const commit = repository.stage(records, path)
+      const { commit } = repository.stage(records, path)
       return {
         *commit() {
           yield* commit()
@@ -239,25 +241,13 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       }
     },
 
-    snapshot: repository.snapshot,
     /** Restores a snapshot into an empty store, after the mandates. @throws as the repository, MANDATE_NOT_FOUND */
     *restore(snapshots: readonly StatefulSnapshot<StoredCollection>[], path: string): Slices {
       for (const [index, { record }] of snapshots.entries()) {
         atPath(`${path}.${index}`, () => mandates.get(record.mandateReference))
       }
-      yield* repository.restore(snapshots, path)
+      yield* repository.ofStore.restore(snapshots, path)
     },
-
-    search: repository.search,
-    upcoming: repository.upcoming,
-
-    entries: repository.entries,
-    toStored: repository.toStored,
-    load: repository.load,
-
-    size: repository.size,
-    counts: repository.counts,
-    find: repository.find,
   }
 }
 

@@ -68,6 +68,8 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
   }
 
   return {
+    ...repository.ofStore,
+
     /** @throws DUPLICATE_REFERENCE, INVALID_FIELD (frequency of a ONE_OFF mandate) */
     create(input: NewMandate): StoredMandate {
       const mandate = build(input, clock.now(), activation() === 'manual' ? 'PENDING' : 'ACTIVE')
@@ -133,26 +135,12 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
       return {
         /** Finds a stored or staged mandate. */
         find: (reference: string) => byReference.get(reference) ?? repository.find(reference)[0]?.record,
-        commit: repository.stage(
+        ...repository.stage(
           records.map(record => ({ region: 'EU', record })),
           path,
         ),
       }
     },
-
-    snapshot: repository.snapshot,
-    restore: repository.restore,
-
-    search: repository.search,
-    upcoming: repository.upcoming,
-
-    entries: repository.entries,
-    toStored: repository.toStored,
-    load: repository.load,
-
-    size: repository.size,
-    counts: repository.counts,
-    find: repository.find,
   }
 }
 

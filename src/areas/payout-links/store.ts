@@ -156,6 +156,8 @@ export function createPayoutLinkStore({
   }
 
   return {
+    ...repository.ofStore,
+
     /**
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
      * ORIGIN_NOT_ALLOWED
@@ -307,10 +309,9 @@ export function createPayoutLinkStore({
           return { region, record }
         }),
       )
-      return { commit: repository.stage(records, path) }
+      return repository.stage(records, path)
     },
 
-    snapshot: repository.snapshot,
     /** Restores a snapshot into an empty store. @throws as the repository, DUPLICATE_REFERENCE (also across regions) */
     *restore(
       snapshots: readonly StatefulSnapshot<StoredPayoutLink & { readonly url?: string }>[],
@@ -323,23 +324,12 @@ export function createPayoutLinkStore({
           throw errors.duplicateReference(`${path}.${index}.record.payoutLinkId`, payoutLinkId)
         known.add(payoutLinkId)
       }
-      yield* repository.restore(
+      yield* repository.ofStore.restore(
         // Documents of earlier releases have the address.
         snapshots.map(({ record: { url, ...record }, ...rest }) => ({ ...rest, record })),
         path,
       )
     },
-
-    search: repository.search,
-    upcoming: repository.upcoming,
-
-    entries: repository.entries,
-    toStored: repository.toStored,
-    load: repository.load,
-
-    size: repository.size,
-    counts: repository.counts,
-    find: repository.find,
   }
 }
 

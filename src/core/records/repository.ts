@@ -2,10 +2,9 @@ import type { ApiError } from '../errors.js'
 import { errors } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
-import type { Slices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
-import { formatInstant, parseInstant } from '../time/time.js'
+import { formatInstant } from '../time/time.js'
 import { firstIndex } from './binary-search.js'
 import type { Cursors, Position } from './cursor.js'
 import { createCursors } from './cursor.js'
@@ -25,12 +24,6 @@ export interface Entry<R> extends Placed<R>, Listed<R> {}
 export interface Snapshot<R> extends Placed<R> {
   /** Position in the tenant's order of creation. */
   readonly sequence: number
-}
-
-/** A record without a lifecycle in a state document. */
-export interface RecordSnapshot<R> extends Snapshot<R> {
-  /** YYYY-MM-DDThh:mm:ssZ; not a field of the record itself. */
-  readonly createdAt: string
 }
 
 /** A record as a database keeps it: all of its entry, so that reading it back follows no rule. */
@@ -78,59 +71,7 @@ export interface RepositoryOptions<R> {
   index?(record: R): string
 }
 
-/**
- * The records of one kind of one tenant: per region a map by reference and an array sorted by position.
- * Two regions can hold the same reference (decisions §4). Records are immutable: a change replaces the record.
- */
-export interface Repository<R, E extends Entry<R> = Entry<R>> {
-  size(): number
-  /** Returns the numbers of records by their present status. Records without a status are in none. */
-  counts(): ReadonlyMap<string, number>
-  has(region: Region, reference: string): boolean
-  /** @throws the error that `notFound` returns */
-  get(region: Region, reference: string, notFound: (reference: string) => ApiError): E
-  /** Returns the entries with the reference, of all regions. */
-  find(reference: string): E[]
-  /** Returns the entries with a value of `index`, in the order of creation. */
-  indexed(value: string): readonly E[]
-  /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
-  newest(region: Region): E | undefined
-  /** @throws DUPLICATE_REFERENCE */
-  assertUnused(region: Region, reference: string): void
-  /** Stores an entry. Its reference must be unused. `undone` is called if that is undone. */
-  add(entry: E, undone?: () => void): E
-  /** Changes members of an entry. `undone` is called if that is undone. */
-  change(entry: E, changes: Partial<E>, undone?: () => void): void
-  /** Changes fields of a record. Returns the changed record. */
-  update(entry: E, fields: Partial<R>): R
-  /**
-   * Checks that the references of new records are unused and distinct.
-   * @param path path of the list of records in the request, for errors
-   * @throws DUPLICATE_REFERENCE
-   */
-  assertAllUnused(records: readonly Placed<R>[], path: string): void
-  /** @throws INVALID_CURSOR */
-  list(region: Region, query: Filter<R> & PageQuery): List<R>
-  /**
-   * Returns a page of the records of all regions, newest first. It reads only as many records as the page needs.
-   * @throws INVALID_CURSOR
-   */
-  search(query: SearchQuery): Page<Found<R>>
-  /** Returns all entries of all regions, in order of creation. */
-  entries(): E[]
-  /** Yields all entries in any order. */
-  all(): Iterable<E>
-  /** Returns an entry as a database keeps it. */
-  toStored(entry: E): StoredRecord
-  /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
-  load(stored: StoredRecord): E
-  /**
-   * Checks the references, the sequence numbers and the regions of a snapshot.
-   * @param path path of the list in the state document, for errors
-   * @throws DUPLICATE_REFERENCE, INVALID_FIELD
-   */
-  assertConsistent(snapshots: readonly Snapshot<R>[], path: string): void
-}
+export type Repository<R, E extends Entry<R> = Entry<R>> = ReturnType<typeof createRepository<R, E>>
 
 interface RegionRecords<E> {
   readonly byReference: Map<string, E>
@@ -139,10 +80,14 @@ interface RegionRecords<E> {
   readonly cursors: Cursors
 }
 
+/**
+ * Creates the records of one kind of one tenant: per region a map by reference and an array sorted by position.
+ * Two regions can hold the same reference (decisions §4). Records are immutable: a change replaces the record.
+ */
 export function createRepository<R, E extends Entry<R> = Entry<R>>(
   options: RepositoryOptions<R>,
   { ids, changes, names }: Pick<StoreContext, 'ids' | 'changes' | 'names'>,
-): Repository<R, E> {
+) {
   const { referenceField, index } = options
   const kind = names.name
   const regions = Object.fromEntries(
@@ -205,6 +150,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     return firstIndex(entries, other => comparePositions(other, entry) > 0)
   }
 
+  /** Changes members of an entry. `undone` is called if that is undone. */
   function change(entry: E, members: Partial<E>, undone?: () => void) {
     const names = Object.keys(members) as (keyof E)[]
     const before = Object.fromEntries(names.map(name => [name, entry[name]])) as Partial<E>
@@ -236,6 +182,10 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     }
   }
 
+  /**
+   * Returns a page of the records of all regions, newest first. It reads only as many records as the page needs.
+   * @throws INVALID_CURSOR
+   */
   function search({ region, status, search = '', cursor, limit = MOST_FOUND }: SearchQuery): Page<Found<R>> {
     const before = cursor === undefined ? undefined : searches.decode(cursor)
     const part = search.toLowerCase()
@@ -252,6 +202,11 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     return { data: found.map(show), nextCursor: null }
   }
 
+  /**
+   * Checks that the references of new records are unused and distinct.
+   * @param path path of the list of records in the request, for errors
+   * @throws DUPLICATE_REFERENCE
+   */
   function assertAllUnused(records: readonly Placed<R>[], path: string) {
     const seen = new Set<string>()
     for (const [index, { region, record }] of records.entries()) {
@@ -266,27 +221,27 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
 
   return {
     size: () => REGIONS.reduce((sum, region) => sum + regions[region].entries.length, 0),
-    counts: () => counts,
-    has: (region, reference) => regions[region].byReference.has(reference),
-    get(region, reference, notFound) {
+    /** Returns the numbers of records by their present status. Records without a status are in none. */
+    counts: (): ReadonlyMap<string, number> => counts,
+    has: (region: Region, reference: string): boolean => regions[region].byReference.has(reference),
+    /** @throws the error that `notFound` returns */
+    get(region: Region, reference: string, notFound: (reference: string) => ApiError): E {
       const entry = regions[region].byReference.get(reference)
       if (entry === undefined) throw notFound(reference)
       return entry
     },
-    find(reference) {
-      const found: E[] = []
-      for (const region of REGIONS) {
-        const entry = regions[region].byReference.get(reference)
-        if (entry !== undefined) found.push(entry)
-      }
-      return found
-    },
-    indexed: value => byIndex.get(value) ?? [],
-    newest: region => regions[region].entries.at(-1),
-    assertUnused(region, reference) {
+    /** Returns the entries with the reference, of all regions. */
+    find: (reference: string): E[] => REGIONS.flatMap(region => regions[region].byReference.get(reference) ?? []),
+    /** Returns the entries with a value of `index`, in the order of creation. */
+    indexed: (value: string): readonly E[] => byIndex.get(value) ?? [],
+    /** Returns the entry at the top of the list of a region; undefined: the list is empty. */
+    newest: (region: Region): E | undefined => regions[region].entries.at(-1),
+    /** @throws DUPLICATE_REFERENCE */
+    assertUnused(region: Region, reference: string): void {
       if (regions[region].byReference.has(reference)) throw errors.duplicateReference(referenceField, reference)
     },
-    add(entry, undone) {
+    /** Stores an entry. Its reference must be unused. `undone` is called if that is undone. */
+    add(entry: E, undone?: () => void): E {
       insert(entry)
       changes.add({
         kind,
@@ -299,29 +254,35 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       return entry
     },
     change,
-    update(entry, fields) {
+    /** Changes fields of a record. Returns the changed record. */
+    update(entry: E, fields: Partial<R>): R {
       const record = { ...entry.record, ...fields }
       change(entry, { record } as Partial<E>)
       return record
     },
     assertAllUnused,
-    list(region, query) {
+    /** @throws INVALID_CURSOR */
+    list(region: Region, query: Filter<R> & PageQuery): List<R> {
       const { entries, cursors } = regions[region]
       return page(filterRecords(entries, query), query, cursors)
     },
     search,
-    *all() {
+    /** Yields all entries in any order. */
+    *all(): Iterable<E> {
       for (const region of REGIONS) yield* regions[region].entries
     },
-    entries: () => REGIONS.flatMap(region => regions[region].entries).sort((a, b) => a.sequence - b.sequence),
-    toStored: ({ region, sequence, createdAt, record }) => ({
+    /** Returns all entries of all regions, in order of creation. */
+    entries: (): E[] => REGIONS.flatMap(region => regions[region].entries).sort((a, b) => a.sequence - b.sequence),
+    /** Returns an entry as a database keeps it. */
+    toStored: ({ region, sequence, createdAt, record }: E): StoredRecord => ({
       region,
       sequence,
       reference: options.reference(record),
       createdAt,
       record,
     }),
-    load({ region, sequence, reference, createdAt, record }) {
+    /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
+    load({ region, sequence, reference, createdAt, record }: StoredRecord): E {
       const known = regions[region].byReference.get(reference)
       if (known !== undefined) {
         set(known, { record } as Partial<E>)
@@ -331,7 +292,12 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       insert(entry)
       return entry
     },
-    assertConsistent(snapshots, path) {
+    /**
+     * Checks the references, the sequence numbers and the regions of a snapshot.
+     * @param path path of the list in the state document, for errors
+     * @throws DUPLICATE_REFERENCE, INVALID_FIELD
+     */
+    assertConsistent(snapshots: readonly Snapshot<R>[], path: string): void {
       let previous = 0
       for (const [index, { region, sequence, record }] of snapshots.entries()) {
         const expected = options.region?.(record) ?? region
@@ -353,28 +319,3 @@ const show = <R>({ region, createdAt, record }: Entry<R>): Found<R> => ({
   createdAt: formatInstant(createdAt),
   record,
 })
-
-/** Returns the records of a repository without lifecycle for a state document. */
-export const snapshotRecords = <R>(repository: Repository<R>): RecordSnapshot<R>[] =>
-  repository.entries().map(({ region, sequence, createdAt, record }) => ({
-    region,
-    sequence,
-    createdAt: formatInstant(createdAt),
-    record,
-  }))
-
-/**
- * Stores the records of a state document in an empty repository.
- * @throws DUPLICATE_REFERENCE, INVALID_FIELD
- */
-export function* restoreRecords<R>(
-  repository: Repository<R>,
-  snapshots: readonly RecordSnapshot<R>[],
-  path: string,
-): Slices {
-  repository.assertConsistent(snapshots, path)
-  for (const { createdAt, ...snapshot } of snapshots) {
-    repository.add({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
-    yield
-  }
-}

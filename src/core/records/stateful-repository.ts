@@ -8,7 +8,7 @@ import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
 import { toWords } from '../words.js'
 import { firstIndex } from './binary-search.js'
 import type { Cause, Event } from './events.js'
-import type { Entry, Placed, Repository, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
+import type { Entry, Placed, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
 import type { Lifecycle, Move } from './state-machine.js'
 import { legalMoves, next } from './state-machine.js'
@@ -86,42 +86,11 @@ export interface DueTransition extends DuePosition {
 /** Sorts by due time, then by sequence, as the scheduler does. */
 export const compareDue = (a: DuePosition, b: DuePosition): number => a.dueAt - b.dueAt || a.sequence - b.sequence
 
-/** A repository of records with a lifecycle, events and scheduled transitions. */
-export interface StatefulRepository<R, V extends string>
-  extends Omit<Repository<R, StatefulEntry<R, V>>, 'add' | 'change'> {
-  /** Stores a new record and schedules its first transition. The reference must be unused. */
-  create(region: Region, record: R, cause: Cause): StatefulEntry<R, V>
-  /**
-   * Checks seeded records of any state. Returns a function that stores them and cannot fail.
-   * @throws DUPLICATE_REFERENCE
-   */
-  stage(records: readonly Placed<R>[], path: string): () => Slices
-  /**
-   * Makes one transition at the tenant's time.
-   * @param fields fields to set together with the status
-   * @returns the changed record
-   * @throws ILLEGAL_TRANSITION naming the legal verbs
-   */
-  move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, fields?: Partial<R>): R
-  /** Changes fields of a record that `plan` reads, and schedules its next transition again. */
-  update(entry: StatefulEntry<R, V>, fields: Partial<R>): R
-  explain(entry: StatefulEntry<R, V>, legal?: readonly LegalMove[]): Explained<R>
-  /** Returns the first `limit` scheduled transitions after a position, in the order in which they are due. */
-  upcoming(after: DuePosition | undefined, limit: number): DueTransition[]
-  /** Returns all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
-  snapshot(): StatefulSnapshot<R>[]
-  /**
-   * Stores the records of a state document in an empty repository and schedules their transitions.
-   * @param path path of the list in the state document, for errors
-   * @throws DUPLICATE_REFERENCE, INVALID_FIELD (sequence, region, or a timeline with an event of another record)
-   */
-  restore(snapshots: readonly StatefulSnapshot<R>[], path: string): Slices
-}
-
+/** Creates a repository of records with a lifecycle, events and scheduled transitions. */
 export function createStatefulRepository<R extends Stateful<S>, S extends string, V extends string>(
   options: StatefulRepositoryOptions<R, S, V>,
   context: StoreContext,
-): StatefulRepository<R, V> {
+) {
   const { lifecycle } = options
   const { clock, events, names } = context
   const kind = kindOf(names)
@@ -147,7 +116,13 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     return record
   }
 
-  function move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, fields?: Partial<R>) {
+  /**
+   * Makes one transition at the tenant's time.
+   * @param fields fields to set together with the status
+   * @returns the changed record
+   * @throws ILLEGAL_TRANSITION naming the legal verbs
+   */
+  function move(entry: StatefulEntry<R, V>, verb: V, cause: Cause, fields?: Partial<R>): R {
     const from = entry.record.status
     const status = next(lifecycle, from, verb, toWords(kind))
     const record = { ...entry.record, ...fields, status, updatedAt: formatInstant(clock.now()) }
@@ -173,6 +148,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     return repository.add(entry, () => clock.schedule(entry, null, takeStep))
   }
 
+  /** Stores a new record and schedules its first transition. The reference must be unused. */
   const create = (region: Region, record: R, cause: Cause) =>
     store(region, record, context.nextSequence(), [appendEvent(record, null, cause)])
 
@@ -194,21 +170,87 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     }
   }
 
+  /** Returns the first `limit` scheduled transitions after a position, in the order in which they are due. */
+  function upcoming(after: DuePosition | undefined, limit: number): DueTransition[] {
+    const due: (StatefulEntry<R, V> & DuePosition)[] = []
+    for (const entry of repository.all()) {
+      if (!isDue(entry) || (after !== undefined && compareDue(entry, after) <= 0)) continue
+      const place = firstIndex(due, other => compareDue(other, entry) > 0)
+      if (place < limit) due.splice(place, 0, entry)
+      if (due.length > limit) due.pop()
+    }
+    return due.map(entry => {
+      const { region, record, dueAt, sequence } = entry
+      const { verb, cause } = currentStep(entry) as Step<V>
+      const to = lifecycle[record.status][verb] as S
+      return { dueAt, sequence, region, reference: options.reference(record), kind, from: record.status, to, cause }
+    })
+  }
+
+  /** Returns all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
+  const snapshot = (): StatefulSnapshot<R>[] =>
+    repository.entries().map(({ region, sequence, record, timeline }) => ({
+      region,
+      sequence,
+      record,
+      // A change makes another list.
+      timeline: timeline as number[],
+    }))
+
+  /**
+   * Stores the records of a state document in an empty repository and schedules their transitions.
+   * @param path path of the list in the state document, for errors
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD (sequence, region, or a timeline with an event of another record)
+   */
+  function* restore(snapshots: readonly StatefulSnapshot<R>[], path: string): Slices {
+    repository.assertConsistent(snapshots, path)
+    const claimed = new Set<number>()
+    for (const [index, snapshot] of snapshots.entries()) {
+      assertTimeline(snapshot, `${path}.${index}`, claimed)
+      const { region, sequence, record, timeline } = snapshot
+      store(region, record, sequence, timeline)
+      yield
+    }
+  }
+
+  const toStored = (entry: StatefulEntry<R, V>): StoredRecord => ({
+    ...repository.toStored(entry),
+    timeline: entry.timeline,
+    nextStep: entry.nextStep,
+  })
+
+  function load(stored: StoredRecord): StatefulEntry<R, V> {
+    const { timeline, nextStep } = stored as StoredRecord & Pick<StatefulEntry<R, V>, 'timeline' | 'nextStep'>
+    const entry = Object.assign(repository.load(stored), { timeline, nextStep })
+    entry.dueAt ??= null
+    schedule(entry)
+    return entry
+  }
+
+  const { size, counts, search, entries, get, find, has, indexed, list, assertUnused } = repository
   return {
-    ...repository,
-    create,
-    stage(records, path) {
+    ...{ get, find, has, indexed, list, assertUnused, create, move },
+    /**
+     * Checks seeded records of any state. The result stores them, and cannot fail.
+     * @throws DUPLICATE_REFERENCE
+     */
+    stage(records: readonly Placed<R>[], path: string): { commit(): Slices } {
       repository.assertAllUnused(records, path)
-      return function* () {
-        for (const { region, record } of records) {
-          create(region, record, 'control')
-          yield
-        }
+      return {
+        *commit() {
+          for (const { region, record } of records) {
+            create(region, record, 'control')
+            yield
+          }
+        },
       }
     },
-    move,
-    update: (entry, fields) => change(entry, { ...entry.record, ...fields }),
-    explain(entry, legal = legalMoves(lifecycle, entry.record.status)) {
+    /** Changes fields of a record that `plan` reads, and schedules its next transition again. */
+    update: (entry: StatefulEntry<R, V>, fields: Partial<R>): R => change(entry, { ...entry.record, ...fields }),
+    explain(
+      entry: StatefulEntry<R, V>,
+      legal: readonly LegalMove[] = legalMoves(lifecycle, entry.record.status),
+    ): Explained<R> {
       const { record, timeline } = entry
       const step = currentStep(entry)
       return {
@@ -218,51 +260,8 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
         legal,
       }
     },
-    upcoming(after, limit) {
-      const due: (StatefulEntry<R, V> & DuePosition)[] = []
-      for (const entry of repository.all()) {
-        if (!isDue(entry) || (after !== undefined && compareDue(entry, after) <= 0)) continue
-        const place = firstIndex(due, other => compareDue(other, entry) > 0)
-        if (place < limit) due.splice(place, 0, entry)
-        if (due.length > limit) due.pop()
-      }
-      return due.map(entry => {
-        const { region, record, dueAt, sequence } = entry
-        const { verb, cause } = currentStep(entry) as Step<V>
-        const to = lifecycle[record.status][verb] as S
-        return { dueAt, sequence, region, reference: options.reference(record), kind, from: record.status, to, cause }
-      })
-    },
-    snapshot: () =>
-      repository.entries().map(({ region, sequence, record, timeline }) => ({
-        region,
-        sequence,
-        record,
-        // A change makes another list.
-        timeline: timeline as number[],
-      })),
-    *restore(snapshots, path) {
-      repository.assertConsistent(snapshots, path)
-      const claimed = new Set<number>()
-      for (const [index, snapshot] of snapshots.entries()) {
-        assertTimeline(snapshot, `${path}.${index}`, claimed)
-        const { region, sequence, record, timeline } = snapshot
-        store(region, record, sequence, timeline)
-        yield
-      }
-    },
-    toStored: entry => ({
-      ...repository.toStored(entry),
-      timeline: entry.timeline,
-      nextStep: entry.nextStep,
-    }),
-    load(stored) {
-      const { timeline, nextStep } = stored as StoredRecord & Pick<StatefulEntry<R, V>, 'timeline' | 'nextStep'>
-      const entry = Object.assign(repository.load(stored), { timeline, nextStep })
-      entry.dueAt ??= null
-      schedule(entry)
-      return entry
-    },
+    /** The operations that every store has. */
+    ofStore: { size, counts, find, search, upcoming, entries, toStored, load, snapshot, restore },
   }
 }
 

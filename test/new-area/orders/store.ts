@@ -33,6 +33,8 @@ export function createOrderStore(context: StoreContext) {
   }
 
   return {
+    ...repository.ofStore,
+
     /** @throws DUPLICATE_REFERENCE */
     create(region: Region, input: NewOrder): Order {
       repository.assertUnused(region, input.orderReference)
@@ -45,21 +47,7 @@ export function createOrderStore(context: StoreContext) {
     /** Checks seeded orders, of any state. @throws DUPLICATE_REFERENCE */
     stage(seeds: readonly SeedOrder[], path: string) {
       const records = seeds.map(seed => ({ region: 'EU' as const, record: build(seed, seed.status) }))
-      return { commit: repository.stage(records, path) }
+      return repository.stage(records, path)
     },
-
-    snapshot: repository.snapshot,
-    restore: repository.restore,
-
-    search: repository.search,
-    upcoming: repository.upcoming,
-
-    entries: repository.entries,
-    toStored: repository.toStored,
-    load: repository.load,
-
-    size: repository.size,
-    counts: repository.counts,
-    find: repository.find,
   }
 }

@@ -1,0 +1,66 @@
+import type { Region } from '../rules/regions.js'
+import type { Slices } from '../slices.js'
+import type { StoreContext } from '../tenant-context.js'
+import type { Instant } from '../time/time.js'
+import { formatInstant, parseInstant } from '../time/time.js'
+import type { Placed, RepositoryOptions, Snapshot } from './repository.js'
+import { createRepository } from './repository.js'
+
+/** A record without a lifecycle in a state document. */
+export interface RecordSnapshot<R> extends Snapshot<R> {
+  /** YYYY-MM-DDThh:mm:ssZ; not a field of the record itself. */
+  readonly createdAt: string
+}
+
+/** Creates a repository of records without a lifecycle. */
+export function createPlainRepository<R>(
+  options: RepositoryOptions<R>,
+  context: Pick<StoreContext, 'clock' | 'ids' | 'changes' | 'names' | 'nextSequence'>,
+) {
+  const repository = createRepository<R>(options, context)
+  const { size, counts, find, search, entries, toStored, load } = repository
+
+  /** Stores a new record. Its reference must be unused. */
+  const create = (region: Region, record: R) =>
+    repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
+
+  /** Returns the records for a state document. */
+  const snapshot = (): RecordSnapshot<R>[] =>
+    entries().map(({ region, sequence, createdAt, record }) => ({
+      region,
+      sequence,
+      createdAt: formatInstant(createdAt),
+      record,
+    }))
+
+  /**
+   * Stores the records of a state document. The repository is empty.
+   * @throws DUPLICATE_REFERENCE, INVALID_FIELD
+   */
+  function* restore(snapshots: readonly RecordSnapshot<R>[], path: string): Slices {
+    repository.assertConsistent(snapshots, path)
+    for (const { createdAt, ...snapshot } of snapshots) {
+      repository.add({ ...snapshot, createdAt: parseInstant(createdAt) as Instant })
+      yield
+    }
+  }
+
+  return {
+    ...repository,
+    create,
+    /** Checks seeded records. The result stores them. @throws DUPLICATE_REFERENCE */
+    stage(records: readonly Placed<R>[], path: string): { commit(): Slices } {
+      repository.assertAllUnused(records, path)
+      return {
+        *commit() {
+          for (const { region, record } of records) {
+            create(region, record)
+            yield
+          }
+        },
+      }
+    },
+    /** The operations that every store has. */
+    ofStore: { size, counts, find, search, entries, toStored, load, snapshot, restore },
+  }
+}
