@@ -33,7 +33,7 @@ const size = options.short
       starts: 1,
       libraries: 2,
       memory: [400, 800],
-      pings: [200],
+      pings: [300],
     }
   : {
       ...{ blocks: 48, block: 1, lists: [10_000, 100_000], queries: 31, month: 10_000, starts: 5, libraries: 21 },
@@ -135,12 +135,12 @@ const programs = {
   Mockoon: port => [MOCKOON, 'start', '-d', fileOf('mockoon'), '-p', port, '--disable-log-to-file'],
 }
 /** Starts a program on a free port. Waits until it issues a token. Only a metered one reports its processor time. */
-async function launch(name, isMetered = false) {
+async function launch(name, isMetered = false, settings = {}) {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const port = String(probe.address().port)
   await once(probe.close(), 'close')
-  const env = { ...ENVIRONMENT, HOME: TEMPORARY, PORT: port }
+  const env = { ...ENVIRONMENT, HOME: TEMPORARY, PORT: port, ...settings }
   const began = performance.now()
   const meter = isMetered ? ['--import', join(BENCH, 'usage.js')] : []
   const child = spawn(process.execPath, [...meter, ...programs[name](port)], {
@@ -390,40 +390,52 @@ async function pinged(port, method, path, body) {
 
 /** Measures for how long the calls that do the most work hold up other requests. */
 async function pings() {
-  const { port } = await launch('sandbox')
+  for (const count of size.pings) await pingsOf('memory', count)
+  await pingsOf('SQLite', size.pings.at(-1))
+}
+
+async function pingsOf(storage, count) {
+  // A snapshot of 100,000 collections is larger than the default.
+  const settings = { SANDBOX_STATE_BYTES: String(128 * 1024 * 1024) }
+  if (storage === 'SQLite') settings.SANDBOX_DATA = join(TEMPORARY, 'pings')
+  const { port } = await launch('sandbox', false, settings)
   const report = (what, longest, took) =>
-    row(`longest ping beside ${what}`, '≤ 200 ms', `${ms(longest)}; the call took ${ms(took)}`, longest <= 200)
-  const measure = async (what, ...call) => {
-    const { text, longest, took } = await pinged(port, ...call)
-    report(what, longest, took)
-    return text
-  }
-  await measure('`GET /openapi.yaml`', 'GET', '/openapi.yaml')
-  for (const count of size.pings) {
-    const [client, copy] = [`pings-${count}`, `copy-${count}`]
-    const many = `${count.toLocaleString('en-US')} collections`
-    await seed(port, client, 0)
-    const seeded = { longest: 0, took: 0 }
-    const part = 5000
-    for (let first = 0; first < count; first += part) {
-      // A hundred business days.
-      const make = at => newOne(first + at, END + (7 + ((first + at) % 140)) * DAY)
-      const body = JSON.stringify({ records: { collections: times(Math.min(part, count - first), make) } })
-      const { longest, took } = await pinged(port, 'POST', `/_sandbox/seed?client=${client}`, body)
-      seeded.longest = Math.max(seeded.longest, longest)
-      seeded.took += took
+    row(`longest ping beside ${what}, ${storage}`, '≤ 200 ms', `${ms(longest)}; ${ms(took)} in all`, longest <= 200)
+  /** Does some calls, one after the other. Reports the longest ping beside all of them. Returns the last text. */
+  const measure = async (what, calls) => {
+    const all = { longest: 0, took: 0 }
+    for (const call of calls) {
+      const { text, longest, took } = await pinged(port, ...call)
+      Object.assign(all, { text, longest: Math.max(all.longest, longest), took: all.took + took })
     }
-    report(`seeding ${many}, ${part.toLocaleString('en-US')} a call`, seeded.longest, seeded.took)
-    await measure(`a fork of ${many}`, 'POST', `/_sandbox/fork?client=${client}`, JSON.stringify({ clientId: copy }))
-    const state = await measure(`\`GET /state\` of ${many}`, 'GET', `/_sandbox/state?client=${client}`)
-    const compact = JSON.stringify(JSON.parse(state))
-    if (Buffer.byteLength(compact) <= 32 * 1024 * 1024) {
-      await measure(`\`PUT /state\` of ${many}`, 'PUT', `/_sandbox/state?client=${copy}`, compact)
-    }
-    const advanced = ['POST', `/_sandbox/clock/advance?client=${client}`, JSON.stringify({ by: 'P200D' })]
-    const { transitions, omitted = 0 } = JSON.parse(await measure(`advancing ${many} on 100 dates`, ...advanced))
-    assert.equal(transitions.length + omitted, 3 * count)
+    report(what, all.longest, all.took)
+    return all.text
   }
+  const [client, copy, part] = ['pings', 'copy', 5000]
+  const many = `${count.toLocaleString('en-US')} collections`
+  const [own, copied] = [client, copy].map(id => `client=${id}`)
+  await measure('`GET /openapi.yaml`', [['GET', '/openapi.yaml']])
+  const headers = await seed(port, client, 0)
+  // A hundred business days.
+  const make = number => newOne(number, END + (7 + (number % 140)) * DAY)
+  const parts = times(Math.ceil(count / part), index => {
+    const collections = times(Math.min(part, count - index * part), at => make(index * part + at))
+    return ['POST', `/_sandbox/seed?${own}`, JSON.stringify({ records: { collections } })]
+  })
+  await measure(`seeding ${many}, ${part.toLocaleString('en-US')} a call`, parts)
+  await measure(`a fork of ${many}`, [['POST', `/_sandbox/fork?${own}`, JSON.stringify({ clientId: copy })]])
+  const state = await measure(`\`GET /state\` of ${many}`, [['GET', `/_sandbox/state?${own}`]])
+  await measure(`\`PUT /state\` of ${many}`, [['PUT', `/_sandbox/state?${copied}`, JSON.stringify(JSON.parse(state))]])
+  await measure(`saving a snapshot of ${many}`, [['PUT', `/_sandbox/snapshots/seeded?${own}`, '{}']])
+  const advanced = ['POST', `/_sandbox/clock/advance?${own}`, JSON.stringify({ by: 'P200D' })]
+  const { transitions, omitted = 0 } = JSON.parse(await measure(`advancing ${many} on 100 dates`, [advanced]))
+  assert.equal(transitions.length + omitted, 3 * count)
+  await measure(`restoring a snapshot of ${many}`, [['POST', `/_sandbox/snapshots/seeded/restore?${own}`, '{}']])
+  await fillLog(port, client, headers, 'NEW-250')
+  const shown = ['', '/collections', '/requests', '/failures', '/client', '/requests.har', '/state.json']
+  const pagesAndFiles = shown.map(page => ['GET', `/_sandbox/console${page}?${own}`])
+  await measure(`the pages and files of the console, ${many} and a full request log`, pagesAndFiles)
+  stopAll()
 }
 
 async function start() {
@@ -522,8 +534,8 @@ async function consolePages() {
 }
 
 /** Sends requests until the log of a client drops some. */
-async function fillLog(port, client, headers) {
-  const requests = [{ method: 'GET', path: `${API}/COL-100250`, headers }]
+async function fillLog(port, client, headers, collection = 'COL-100250') {
+  const requests = [{ method: 'GET', path: `${API}/${collection}`, headers }]
   await autocannon({ url: urlOf(port), connections: 16, amount: 1500, requests })
   const log = await ask(port, 'GET', `/_sandbox/requests?client=${client}&limit=1`, null, {})
   assert(log.dropped > 0, 'The request log is not full.')

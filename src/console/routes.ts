@@ -115,11 +115,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     app.get(url, page, async (request, reply) => {
       const client = clientOf(request)
       const headers = { ...(adminToken !== undefined && { authorization: `Bearer ${adminToken}` }) }
-      const answer = await app.inject({ url: target + new URLSearchParams({ client }), headers })
+      const answer = await app.inject({ url: target + new URLSearchParams({ client }), headers, payloadAsStream: true })
       const name = `${encodeURIComponent(client)}-${url.slice(1)}`
       reply.code(answer.statusCode).type(String(answer.headers['content-type']))
       if (answer.statusCode === 200) reply.header('content-disposition', `attachment; filename="${name}"`)
-      return answer.rawPayload
+      return answer.stream()
     })
   }
   app.get('/changes', page, (request, reply) =>

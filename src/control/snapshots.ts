@@ -1,10 +1,14 @@
 import { ApiError, errors } from '../core/errors.js'
+import type { Slices } from '../core/slices.js'
 import { formatInstant } from '../core/time/time.js'
 import type { ControlRoute } from '../features/control-route.js'
 import { route } from '../features/control-route.js'
 import { JSON_TYPE } from '../http/error-handler.js'
+import { parseLargeJson } from '../http/json-body.js'
 import { jsonPieces } from '../http/json-pieces.js'
-import { check } from '../http/validation.js'
+import { inSlices } from '../http/slices.js'
+import { checkLarge } from '../http/validation.js'
+import type { StateDocument } from '../tenants/snapshot.js'
 import type { Turns } from '../turns/turns.js'
 import { nameClient } from './route.js'
 import * as schemas from './schemas.js'
@@ -14,6 +18,12 @@ export interface SnapshotRoutesOptions {
   readonly turns: Turns
   /** The maximum size of a state document in bytes. */
   readonly stateBytes: number
+}
+
+/** Reads a state document of this or an earlier release. @throws INVALID_FIELD */
+function* read(content: string): Slices<StateDocument> {
+  const document = yield* parseLargeJson(Buffer.from(content), Number.POSITIVE_INFINITY)
+  return (yield* checkLarge(schemas.StateDocument, { ...document }, () => {})) as StateDocument
 }
 
 const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', null, 'The state is above SANDBOX_STATE_BYTES.')
@@ -115,9 +125,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
       })
       const content = await snapshots.find(client, name)
       if (content === undefined) throw errors.snapshotNotFound(name)
-      const document = JSON.parse(content)
-      // An earlier release may have saved it.
-      check(schemas.StateDocument, document, 'INVALID_FIELD')
+      const document = await inSlices(read(content))
       return turns.take(client, {
         isRead: () => false,
         *run(realNow) {

@@ -148,7 +148,10 @@ export const validation = fp((app, _options, done) => {
       return
     }
     if (wasLarge(request.body)) {
-      void inSlices(checkLarge(request, body)).then(() => next(), next)
+      void inSlices(checkLarge(body, request.body, reportUnknown(request))).then(named => {
+        request.body = named
+        next()
+      }, next)
       return
     }
     if (request.sandbox.route.config.consumes === FORM) {
@@ -184,11 +187,16 @@ function refuseUnknown(name: string, known: readonly string[]): never {
   throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ') || 'none'}.`)
 }
 
-/** Removes unknown members of a large body, and validates it: first without its long lists, then item by item. */
-function* checkLarge(request: FastifyRequest, schema: TObject): Slices {
+/**
+ * Returns a large document without unknown members, and validates it: first without its long lists, then item by item.
+ * @param report called for each unknown member
+ */
+export function* checkLarge(
+  schema: TObject,
+  body: Readonly<Record<string, unknown>>,
+  report: (name: string, known: readonly string[]) => void,
+): Slices<Record<string, unknown>> {
   const { properties } = schema
-  const body = request.body as Record<string, unknown>
-  const report = reportUnknown(request)
   const isLong = (name: string, list: unknown): list is unknown[] =>
     Array.isArray(list) && properties[name]?.items !== undefined && properties[name]?.maxItems === undefined
   const short = Object.entries(body).map(([name, member]) => [name, isLong(name, member) ? [] : member])
@@ -207,7 +215,7 @@ function* checkLarge(request: FastifyRequest, schema: TObject): Slices {
     named[name] = items
   }
   checked.add(named)
-  request.body = named
+  return named
 }
 
 // ---------------------------------------------------------------------------------------------------------- query

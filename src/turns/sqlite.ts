@@ -1,9 +1,10 @@
 import fs from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { Database as Connection } from 'libsql'
+import type Connection from 'libsql/promise'
 import { sha256 } from '../core/digests.js'
 import type { Coverage } from '../features/coverage/coverage.js'
+import type { Eventually } from '../http/request-context.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
@@ -36,7 +37,7 @@ const isBytes = (value: unknown): value is Bytes => value instanceof ArrayBuffer
 
 /**
  * Opens the database of a folder for this process only, and makes both if they are not there.
- * A commit waits until it is on the disk (WAL, `synchronous=FULL`).
+ * A commit waits until it is on the disk (WAL, `synchronous=FULL`), in another thread.
  * https://github.com/tursodatabase/libsql-js
  * @throws DatabaseError
  */
@@ -45,12 +46,12 @@ export async function openSqlite(folder: string, options: SqliteOptions): Promis
   try {
     fs.mkdirSync(resolve(folder), { recursive: true, mode: 0o700 })
     fs.accessSync(resolve(folder), fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
-    const { default: Libsql } = await import('libsql')
-    if (!fs.existsSync(path)) create(Libsql, path, options.seed)
+    const { default: Libsql } = await import('libsql/promise')
+    if (!fs.existsSync(path)) await create(Libsql, path, options.seed)
     if (versionIn(path) === FORMER_VERSION) throw new DatabaseError(carryOver(JSON.stringify(path)))
-    const connection = new Libsql(path)
+    const connection = new Libsql(path, {})
     try {
-      return createDatabase(connection, resolve(folder), prepare(connection, path, options))
+      return await createDatabase(connection, resolve(folder), await prepare(connection, path, options))
     } catch (error) {
       connection.close()
       throw error
@@ -78,16 +79,16 @@ function describe(path: string, { code, message }: Error & { code?: string }): s
   return `${JSON.stringify(path)} cannot be used: ${oneLine(message)}`
 }
 
-const numberOf = (connection: Connection, pragma: string) =>
-  Number(Object.values(connection.prepare(`PRAGMA ${pragma}`).get() as object)[0])
+const numberOf = async (connection: Connection, pragma: string) =>
+  Number(Object.values((await connection.prepare(`PRAGMA ${pragma}`)).get() as object)[0])
 
 /** Locks and checks a database, and brings its tables up to date. Returns its seed. Throws DatabaseError, SqliteError. */
-function prepare(connection: Connection, path: string, { seed, isSeedGiven }: SqliteOptions): string {
+async function prepare(connection: Connection, path: string, { seed, isSeedGiven }: SqliteOptions): Promise<string> {
   const name = JSON.stringify(path)
   // Before WAL, so that the lock needs no shared memory, which other containers would not see.
-  connection.pragma('locking_mode = EXCLUSIVE')
-  const version = numberOf(connection, 'user_version')
-  if (numberOf(connection, 'application_id') !== APPLICATION_ID) {
+  await connection.exec('PRAGMA locking_mode = EXCLUSIVE')
+  const version = await numberOf(connection, 'user_version')
+  if ((await numberOf(connection, 'application_id')) !== APPLICATION_ID) {
     throw new DatabaseError(`${name} is not a database of payments-sandbox.`)
   }
   const migrations = readMigrations('sqlite')
@@ -95,52 +96,58 @@ function prepare(connection: Connection, path: string, { seed, isSeedGiven }: Sq
   if (version < FIRST_VERSION || version > latest) {
     throw new DatabaseError(`${name} is of a later release: its version is ${version}, and this one reads ${latest}.`)
   }
-  connection.pragma('journal_mode = WAL')
-  connection.pragma('synchronous = FULL')
+  await connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   // Unlike quick_check, it compares the index with the rows: a tenant could not be found by a damaged index.
   const check = 'SELECT CAST(integrity_check AS BLOB) AS result FROM pragma_integrity_check(1)'
-  const result = textOf((connection.prepare(check).get() as { result: Bytes }).result)
+  const result = textOf(((await connection.prepare(check)).get() as { result: Bytes }).result)
   if (result !== 'ok') throw new DatabaseError(`${name} is damaged: ${oneLine(result)}`)
-  migrate(connection, version - FIRST_VERSION)
-  const setting = connection
-    .prepare(
-      `SELECT CAST(value AS BLOB) AS value, CAST(checksum AS BLOB) AS checksum FROM sandbox_setting WHERE name = 'seed'`,
-    )
-    .get() as { value: Bytes; checksum: Bytes } | undefined
+  await migrate(connection, version - FIRST_VERSION)
+  const settings = await connection.prepare(
+    `SELECT CAST(value AS BLOB) AS value, CAST(checksum AS BLOB) AS checksum FROM sandbox_setting WHERE name = 'seed'`,
+  )
+  const setting = settings.get() as { value: Bytes; checksum: Bytes } | undefined
   const value = setting === undefined ? '' : textOf(setting.value)
   if (setting === undefined || shortDigest(value) !== textOf(setting.checksum)) {
     throw new DatabaseError(`${name} is damaged: its seed is not as it was written.`)
   }
   if (isSeedGiven && seed !== value) {
-    release(connection)
+    await release(connection)
     throw new DatabaseError(`${name} was begun with another SANDBOX_SEED: leave the variable out, or give that one.`)
   }
   return value
 }
 
 /** Runs the migrations after a version, in one transaction. */
-function migrate(connection: Connection, version: number): void {
+async function migrate(connection: Connection, version: number): Promise<void> {
   const pending = readMigrations('sqlite').filter(migration => migration.version > version)
   const last = pending.at(-1)
   if (last === undefined) return
-  connection.exec(
+  await connection.exec(
     `BEGIN; ${pending.map(({ sql }) => sql).join('\n')}; PRAGMA user_version = ${FIRST_VERSION + last.version}; COMMIT`,
   )
 }
 
 /** Creates the file with its tables in one step: an empty file is never taken for a new database. */
-function create(Libsql: typeof import('libsql'), path: string, seed: string): void {
+async function create(Libsql: typeof Connection, path: string, seed: string): Promise<void> {
   const temporary = `${path}.new`
   fs.rmSync(temporary, { force: true })
-  const connection = new Libsql(temporary)
-  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
-  migrate(connection, 0)
-  connection.prepare(`INSERT INTO sandbox_setting VALUES ('seed', ?, ?)`).run([seed, shortDigest(seed)])
+  const connection = new Libsql(temporary, {})
+  await connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`)
+  await migrate(connection, 0)
+  const put = await connection.prepare(`INSERT INTO sandbox_setting VALUES ('seed', ?, ?)`)
+  put.run([seed, shortDigest(seed)])
   connection.close()
   fs.chmodSync(temporary, 0o600)
   // Unlike a new name, a link replaces no file that another server has created meanwhile.
   fs.linkSync(temporary, path)
   fs.rmSync(temporary)
+}
+
+/** A prepared statement. The library has no type for it. */
+interface Prepared {
+  run(values: readonly unknown[]): { readonly changes: number }
+  get(values: readonly unknown[]): unknown
+  all(values: readonly unknown[]): Promise<unknown[]>
 }
 
 /** A row as SQLite returns it: texts as bytes. The library adds an object of its own. */
@@ -150,58 +157,82 @@ type Columns = Readonly<Record<string, number | Bytes | null | object>>
 const toTexts = <R>(row: Columns): R =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isBytes(value) ? textOf(value) : value])) as R
 
-function createDatabase(connection: Connection, folder: string, seed: string): Database {
-  const version = numberOf(connection, 'user_version')
+async function createDatabase(connection: Connection, folder: string, seed: string): Promise<Database> {
+  const version = await numberOf(connection, 'user_version')
   const blobs = (...columns: string[]) => columns.map(column => `CAST(${column} AS BLOB) AS ${column}`).join(', ')
-  const clients = connection.prepare(
+  const clients = await connection.prepare(
     `SELECT ${blobs('client_id')} FROM sandbox_tenant WHERE removed = 0 ORDER BY sandbox_tenant.client_id`,
   )
-  const tenant = connection.prepare(
+  const tenant = await connection.prepare(
     `SELECT version, life, instant, removed, ${blobs('content', 'checksum')} FROM sandbox_tenant WHERE client_id = ?`,
   )
-  const putTenant = connection.prepare('INSERT OR REPLACE INTO sandbox_tenant VALUES (?, ?, ?, ?, ?, ?, ?)')
-  const statementsOf = (table: Table) => ({
-    select: connection.prepare(
+  const putTenant = await connection.prepare('INSERT OR REPLACE INTO sandbox_tenant VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const statementsOf = async (table: Table) => ({
+    select: await connection.prepare(
       `SELECT number, version, ${blobs('kind', 'region', 'reference', 'content', 'checksum')} FROM sandbox_${table}
        WHERE client_id = ? AND (version, number) > (?, ?) ORDER BY version, number LIMIT ${BATCH}`,
     ),
-    put: connection.prepare(`INSERT OR REPLACE INTO sandbox_${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`),
-    clear: connection.prepare(`DELETE FROM sandbox_${table} WHERE client_id = ?`),
+    put: await connection.prepare(`INSERT OR REPLACE INTO sandbox_${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`),
+    clear: await connection.prepare(
+      `DELETE FROM sandbox_${table} WHERE rowid IN
+       (SELECT rowid FROM sandbox_${table} WHERE client_id = ? LIMIT ${BATCH})`,
+    ),
   })
-  const tables = { record: statementsOf('record'), event: statementsOf('event') }
+  const tables = { record: await statementsOf('record'), event: await statementsOf('event') }
 
   const snapshots = {
-    summaries: connection.prepare(
+    summaries: await connection.prepare(
       `SELECT ${blobs('summary')} FROM sandbox_snapshot WHERE client_id = ? ORDER BY sandbox_snapshot.name`,
     ),
-    find: connection.prepare(
+    find: await connection.prepare(
       `SELECT ${blobs('summary', 'content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ?`,
     ),
-    save: connection.prepare(
+    save: await connection.prepare(
       `INSERT OR REPLACE INTO sandbox_snapshot SELECT ?1, ?2, ?3, ?4, ?5
        WHERE (SELECT count(*) FROM sandbox_snapshot WHERE client_id = ?1 AND name <> ?2) < ?6`,
     ),
-    remove: connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ? AND name = ?'),
-    clear: connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ?'),
+    remove: await connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ? AND name = ?'),
+    clear: await connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ?'),
   }
+
+  let queue: Promise<unknown> = Promise.resolve()
+
+  /**
+   * Does some work with the connection after all that came before. A statement beside one that another thread executes
+   * would wait for it, and hold up all requests.
+   */
+  function use<T>(work: () => Eventually<T>): Promise<T> {
+    const result = queue.then(work)
+    queue = result.catch(() => {})
+    return result
+  }
+
+  /** Returns the rows of a query, with their texts. */
+  const select = <R>(statement: Prepared, values: readonly unknown[]) =>
+    use(async () => ((await statement.all(values)) as Columns[]).map(toTexts<R>))
+  const selectOne = async <R>(statement: Prepared, values: readonly unknown[]) =>
+    (await select<R>(statement, values))[0]
 
   const reader: Reader = {
     async tenant(clientId) {
-      const row = tenant.get([clientId]) as Columns | undefined
+      const row = await selectOne<Omit<TenantRow, 'isRemoved'> & { removed: number }>(tenant, [clientId])
       if (row === undefined) return undefined
-      const { removed, ...rest } = toTexts<Omit<TenantRow, 'isRemoved'> & { removed: number }>(row)
+      const { removed, ...rest } = row
       return { ...rest, isRemoved: removed !== 0 }
     },
-    rows: async (table, clientId, { version, number }) =>
-      (tables[table].select.all([clientId, version, number]) as Columns[]).map(toTexts<Row>),
+    rows: (table, clientId, { version, number }) => select<Row>(tables[table].select, [clientId, version, number]),
   }
 
-  /** A turn or a part of the coverage that commits: what it writes, in slices that each hold the process only briefly. */
+  /** A part of what a commit writes, which holds the process only briefly. Returns true if there is more of it. */
+  type Slice = () => Eventually<unknown>
+
+  /** A turn or a part of the coverage that commits. */
   interface Commit {
-    readonly slices: readonly (() => void)[]
+    readonly slices: readonly Slice[]
     done(): void
     fail(error: unknown): void
   }
+  const begin = await connection.prepare('BEGIN')
   let waiting: Commit[] = []
   let committing: Promise<void> | undefined
 
@@ -212,18 +243,18 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
       const batch = waiting
       waiting = []
       try {
-        connection.exec('BEGIN')
+        await use(() => begin.run([]))
         for (const { slices } of batch) {
           for (const [at, slice] of slices.entries()) {
             if (at > 0) await setImmediate()
-            slice()
+            while ((await use(slice)) === true) await setImmediate()
           }
         }
-        connection.exec('COMMIT')
+        await use(() => connection.exec('COMMIT'))
         for (const { done } of batch) done()
       } catch (error) {
         // SQLite may have ended the transaction itself, for example when the disk is full.
-        if (connection.open && connection.inTransaction) connection.exec('ROLLBACK')
+        await use(() => connection.exec('ROLLBACK')).catch(() => {})
         for (const { fail } of batch) fail(error)
       }
     }
@@ -248,14 +279,12 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
     return changes > 0
   }
 
-  function begin(): Transaction {
-    const slices: (() => void)[] = []
+  function beginTurn(): Transaction {
+    const slices: Slice[] = []
     return {
       ...reader,
       async clear(clientId) {
-        slices.push(() => {
-          for (const { clear } of Object.values(tables)) clear.run([clientId])
-        })
+        for (const { clear } of Object.values(tables)) slices.push(() => clear.run([clientId]).changes === BATCH)
       },
       async write(clientId, { version, life, instant, isRemoved, content, checksum }, rows) {
         slices.push(() => {
@@ -274,38 +303,40 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
     }
   }
 
-  const prepared = new Map<string, ReturnType<Connection['prepare']>>()
+  const prepared = new Map<string, Prepared>()
 
   /** Returns a statement that is prepared once. SQLite numbers its parameters with `?`. */
-  function prepare({ name, text }: Pick<Statement, 'name' | 'text'>) {
-    const statement = prepared.get(name) ?? connection.prepare(text.replace(/\$(\d+)/g, '?$1'))
+  async function prepareOnce({ name, text }: Pick<Statement, 'name' | 'text'>): Promise<Prepared> {
+    const statement = prepared.get(name) ?? (await connection.prepare(text.replace(/\$(\d+)/g, '?$1')))
     prepared.set(name, statement)
     return statement
   }
 
   const coverageTables: CoverageTables = {
-    select: async ({ name, text, values }, columns) =>
-      (prepare({ name, text: `SELECT ${blobs(...columns)} FROM (${text})` }).all([...values]) as Columns[]).map(
-        toTexts<Readonly<Record<string, unknown>>>,
-      ),
+    async select({ name, text, values }, columns) {
+      const all = { name, text: `SELECT ${blobs(...columns)} FROM (${text})` }
+      return select<Readonly<Record<string, unknown>>>(await use(() => prepareOnce(all)), values)
+    },
     transact: statements =>
       commit(
-        Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => () => {
+        Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => async () => {
           for (const statement of statements.slice(at * BATCH, (at + 1) * BATCH)) {
-            prepare(statement).run([...statement.values])
+            const known = prepared.get(statement.name) ?? (await prepareOnce(statement))
+            known.run([...statement.values])
           }
         }),
       ),
   }
   let coverage: Coverage | undefined
+  let closing: Promise<void> | undefined
 
   return {
     seed,
     isShared: false,
-    clients: async () => (clients.all([]) as Columns[]).map(row => toTexts<{ client_id: string }>(row).client_id),
+    clients: async () => (await select<{ client_id: string }>(clients, [])).map(row => row.client_id),
     version: async clientId => (await reader.tenant(clientId))?.version ?? 0,
     read: work => work(reader),
-    begin: async () => begin(),
+    begin: async () => beginTurn(),
     announce() {},
     listen() {},
     async check() {
@@ -321,11 +352,8 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
     },
     snapshots: {
       summaries: async clientId =>
-        (snapshots.summaries.all([clientId]) as Columns[]).map(row => toTexts<SnapshotRow>(row).summary),
-      async find(clientId, name) {
-        const row = snapshots.find.get([clientId, name]) as Columns | undefined
-        return row && toTexts<SnapshotRow>(row)
-      },
+        (await select<SnapshotRow>(snapshots.summaries, [clientId])).map(({ summary }) => summary),
+      find: (clientId, name) => selectOne<SnapshotRow>(snapshots.find, [clientId, name]),
       save: (clientId, name, { summary, content, checksum }, most) =>
         change(() => snapshots.save.run([clientId, name, summary, content, checksum, most])),
       remove: (clientId, name) => change(() => snapshots.remove.run([clientId, name])),
@@ -333,7 +361,8 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
     async close() {
       await coverage?.flush()
       await committing
-      if (connection.open) release(connection)
+      closing ??= use(() => release(connection))
+      await closing
     },
   }
 }
@@ -342,11 +371,10 @@ function createDatabase(connection: Connection, folder: string, seed: string): D
  * Closes a database, and leaves one file without a log beside it.
  * The library releases the lock only after all statements are collected, so it is released before.
  */
-function release(connection: Connection): void {
+async function release(connection: Connection): Promise<void> {
   try {
-    connection.pragma('journal_mode = DELETE')
-    connection.pragma('locking_mode = NORMAL')
-    connection.pragma('schema_version')
+    for (const pragma of ['journal_mode = DELETE', 'locking_mode = NORMAL', 'schema_version'])
+      await connection.pragma(pragma, {})
   } catch {
     // All that was acknowledged is on the disk: the next start reads the log beside the file.
   }
