@@ -1,6 +1,6 @@
 /**
  * Measures the sandbox against a bare Fastify server, Prism, Mockoon and fixed limits, and writes RESULTS.md.
- * `--only http,pages,lists,console,advance,pings,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
+ * `--only http,pages,lists,console,console-load,advance,pings,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
  * `--short` runs each subject at its smallest size and prints no figures: it only shows that the benchmark works.
  */
 import assert from 'node:assert/strict'
@@ -142,7 +142,7 @@ async function launch(name, isMetered = false, settings = {}) {
   await once(probe.close(), 'close')
   const env = { ...ENVIRONMENT, HOME: TEMPORARY, PORT: port, ...settings }
   const began = performance.now()
-  const meter = isMetered ? ['--import', join(BENCH, 'usage.js')] : []
+  const meter = isMetered ? ['--expose-gc', '--import', join(BENCH, 'usage.js')] : []
   const child = spawn(process.execPath, [...meter, ...programs[name](port)], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', ...(isMetered ? ['ipc'] : [])],
@@ -237,17 +237,23 @@ async function prepare() {
   return sandbox
 }
 
-/** Returns the processor time of a server so far, in microseconds. */
-function usageOf({ child }) {
+/** Asks a metered server for its processor time so far, or for the bytes of its heap. */
+function tell({ child }, what) {
   return new Promise(resolve => {
     // A server may send messages of its own.
-    child.on('message', function answer({ usage }) {
-      if (usage === undefined) return
+    child.on('message', function answer(message) {
+      if (message[what] === undefined) return
       child.off('message', answer)
-      resolve(usage.user + usage.system)
+      resolve(message[what])
     })
-    child.send('usage')
+    child.send(what)
   })
+}
+
+/** Returns the processor time of a server so far, in microseconds. */
+async function usageOf(server) {
+  const { user, system } = await tell(server, 'usage')
+  return user + system
 }
 
 /** Sends one block of requests. Returns the microseconds of processor time per request, and the requests a second. */
@@ -533,6 +539,86 @@ async function consolePages() {
   row(what, '≤ 100 ms', `${ms(value)} (${worst}); median ${ms(median(medians.map(([, time]) => time)))}`, value <= 100)
 }
 
+/** An app sends requests at a rate, while a person types and scrolls on the open page of requests. */
+async function consoleLoad() {
+  const server = await launch('sandbox', true)
+  const { port } = server
+  const headers = await seed(port, CLIENT, 500, pastOne)
+  await fillLog(port, CLIENT, headers)
+  const { chromium } = await import('playwright-core')
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'
+  const browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: ['--no-proxy-server'] })
+  const page = await browser.newPage({ viewport: { width: 1280, height: 600 } })
+  let renewals = 0
+  page.on('request', request => {
+    if (request.resourceType() === 'fetch') renewals++
+  })
+  await page.goto(`${urlOf(port)}/_sandbox/console/requests?client=${CLIENT}`)
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable')
+  /** Returns the bytes of the heap of the page, and the number of its nodes. */
+  const measure = async () => {
+    await session.send('HeapProfiler.collectGarbage')
+    const { metrics } = await session.send('Performance.getMetrics')
+    const of = name => metrics.find(metric => metric.name === name).value
+    return { heap: of('JSHeapUsedSize') / 2 ** 20, nodes: of('Nodes') }
+  }
+  // Measures from a key or a turn of the wheel to the end of the frame that shows it.
+  await page.evaluate(() => {
+    globalThis.delays = { keydown: [], wheel: [] }
+    for (const [type, all] of Object.entries(globalThis.delays)) {
+      const measured = ({ timeStamp }) =>
+        requestAnimationFrame(() => setTimeout(() => all.push(performance.now() - timeStamp)))
+      addEventListener(type, measured, { passive: true })
+    }
+  })
+  const field = page.getByLabel('Path')
+  await field.focus()
+  await page.mouse.move(600, 400)
+  const seconds = options.short ? 1 : 10
+  const before = { ...(await measure()), server: await tell(server, 'heap') }
+  const request = { method: 'GET', path: `${API}/COL-100250`, headers }
+  renewals = 0
+  const began = performance.now()
+  const load = autocannon({
+    url: urlOf(port),
+    connections: 10,
+    overallRate: 200,
+    duration: seconds,
+    requests: [request],
+  })
+  let typed = 0
+  for (; performance.now() - began < seconds * 1000; await wait(40)) {
+    await page.keyboard.press('x')
+    typed++
+    await page.mouse.wheel(0, typed % 20 < 10 ? 60 : -60)
+  }
+  const result = await load
+  const rate = renewals / ((performance.now() - began) / 1000)
+  assert.equal(result.non2xx + result.errors, 0, 'The app was refused.')
+  assert.equal((await field.inputValue()).length, typed, 'A key was lost.')
+  const { keydown, wheel } = await page.evaluate(() => globalThis.delays)
+  // The last renewal is over.
+  await wait(1000)
+  const after = { ...(await measure()), server: await tell(server, 'heap') }
+  await browser.close()
+  const under = 'of the page of requests under 200 requests a second'
+  const [key, turn] = [keydown, wheel].map(all => Math.max(...all))
+  const figures = all => `${ms(Math.max(...all))} (median ${ms(median(all))}, ${all.length} times)`
+  row(`longest answer to a key ${under}`, '≤ 100 ms', figures(keydown), key <= 100)
+  row(`longest answer to the wheel ${under}`, '≤ 100 ms', figures(wheel), turn <= 100)
+  row(`renewals ${under}`, '≤ 2 a second', `${rate.toFixed(2)} a second, ${result['2xx']} requests`, rate <= 2.1)
+  const heap = `${before.heap.toFixed(1)} to ${after.heap.toFixed(1)} MiB, ${before.nodes} to ${after.nodes} nodes`
+  row(`memory ${under}`, '≤ 2 times', heap, after.heap <= 2 * before.heap && after.nodes <= 2 * before.nodes)
+  const [first, last] = [before, after].map(({ server }) => server / 2 ** 20)
+  row(
+    `heap of the server beside it`,
+    '≤ 1.1 times',
+    `${first.toFixed(1)} to ${last.toFixed(1)} MiB`,
+    last <= 1.1 * first,
+  )
+}
+
 /** Sends requests until the log of a client drops some. */
 async function fillLog(port, client, headers, collection = 'COL-100250') {
   const requests = [{ method: 'GET', path: `${API}/${collection}`, headers }]
@@ -542,7 +628,10 @@ async function fillLog(port, client, headers, collection = 'COL-100250') {
   return log
 }
 
-const subjects = { library, start, http, pages, lists, console: consolePages, advance, pings, memory }
+const subjects = {
+  ...{ library, start, http, pages, lists, console: consolePages },
+  ...{ 'console-load': consoleLoad, advance, pings, memory },
+}
 for (const name of options.only?.split(',') ?? Object.keys(subjects)) {
   await subjects[name]()
   stopAll()

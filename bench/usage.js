@@ -1,3 +1,6 @@
-/** Tells the benchmark the processor time of the process, on request: `node --import usage.js …`. */
-process.on('message', () => process.send({ usage: process.cpuUsage() }))
+/** Tells the benchmark the processor time of the process, or its heap after a collection: `node --import usage.js …`. */
+process.on('message', what => {
+  if (what === 'heap') globalThis.gc()
+  process.send(what === 'heap' ? { heap: process.memoryUsage().heapUsed } : { usage: process.cpuUsage() })
+})
 process.channel.unref()

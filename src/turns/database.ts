@@ -108,11 +108,8 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** The row of a named snapshot. */
+/** A row of a named snapshot. The first one has its summary, and the others have its state document in pieces. */
 export interface SnapshotRow {
-  /** JSON of a `SnapshotSummary`. */
-  readonly summary: string
-  /** The state document, as JSON. */
   readonly content: string
   readonly checksum: string
 }
@@ -121,10 +118,11 @@ export interface SnapshotRow {
 export interface SnapshotTable {
   /** Returns the summaries of a client. */
   summaries(clientId: string): Promise<string[]>
-  find(clientId: string, name: string): Promise<SnapshotRow | undefined>
-  /** Inserts or replaces a row. Returns false, and changes nothing, if the client would have more than `most`. */
-  save(clientId: string, name: string, row: SnapshotRow, most: number): Promise<boolean>
-  /** Returns whether there was such a row. */
+  /** Returns the rows of a snapshot in order, of one moment; none: there is no such snapshot. */
+  find(clientId: string, name: string): Promise<SnapshotRow[]>
+  /** Saves or replaces a snapshot. Returns false, and changes nothing, if the client would have more than `most`. */
+  save(clientId: string, name: string, rows: readonly SnapshotRow[], most: number): Promise<boolean>
+  /** Returns whether there was such a snapshot. */
   remove(clientId: string, name: string): Promise<boolean>
 }
 /**

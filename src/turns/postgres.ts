@@ -373,20 +373,32 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     snapshots: {
       async summaries(clientId) {
         const { rows } = await query({ name: 'snapshots', text: SNAPSHOTS, values: [clientId] })
-        return rows.map(({ summary }) => summary as string)
+        return rows.map(({ content }) => content as string)
       },
       async find(clientId, name) {
         const { rows } = await query({ name: 'snapshot', text: SNAPSHOT, values: [clientId, name] })
-        return rows[0] as SnapshotRow | undefined
+        return rows as unknown as SnapshotRow[]
       },
-      async save(clientId, name, { summary, content, checksum }, most) {
-        const values = [clientId, name, summary, content, checksum, most]
-        return (await query({ name: 'save snapshot', text: SAVE_SNAPSHOT, values })).rowCount === 1
+      async save(clientId, name, [first, ...pieces], most) {
+        const { run, end } = await transact('BEGIN')
+        try {
+          // So that two snapshots at a time are counted one after the other.
+          await run('lock', LOCK, [clientId])
+          const values = [clientId, name, first?.content, first?.checksum, most]
+          const isSaved = (await run('begin snapshot', BEGIN_SNAPSHOT, values)).length > 0
+          if (isSaved) await run('clear snapshot', `${REMOVE_SNAPSHOT} AND number > 0`, [clientId, name])
+          for (const [at, { content, checksum }] of isSaved ? pieces.entries() : [])
+            await run('add piece', ADD_PIECE, [clientId, name, at + 1, content, checksum])
+          await end('COMMIT')
+          return isSaved
+        } catch (error) {
+          await end('ROLLBACK').catch(() => {})
+          throw error
+        }
       },
       async remove(clientId, name) {
-        return (
-          (await query({ name: 'remove snapshot', text: REMOVE_SNAPSHOT, values: [clientId, name] })).rowCount === 1
-        )
+        const { rowCount } = await query({ name: 'remove snapshot', text: REMOVE_SNAPSHOT, values: [clientId, name] })
+        return rowCount !== 0
       },
     },
     listen: onChanged => void listen(onChanged),
@@ -454,14 +466,17 @@ const WRITE = `
     checksum = $7::text
   WHERE client_id = $1::text`
 
-const SNAPSHOTS = 'SELECT summary FROM sandbox_snapshot WHERE client_id = $1 ORDER BY name'
-const SNAPSHOT = 'SELECT summary, content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2'
-const SAVE_SNAPSHOT = `
+const SNAPSHOTS = 'SELECT content FROM sandbox_snapshot WHERE client_id = $1 AND number = 0 ORDER BY name'
+const SNAPSHOT = 'SELECT content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 ORDER BY number'
+const BEGIN_SNAPSHOT = `
   INSERT INTO sandbox_snapshot
-  SELECT $1::text, $2::text, $3::text, $4::text, $5::text
-  WHERE (SELECT count(*) FROM sandbox_snapshot WHERE client_id = $1::text AND name <> $2::text) < $6::integer
-  ON CONFLICT (client_id, name) DO UPDATE
-  SET summary = excluded.summary, content = excluded.content, checksum = excluded.checksum`
+  SELECT $1::text, $2::text, 0, $3::text, $4::text
+  WHERE (
+    SELECT count(*) FROM sandbox_snapshot WHERE client_id = $1::text AND number = 0 AND name <> $2::text
+  ) < $5::integer
+  ON CONFLICT (client_id, name, number) DO UPDATE SET content = excluded.content, checksum = excluded.checksum
+  RETURNING number`
+const ADD_PIECE = 'INSERT INTO sandbox_snapshot VALUES ($1, $2, $3, $4, $5)'
 const REMOVE_SNAPSHOT = 'DELETE FROM sandbox_snapshot WHERE client_id = $1 AND name = $2'
 
 function describe(error: unknown): string {

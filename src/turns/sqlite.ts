@@ -182,17 +182,24 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
 
   const snapshots = {
     summaries: await connection.prepare(
-      `SELECT ${blobs('summary')} FROM sandbox_snapshot WHERE client_id = ? ORDER BY sandbox_snapshot.name`,
+      `SELECT ${blobs('content')} FROM sandbox_snapshot WHERE client_id = ? AND number = 0
+       ORDER BY sandbox_snapshot.name`,
     ),
     find: await connection.prepare(
-      `SELECT ${blobs('summary', 'content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ?`,
+      `SELECT ${blobs('content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ? AND number = ?`,
     ),
-    save: await connection.prepare(
-      `INSERT OR REPLACE INTO sandbox_snapshot SELECT ?1, ?2, ?3, ?4, ?5
-       WHERE (SELECT count(*) FROM sandbox_snapshot WHERE client_id = ?1 AND name <> ?2) < ?6`,
+    begin: await connection.prepare(
+      `INSERT OR REPLACE INTO sandbox_snapshot SELECT ?1, ?2, 0, ?3, ?4
+       WHERE (SELECT count(*) FROM sandbox_snapshot WHERE client_id = ?1 AND number = 0 AND name <> ?2) < ?5`,
     ),
-    remove: await connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ? AND name = ?'),
-    clear: await connection.prepare('DELETE FROM sandbox_snapshot WHERE client_id = ?'),
+    put: await connection.prepare('INSERT INTO sandbox_snapshot VALUES (?, ?, ?, ?, ?)'),
+    remove: await connection.prepare(
+      `DELETE FROM sandbox_snapshot WHERE rowid IN
+       (SELECT rowid FROM sandbox_snapshot WHERE client_id = ? AND name = ? AND number >= ? LIMIT 1)`,
+    ),
+    clear: await connection.prepare(
+      'DELETE FROM sandbox_snapshot WHERE rowid IN (SELECT rowid FROM sandbox_snapshot WHERE client_id = ? LIMIT 1)',
+    ),
   }
 
   let queue: Promise<unknown> = Promise.resolve()
@@ -268,17 +275,6 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
       committing ??= commitAll()
     })
 
-  /** Changes a table in one statement. Returns whether a row has changed. */
-  async function change(statement: () => { changes: number }): Promise<boolean> {
-    let changes = 0
-    await commit([
-      () => {
-        changes = statement().changes
-      },
-    ])
-    return changes > 0
-  }
-
   function beginTurn(): Transaction {
     const slices: Slice[] = []
     return {
@@ -289,7 +285,6 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
       async write(clientId, { version, life, instant, isRemoved, content, checksum }, rows) {
         slices.push(() => {
           putTenant.run([clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum])
-          if (isRemoved) snapshots.clear.run([clientId])
           for (const [table, { put }] of Object.entries(tables)) {
             for (const row of rows[table as Table]) {
               const { number, version, kind, region, reference, content, checksum } = row
@@ -297,6 +292,7 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
             }
           }
         })
+        if (isRemoved) slices.push(() => snapshots.clear.run([clientId]).changes > 0)
       },
       commit: () => commit(slices),
       async rollback() {},
@@ -352,11 +348,41 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
     },
     snapshots: {
       summaries: async clientId =>
-        (await select<SnapshotRow>(snapshots.summaries, [clientId])).map(({ summary }) => summary),
-      find: (clientId, name) => selectOne<SnapshotRow>(snapshots.find, [clientId, name]),
-      save: (clientId, name, { summary, content, checksum }, most) =>
-        change(() => snapshots.save.run([clientId, name, summary, content, checksum, most])),
-      remove: (clientId, name) => change(() => snapshots.remove.run([clientId, name])),
+        (await select<SnapshotRow>(snapshots.summaries, [clientId])).map(({ content }) => content),
+      find: (clientId, name) =>
+        use(async () => {
+          const rows: SnapshotRow[] = []
+          for (;;) {
+            const row = snapshots.find.get([clientId, name, rows.length]) as Columns | undefined
+            if (row === undefined) return rows
+            rows.push(toTexts(row))
+            await setImmediate()
+          }
+        }),
+      async save(clientId, name, [first, ...pieces], most) {
+        let isSaved = false
+        await commit([
+          () => {
+            isSaved = snapshots.begin.run([clientId, name, first?.content, first?.checksum, most]).changes > 0
+          },
+          () => isSaved && snapshots.remove.run([clientId, name, 1]).changes > 0,
+          ...pieces.map(({ content, checksum }, at) => () => {
+            if (isSaved) snapshots.put.run([clientId, name, at + 1, content, checksum])
+          }),
+        ])
+        return isSaved
+      },
+      async remove(clientId, name) {
+        let removed = 0
+        await commit([
+          () => {
+            const { changes } = snapshots.remove.run([clientId, name, 0])
+            removed += changes
+            return changes > 0
+          },
+        ])
+        return removed > 0
+      },
     },
     async close() {
       await coverage?.flush()

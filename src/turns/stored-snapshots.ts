@@ -1,9 +1,14 @@
 import { byArea } from '../areas/index.js'
 import { ApiError, errors } from '../core/errors.js'
-import type { NamedSnapshots, SnapshotSummary } from '../features/snapshots/snapshots.js'
+import type { Slices } from '../core/slices.js'
+import type { NamedSnapshot, NamedSnapshots, SnapshotSummary } from '../features/snapshots/snapshots.js'
 import { compareNames, MOST_SNAPSHOTS, tooManySnapshots } from '../features/snapshots/snapshots.js'
-import type { SnapshotTable } from './database.js'
+import { inSlices } from '../http/slices.js'
+import type { SnapshotRow, SnapshotTable } from './database.js'
 import { checksumOf, DatabaseAwayError, damaged, factsOf } from './database.js'
+
+/** The characters of a piece of a state document. */
+const PIECE = 256 * 1024
 
 /** Creates named snapshots that a database keeps. They go with the row of their client. */
 export function createStoredSnapshots(table: SnapshotTable, report: (facts: object) => void): NamedSnapshots {
@@ -26,18 +31,14 @@ export function createStoredSnapshots(table: SnapshotTable, report: (facts: obje
       }),
     find: (clientId, name) =>
       guarded(async () => {
-        const row = await table.find(clientId, name)
-        if (row === undefined) return undefined
-        const { summary, content, checksum } = row
-        if (checksum !== checksumOf(clientId, name, summary, content)) throw damaged(`snapshot ${name}`, clientId)
-        return content
+        const rows = await table.find(clientId, name)
+        return rows.length === 0 ? undefined : inSlices(fromRows(clientId, name, rows))
       }),
-    save: (clientId, { summary: facts, content }) =>
+    save: (clientId, snapshot) =>
       guarded(async () => {
-        const { name } = facts
-        const summary = JSON.stringify(facts)
-        const row = { summary, content, checksum: checksumOf(clientId, name, summary, content) }
-        if (!(await table.save(clientId, name, row, MOST_SNAPSHOTS))) throw tooManySnapshots()
+        const { name } = snapshot.summary
+        const rows = await inSlices(toRows(clientId, snapshot))
+        if (!(await table.save(clientId, name, rows, MOST_SNAPSHOTS))) throw tooManySnapshots()
       }),
     remove: (clientId, name) => guarded(() => table.remove(clientId, name)),
     forget() {},
@@ -48,4 +49,36 @@ export function createStoredSnapshots(table: SnapshotTable, report: (facts: obje
 function toSummary(text: string): SnapshotSummary {
   const summary = JSON.parse(text) as SnapshotSummary
   return { ...summary, counts: byArea(name => summary.counts[name] ?? 0) }
+}
+
+/** Makes the rows of a snapshot. */
+function* toRows(clientId: string, { summary, content }: NamedSnapshot): Slices<SnapshotRow[]> {
+  const facts = JSON.stringify(summary)
+  const toRow = (content: string, at: number) => ({
+    content,
+    checksum: checksumOf(clientId, summary.name, facts, at, content),
+  })
+  const rows = [toRow(facts, 0)]
+  for (let start = 0; start < content.length; yield) {
+    const end = start + PIECE
+    // A pair of surrogates is one character of the database.
+    const isPair = /[\uD800-\uDBFF]/.test(content.charAt(end - 1))
+    const piece = content.slice(start, isPair ? end - 1 : end)
+    rows.push(toRow(piece, rows.length))
+    start += piece.length
+  }
+  return rows
+}
+
+/** Returns the state document of some rows. @throws DatabaseError (a row is missing, or not as it was written) */
+function* fromRows(clientId: string, name: string, rows: readonly SnapshotRow[]): Slices<string> {
+  const facts = rows[0]?.content ?? ''
+  let document = ''
+  for (const [at, { content, checksum }] of rows.entries()) {
+    if (checksum !== checksumOf(clientId, name, facts, at, content)) throw damaged(`snapshot ${name}`, clientId)
+    if (at > 0) document += content
+    yield
+  }
+  if (Buffer.byteLength(document) !== toSummary(facts).bytes) throw damaged(`snapshot ${name}`, clientId)
+  return document
 }

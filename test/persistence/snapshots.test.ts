@@ -1,5 +1,5 @@
 import { refused } from '../answers.js'
-import { call, connect, mandate } from '../helper.js'
+import { bill, call, connect, mandate } from '../helper.js'
 import { onDatabase, resume, stateOf } from './helper.js'
 
 onDatabase(
@@ -26,6 +26,30 @@ onDatabase(
     t.equal((await control('DELETE', '/snapshots/empty')).body.removed, 1)
     refused(t, await control('POST', '/snapshots/empty/restore'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
     refused(t, await control('GET', '/snapshots/other'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
+  },
+)
+
+onDatabase(
+  'persistence, State in tables: a large snapshot is kept in pieces, and is replaced and removed as a whole',
+  async (t, storage) => {
+    const { app } = await storage.start()
+    const client = await connect(app)
+    // Each name has pairs of surrogates, of which a piece must not end in the middle.
+    const bills = Array.from({ length: 1300 }, (_, at) =>
+      bill({ uniqueReferenceIdentifier: `INV-${at}`, description: '\u{1F600}'.repeat(200) }),
+    )
+    await client.control('POST', '/seed', { records: { bills } })
+    const large = await stateOf(app)
+    t.equal((await client.control('PUT', '/snapshots/one')).status, 200)
+    await client.control('POST', '/reset')
+    const small = await stateOf(app)
+    t.equal((await client.control('POST', '/snapshots/one/restore')).status, 200)
+    t.ok((await stateOf(app)) === large, 'the state is the same')
+    await client.control('POST', '/reset')
+    t.equal((await client.control('PUT', '/snapshots/one')).status, 200)
+    t.same((await client.control('GET', '/snapshots/one')).body, JSON.parse(small))
+    t.equal((await client.control('DELETE', '/snapshots/one')).body.removed, 1)
+    t.same((await client.control('GET', '/snapshots')).body, { data: [] })
   },
 )
 
