@@ -16,17 +16,10 @@ const MOST = 4
 /** A reader that takes nothing for this time is cut off. */
 export const PATIENCE_MS = 60_000
 
-/** The large answers of a server. Each needs memory until its reader has taken it, so there are few at a time. */
-export interface LargeAnswers {
-  /**
-   * Sends a JSON document in pieces, each once the reader takes it.
-   * @param make returns the document, when it is its turn
-   * @param indent as of JSON.stringify
-   */
-  send(reply: FastifyReply, make: () => Eventually<object>, indent?: number): Promise<Readable>
-}
+export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 
-export function createLargeAnswers({ later, elapsed }: Timers): LargeAnswers {
+/** Creates the large answers of a server. Each needs memory until its reader has taken it, so there are few at a time. */
+export function createLargeAnswers({ later, elapsed }: Timers) {
   let places = MOST
   const waiting: (() => void)[] = []
 
@@ -64,7 +57,12 @@ export function createLargeAnswers({ later, elapsed }: Timers): LargeAnswers {
   }
 
   return {
-    async send(reply, make, indent) {
+    /**
+     * Sends a JSON document in pieces, each once the reader takes it.
+     * @param make returns the document, when it is its turn
+     * @param indent as of JSON.stringify
+     */
+    async send(reply: FastifyReply, make: () => Eventually<object>, indent?: number): Promise<Readable> {
       const leave = await enter()
       try {
         assertOpen(reply)

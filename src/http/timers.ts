@@ -10,23 +10,20 @@ export const realTimers = { setTimeout: nodeTimers.setTimeout, clearTimeout: nod
 /** Returns real milliseconds since some moment. Neither faked timers nor a change of the system time alter it. */
 export const elapsed: () => number = performance.now.bind(performance)
 
-/** Timers of late answers and of calls that wait for an event. The core, areas and tenants set none. */
-export interface Timers {
-  /** Returns milliseconds since some moment, to measure a wait. */
-  elapsed(): number
-  /** Does some work after so many milliseconds. Returns a function that cancels it. */
-  later(milliseconds: number, work: () => void): () => void
-  /** Does all waiting work at once, and all later work without delay: the server closes. */
-  flush(): void
-}
+export type Timers = ReturnType<typeof createTimers>
 
-/** They do not keep the process alive: a connection or a listening server does. */
-export function createTimers({ setTimeout, clearTimeout } = realTimers): Timers {
+/**
+ * Creates the timers of late answers and of calls that wait for an event. The core, areas and tenants set none.
+ * They do not keep the process alive: a connection or a listening server does.
+ */
+export function createTimers({ setTimeout, clearTimeout } = realTimers) {
   const waiting = new Map<NodeJS.Timeout, () => void>()
   let isFlushed = false
   return {
+    /** Returns milliseconds since some moment, to measure a wait. */
     elapsed,
-    later(milliseconds, work) {
+    /** Does some work after so many milliseconds. Returns a function that cancels it. */
+    later(milliseconds: number, work: () => void): () => void {
       const delay = isFlushed ? 0 : milliseconds
       const timer = setTimeout(() => {
         waiting.delete(timer)
@@ -38,7 +35,8 @@ export function createTimers({ setTimeout, clearTimeout } = realTimers): Timers 
         waiting.delete(timer)
       }
     },
-    flush() {
+    /** Does all waiting work at once, and all later work without delay: the server closes. */
+    flush(): void {
       isFlushed = true
       // Work may cancel other work, or add some.
       for (const [timer, work] of [...waiting]) {

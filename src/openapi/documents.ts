@@ -12,15 +12,7 @@ import type { DocumentedRoute, Json } from './routes.js'
 import { isControl } from './routes.js'
 import { toYaml } from './yaml.js'
 
-/** The two OpenAPI documents. */
-export interface Documents {
-  /**
-   * Returns the text of a document, with examples that work now. Rejects with SERVICE_UNAVAILABLE.
-   * @param name service: the emulated service. control: the control plane.
-   * @param form labelled: as JSON, with the labels in the descriptions
-   */
-  render(name: 'service' | 'control', form: keyof typeof FORMS): Promise<string>
-}
+export type Documents = ReturnType<typeof createDocuments>
 
 const FORMS = {
   json: (document: Json) => JSON.stringify(document),
@@ -102,6 +94,7 @@ const control = {
 } as const
 
 /**
+ * Creates the two OpenAPI documents.
  * @param routes the routes of the server, complete when the first document is made
  * @param tags the tags of the service
  * @param publicUrl returns the absolute URL of the server: importers and generators make it the base of their requests
@@ -112,7 +105,7 @@ export function createDocuments(
   tags: readonly Tag[],
   publicUrl: () => string,
   examples: () => Eventually<ExampleValues>,
-): Documents {
+) {
   /** The texts with placeholders, by name and form. Each is made on first use. */
   const texts = new Map<string, string>()
   const servers = () => [
@@ -130,7 +123,12 @@ export function createDocuments(
     },
   }
   return {
-    async render(name, form) {
+    /**
+     * Returns the text of a document, with examples that work now. Rejects with SERVICE_UNAVAILABLE.
+     * @param name service: the emulated service. control: the control plane.
+     * @param form labelled: as JSON, with the labels in the descriptions
+     */
+    async render(name: 'service' | 'control', form: keyof typeof FORMS): Promise<string> {
       const key = `${name} ${form}`
       const text = texts.get(key) ?? FORMS[form](make[name]())
       texts.set(key, text)

@@ -85,68 +85,7 @@ export interface TenantListener {
   onChangedElsewhere?(tenant: Tenant): void
 }
 
-/**
- * All tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a turn moves the clock
- * of a tenant (`turns/turns.ts`); a look-up does not.
- */
-export interface TenantRegistry {
-  readonly seed: string
-  readonly fixtures: Fixtures
-  readonly tokenLifetime: number
-  publicUrl(): string
-  /**
-   * Returns the tenant of client credentials; registers an unknown client where registration is open.
-   * Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant).
-   */
-  authenticate(clientId: string, clientSecret: string, realNow: number): Tenant
-  /**
-   * Returns the tenant that a token was issued to. Throws INVALID_TOKEN, EXPIRED_TOKEN.
-   * @param clientId the client id in the token, if it is decoded already
-   */
-  admit(token: string, realNow: number, clientId?: string): Tenant
-  /** Returns the client id of a token that was issued here, expired or not. */
-  ownerOf(token: string): string | undefined
-  has(clientId: string): boolean
-  /** Returns the tenant of a client if it is in memory. It does not count as use, and nothing happens. */
-  peek(clientId: string): Tenant | undefined
-  /** Returns the clients that exist from the start. */
-  configured(): string[]
-  /** Lists the clients in memory, and those that exist from the start. */
-  clients(): string[]
-  /** Removes a tenant from memory only: its database has it. */
-  letGo(clientId: string): void
-  /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
-  retire(clientId: string, resets: number): void
-  /** Returns the resets of a client that was removed. */
-  resetsOf(clientId: string): number
-  /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
-  timeOf(clientId: string, realNow: number): Instant
-  /** Throws CLIENT_NOT_FOUND. */
-  tenant(clientId: string, realNow: number): Tenant
-  tenants(realNow: number): Tenant[]
-  /** Throws CLIENT_NOT_FOUND. */
-  identityOf(clientId: string): Identity
-  /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
-  fixtureRecords(name: string, now: Instant): SeedRecords
-  /** Puts a tenant back to its fixture. Throws CLIENT_NOT_FOUND. */
-  reset(clientId: string, realNow: number): Tenant
-  /**
-   * Removes a client that has registered itself. One that always exists is reset. Returns whether it is removed.
-   * Throws CLIENT_NOT_FOUND, SERVICE_UNAVAILABLE.
-   */
-  remove(clientId: string, realNow: number): boolean
-  /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
-  replace(clientId: string, document: StateDocument, realNow: number): Slices<Tenant>
-  /**
-   * Registers another tenant that starts as an exact copy; without a secret it has the same.
-   * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
-   */
-  fork(clientId: string, to: { clientId: string; clientSecret?: string | undefined }, realNow: number): Slices<Tenant>
-  /** Adds a tenant from a recording. A listed client keeps the secret of the list. */
-  adopt(identity: Identity, start: StateDocument, realNow: number): Tenant
-  /** Creates the tenant of a client from a database, without its records. A listed client keeps the secret of the list. */
-  load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant
-}
+export type TenantRegistry = ReturnType<typeof createTenantRegistry>
 
 export const DEMO_CLIENT: ClientEntry = {
   clientId: 'sandbox-client',
@@ -174,7 +113,11 @@ interface Registration {
   tenant: Tenant | undefined
 }
 
-export function createTenantRegistry(options: TenantRegistryOptions): TenantRegistry {
+/**
+ * Creates all tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a turn moves the clock
+ * of a tenant (`turns/turns.ts`); a look-up does not.
+ */
+export function createTenantRegistry(options: TenantRegistryOptions) {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime, publicUrl, dropped } = options
   const { listeners = [], skipAuthentication = false } = options
   const configured = new Map<string, Registration>()
@@ -352,8 +295,13 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
     fixtures,
     tokenLifetime,
     publicUrl,
+    /** Returns the records of a fixture with absolute dates. Throws INVALID_FIELD for an unknown fixture. */
     fixtureRecords,
-    authenticate(clientId, clientSecret, realNow) {
+    /**
+     * Returns the tenant of client credentials; registers an unknown client where registration is open.
+     * Throws INVALID_CLIENT, SERVICE_UNAVAILABLE (no room for another tenant).
+     */
+    authenticate(clientId: string, clientSecret: string, realNow: number): Tenant {
       const known = use(clientId)
       if (known !== undefined) {
         if (!skipAuthentication && !hasSecret(known, clientSecret)) throw errors.invalidClient()
@@ -369,7 +317,11 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       register(client, () => open(client, realNow))
       return client.tenant as Tenant
     },
-    admit(token, realNow, clientId = ownerOf(token) ?? '') {
+    /**
+     * Returns the tenant that a token was issued to. Throws INVALID_TOKEN, EXPIRED_TOKEN.
+     * @param clientId the client id in the token, if it is decoded already
+     */
+    admit(token: string, realNow: number, clientId: string = ownerOf(token) ?? ''): Tenant {
       if (skipAuthentication) return open(mustUse(token), realNow)
       const tokens = find(clientId)?.tenant?.tokens
       // A forged token must not count as use of the tenant, nor move its clock.
@@ -379,32 +331,49 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       if (tokens.isExpired(claims)) throw errors.expiredToken()
       return tenant
     },
-    ownerOf(token) {
+    /** Returns the client id of a token that was issued here, expired or not. */
+    ownerOf(token: string): string | undefined {
       const tenant = find(ownerOf(token) ?? '')?.tenant
       return tenant?.tokens.read(token) === undefined ? undefined : tenant.clientId
     },
-    timeOf: (clientId, realNow) => find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
-    has: clientId => find(clientId) !== undefined,
-    peek: clientId => find(clientId)?.tenant,
-    configured: () => [...configured.keys()],
-    clients: () => [...configured.keys(), ...registered.keys()],
-    letGo(clientId) {
+    /** Returns a tenant's time, or that at which it would start. It does not count as use, and nothing happens. */
+    timeOf: (clientId: string, realNow: number): Instant =>
+      find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
+    has: (clientId: string): boolean => find(clientId) !== undefined,
+    /** Returns the tenant of a client if it is in memory. It does not count as use, and nothing happens. */
+    peek: (clientId: string): Tenant | undefined => find(clientId)?.tenant,
+    /** Returns the clients that exist from the start. */
+    configured: (): string[] => [...configured.keys()],
+    /** Lists the clients in memory, and those that exist from the start. */
+    clients: (): string[] => [...configured.keys(), ...registered.keys()],
+    /** Removes a tenant from memory only: its database has it. */
+    letGo(clientId: string): void {
       const listed = configured.get(clientId)
       if (listed === undefined) registered.delete(clientId)
       else listed.tenant = undefined
       for (const listener of listeners) listener.onRemoved(clientId, 'released')
     },
-    retire(clientId, resets) {
+    /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
+    retire(clientId: string, resets: number): void {
       retired.set(clientId, resets)
       if (!registered.delete(clientId)) return
       for (const listener of listeners) listener.onRemoved(clientId, 'removed')
     },
-    resetsOf: clientId => retired.get(clientId) ?? 0,
-    tenant: (clientId, realNow) => open(mustUse(clientId), realNow),
-    tenants: realNow => [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
-    identityOf: clientId => identity(mustUse(clientId)),
+    /** Returns the resets of a client that was removed. */
+    resetsOf: (clientId: string): number => retired.get(clientId) ?? 0,
+    /** Throws CLIENT_NOT_FOUND. */
+    tenant: (clientId: string, realNow: number): Tenant => open(mustUse(clientId), realNow),
+    tenants: (realNow: number): Tenant[] =>
+      [...configured.values(), ...registered.values()].map(client => open(client, realNow)),
+    /** Throws CLIENT_NOT_FOUND. */
+    identityOf: (clientId: string): Identity => identity(mustUse(clientId)),
+    /** Puts a tenant back to its fixture. Throws CLIENT_NOT_FOUND. */
     reset,
-    remove(clientId, realNow) {
+    /**
+     * Removes a client that has registered itself. One that always exists is reset. Returns whether it is removed.
+     * Throws CLIENT_NOT_FOUND, SERVICE_UNAVAILABLE.
+     */
+    remove(clientId: string, realNow: number): boolean {
       const client = mustUse(clientId)
       if (configured.has(clientId)) {
         reset(clientId, realNow)
@@ -413,7 +382,8 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       drop(client)
       return true
     },
-    *replace(clientId, document, realNow) {
+    /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
+    *replace(clientId: string, document: StateDocument, realNow: number): Slices<Tenant> {
       const client = mustUse(clientId)
       const replacement = yield* restored(client, document, realNow)
       // It may have made room for another meanwhile.
@@ -423,7 +393,15 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       client.tokenGenerationOffset = Math.max(client.tokenGenerationOffset, generation - document.tokens.generation)
       return yield* begin(tenant, realNow)
     },
-    *fork(clientId, to, realNow) {
+    /**
+     * Registers another tenant that starts as an exact copy; without a secret it has the same.
+     * Throws CLIENT_NOT_FOUND, INVALID_FIELD (clientId), DUPLICATE_REFERENCE, SERVICE_UNAVAILABLE.
+     */
+    *fork(
+      clientId: string,
+      to: { clientId: string; clientSecret?: string | undefined },
+      realNow: number,
+    ): Slices<Tenant> {
       const origin = mustUse(clientId)
       const tenant = open(origin, realNow)
       if (find(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
@@ -437,14 +415,16 @@ export function createTenantRegistry(options: TenantRegistryOptions): TenantRegi
       register(client, () => install(client, 'fork', fork, { origin: clientId }), origin)
       return yield* begin(fork, realNow)
     },
-    adopt(identity, start, realNow) {
+    /** Adds a tenant from a recording. A listed client keeps the secret of the list. */
+    adopt(identity: Identity, start: StateDocument, realNow: number): Tenant {
       const client = known(identity)
       const create = () => install(client, 'restored', atOnce(restored(client, start, realNow)))
       if (configured.has(client.clientId)) create()
       else register(client, create)
       return client.tenant as Tenant
     },
-    load(identity, meta, realNow) {
+    /** Creates the tenant of a client from a database, without its records. A listed client keeps the secret of the list. */
+    load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant {
       const client = known(identity)
       const tenant = loadTenant({ seed, client: factsOf(client), publicUrl }, meta, realNow)
       return {

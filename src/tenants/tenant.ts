@@ -1,6 +1,5 @@
 import type { Area, AreaName, Staged, Store, Stores } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
-import type { Tokens } from '../areas/oauth/tokens.js'
 import { createTokens } from '../areas/oauth/tokens.js'
 import { errors } from '../core/errors.js'
 import { createIds } from '../core/ids.js'
@@ -17,11 +16,11 @@ import { createClock } from '../core/time/clock.js'
 import type { Instant } from '../core/time/time.js'
 import { formatInstant, parseInstant } from '../core/time/time.js'
 import { toWords } from '../core/words.js'
-import type { Deprecation, Deprecations } from '../features/deprecations/state.js'
+import type { Deprecation } from '../features/deprecations/state.js'
 import { createDeprecations } from '../features/deprecations/state.js'
-import type { Fault, Faults } from '../features/faults/state.js'
+import type { Fault } from '../features/faults/state.js'
 import { createFaults } from '../features/faults/state.js'
-import type { ArmedOutcome, ArmedOutcomes, SteeredKind } from '../features/outcomes/state.js'
+import type { ArmedOutcome, SteeredKind } from '../features/outcomes/state.js'
 import { createArmedOutcomes } from '../features/outcomes/state.js'
 import { VERSION } from '../package.js'
 import type { SeedRecords } from './seed.js'
@@ -38,41 +37,7 @@ declare module '../http/request-context.js' {
 /** The number of records of each kind. */
 export type Counts = Readonly<Record<AreaName, number>>
 
-/**
- * A client and all its state: clock, ids, events, faults, outcomes, tokens, and one store per area (decisions §3).
- * A reset, and a state that is put back, create another tenant object of the same client.
- */
-export interface Tenant extends TenantContext, Stores {
-  readonly clientId: string
-  /** The fixture that a reset goes back to. */
-  readonly fixture: string
-  readonly settings: Settings
-  readonly faults: Faults
-  /** The armed outcomes of new collections and payout links. */
-  readonly outcomes: ArmedOutcomes
-  readonly deprecations: Deprecations
-  readonly tokens: Tokens
-  counts(): Counts
-  /** Returns all state beside records and events. It shares nothing that changes. */
-  meta(): TenantMeta
-  /** Does an operation, which may be in slices, or nothing: what it has changed is undone if it throws. */
-  attempt<T>(operation: () => T): T
-  /**
-   * Returns the records that have changed since the last call, as a database keeps them. The tenant must not change while
-   * they are read.
-   */
-  takeChanges(): Iterable<TenantRecord>
-  /** Returns all records, likewise. */
-  records(): Iterable<TenantRecord>
-  /** Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events. */
-  load(content: TenantContent, realNow: number): Slices
-  /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
-  seed(records: SeedRecords): void
-  /** Does the same in slices. */
-  seeding(records: SeedRecords): Slices
-  /** Returns the whole tenant as one document. It shares its records with the tenant: serialise or copy it at once. */
-  snapshot(): TenantSnapshot
-}
+export type Tenant = ReturnType<typeof createTenant>
 
 /** The state of a tenant beside its records and events. */
 export interface TenantMeta {
@@ -138,11 +103,14 @@ const hasStates = (name: AreaName) => 'lifecycle' in areas[name]
 /** The order of seeding. Records without states come first, since bills add the counterparties that are missing. */
 const SEED_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.filter(hasStates)]
 
-/** Creates a tenant without records. */
+/**
+ * Creates a client with all its state, but no records: clock, ids, events, faults, outcomes, tokens, and one store per
+ * area (decisions §3). A reset, and a state that is put back, create another tenant object of the same client.
+ */
 export function createTenant(
   { seed, client, clock, settings: given, publicUrl }: TenantOptions,
   past: Past = noPast(client.clientId),
-): Tenant {
+) {
   const { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
   const settings: Settings = { ...DEFAULT_SETTINGS, ...given }
   let { sequence } = past
@@ -238,20 +206,30 @@ export function createTenant(
     ...context,
     ...stores,
     clientId,
+    /** The fixture that a reset goes back to. */
     fixture,
     settings,
     faults,
+    /** The armed outcomes of new collections and payout links. */
     outcomes,
     deprecations,
     tokens,
-    counts: () => byArea(name => storeOf(name).size()),
+    counts: (): Counts => byArea(name => storeOf(name).size()),
+    /** Returns all state beside records and events. It shares nothing that changes. */
     meta,
+    /** Does an operation, which may be in slices, or nothing: what it has changed is undone if it throws. */
     attempt,
-    takeChanges: () => toRecords(changes.take()),
-    *records() {
+    /**
+     * Returns the records that have changed since the last call, as a database keeps them. The tenant must not change while
+     * they are read.
+     */
+    takeChanges: (): Iterable<TenantRecord> => toRecords(changes.take()),
+    /** Returns all records, likewise. */
+    *records(): Iterable<TenantRecord> {
       for (const kind of areaNames) for (const entry of storeOf(kind).entries()) yield toRecord(kind, entry)
     },
-    *load(content, realNow) {
+    /** Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events. */
+    *load(content: TenantContent, realNow: number): Slices {
       restoreMeta(content.meta, realNow)
       for (const record of content.records) {
         storeOf(record.kind).load(record)
@@ -259,9 +237,12 @@ export function createTenant(
       }
       events.load(content.events)
     },
-    seed: records => atOnce(seeding(records)),
+    /** Adds records, all or nothing. Throws the errors of the stores, with the path of the record before the field. */
+    seed: (records: SeedRecords): void => atOnce(seeding(records)),
+    /** Does the same in slices. */
     seeding,
-    snapshot: () => ({
+    /** Returns the whole tenant as one document. It shares its records with the tenant: serialise or copy it at once. */
+    snapshot: (): TenantSnapshot => ({
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,
       release: VERSION,

@@ -3,21 +3,7 @@ import type { TenantContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import type { AccessToken } from './schemas.js'
 
-/**
- * The access tokens of one tenant. A token holds its claims and a signature, so none is stored.
- * Its form is `<client id>.<number>.<generation>.<expiry>.<signature>`.
- */
-export interface Tokens {
-  /** Issues a token that expires on the tenant's clock (decisions §3). */
-  issue(): AccessToken
-  /** Returns the claims of a token, expired or not; undefined: it was not issued here. */
-  read(token: string): Claims | undefined
-  isExpired(claims: Claims): boolean
-  /** Expires all issued tokens (control plane, POST /tokens/expire). */
-  expireAll(): void
-  /** Returns the generation of new tokens. Tokens of an earlier one are expired. */
-  generation(): number
-}
+export type Tokens = ReturnType<typeof createTokens>
 
 export interface TokensOptions {
   readonly context: Pick<TenantContext, 'clock' | 'ids'>
@@ -42,7 +28,11 @@ export interface Claims {
 const toBase36 = (value: number) => value.toString(36)
 const fromBase36 = (text: string) => Number.parseInt(text, 36)
 
-export function createTokens(options: TokensOptions): Tokens {
+/**
+ * Creates the access tokens of one tenant. A token holds its claims and a signature, so none is stored.
+ * Its form is `<client id>.<number>.<generation>.<expiry>.<signature>`.
+ */
+export function createTokens(options: TokensOptions) {
   const { context, clientId, binding, scope, lifetime, state, generationOffset } = options
   const { clock, ids } = context
   const owner = Buffer.from(clientId).toString('base64url')
@@ -52,22 +42,26 @@ export function createTokens(options: TokensOptions): Tokens {
   const sign = (claims: string) => ids.sign('token', `${binding()}.${claims}`)
 
   return {
-    issue() {
+    /** Issues a token that expires on the tenant's clock (decisions §3). */
+    issue(): AccessToken {
       const numbers = [++issued, present(), clock.now() / 1000 + lifetime]
       const claims = [owner, ...numbers.map(toBase36)].join('.')
       return { access_token: `${claims}.${sign(claims)}`, expires_in: lifetime, scope, token_type: 'Bearer' }
     },
-    read(token) {
+    /** Returns the claims of a token, expired or not; undefined: it was not issued here. */
+    read(token: string): Claims | undefined {
       const end = token.lastIndexOf('.')
       const claims = token.slice(0, end)
       if (end < 0 || !isSame(token.slice(end + 1), sign(claims))) return undefined
       const [, , generation = '', expiry = ''] = claims.split('.')
       return { generation: fromBase36(generation), expiresAt: fromBase36(expiry) * 1000 }
     },
-    isExpired: ({ generation, expiresAt }) => generation < present() || clock.now() >= expiresAt,
-    expireAll() {
+    isExpired: ({ generation, expiresAt }: Claims): boolean => generation < present() || clock.now() >= expiresAt,
+    /** Expires all issued tokens (control plane, POST /tokens/expire). */
+    expireAll(): void {
       state.generation++
     },
+    /** Returns the generation of new tokens. Tokens of an earlier one are expired. */
     generation: present,
   }
 }

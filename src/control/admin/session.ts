@@ -10,21 +10,14 @@ export const SESSION_SECONDS = 12 * 60 * 60
 /** The most ended sessions that are remembered. */
 const MOST_ENDED = 10_000
 
-/** The sessions of browsers that have given the admin token. Times are real milliseconds. */
-export interface Sessions {
-  /** Returns the value of the cookie of a new session. */
-  begin(now: number): string
-  isValid(value: string, now: number): boolean
-  /** Ends a session on this server. */
-  end(value: string): void
-}
+export type Sessions = ReturnType<typeof createSessions>
 
 /**
- * Creates the sessions of an admin token. A session is its expiry, signed with a key that follows from the token. All
+ * Creates the sessions of browsers that have given the admin token. Times are real milliseconds. A session is its expiry, signed with a key that follows from the token. All
  * servers with the token therefore take it, and another token ends it. The key is slow to derive, so a cookie does not
  * help to guess the token.
  */
-export function createSessions(adminToken: string): Sessions {
+export function createSessions(adminToken: string) {
   let key: Buffer | undefined
   /** The values of ended sessions, the oldest first. */
   const ended = new Set<string>()
@@ -35,18 +28,20 @@ export function createSessions(adminToken: string): Sessions {
   }
 
   return {
-    begin(now) {
+    /** Returns the value of the cookie of a new session. */
+    begin(now: number): string {
       const text = `${randomBytes(16).toString('base64url')}.${now + SESSION_SECONDS * 1000}`
       return `${text}.${sign(text)}`
     },
-    isValid(value, now) {
+    isValid(value: string, now: number): boolean {
       const [id = '', expiry = '', signature = ''] = value.split('.')
       const text = `${id}.${expiry}`
       return (
         isSame(signature, sign(text)) && value === `${text}.${signature}` && Number(expiry) > now && !ended.has(value)
       )
     },
-    end(value) {
+    /** Ends a session on this server. */
+    end(value: string): void {
       ended.add(value)
       const [oldest] = ended
       if (ended.size > MOST_ENDED) ended.delete(oldest as string)

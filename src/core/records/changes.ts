@@ -9,37 +9,31 @@ export interface Change {
   undo(): void
 }
 
+export type ChangeLog = ReturnType<typeof createChangeLog>
+
 /**
- * The changes of the records of one tenant since they were last taken, in order. Every change of a record is in it, so
+ * Creates the log of the changes of records of one tenant since they were last taken, in order. Every change is in it, so
  * that an operation that fails can be undone, and a database can store exactly the changed records.
  */
-export interface ChangeLog {
-  add(change: Change): void
-  /** Returns the number of changes. */
-  length(): number
-  /** Undoes the changes after the first `length` ones, the last one first. */
-  undoTo(length: number): Slices
-  /** Returns the changed entries by kind, each once and in the order of their first change. The log is empty then. */
-  take(): Iterable<{ readonly kind: string; readonly entry: object }>
-  /** Forgets all changes. */
-  clear(): void
-}
-
-export function createChangeLog(): ChangeLog {
+export function createChangeLog() {
   let changes: Change[] = []
 
   return {
-    add: change => void changes.push(change),
-    length: () => changes.length,
-    *undoTo(length) {
+    add: (change: Change): void => void changes.push(change),
+    /** Returns the number of changes. */
+    length: (): number => changes.length,
+    /** Undoes the changes after the first `length` ones, the last one first. */
+    *undoTo(length: number): Slices {
       for (; changes.length > length; yield) changes.pop()?.undo()
     },
-    take() {
+    /** Returns the changed entries by kind, each once and in the order of their first change. The log is empty then. */
+    take(): Iterable<{ readonly kind: string; readonly entry: object }> {
       const taken = changes
       changes = []
       return entriesOf(taken)
     },
-    clear() {
+    /** Forgets all changes. */
+    clear(): void {
       changes = []
     },
   }

@@ -18,24 +18,21 @@ export interface ListName {
   readonly region?: Region
 }
 
-export interface Cursors {
-  encode(position: Position): string
-  /** @throws INVALID_CURSOR */
-  decode(cursor: string): Position
-}
+export type Cursors = ReturnType<typeof createCursors>
 
 /**
  * Creates the opaque cursors of one list. A cursor is a position and a signature.
  * The signature proves that this server issued it for this list, also when the record is gone.
  */
-export function createCursors(ids: Ids, { path, region }: ListName): Cursors {
+export function createCursors(ids: Ids, { path, region }: ListName) {
   const sign = (position: string) => ids.sign(`cursor\0${path}.${region}`, position)
   return {
-    encode({ createdAt, sequence }) {
+    encode({ createdAt, sequence }: Position): string {
       const position = `${(createdAt / 1000).toString(36)}.${sequence.toString(36)}`
       return `${position}.${sign(position)}`
     },
-    decode(cursor) {
+    /** @throws INVALID_CURSOR */
+    decode(cursor: string): Position {
       const [seconds = '', sequence = ''] = cursor.split('.')
       const position = `${seconds}.${sequence}`
       if (cursor !== `${position}.${sign(position)}`) throw errors.invalidCursor(path, region)

@@ -28,44 +28,42 @@ export interface EventFilter {
   readonly reference?: string | undefined
 }
 
-/** All transitions of a tenant, in order. */
-export interface EventLog {
-  /** Appends an event and returns its `seq`. */
-  append(event: NewEvent): number
-  /** Adds the events of a database, which follow the latest one. */
-  load(events: readonly Event[]): void
-  /** Removes the events with a higher `seq`, to undo an operation. */
-  truncate(last: number): void
-  /** Returns the `seq` of the latest event, or 0. */
-  last(): number
-  /** Returns the event with a `seq`, or undefined. */
-  at(seq: number): Event | undefined
-  /** Returns the events with a higher `seq`. */
-  after(seq: number): Event[]
-  /** Returns the first `limit` matching events with a higher `seq`. `areAll`: there are no more of them. */
-  select(after: number, filter: EventFilter, limit: number): { readonly events: Event[]; readonly areAll: boolean }
-}
+export type EventLog = ReturnType<typeof createEventLog>
 
-/** @param earlier events of a restored state, numbered from 1 */
-export function createEventLog(earlier: readonly Event[] = []): EventLog {
+/**
+ * Creates the log of all transitions of a tenant, in order.
+ * @param earlier events of a restored state, numbered from 1
+ */
+export function createEventLog(earlier: readonly Event[] = []) {
   const events = [...earlier]
 
   return {
-    append({ at, kind, reference, from, to, reasonCode, cause }) {
+    /** Appends an event and returns its `seq`. */
+    append({ at, kind, reference, from, to, reasonCode, cause }: NewEvent): number {
       const seq = events.length + 1
       events.push({ seq, at, kind, reference, from, to, ...(reasonCode !== undefined && { reasonCode }), cause })
       return seq
     },
-    load(more) {
+    /** Adds the events of a database, which follow the latest one. */
+    load(more: readonly Event[]): void {
       for (const event of more) events.push(event)
     },
-    truncate(last) {
+    /** Removes the events with a higher `seq`, to undo an operation. */
+    truncate(last: number): void {
       events.length = last
     },
-    last: () => events.length,
-    at: seq => events[seq - 1],
-    after: seq => events.slice(seq),
-    select(after, { kind, reference }, limit) {
+    /** Returns the `seq` of the latest event, or 0. */
+    last: (): number => events.length,
+    /** Returns the event with a `seq`, or undefined. */
+    at: (seq: number): Event | undefined => events[seq - 1],
+    /** Returns the events with a higher `seq`. */
+    after: (seq: number): Event[] => events.slice(seq),
+    /** Returns the first `limit` matching events with a higher `seq`. `areAll`: there are no more of them. */
+    select(
+      after: number,
+      { kind, reference }: EventFilter,
+      limit: number,
+    ): { readonly events: Event[]; readonly areAll: boolean } {
       const selected: Event[] = []
       for (let index = after; index < events.length; index++) {
         const event = events[index] as Event

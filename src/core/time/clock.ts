@@ -5,48 +5,7 @@ import { createScheduler } from './scheduler.js'
 import type { Instant } from './time.js'
 import { LAST_INSTANT, wholeSecond } from './time.js'
 
-/** A tenant's own time. It never reads the real time: callers pass it as an argument, in milliseconds. */
-export interface Clock {
-  /** Returns the tenant's time, a whole second; constant while a request is handled. */
-  now(): Instant
-  mode(): 'running' | 'frozen'
-  /** Returns the tenant-seconds per real second while running, 1 to 86400. */
-  rate(): number
-  /** Brings a running clock to a real time and does all due work. A frozen clock stays. */
-  sync(realNow: number): void
-  /** Does the same in slices. */
-  syncing(realNow: number): Slices
-  /**
-   * Shows the time at a real time without doing work: at most one second before the next work is due.
-   * It changes nothing that a later `applyAt` depends on.
-   */
-  observe(realNow: number): void
-  /** Whether work is due at a real time. */
-  isDueAt(realNow: number): boolean
-  /** Returns the pace of the clock, to undo a change or to store it. */
-  state(): ClockState
-  /** Sets the pace of the clock. It does no due work. */
-  restore(state: ClockState, realNow?: number): void
-  /** Moves to the time that a recorded request had, and does all due work. A running clock continues from there. */
-  replayTo(at: Instant, realNow: number): void
-  /** Freezes, resumes or changes the rate, from now on. */
-  configure(change: { mode?: 'running' | 'frozen' | undefined; rate?: number | undefined }): void
-  /** Moves forward and does all due work, in order and each at its own due time. */
-  advanceTo(to: Instant): void
-  /** Does the same in slices. */
-  advancing(to: Instant): Slices
-  /** When the next work is due; null: never. */
-  nextDue(): Instant | null
-  /** Returns the tenant's time at a real time, without doing due work. */
-  timeAt(realNow: number): Instant
-  /** Returns the real time at which a running clock reaches an instant; null: the clock is frozen. */
-  realTimeOf(at: Instant): number | null
-  /**
-   * Plans the next work of an item and replaces its earlier plan. A past time means now.
-   * A time after the last instant means never.
-   */
-  schedule<T extends Schedulable>(item: T, at: Instant | null, work: DueWork<T>): void
-}
+export type Clock = ReturnType<typeof createClock>
 
 /** The time and the pace of a clock. */
 export interface ClockState {
@@ -65,7 +24,8 @@ export interface ClockStart {
   readonly realNow: number
 }
 
-export function createClock(start: ClockStart): Clock {
+/** Creates the clock of a tenant. It never reads the real time: callers pass it as an argument, in milliseconds. */
+export function createClock(start: ClockStart) {
   let { now, mode, rate } = start
   // Time runs from this pair of times, so that rounding to whole seconds never accumulates.
   let anchor = { real: start.realNow, virtual: start.now }
@@ -110,43 +70,65 @@ export function createClock(start: ClockStart): Clock {
   }
 
   return {
-    now: () => now,
-    mode: () => mode,
-    rate: () => rate,
-    sync: realNow => atOnce(syncing(realNow)),
+    /** Returns the tenant's time, a whole second; constant while a request is handled. */
+    now: (): Instant => now,
+    mode: (): 'running' | 'frozen' => mode,
+    /** Returns the tenant-seconds per real second while running, 1 to 86400. */
+    rate: (): number => rate,
+    /** Brings a running clock to a real time and does all due work. A frozen clock stays. */
+    sync: (realNow: number): void => atOnce(syncing(realNow)),
+    /** Does the same in slices. */
     syncing,
-    observe(realNow) {
+    /**
+     * Shows the time at a real time without doing work: at most one second before the next work is due.
+     * It changes nothing that later work depends on.
+     */
+    observe(realNow: number): void {
       const due = scheduler.nextAt()
       const at = timeAt(realNow)
       now = Math.max(now, due === null ? at : Math.min(at, due - 1000))
     },
-    isDueAt(realNow) {
+    /** Whether work is due at a real time. */
+    isDueAt(realNow: number): boolean {
       const due = scheduler.nextAt()
       return due !== null && due <= timeAt(realNow)
     },
-    state: () => ({ now, mode, rate, anchor }),
-    restore(state, realNow = lastReal) {
+    /** Returns the pace of the clock, to undo a change or to store it. */
+    state: (): ClockState => ({ now, mode, rate, anchor }),
+    /** Sets the pace of the clock. It does no due work. */
+    restore(state: ClockState, realNow: number = lastReal): void {
       ;({ now, mode, rate, anchor } = state)
       lastReal = Math.max(lastReal, realNow)
     },
-    replayTo(at, realNow) {
+    /** Moves to the time that a recorded request had, and does all due work. A running clock continues from there. */
+    replayTo(at: Instant, realNow: number): void {
       lastReal = Math.max(lastReal, realNow)
       atOnce(workUntil(at))
       setAnchor(now)
     },
-    configure(change) {
+    /** Freezes, resumes or changes the rate, from now on. */
+    configure(change: { mode?: 'running' | 'frozen' | undefined; rate?: number | undefined }): void {
       // Keeps the fraction of a second, or frequent changes would slow the clock down.
       const exact = exactAt(lastReal)
       mode = change.mode ?? mode
       rate = change.rate ?? rate
       setAnchor(exact)
     },
-    advanceTo: to => atOnce(advancing(to)),
+    /** Moves forward and does all due work, in order and each at its own due time. */
+    advanceTo: (to: Instant): void => atOnce(advancing(to)),
+    /** Does the same in slices. */
     advancing,
+    /** When the next work is due; null: never. */
     nextDue: scheduler.nextAt,
+    /** Returns the tenant's time at a real time, without doing due work. */
     timeAt,
-    realTimeOf: at => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),
-    schedule(item, at, work) {
+    /** Returns the real time at which a running clock reaches an instant; null: the clock is frozen. */
+    realTimeOf: (at: Instant): number | null => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),
+    /**
+     * Plans the next work of an item and replaces its earlier plan. A past time means now.
+     * A time after the last instant means never.
+     */
+    schedule<T extends Schedulable>(item: T, at: Instant | null, work: DueWork<T>): void {
       scheduler.plan(item, at === null || at > LAST_INSTANT ? null : Math.max(at, now), work as DueWork)
     },
   }

@@ -19,14 +19,7 @@ interface Plan {
   readonly work: DueWork
 }
 
-export interface Scheduler {
-  /** Plans the work of an item and replaces its earlier plan. Null: only removes that plan. */
-  plan(item: Schedulable, at: Instant | null, work: DueWork): void
-  /** When the next work is due; null: never. */
-  nextAt(): Instant | null
-  /** Removes and returns the plan that is due next. There must be one. */
-  take(): Pick<Plan, 'item' | 'work'>
-}
+export type Scheduler = ReturnType<typeof createScheduler>
 
 /** Sorts by due time, then by sequence. */
 const comparePlans = (a: Plan, b: Plan) => a.at - b.at || a.sequence - b.sequence
@@ -34,7 +27,7 @@ const comparePlans = (a: Plan, b: Plan) => a.at - b.at || a.sequence - b.sequenc
 /** The number of replaced plans that the heap keeps before they are removed together. */
 const MOST_REPLACED = 1000
 
-export function createScheduler(): Scheduler {
+export function createScheduler() {
   /** The present plan of each item that has one. */
   const plans = new Map<Schedulable, Plan>()
   // The heap also holds replaced plans, which are skipped when they come first.
@@ -51,7 +44,8 @@ export function createScheduler(): Scheduler {
   }
 
   return {
-    plan(item, at, work) {
+    /** Plans the work of an item and replaces its earlier plan. Null: only removes that plan. */
+    plan(item: Schedulable, at: Instant | null, work: DueWork): void {
       if (item.dueAt === at) return
       item.dueAt = at
       if (at === null) {
@@ -63,8 +57,10 @@ export function createScheduler(): Scheduler {
       heap.push(plan)
       if (heap.length > 2 * plans.size + MOST_REPLACED) heap = new TinyQueue([...plans.values()], comparePlans)
     },
-    nextAt: () => first()?.at ?? null,
-    take() {
+    /** When the next work is due; null: never. */
+    nextAt: (): Instant | null => first()?.at ?? null,
+    /** Removes and returns the plan that is due next. There must be one. */
+    take(): Pick<Plan, 'item' | 'work'> {
       const plan = first() as Plan
       heap.pop()
       plans.delete(plan.item)

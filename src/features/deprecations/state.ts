@@ -18,40 +18,28 @@ export interface Deprecation {
 
 export type DeprecationRequest = Pick<Deprecation, 'operation'> & Partial<Deprecation>
 
-/** The deprecated operations of one tenant. */
-export interface Deprecations {
-  list(): readonly Deprecation[]
-  /** Replaces all deprecations by those that `list` returned earlier, without checks. */
-  restore(deprecations: readonly Deprecation[]): void
-  /** Whether there are none. */
-  isEmpty(): boolean
-  /** Replaces all deprecations. @throws INVALID_FIELD, MISSING_FIELD */
-  replace(requests: readonly DeprecationRequest[], operations: readonly Operation[]): void
-  /** Returns the headers `Deprecation` and `Sunset` of an operation; null: it is not deprecated. */
-  headersOf(operation: string, style: DeprecationStyle): Record<string, string> | null
-  /** Refuses an operation that is gone. @throws OPERATION_SUNSET */
-  assertNotSunset(operation: string): void
-}
+export type Deprecations = ReturnType<typeof createDeprecations>
 
 /**
+ * Creates the deprecated operations of one tenant.
  * @param earlier the deprecations of a restored state
  * @throws INVALID_FIELD, MISSING_FIELD (an invalid deprecation among them)
  */
-export function createDeprecations(
-  { clock }: Pick<TenantContext, 'clock'>,
-  earlier: readonly Deprecation[] = [],
-): Deprecations {
+export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earlier: readonly Deprecation[] = []) {
   let byOperation = collect(earlier, 'deprecations')
 
   const isPast = (moment: string) => clock.now() >= instantOf(moment)
 
   return {
-    list: () => [...byOperation.values()],
-    restore(deprecations) {
+    list: (): readonly Deprecation[] => [...byOperation.values()],
+    /** Replaces all deprecations by those that `list` returned earlier, without checks. */
+    restore(deprecations: readonly Deprecation[]): void {
       byOperation = new Map(deprecations.map(deprecation => [deprecation.operation, deprecation]))
     },
-    isEmpty: () => byOperation.size === 0,
-    replace(requests, operations) {
+    /** Whether there are none. */
+    isEmpty: (): boolean => byOperation.size === 0,
+    /** Replaces all deprecations. @throws INVALID_FIELD, MISSING_FIELD */
+    replace(requests: readonly DeprecationRequest[], operations: readonly Operation[]): void {
       const now = formatInstant(clock.now())
       const complete = requests.map(({ operation, deprecatedSince = now, sunset, goneAfterSunset = false }, at) => {
         if (!operations.some(known => known.operation === operation)) {
@@ -62,7 +50,8 @@ export function createDeprecations(
       })
       byOperation = collect(complete, 'data')
     },
-    headersOf(operation, style) {
+    /** Returns the headers `Deprecation` and `Sunset` of an operation; null: it is not deprecated. */
+    headersOf(operation: string, style: DeprecationStyle): Record<string, string> | null {
       const deprecation = byOperation.get(operation)
       if (deprecation === undefined) return null
       const { deprecatedSince, sunset } = deprecation
@@ -77,7 +66,8 @@ export function createDeprecations(
         ...(sunset !== undefined && { sunset }),
       }
     },
-    assertNotSunset(operation) {
+    /** Refuses an operation that is gone. @throws OPERATION_SUNSET */
+    assertNotSunset(operation: string): void {
       const { sunset, goneAfterSunset = false } = byOperation.get(operation) ?? {}
       if (goneAfterSunset && isPast(sunset as string)) throw errors.operationSunset(operation, sunset as string)
     },

@@ -17,18 +17,7 @@ export interface Wait {
   cancel(): void
 }
 
-/** The calls that wait for events, by tenant. They look after each request of their tenant, and when a timer ends. */
-export interface EventWaiters {
-  /**
-   * Looks at once, and from then on until the wait is over.
-   * @param refresh brings the tenant up to date before a timer lets the wait look
-   */
-  wait(clientId: string, look: Look, refresh: Refresh): Wait
-  /** Lets all waits of a tenant look. */
-  wake(clientId: string): void
-  /** Whether there are waits of a tenant. */
-  has(clientId: string): boolean
-}
+export type EventWaiters = ReturnType<typeof createEventWaiters>
 
 /** The longest timer: a clock may be changed meanwhile. */
 const LONGEST_MS = 60_000
@@ -36,11 +25,16 @@ const LONGEST_MS = 60_000
 /** The time after which a wait tries again, while the database cannot be used. */
 const RETRY_MS = 1000
 
-export function createEventWaiters(timers: Timers): EventWaiters {
+/** Creates the calls that wait for events, by tenant. They look after each request of it, and when a timer ends. */
+export function createEventWaiters(timers: Timers) {
   const waits = new Map<string, Set<Wait>>()
 
   return {
-    wait(clientId, look, refresh) {
+    /**
+     * Looks at once, and from then on until the wait is over.
+     * @param refresh brings the tenant up to date before a timer lets the wait look
+     */
+    wait(clientId: string, look: Look, refresh: Refresh): Wait {
       const all = waits.get(clientId) ?? new Set()
       waits.set(clientId, all)
       let isOver = false
@@ -71,8 +65,10 @@ export function createEventWaiters(timers: Timers): EventWaiters {
       wait.look(false)
       return wait
     },
-    has: clientId => waits.has(clientId),
-    wake(clientId) {
+    /** Whether there are waits of a tenant. */
+    has: (clientId: string): boolean => waits.has(clientId),
+    /** Lets all waits of a tenant look. */
+    wake(clientId: string): void {
       // Waits may end while they look.
       for (const wait of [...(waits.get(clientId) ?? [])]) wait.look(true)
     },

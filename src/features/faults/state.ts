@@ -103,36 +103,17 @@ export interface AppliedFaults {
 export const isCutOff = ({ effect }: AppliedFaults): boolean =>
   effect?.kind === 'drop' || effect?.kind === 'reset' || effect?.kind === 'garbage'
 
-/** The faults of one tenant, in the order of arming. Their random numbers are seeded, so that a run can be repeated. */
-export interface Faults {
-  /** @throws INVALID_FIELD (it could never fire, or there are too many) */
-  arm(request: FaultRequest, operations: readonly Operation[], realNow: number): Fault
-  list(): readonly Fault[]
-  /** Replaces all faults by those that `list` returned earlier, without checks. */
-  restore(faults: readonly Fault[]): void
-  stateOf(fault: Fault, realNow: number): FaultState
-  /** @throws FAULT_NOT_FOUND */
-  remove(id: string): void
-  clear(): void
-  /** Whether the list is empty. */
-  isEmpty(): boolean
-  /** Whether any armed fault applies to a request. Counts nothing. */
-  matches(request: FaultTarget, realNow: number): boolean
-  /** Counts a request for all faults that apply to it, and returns those that fire. */
-  apply(request: FaultTarget, realNow: number): AppliedFaults
-}
+export type Faults = ReturnType<typeof createFaults>
 
 /** A limit, because every request is matched against every fault. */
 const MOST_FAULTS = 1000
 
 /**
+ * Creates the faults of one tenant, in the order of arming. Their random numbers are seeded, so that a run can be repeated.
  * @param earlier the faults of a restored state
  * @throws MISSING_FIELD, INVALID_FIELD, DUPLICATE_REFERENCE (an invalid fault among them)
  */
-export function createFaults(
-  { clock, ids }: Pick<TenantContext, 'clock' | 'ids'>,
-  earlier: readonly Fault[] = [],
-): Faults {
+export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'>, earlier: readonly Fault[] = []) {
   for (const [at, fault] of earlier.entries()) {
     atPath(`faults.${at}`, () => {
       assertValidEffect(fault.effect)
@@ -188,7 +169,8 @@ export function createFaults(
   }
 
   return {
-    arm(request, operations, realNow) {
+    /** @throws INVALID_FIELD (it could never fire, or there are too many) */
+    arm(request: FaultRequest, operations: readonly Operation[], realNow: number): Fault {
       const { match = {}, times = 1, skip = 0, probability = 1, ttl, effect } = request
       if (faults.length >= MOST_FAULTS) {
         throw errors.invalid(null, `There are ${MOST_FAULTS} faults: remove some with DELETE /_sandbox/faults.`)
@@ -213,21 +195,27 @@ export function createFaults(
       faults = [...faults, fault]
       return fault
     },
-    list: () => faults,
-    restore(list) {
+    list: (): readonly Fault[] => faults,
+    /** Replaces all faults by those that `list` returned earlier, without checks. */
+    restore(list: readonly Fault[]): void {
       faults = list
     },
-    isEmpty: () => faults.length === 0,
+    /** Whether the list is empty. */
+    isEmpty: (): boolean => faults.length === 0,
     stateOf,
-    remove(id) {
+    /** @throws FAULT_NOT_FOUND */
+    remove(id: string): void {
       if (!faults.some(fault => fault.id === id)) throw errors.faultNotFound(id)
       faults = faults.filter(fault => fault.id !== id)
     },
-    clear() {
+    clear(): void {
       faults = []
     },
-    matches: (request, realNow) => faults.some(fault => isArmedFor(fault, request, realNow)),
-    apply(request, realNow) {
+    /** Whether any armed fault applies to a request. Counts nothing. */
+    matches: (request: FaultTarget, realNow: number): boolean =>
+      faults.some(fault => isArmedFor(fault, request, realNow)),
+    /** Counts a request for all faults that apply to it, and returns those that fire. */
+    apply(request: FaultTarget, realNow: number): AppliedFaults {
       const fired: Fault[] = []
       let delay = 0
       let effect: AppliedFaults['effect'] = null

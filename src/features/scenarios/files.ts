@@ -19,13 +19,7 @@ export interface Scenario {
   readonly steps: readonly Step[]
 }
 
-/** The scenarios by name. Their files are read on first use: most servers never run one. */
-export interface Scenarios {
-  /** Reads the files, once. Rejects with an Error that names the wrong file. */
-  load(): Promise<ReadonlyMap<string, Scenario>>
-  /** Returns a scenario after `load`; undefined: there is none. */
-  find(name: string): Scenario | undefined
-}
+export type Scenarios = ReturnType<typeof createScenarios>
 
 /** The folder of scenarios in a folder of fixtures. */
 const FOLDER = 'scenarios'
@@ -33,19 +27,24 @@ const FOLDER = 'scenarios'
 /** Returns whether a folder of fixtures has scenarios. */
 export const hasScenarios = (fixtures: string): boolean => existsSync(join(fixtures, FOLDER))
 
-/** Creates the scenarios of some folders of fixtures; of two with the same name the later one counts. */
-export function createScenarios(...fixtures: string[]): Scenarios {
+/**
+ * Creates the scenarios of some folders of fixtures, by name; of two with the same name the later one counts.
+ * Their files are read on first use: most servers never run one.
+ */
+export function createScenarios(...fixtures: string[]) {
   let loading: Promise<ReadonlyMap<string, Scenario>> | undefined
   let loaded: ReadonlyMap<string, Scenario> = new Map()
   return {
-    load() {
+    /** Reads the files, once. Rejects with an Error that names the wrong file. */
+    load(): Promise<ReadonlyMap<string, Scenario>> {
       loading ??= read(fixtures.filter(hasScenarios).map(folder => join(folder, FOLDER))).then(scenarios => {
         loaded = scenarios
         return scenarios
       })
       return loading
     },
-    find: name => loaded.get(name),
+    /** Returns a scenario after `load`; undefined: there is none. */
+    find: (name: string): Scenario | undefined => loaded.get(name),
   }
 }
 
