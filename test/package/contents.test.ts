@@ -48,6 +48,7 @@ t.test('README, Start it: the package has only files that it needs, and its inst
     'fixtures/scenarios/*.yaml',
     'migrations/*.sql',
     'openapi/*.json',
+    'openapi/*.yaml',
     'skills/payments-sandbox/*.md',
   ])
   t.notOk(Object.keys(manifest().scripts).some(name => /^((pre|post)?install|prepare)$/.test(name)))
