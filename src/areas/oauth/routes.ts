@@ -11,20 +11,19 @@ import { isDecodable } from '../../http/url.js'
 import { toOAuthError } from './errors.js'
 import { AccessToken, MetadataQuery, ServerMetadata, TokenError, TokenRequest } from './schemas.js'
 
+/** RFC 6749 §5.1; errors are not stored either (decisions §3). */
+const UNCACHED = { 'cache-control': 'no-store', pragma: 'no-cache' }
+
 /** POST /api/v1/oauth/token: documented in full but for statuses and errors (interface, Endpoints; decisions §3). */
 export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.register(formbody, { parser: parseForm })
   app.setErrorHandler((error, request, reply) => {
     const refusal = toApiError(error, request)
+    reply.headers(UNCACHED)
     // Some OAuth libraries hide `invalid_client` behind a challenge that they did not provoke (decisions §3).
     if (refusal.code === 'INVALID_CLIENT' && usesBasic(request)) reply.header('www-authenticate', 'Basic realm="oauth"')
     return sendError(reply, refusal, toOAuthError(refusal))
-  })
-  app.addHook('onSend', (_request, reply, _payload, next) => {
-    // RFC 6749 §5.1; errors are not stored either (decisions §3).
-    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    next()
   })
   app.addHook('preValidation', (request, _reply, next) => {
     const form = (request.body ?? undefined) as Record<string, string> | undefined
@@ -52,8 +51,9 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
       },
     },
     // The tenant is that of the credentials.
-    request => {
+    (request, reply) => {
       const { settings, tokens } = request.sandbox.tenant
+      reply.headers(UNCACHED)
       if (usesBasic(request) && settings.tokenAuthentication === 'form') throw errors.basicRefused()
       return tokens.issue()
     },
