@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import type { ErrorObject, Format, ValidateFunction } from 'ajv'
+import type { ErrorObject, Format, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -39,7 +39,7 @@ export const FORMATS: Readonly<Record<string, Format>> = {
   double: true,
 }
 
-const ajv = new Ajv({
+const OPTIONS: Options = {
   strict: true,
   allowUnionTypes: true,
   strictRequired: false,
@@ -50,7 +50,8 @@ const ajv = new Ajv({
   code: { optimize: false },
   keywords: ['x-fidelity', 'x-fidelity-note', 'x-fidelity-constraints', 'x-expected', 'x-error-code'],
   formats: FORMATS,
-})
+}
+const ajv = new Ajv(OPTIONS)
 
 /** The validators by schema, compiled on first use: all servers of a process share them. */
 const validators = new WeakMap<object, ValidateFunction>()
@@ -72,6 +73,15 @@ export function check(schema: TSchema, value: unknown, code: ErrorCode, place: P
 
 /** Whether a value is valid. */
 export const isValid = (schema: TSchema, value: unknown): boolean => validatorOf(schema)(value) === true
+
+/** Returns a function that lists all failures of values. The validators of requests stop at the first one. */
+export function createFailures(): (schema: TSchema, value: unknown) => readonly ErrorObject[] {
+  const all = new Ajv({ ...OPTIONS, allErrors: true })
+  return (schema, value) => {
+    const validator = all.compile(schema)
+    return validator(value) ? [] : (validator.errors as ErrorObject[])
+  }
+}
 
 /** The path of a value in a body. */
 type Place = readonly (string | number)[]

@@ -183,7 +183,7 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
 }
 
 /** Returns the status of an open amount. @throws INVALID_FIELD (openAmount above totalAmount) */
-function statusOf(openAmount: string, totalAmount: string): Exclude<BillStatus, 'CANCELLED'> {
+export function statusOf(openAmount: string, totalAmount: string): Exclude<BillStatus, 'CANCELLED'> {
   const open = parseAmount(openAmount)
   const total = parseAmount(totalAmount)
   if (open > total)

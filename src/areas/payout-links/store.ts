@@ -45,7 +45,7 @@ export interface PayoutLinkStoreOptions {
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
 
 /** Lifetimes in seconds: embedded documented (interface, Limits), hosted and the defaults assumed (decisions §8). */
-const EXPIRY = {
+export const EXPIRY = {
   embedded: { least: 'PT10M', most: 'PT12H', byDefault: 'PT1H' },
   hosted: { least: 'PT10M', most: 'P30D', byDefault: 'P7D' },
 } as const

@@ -8,7 +8,7 @@ export interface Branch {
   readonly value: string
 }
 
-const branches = {
+export const branches = {
   EU: { type: 'BIC', isValid: isBic },
   UK: { type: 'SORT', isValid: isSortCode },
   US: { type: 'ROUTING', isValid: isRoutingNumber },
