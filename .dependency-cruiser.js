@@ -9,6 +9,7 @@ const LAYERS = [
   'openapi/',
   'areas/[^/]+/',
   'areas/index\\.ts',
+  'compare/',
   // The parts of features that tenants hold.
   'features/schemas\\.ts|features/[^/]+/(?:state|schemas)\\.ts',
   'tenants/',
@@ -49,6 +50,12 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: BROWSER },
       to: { path: BROWSER },
+    },
+    {
+      name: 'compare-connects-to-nothing',
+      severity: 'error',
+      from: { path: '^src/compare/' },
+      to: { dependencyTypes: ['core'], path: '^(?:net|tls|dns|dgram|https?|http2|inspector|child_process)(?:/|$)' },
     },
     {
       name: 'core-imports-few-packages',

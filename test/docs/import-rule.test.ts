@@ -36,6 +36,10 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
         },
         events: { 'read.ts': '', 'routes.ts': "import '../../control/routes.js'" },
       },
+      compare: {
+        'har.ts': "import 'node:fs'\nimport '../areas/index.js'",
+        'send.ts': "import 'node:https'\nimport '../server.js'",
+      },
       tenants: { 'tenant.ts': "import '../features/faults/state.js'", 'fixtures.ts': "import 'node:fs'" },
       control: { 'routes.ts': "import '../features/events/read.js'", 'page.ts': "import '../console/page.js'" },
       console: {
@@ -56,6 +60,8 @@ t.test('ARCHITECTURE, Layout: it refuses each wrong import, and no right one', a
     'areas/bills/other.ts no-other-area',
     'areas/oauth/files.ts deterministic-layers-read-no-files-or-timers',
     'areas/payout-links/views/page.tsx no-browser-modules-in-the-server',
+    'compare/send.ts compare-connects-to-nothing',
+    'compare/send.ts not-in-allowed',
     'console/view.tsx no-browser-modules-in-the-server',
     'control/page.ts not-in-allowed',
     'core/circle-2.ts no-circles',

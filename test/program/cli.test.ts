@@ -141,6 +141,10 @@ t.test('README, Settings: --help exits with 0, an invalid value with 2', { buffe
   t.match(invalid, { code: 2, stdout: '', stderr: oneLine })
 })
 
+t.test('README, Documented and assumed: compare without a file exits with 2', { buffered: true }, async t => {
+  t.match(await run(['compare']), { code: 2, stdout: '', stderr: oneLine })
+})
+
 t.test('README, Settings: `health`; SIGTERM finishes open requests, exit code 0', { buffered: true }, async t => {
   // A signal without listeners ends the process. This module reports the moment without listeners.
   const module = `process.on('removeListener', name => {

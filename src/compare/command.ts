@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util'
+import { NAME } from '../package.js'
+import { compare } from './compare.js'
+import { loadContract } from './contract.js'
+import { HarError, readHar } from './har.js'
+import { contradictionsOf, toJson, toText } from './report.js'
+
+const HELP = `Usage: ${NAME} compare FILE.har [--host HOST] [--all] [--names] [--json]
+
+Compares traffic that was captured with the real service with the documented
+interface and the assumptions of the sandbox. Sends nothing.
+
+  --host HOST  only requests to this host, such as api.example.com:8443
+  --all        lists all rules, also those that hold and those never seen
+  --names      shows words of the traffic, such as unknown error codes
+  --json       for programs: all rules with their counts
+
+Exit code 1: the traffic breaks a documented rule or refutes an assumption.
+2: wrong usage, or a file that cannot be read. Without --names, the output has no
+value of the traffic. See docs/compare.md.
+`
+
+/** The outputs of the command. */
+interface Output {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown }
+}
+
+/** Runs `payments-sandbox compare FILE.har`. Returns the exit code: 0, 1 (contradictions), 2 (usage, file). */
+export async function runCompare(args: readonly string[], { stdout, stderr }: Output): Promise<number> {
+  try {
+    const { positionals, values } = parse(args)
+    if (values.help) {
+      stdout.write(HELP)
+      return 0
+    }
+    const [file, ...rest] = positionals
+    if (file === undefined || rest.length > 0) throw new HarError(`compare takes one file. See ${NAME} compare --help`)
+    const comparison = compare(readHar(file), await loadContract(), values.host)
+    const { all = false, names = false } = values
+    stdout.write(values.json ? toJson(comparison, names) : toText(comparison, { all, names }))
+    return contradictionsOf(comparison).next().done ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof HarError)) throw error
+    stderr.write(`${NAME}: ${error.message}\n`)
+    return 2
+  }
+}
+
+function parse(args: readonly string[]) {
+  const flag = { type: 'boolean' } as const
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { host: { type: 'string' }, all: flag, names: flag, json: flag, help: { type: 'boolean', short: 'h' } },
+    })
+  } catch (error) {
+    throw new HarError((error as Error).message.replaceAll(/\s+/g, ' '))
+  }
+}

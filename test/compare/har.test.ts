@@ -1,0 +1,269 @@
+import { mkdirSync, truncateSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { build } from '../helper.js'
+import type { Har, HarEntry } from './capture.js'
+import { SERVICE } from './capture.js'
+import { journey, SECRET } from './journey.js'
+import { compareHar, contradictionsIn, runCommand } from './run.js'
+
+let base: Har
+t.before(async () => {
+  base = (await journey(build(t))).har
+})
+
+const each = (change: (entry: HarEntry) => void) => (har: Har) => har.log.entries.forEach(change)
+const withoutHeaders = (...names: string[]) =>
+  each(({ request }) => {
+    request.headers = request.headers.filter(({ name }) => !names.includes(name.toLowerCase()))
+  })
+const title = (name: string) => name.replace(/(^|-)[a-z]/g, letter => letter.toUpperCase())
+
+/** What browsers and proxies do to a capture. None of it contradicts the contract. */
+const QUIRKS: [name: string, change: (har: Har) => unknown, report: RegExp][] = [
+  ['as it is', () => {}, /^\d+ of \d+ entries are of the interface, from 1 environment\.$/m],
+  ['HAR 1.1', har => Object.assign(har.log, { version: '1.1' }), /from 1 environment/],
+  ['a byte order mark', har => `\uFEFF${JSON.stringify(har)}`, /from 1 environment/],
+  [
+    'headers in title case',
+    each(({ request, response }) => {
+      for (const header of [...request.headers, ...response.headers]) header.name = title(header.name)
+    }),
+    /from 1 environment/,
+  ],
+  [
+    'bodies in base64',
+    each(({ response: { content } }) => {
+      content.text = Buffer.from(content.text ?? '').toString('base64')
+      content.encoding = 'base64'
+    }),
+    /from 1 environment/,
+  ],
+  [
+    'bodies that were not kept',
+    each(({ response: { content } }) => {
+      content.text = undefined
+      content.comment = 'Response bodies are not included.'
+    }),
+    /compared without a body that the capture has cut/,
+  ],
+  [
+    'bodies that were cut off',
+    each(({ request, response: { content } }) => {
+      content.text = content.text?.slice(0, -3) ?? ''
+      if (request.postData?.mimeType === 'application/json') {
+        request.headers.push({ name: 'content-length', value: String(request.postData.text?.length) })
+        request.postData.text = request.postData.text?.slice(0, -3) ?? ''
+      }
+    }),
+    /compared without a body that the capture has cut/,
+  ],
+  [
+    'forms as parameters',
+    each(({ request: { postData } }) => {
+      if (postData?.mimeType !== 'application/x-www-form-urlencoded') return
+      postData.params = [...new URLSearchParams(postData.text)].map(([name, value]) => ({ name, value }))
+      postData.text = undefined
+    }),
+    /from 1 environment/,
+  ],
+  [
+    'an empty postData of each GET',
+    each(({ request }) => {
+      request.postData ??= { mimeType: '', params: [], text: '' }
+    }),
+    /from 1 environment/,
+  ],
+  ['entries in no order', har => har.log.entries.reverse(), /from 1 environment/],
+  [
+    'entries without a time',
+    each(entry => Object.assign(entry, { startedDateTime: '', time: -1 })),
+    /from 1 environment/,
+  ],
+  ['each entry twice', har => har.log.entries.push(...structuredClone(har.log.entries)), /\d+ are twice in the file/],
+  [
+    'the entries of a service worker',
+    har =>
+      har.log.entries.push(
+        ...structuredClone(har.log.entries).map(entry => ({
+          ...entry,
+          startedDateTime: new Date(Date.parse(entry.startedDateTime) + 5).toISOString(),
+          time: 8,
+        })),
+      ),
+    /\d+ are twice in the file/,
+  ],
+  ['no Authorization', withoutHeaders('authorization', 'cookie'), /from 1 environment/],
+  [
+    'no headers at all',
+    each(({ request, response }) => {
+      request.headers = []
+      response.headers = []
+    }),
+    /from 1 environment/,
+  ],
+  [
+    'requests without an answer',
+    each(({ response }) => Object.assign(response, { status: 0, headers: [], content: {} })),
+    /\d+ are without an answer/,
+  ],
+  ['answers of a cache', each(({ response }) => Object.assign(response, { status: 304 })), /\d+ are without an answer/],
+  [
+    'entries of no form',
+    har => har.log.entries.push(null as never, {} as never, { request: { url: '%', method: 1 } } as never),
+    /3 are without a valid request/,
+  ],
+  [
+    'two environments',
+    har =>
+      har.log.entries.push(
+        ...structuredClone(har.log.entries).map(entry => {
+          entry.request.url = entry.request.url.replace(SERVICE, 'https://staging.example')
+          return entry
+        }),
+      ),
+    /from 2 environments/,
+  ],
+]
+
+t.test('decisions §1: a capture of any tool is read', async t => {
+  for (const [name, change, report] of QUIRKS) {
+    const har = structuredClone(base)
+    const result = change(har)
+    const { code, stdout, stderr } = await compareHar(t, typeof result === 'string' ? result : har)
+    t.match({ code, stderr }, { code: 0, stderr: '' }, `${name}: ${stdout.slice(stdout.indexOf('Documented rules'))}`)
+    t.match(stdout, report, name)
+  }
+})
+
+t.test('control plane, GET /requests: the HAR of the sandbox itself contradicts nothing', async t => {
+  const { client } = await journey(build(t))
+  const { body } = await client.control('GET', '/requests?format=har')
+  t.ok(body.log.entries.length > 100)
+  const { code, stdout } = await compareHar(t, body, ['--json'])
+  t.same(contradictionsIn(stdout), [])
+  t.equal(code, 0)
+})
+
+/** An entry of a mandate that is read. */
+function read(status: string, at: number, time: number): HarEntry {
+  const entry = structuredClone(
+    base.log.entries.find(({ request }) => request.url.endsWith('/mandates/MND-GONE') && request.method === 'GET'),
+  ) as HarEntry
+  const { content } = entry.response
+  content.text = (content.text as string).replace('CANCELLED', status)
+  return { ...entry, startedDateTime: new Date(at).toISOString(), time }
+}
+
+t.test('decisions §7: answers that overlap have no order', async t => {
+  const compare = (...entries: HarEntry[]) => compareHar(t, { log: { entries } })
+  t.match(await compare(read('CANCELLED', 1000, 100), read('ACTIVE', 1050, 20)), { code: 0 })
+  t.match(await compare(read('CANCELLED', 1000, 100), read('ACTIVE', 1101, 20)), {
+    code: 1,
+    stdout: 'ACTIVE after CANCELLED',
+  })
+})
+
+t.test('decisions §3: two clients have records of the same references', async t => {
+  const { har } = await journey(build(t))
+  const other = (await journey(build(t, { seed: 'other' }))).har
+  each(({ request }) => {
+    if (request.postData?.text !== undefined)
+      request.postData.text = request.postData.text.replace('client_id=acme', 'client_id=b')
+  })(other)
+  har.log.entries.push(...other.log.entries)
+  t.match(await compareHar(t, har), { code: 0, stdout: /from 1 environment/ })
+})
+
+t.test('decisions §1: --host leaves out other hosts', async t => {
+  const har = structuredClone(base)
+  const other = structuredClone(har.log.entries[0]) as HarEntry
+  other.request.url = 'https://analytics.example:8443/api/v1/mandates'
+  har.log.entries.push(other)
+  t.match(await compareHar(t, har), { code: 1 })
+  t.match(await compareHar(t, har, ['--host', 'api.service.example']), { code: 0 })
+  t.match(await compareHar(t, har, ['--host', 'none.example']), { code: 0, stdout: /^0 of/ })
+})
+
+// Captures have all secrets. Reports are for issues.
+t.test('decisions §3: a report has no secret and no value of the traffic', async t => {
+  const har = structuredClone(base)
+  const hidden = 'Zx81-secret'
+  har.log.entries.forEach(({ request, response }, at) => {
+    request.headers.push({ name: 'cookie', value: `sid=${hidden}` }, { name: 'x-api-key', value: hidden })
+    response.headers.push({ name: 'set-cookie', value: `sid=${hidden}` })
+    request.url += `${request.url.includes('?') ? '&' : '?'}token=${hidden}&${hidden}=1`
+    const { text = '' } = response.content
+    // Each member is wrong, so that it is reported.
+    if (text.startsWith('{') && at % 2 === 0) {
+      response.content.text = text
+        .replace(/"(?!data)([a-z]\w+)":(?:"[^"]*"|\d+)/gi, `"$1":"${hidden}"`)
+        .replace('{', `{"${hidden}":1,`)
+    }
+  })
+  const tokens = base.log.entries.flatMap(
+    ({ response }) => /"access_token":"([^"]+)/.exec(response.content.text ?? '')?.[1] ?? [],
+  )
+  t.ok(tokens.length > 3)
+  const basic = Buffer.from(`acme:${SECRET}`).toString('base64')
+  const values = ['MND-', 'COL-', 'INV-', 'CPTY', 'Jane', 'DE89', 'acme', 'service.example', 'wrong-secret']
+  for (const options of [[], ['--all'], ['--json'], ['--all', '--names'], ['--json', '--names']]) {
+    const { code, stdout, stderr } = await compareHar(t, har, options)
+    t.match({ code, stderr }, { code: 1, stderr: '' })
+    for (const text of [...tokens, SECRET, basic, hidden, ...values])
+      t.notOk(stdout.includes(text), `${options}: ${text}`)
+  }
+})
+
+t.test('decisions §2: --names shows words, such as the code of an error', async t => {
+  const har = structuredClone(base)
+  for (const { response } of har.log.entries) {
+    if (response.status === 409) response.content.text = '{"code":"MANDATE_EXISTS","field":null,"message":"No."}'
+  }
+  t.match((await compareHar(t, har)).stdout, /a code that the sandbox does not have: AAAAAAA_AAAAAA$/m)
+  t.match((await compareHar(t, har, ['--names'])).stdout, /a code that the sandbox does not have: MANDATE_EXISTS$/m)
+})
+
+t.test('README, Documented and assumed: wrong usage and unreadable files are exit code 2 with one line', async t => {
+  const folder = t.testdir({
+    'text.har': `{"log": "${SECRET}`,
+    'list.har': '[]',
+    'null.har': 'null',
+    'entries.har': '{"log":{"entries":{}}}',
+    'many.har': JSON.stringify({ log: { entries: Array(20_001).fill(null) } }),
+    'large.har': '',
+  })
+  mkdirSync(join(folder, 'folder.har'))
+  truncateSync(join(folder, 'large.har'), 64 * 1024 * 1024 + 1)
+  const cases: [args: string[], message: RegExp][] = [
+    [[], /takes one file/],
+    [['a.har', 'b.har'], /takes one file/],
+    [['--all'], /takes one file/],
+    [['--other', 'a.har'], /--other/],
+    [['--host'], /--host/],
+    [['none.har'], /cannot be read: ENOENT/],
+    [['folder.har'], /is no file/],
+    [['text.har'], /is not JSON/],
+    [['list.har'], /no HAR file/],
+    [['null.har'], /no HAR file/],
+    [['entries.har'], /no HAR file/],
+    [['many.har'], /20001 entries: give a file with at most 20000/],
+    [['large.har'], /67108865 bytes: give a file of at most 67108864/],
+  ]
+  for (const [args, message] of cases) {
+    const { code, stdout, stderr } = await runCommand(args.map(arg => (arg.endsWith('.har') ? join(folder, arg) : arg)))
+    t.match({ code, stdout }, { code: 2, stdout: '' }, args.join(' '))
+    t.match(stderr, /^payments-sandbox: [^\n]+\n$/)
+    t.match(stderr, message)
+    t.notMatch(stderr, SECRET)
+  }
+  t.match(await runCommand(['--help']), { code: 0, stdout: /^Usage: payments-sandbox compare FILE\.har/ })
+})
+
+t.test('README, Documented and assumed: it connects to nothing', async t => {
+  const calls: unknown[] = []
+  t.intercept(Socket.prototype, 'connect', { value: (...args: unknown[]) => calls.push(args) })
+  t.match(await compareHar(t, base), { code: 0 })
+  t.same(calls, [])
+})
