@@ -77,18 +77,21 @@ const listOf =
     length < 0 ? [] : [Array.from({ length }, () => (Array.isArray(example) ? example[0] : example))]
 const objectOf = (size: number) => Object.fromEntries(Array.from({ length: size }, (_, at) => [`x${at}`, 'x']))
 
+/** fast-check takes a millisecond to prepare texts, so all places share these. */
+const anything = fc.jsonValue({ maxDepth: 1 })
+const anyText = fc.string()
+
 /** Draws values of a schema, mostly of its type and often within its bounds. */
 export function valuesOf({ schema }: Place): fc.Arbitrary<unknown> {
   const { type, pattern, enum: listed, minimum = -10, maximum = 1000, maxLength = 100 } = schema
-  const anything = fc.jsonValue({ maxDepth: 1 })
   if (listed !== undefined) return fc.oneof(fc.constantFrom(...listed), anything)
   if (type === 'integer' || type === 'number') {
     return fc.oneof(fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) }), fc.double(), anything)
   }
   // fast-check cannot draw texts of a pattern with a lookahead.
   if (pattern !== undefined && !pattern.includes('(?')) {
-    return fc.oneof({ weight: 3, arbitrary: fc.stringMatching(new RegExp(pattern)) }, fc.string(), anything)
+    return fc.oneof({ weight: 3, arbitrary: fc.stringMatching(new RegExp(pattern)) }, anyText, anything)
   }
-  if (type === 'string') return fc.oneof(fc.string({ unit: 'binary', maxLength: maxLength + 1 }), fc.string(), anything)
+  if (type === 'string') return fc.oneof(fc.string({ unit: 'binary', maxLength: maxLength + 1 }), anyText, anything)
   return anything
 }
