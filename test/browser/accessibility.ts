@@ -2,11 +2,21 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 
-/** Asserts that a page does not scroll sideways at its width, and that axe-core finds nothing, light or dark. */
-export async function assertAccessible(t: Test, page: Page): Promise<void> {
-  const title = `${await page.title()}, ${page.viewportSize()?.width} px`
+/** Opens all that is folded on a page. */
+export const unfold = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true
+  })
+
+/** Asserts that a page does not scroll sideways at its width. */
+export async function assertFits(t: Test, page: Page): Promise<void> {
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-  t.ok(overflow <= 0, `${title}: no sideways scrolling`)
+  t.ok(overflow <= 0, `${await page.title()}, ${page.viewportSize()?.width} px: no sideways scrolling`)
+}
+
+/** Asserts that axe-core finds nothing on a page, light or dark. */
+export async function assertAccessible(t: Test, page: Page): Promise<void> {
+  const title = await page.title()
   await page.evaluate(axe.source)
   // Only the contrast depends on the scheme of colours.
   for (const [colorScheme, options] of [

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { createLink } from '../areas/pages.js'
 import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
-import { assertAccessible } from './accessibility.js'
+import { assertAccessible, assertFits, unfold } from './accessibility.js'
 import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
 import type { Site } from './pages.js'
 import { startSite } from './pages.js'
@@ -63,19 +63,19 @@ async function assertNoLoad(t: Test, page: Page, act: () => Promise<void>): Prom
   t.ok(await page.evaluate(() => 'isTheSame' in globalThis), 'the page was not loaded again')
 }
 
-t.test('console, Pages: axe finds nothing, in either scheme and at both widths', needsChromium, async t => {
+t.test('console, Pages: each fits both widths, and axe finds nothing in either scheme', needsChromium, async t => {
   const browser = await openBrowser(t)
   const site = await startSite(t)
   await stock(site)
-  for (const width of [1280, 360]) {
-    const page = await openConsole(t, browser, site, '', { viewport: { width, height: 800 } })
-    for (const path of PATHS) {
-      await page.goto(`${site.url}/_sandbox/console${path}?client=${site.client.clientId}`)
-      await page.evaluate(() => {
-        for (const details of document.querySelectorAll('details')) details.open = true
-      })
-      await assertAccessible(t, page)
+  const page = await openConsole(t, browser, site)
+  for (const path of PATHS) {
+    await page.goto(`${site.url}/_sandbox/console${path}?client=${site.client.clientId}`)
+    await unfold(page)
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 })
+      await assertFits(t, page)
     }
+    await assertAccessible(t, page)
   }
 })
 
@@ -243,7 +243,9 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
   await t.test('a hidden tab has no connection', async t => {
     const site = await startSite(t)
     const page = await openConsole(t, browser, site)
-    await page.waitForRequest(request => request.url().includes('/changes')).catch(() => {})
+    const connected = page.waitForRequest(request => request.url().includes('/changes'))
+    await page.reload()
+    await connected
     const closed = page.waitForEvent('requestfailed', request => request.url().includes('/changes'))
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { value: true, configurable: true })

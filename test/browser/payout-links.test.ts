@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { createLink, pagePath } from '../areas/pages.js'
 import { call } from '../helper.js'
-import { assertAccessible } from './accessibility.js'
+import { assertAccessible, assertFits } from './accessibility.js'
 import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
 import type { Site } from './pages.js'
 import { startPartner, startProxy, startSite } from './pages.js'
@@ -411,6 +411,7 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
   for (const [path, act] of Object.entries(pages)) {
     const page = await openPage(t, path, { viewport: { width: 320, height: 640 } })
     await act(page)
+    await assertFits(t, page)
     await assertAccessible(t, page)
     await page.context().close()
   }
