@@ -60,47 +60,8 @@ export const optionOf = (variable: string): string =>
     .toLowerCase()
     .replaceAll('_', '-')
 
-/** The settings of the process (docs/control-plane.md, Settings of the process). */
-export interface Config {
-  readonly host: string
-  /** 0 selects a free port. */
-  readonly port: number
-  readonly logLevel: LogLevel
-  readonly seed: string
-  /** False: the seed is random. */
-  readonly isSeedGiven: boolean
-  /** The instant at which the clocks of all tenants start frozen; undefined: they run with the real time. */
-  readonly frozenAt: Instant | undefined
-  /** The fixture of the demo client. */
-  readonly fixture: string
-  /** A folder with additional fixtures. */
-  readonly fixtures: string | undefined
-  readonly clients: readonly ClientEntry[]
-  readonly openRegistration: boolean
-  readonly maxTenants: number
-  /** In seconds. */
-  readonly tokenLifetime: number
-  /** The base URL of payout links without a trailing slash; undefined: the URL of the server. */
-  readonly publicUrl: string | undefined
-  /** Host names of the server beside local ones: names, or `*.` and a name for its subdomains. */
-  readonly allowedHosts: readonly string[]
-  /** The origins whose web pages may call `/api/v1`. The port may be `*`. */
-  readonly corsOrigins: readonly string[]
-  /** The bearer token of the control plane; undefined: no authentication. */
-  readonly adminToken: string | undefined
-  /** The maximum number of requests in the log of a tenant. */
-  readonly requestLogEntries: number
-  /** The maximum size of all request logs in bytes. */
-  readonly requestLogBytes: number
-  /** The maximum size of all recordings in bytes; 0 disables recording. */
-  readonly recordingBytes: number
-  /** The maximum size of a state document in bytes. */
-  readonly stateBytes: number
-  /** The folder that stores tenants across restarts; undefined: memory only. */
-  readonly data: string | undefined
-  /** The URL of the Postgres database that several servers share; undefined: none. It can contain a password. */
-  readonly databaseUrl: string | undefined
-}
+/** The settings of the process (README, Settings). */
+export type Config = ReturnType<typeof readConfig>
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 type LogLevel = (typeof LOG_LEVELS)[number]
@@ -138,7 +99,7 @@ function assertKnown(environment: Environment): void {
  * Reads the settings from environment variables. Treats an empty variable as unset.
  * @throws ConfigError
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment) {
   assertKnown(environment)
   const read = <T>(given: Variable, fallback: T, allowed: string, parse: (text: string) => T | typeof INVALID): T => {
     const former = FORMER_NAMES.get(given)
@@ -163,6 +124,7 @@ export function readConfig(environment: Environment): Config {
 
   return {
     host: read('HOST', '127.0.0.1', 'a host name or address', text => (/^[\w.:%-]+$/.test(text) ? text : INVALID)),
+    /** 0 selects a free port. */
     port: integer('PORT', 8080, 0, 65_535),
     logLevel: read<LogLevel>('LOG_LEVEL', 'info', `one of ${LOG_LEVELS.join(', ')}`, text =>
       isLogLevel(text) ? text : INVALID,
@@ -170,40 +132,55 @@ export function readConfig(environment: Environment): Config {
     seed: read('SANDBOX_SEED', randomBytes(8).toString('hex'), 'at most 256 printable ASCII characters', text =>
       /^[\x20-\x7e]{1,256}$/.test(text) ? text : INVALID,
     ),
+    /** False: the seed is random. */
     isSeedGiven: Boolean(environment.SANDBOX_SEED),
+    /** The instant at which the clocks of all tenants start frozen; undefined: they run with the real time. */
     frozenAt: read<Instant | undefined>(
       'SANDBOX_CLOCK',
       undefined,
       'real, or an instant as YYYY-MM-DDThh:mm:ssZ',
       text => (text === 'real' ? undefined : (parseInstant(text) ?? INVALID)),
     ),
+    /** The fixture of the demo client. */
     fixture: environment.SANDBOX_FIXTURE || 'demo',
+    /** A folder with additional fixtures. */
     fixtures: environment.SANDBOX_FIXTURES || undefined,
     clients: read<readonly ClientEntry[]>('SANDBOX_CLIENTS', [], CLIENTS_FORM, readClients),
     openRegistration: read('SANDBOX_OPEN_REGISTRATION', true, 'true or false', text =>
       text === 'true' || text === 'false' ? text === 'true' : INVALID,
     ),
     maxTenants: integer('SANDBOX_MAX_TENANTS', 2000, 1, 1_000_000),
+    /** In seconds. */
     tokenLifetime: integer('SANDBOX_TOKEN_TTL', 3600, 1, 315_360_000),
+    /** The base URL of payout links without a trailing slash; undefined: the URL of the server. */
     publicUrl: read<string | undefined>('SANDBOX_PUBLIC_URL', undefined, 'an http or https URL without query', text =>
       isPublicUrl(text) ? text.replace(/\/+$/, '') : INVALID,
     ),
+    /** Host names of the server beside local ones: names, or `*.` and a name for its subdomains. */
     allowedHosts: list(
       'SANDBOX_ALLOWED_HOSTS',
       'host names without ports, separated by commas, such as sandbox.example.com or *.example.com',
       isHostPattern,
     ),
+    /** The origins whose web pages may call `/api/v1`. The port may be `*`. */
     corsOrigins: list(
       'SANDBOX_CORS_ORIGINS',
       'origins, separated by commas, such as https://shop.example or http://localhost:*',
       isOriginPattern,
     ),
+    /** The bearer token of the control plane; undefined: no authentication. */
     adminToken: readAdminToken(environment),
+    /** The maximum number of requests in the log of a tenant. */
     requestLogEntries: integer('SANDBOX_REQUEST_LOG_ENTRIES', DEFAULT_BOUNDS.requestLogEntries, 0, 1_000_000),
+    /** The maximum size of all request logs in bytes. */
     requestLogBytes: integer('SANDBOX_REQUEST_LOG_BYTES', DEFAULT_BOUNDS.requestLogBytes, 0, MAX_BYTES),
+    /** The maximum size of all recordings in bytes; 0 disables recording. */
     recordingBytes: integer('SANDBOX_RECORDING_BYTES', DEFAULT_BOUNDS.recordingBytes, 0, MAX_DOCUMENT_BYTES),
+    /** The maximum size of a state document in bytes. */
     stateBytes: integer('SANDBOX_STATE_BYTES', DEFAULT_BOUNDS.stateBytes, 1, MAX_DOCUMENT_BYTES),
+    /** The folder that stores tenants across restarts; undefined: memory only. */
     data: environment.SANDBOX_DATA || undefined,
+    /** The URL of the Postgres database that several servers share; undefined: none. It can contain a password. */
     databaseUrl: readDatabaseUrl(environment),
   }
 }

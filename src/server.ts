@@ -37,7 +37,7 @@ import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
 import type { Database } from './turns/database.js'
 import { createStoredSnapshots } from './turns/stored-snapshots.js'
 import { createStoredTurns } from './turns/stored-turns.js'
-import { admission, apiTurns, metadataTurns, pageTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
+import { admission, apiTurns, pageTurns, queryTurns, takeTurns, tokenTurns } from './turns/take-turns.js'
 import type { Turns } from './turns/turns.js'
 import { createMemoryTurns } from './turns/turns.js'
 
@@ -130,7 +130,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
 
   // The service.
   app.register((metadata, _options, done) => {
-    takeTurns(metadata, turns, metadataTurns(registry, options.clients[0]?.clientId ?? DEMO_CLIENT.clientId))
+    takeTurns(metadata, turns, queryTurns(registry, options.clients[0]?.clientId ?? DEMO_CLIENT.clientId))
     metadata.register(metadataRoutes, { publicUrl })
     done()
   })

@@ -18,7 +18,7 @@ export const PATIENCE_MS = 60_000
 
 export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 
-/** Creates the large answers of a server. Each needs memory until its reader has taken it, so there are few at a time. */
+/** Creates the large answers of a server. Each needs memory until its reader has taken it, so few are sent at a time. */
 export function createLargeAnswers({ later, elapsed }: Timers) {
   let places = MOST
   const waiting: (() => void)[] = []

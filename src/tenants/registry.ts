@@ -114,8 +114,8 @@ interface Registration {
 }
 
 /**
- * Creates all tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a turn moves the clock
- * of a tenant (`turns/turns.ts`); a look-up does not.
+ * Creates all tenants of a process. Times are arguments: `realNow` is the real time in milliseconds. Only a turn moves the
+ * clock of a tenant (`turns/turns.ts`); a look-up does not.
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
   const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime, publicUrl, dropped } = options
@@ -423,7 +423,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       else register(client, create)
       return client.tenant as Tenant
     },
-    /** Creates the tenant of a client from a database, without its records. A listed client keeps the secret of the list. */
+    /** Creates the tenant of a client from a database, without its records. A listed client keeps its listed secret. */
     load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant {
       const client = known(identity)
       const tenant = loadTenant({ seed, client: factsOf(client), publicUrl }, meta, realNow)

@@ -220,8 +220,8 @@ export function createTenant(
     /** Does an operation, which may be in slices, or nothing: what it has changed is undone if it throws. */
     attempt,
     /**
-     * Returns the records that have changed since the last call, as a database keeps them. The tenant must not change while
-     * they are read.
+     * Returns the records that have changed since the last call, as a database keeps them. The tenant must not change
+     * while they are read.
      */
     takeChanges: (): Iterable<TenantRecord> => toRecords(changes.take()),
     /** Returns all records, likewise. */
@@ -241,7 +241,7 @@ export function createTenant(
     seed: (records: SeedRecords): void => atOnce(seeding(records)),
     /** Does the same in slices. */
     seeding,
-    /** Returns the whole tenant as one document. It shares its records with the tenant: serialise or copy it at once. */
+    /** Returns the whole tenant as one document. It shares records with the tenant: serialise or copy it at once. */
     snapshot: (): TenantSnapshot => ({
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,

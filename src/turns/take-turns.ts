@@ -124,14 +124,14 @@ export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRu
 }
 
 /**
- * The turns of requests for metadata, which read the tenant of `?client=`.
+ * The turns of requests for metadata and pages, whose tenant is that of `?client=`.
  * @param byDefault the client of a request that names none
  */
-export const metadataTurns = (registry: TenantRegistry, byDefault: string): TurnRules => {
+export const queryTurns = (registry: TenantRegistry, byDefault: string): TurnRules => {
   const clientOf = ({ query }: FastifyRequest) => (query as { client?: string }).client ?? byDefault
   return {
     clientOf,
-    isRead: () => true,
+    isRead: ({ method }) => isRead(method),
     enter(request, realNow) {
       request.sandbox.tenant = registry.tenant(clientOf(request), realNow)
       return request.sandbox.tenant
@@ -147,15 +147,8 @@ export interface PageTurnsOptions {
 
 /** Returns the options of the pages of payout links, whose tenant is that of `?client=`. */
 export function pageTurns({ turns, registry, recorder }: PageTurnsOptions): Omit<PageOptions, 'isReplay'> {
-  const clientOf = ({ query }: FastifyRequest) => (query as { client?: string }).client ?? DEMO_CLIENT.clientId
-  const rules: TurnRules = {
-    clientOf,
-    isRead: ({ method }) => isRead(method),
-    enter(request, realNow) {
-      request.sandbox.tenant = registry.tenant(clientOf(request), realNow)
-      return request.sandbox.tenant
-    },
-  }
+  const rules = queryTurns(registry, DEMO_CLIENT.clientId)
+  const { clientOf } = rules
   return {
     inTurn: handler => inTurn(turns, rules, handler),
     look(request, read, done) {

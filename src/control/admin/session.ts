@@ -13,9 +13,9 @@ const MOST_ENDED = 10_000
 export type Sessions = ReturnType<typeof createSessions>
 
 /**
- * Creates the sessions of browsers that have given the admin token. Times are real milliseconds. A session is its expiry, signed with a key that follows from the token. All
- * servers with the token therefore take it, and another token ends it. The key is slow to derive, so a cookie does not
- * help to guess the token.
+ * Creates the sessions of browsers that have given the admin token. Times are real milliseconds. A session is its expiry,
+ * signed with a key that follows from the token. All servers with the token therefore take it, and another token ends it.
+ * The key is slow to derive, so a cookie does not help to guess the token.
  */
 export function createSessions(adminToken: string) {
   let key: Buffer | undefined

@@ -79,15 +79,6 @@ export function createClock(start: ClockStart) {
     sync: (realNow: number): void => atOnce(syncing(realNow)),
     /** Does the same in slices. */
     syncing,
-    /**
-     * Shows the time at a real time without doing work: at most one second before the next work is due.
-     * It changes nothing that later work depends on.
-     */
-    observe(realNow: number): void {
-      const due = scheduler.nextAt()
-      const at = timeAt(realNow)
-      now = Math.max(now, due === null ? at : Math.min(at, due - 1000))
-    },
     /** Whether work is due at a real time. */
     isDueAt(realNow: number): boolean {
       const due = scheduler.nextAt()
@@ -115,8 +106,6 @@ export function createClock(start: ClockStart) {
       setAnchor(exact)
     },
     /** Moves forward and does all due work, in order and each at its own due time. */
-    advanceTo: (to: Instant): void => atOnce(advancing(to)),
-    /** Does the same in slices. */
     advancing,
     /** When the next work is due; null: never. */
     nextDue: scheduler.nextAt,

@@ -109,7 +109,7 @@ export type Faults = ReturnType<typeof createFaults>
 const MOST_FAULTS = 1000
 
 /**
- * Creates the faults of one tenant, in the order of arming. Their random numbers are seeded, so that a run can be repeated.
+ * Creates the faults of one tenant, in the order of arming. Their random numbers are seeded, so a run can be repeated.
  * @param earlier the faults of a restored state
  * @throws MISSING_FIELD, INVALID_FIELD, DUPLICATE_REFERENCE (an invalid fault among them)
  */

@@ -36,19 +36,7 @@ export interface SteeredKind {
   assertReachable(match: OutcomeMatch): void
 }
 
-/** The armed outcomes of one tenant, in the order of arming. */
-export interface ArmedOutcomes<K extends string = string> {
-  /** @throws INVALID_FIELD (it can never apply, or there are too many) */
-  arm(request: OutcomeRequest): ArmedOutcome
-  list(): readonly ArmedOutcome[]
-  /** Replaces all outcomes by those that `list` returned earlier, without checks. */
-  restore(outcomes: readonly ArmedOutcome[]): void
-  /** @throws OUTCOME_NOT_FOUND */
-  remove(id: string): void
-  clear(): void
-  /** Returns the first outcome that matches a new record, and counts it; undefined: none matches. */
-  take(kind: K, record: OutcomeMatch): string | undefined
-}
+export type ArmedOutcomes = ReturnType<typeof createArmedOutcomes>
 
 /** A limit, because every new record is compared with every armed outcome. */
 const MOST_OUTCOMES = 1000
@@ -57,15 +45,16 @@ const MOST_OUTCOMES = 1000
 export const isSpent = ({ times, fired }: ArmedOutcome): boolean => times !== null && fired >= times
 
 /**
+ * Creates the armed outcomes of one tenant, in the order of arming.
  * @param kinds the kinds of records that outcomes steer
  * @param earlier the outcomes of a restored state
  * @throws INVALID_FIELD, DUPLICATE_REFERENCE (an invalid outcome among them)
  */
-export function createArmedOutcomes<K extends string>(
+export function createArmedOutcomes<K extends string = string>(
   { clock, ids }: Pick<TenantContext, 'clock' | 'ids'>,
   kinds: Readonly<Record<K, SteeredKind>>,
   earlier: readonly ArmedOutcome[] = [],
-): ArmedOutcomes<K> {
+) {
   const allKinds = Object.values<SteeredKind>(kinds)
   for (const [at, outcome] of earlier.entries()) {
     atPath(`outcomes.${at}`, () => {
@@ -117,7 +106,8 @@ export function createArmedOutcomes<K extends string>(
   }
 
   return {
-    arm(request) {
+    /** @throws INVALID_FIELD (it can never apply, or there are too many) */
+    arm(request: OutcomeRequest): ArmedOutcome {
       const { match = {}, outcome, times = 1 } = request
       if (armed.length >= MOST_OUTCOMES) {
         throw errors.invalid(null, `There are ${MOST_OUTCOMES} outcomes: remove some with DELETE /_sandbox/outcomes.`)
@@ -127,18 +117,21 @@ export function createArmedOutcomes<K extends string>(
       armed = [...armed, added]
       return added
     },
-    list: () => armed,
-    restore(outcomes) {
+    list: (): readonly ArmedOutcome[] => armed,
+    /** Replaces all outcomes by those that `list` returned earlier, without checks. */
+    restore(outcomes: readonly ArmedOutcome[]): void {
       armed = outcomes
     },
-    remove(id) {
+    /** @throws OUTCOME_NOT_FOUND */
+    remove(id: string): void {
       if (!armed.some(outcome => outcome.id === id)) throw errors.outcomeNotFound(id)
       armed = armed.filter(outcome => outcome.id !== id)
     },
-    clear() {
+    clear(): void {
       armed = []
     },
-    take(kind, record) {
+    /** Returns the first outcome that matches a new record, and counts it; undefined: none matches. */
+    take(kind: K, record: OutcomeMatch): string | undefined {
       const found = armed.find(
         one => !isSpent(one) && kinds[kind].outcomes.includes(one.outcome) && isMatch(one.match, record),
       )

@@ -20,15 +20,7 @@ export interface Recorded {
   readonly index: number
 }
 
-/** The recordings of all tenants, bounded by bytes for all together. At the bound a recording stops. */
-export interface Recorder extends Required<TenantListener> {
-  add(tenant: Tenant, request: RecordedRequest): Recorded | null
-  answer(recorded: Recorded, answer: RecordedAnswer): void
-  /** Returns the bytes of a recording, roughly. */
-  bytes(tenant: Tenant): number
-  /** Returns a recording. Its requests are parsed when they are read. */
-  of(tenant: Tenant): Pick<Recording, 'complete' | 'start'> & { requests: Iterable<Recording['requests'][number]> }
-}
+export type Recorder = ReturnType<typeof createRecorder>
 
 /** The bytes that a request and an answer take beside their texts, roughly. */
 const OVERHEAD = 256
@@ -37,7 +29,8 @@ const OVERHEAD = 256
 const bytesOf = ({ counts, events }: Tenant) =>
   OVERHEAD * Object.values(counts()).reduce((sum, count) => sum + count, events.last())
 
-export function createRecorder(mostBytes: number): Recorder {
+/** Creates the recordings of all tenants, bounded by bytes for all together. At the bound a recording stops. */
+export function createRecorder(mostBytes: number) {
   const recordings = new Map<string, TenantRecording>()
   let bytes = 0
 
@@ -54,7 +47,7 @@ export function createRecorder(mostBytes: number): Recorder {
     recordings.delete(clientId)
   }
 
-  return {
+  const listener: Required<TenantListener> = {
     onCreated(tenant, { reason, snapshot }) {
       remove(tenant.clientId)
       // The state of a fixture is made when it is read. Of other states, the records are shared: they are immutable.
@@ -71,7 +64,11 @@ export function createRecorder(mostBytes: number): Recorder {
       if (recording !== undefined) recording.isComplete = false
     },
     onRemoved: remove,
-    add(tenant, request) {
+  }
+
+  return {
+    ...listener,
+    add(tenant: Tenant, request: RecordedRequest): Recorded | null {
       const recording = recordings.get(tenant.clientId)
       if (recording === undefined) return null
       const text = JSON.stringify(request)
@@ -80,14 +77,16 @@ export function createRecorder(mostBytes: number): Recorder {
       recording.answers.push(null)
       return { tenant, index: recording.requests.push(text) - 1 }
     },
-    answer({ tenant, index }, answer) {
+    answer({ tenant, index }: Recorded, answer: RecordedAnswer): void {
       const recording = recordings.get(tenant.clientId)
       // An answer without room stays unknown: a replay does not compare it.
       if (recording?.tenant !== tenant || !reserve(recording, answer.body?.length ?? 0)) return
       recording.answers[index] = answer
     },
-    bytes: tenant => recordings.get(tenant.clientId)?.bytes ?? bytesOf(tenant),
-    of(tenant) {
+    /** Returns the bytes of a recording, roughly. */
+    bytes: (tenant: Tenant): number => recordings.get(tenant.clientId)?.bytes ?? bytesOf(tenant),
+    /** Returns a recording. Its requests are parsed when they are read. */
+    of(tenant: Tenant): Pick<Recording, 'complete' | 'start'> & { requests: Iterable<Recording['requests'][number]> } {
       const recording = recordings.get(tenant.clientId)
       if (recording === undefined) return { complete: false, start: tenant.snapshot(), requests: [] }
       const { isComplete, start, requests, answers } = recording
