@@ -438,3 +438,27 @@ t.test('README, Documented and assumed: the documents of /docs say the labels in
   const control = (await call(app, 'GET', '/docs/control-plane.json')).body
   t.match(control.paths['/_sandbox/clock'].get.description, /\*\*Assumed\.\*\* Exists only in the sandbox/)
 })
+
+t.test('README, Documented and assumed: each error code of /docs links to its entry in the console', async t => {
+  const links = new Set<string>()
+  const wrong: string[] = []
+  for (const name of ['payments-service', 'control-plane']) {
+    for (const { id, responses } of operationsOf((await call(app, 'GET', `/docs/${name}.json`)).body)) {
+      for (const [status, { description, 'x-error-codes': codes = [] }] of Object.entries(responses)) {
+        const linked: string[][] = [...description.matchAll(/^- \[`(\w+)`\]\((\S+)\): /gm)]
+        if (linked.map(([, code]) => code).join() !== codes.map(({ code }: Json) => code).join())
+          wrong.push(`${id} ${status}`)
+        for (const [, , link] of linked) links.add(link as string)
+      }
+    }
+  }
+  t.same(wrong, [])
+  t.notMatch(JSON.stringify(documents), /console\/errors/, 'the documents of programs have none')
+  t.ok(links.size > 40)
+  for (const link of links) {
+    const { pathname } = new URL(link, 'https://sandbox.example/base/docs')
+    t.match(pathname, /^\/base\/_sandbox\/console\/errors\/[A-Z_]+$/)
+    const { statusCode, payload } = await app.inject(pathname.slice('/base'.length))
+    t.match([statusCode, payload], [200, new RegExp(pathname.split('/').at(-1) as string)], link)
+  }
+})
