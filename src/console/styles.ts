@@ -45,14 +45,13 @@ h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 .status.idle { color: var(--muted); border-style: dashed; }
 .status.open { background: var(--page); }
 
-.scroll { overflow-x: auto; margin: 0 -1.25rem; padding: 0 1.25rem; }
+.scroll { position: relative; overflow-x: auto; margin: 0 -1.25rem; padding: 0 1.25rem; }
 .scroll:focus-visible, .code:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
 table { border-collapse: collapse; width: 100%; font-size: .875rem; }
-th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-top: 1px solid var(--line); vertical-align: baseline; font-weight: 400; }
+th, td { text-align: left; padding: .375rem .625rem .375rem 0; border-top: 1px solid var(--line); vertical-align: baseline; font-weight: 400; }
 thead th { border: 0; color: var(--muted); font-size: .75rem; white-space: nowrap; }
 tbody th { overflow-wrap: anywhere; min-width: 9rem; }
 td { overflow-wrap: break-word; }
-.why { white-space: nowrap; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { font-variant-numeric: tabular-nums; }
 td time { white-space: nowrap; }
@@ -71,7 +70,7 @@ td time { white-space: nowrap; }
 .title .action { margin: 0; }
 td .action { margin: -.125rem 0; }
 
-.fields { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); align-items: start; }
+.fields, .presets { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); align-items: start; }
 .fields > button, .fields > .error { grid-column: 1 / -1; justify-self: start; }
 .filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin-bottom: .75rem; }
 .filters input:not([type=checkbox]), .filters select { width: auto; max-width: 12rem; }
@@ -80,6 +79,8 @@ td .action { margin: -.125rem 0; }
 .tick input { width: 1.125rem; height: 1.125rem; accent-color: var(--accent); }
 
 .same { font-size: .8125rem; margin-top: .75rem; }
+.same .hint { margin-top: .5rem; }
+.card > p + .facts, .card > p + .fold { margin-top: .5rem; }
 details > summary:not(.button) { color: var(--muted); width: fit-content; cursor: pointer; padding: .125rem 0; font-size: .8125rem; }
 details > summary.button { list-style: none; }
 details[open] > summary.button { margin-bottom: .75rem; }
@@ -91,6 +92,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .code { font: .8125rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--page); border-radius: .5rem;
   padding: .625rem .75rem; margin: .5rem 0 0; overflow: auto; max-height: 30rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .copyable { position: relative; }
+.copyable .code { padding-right: 5rem; }
 .copyable button { position: absolute; top: .25rem; right: .25rem; }
 
 .headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
@@ -100,7 +102,6 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .facts > :first-child { border: 0; }
 .facts dt { color: var(--muted); overflow-wrap: anywhere; }
 .facts dd { overflow-wrap: anywhere; }
-abbr { text-decoration: none; }
 
 .lifecycle svg { display: block; min-width: max-content; font: 650 .75rem system-ui, sans-serif; }
 .lifecycle text { text-anchor: middle; fill: var(--text); }
@@ -135,16 +136,13 @@ abbr { text-decoration: none; }
 .story h3 { margin: 0; line-height: 1.5rem; }
 .story .later h3 { font-weight: 400; color: var(--muted); }
 .story .done h3 { font-weight: 400; }
-.story .action, .story > li > .button { margin-top: .5rem; }
+.story .actions, .story > li > .button { margin-top: .5rem; }
 
-.presets { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); }
 .presets .hint { margin-top: .25rem; }
 .tabs { display: flex; flex-wrap: wrap; gap: .25rem; margin-bottom: .75rem; font-size: .875rem; }
 .tabs a { display: block; padding: .125rem .625rem; border-radius: 1rem; border: 1px solid var(--line); text-decoration: none; color: inherit; }
 .tabs a[aria-current] { border-color: var(--accent); color: var(--accent); font-weight: 650; }
 .links { font-size: .9375rem; display: grid; gap: .375rem; }
-.bare main { max-width: 44rem; }
-.bare main > * + * { margin-top: 1rem; }
 
 @media (max-width: 47.99rem) {
   .wide { display: none; }
@@ -152,7 +150,8 @@ abbr { text-decoration: none; }
   main { padding: 1rem .75rem 3rem; }
   .card { padding: .875rem 1rem; }
   .scroll { margin: 0 -1rem; padding: 0 1rem; }
-  td time { white-space: normal; }
+  tbody th { min-width: 7rem; }
+  td time { white-space: normal; display: inline-block; min-width: 6.5rem; }
   .facts > div { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
 }
 @media (forced-colors: active) {

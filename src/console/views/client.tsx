@@ -5,8 +5,7 @@ import { bodyOf, control, exampleOf } from '../calls.js'
 import { kinds } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import type { Action } from './forms.js'
-import { Actions, SameCall } from './forms.js'
+import { Actions, actionOf, SameCall } from './forms.js'
 import { Card, Pager, Table, Time } from './parts.js'
 
 /** The most clients of a page. */
@@ -20,29 +19,23 @@ export async function clientView(page: Page) {
   const { clientId, fixture, settings } = tenant
   const { registry } = context
   const fixtures = [...registry.fixtures.keys()]
-  const update: Action = {
-    id: 'update-settings',
-    label: 'Save',
-    call: control(page, 'PUT /settings', settings),
-    fields: 'all',
-  }
-  const add: Action = {
-    id: 'seed',
-    label: 'Add them',
-    call: control(page, 'POST /seed', { fixture: fixtures[0] }),
-    fields: ['fixture'],
-    choices: { fixture: fixtures },
-    look: 'plain',
-  }
-  const call = control(page, 'POST /fork')
-  const body = exampleOf(page, bodyOf(context, call))
-  const fork: Action = { id: 'fork-client', label: 'Fork', call: { ...call, body }, fields: 'all', next: '/client' }
-  const expire: Action = {
-    id: 'expire',
-    label: 'Expire all tokens',
-    call: control(page, 'POST /tokens/expire'),
-    look: 'plain',
-  }
+  const update = actionOf(page, 'update-settings', 'Save', 'PUT /settings', settings, { fields: 'all' })
+  const choices = { fixture: fixtures }
+  const add = actionOf(
+    page,
+    'seed',
+    'Add them',
+    'POST /seed',
+    { fixture: fixtures[0] },
+    { fields: ['fixture'], choices },
+  )
+  const copy = exampleOf(page, bodyOf(context, control(page, 'POST /fork')))
+  const fork = actionOf(page, 'fork-client', 'Fork', 'POST /fork', copy, { fields: 'all', next: '/client' })
+  const expire = actionOf(page, 'expire', 'Expire all tokens', 'POST /tokens/expire')
+  const files = [
+    { label: 'Download the state', call: control(page, 'GET /state') },
+    { label: 'Download the recording', call: control(page, 'GET /recording') },
+  ]
   const all = [...page.clients].sort()
   const start = Math.max(0, query.cursor === undefined ? 0 : all.findIndex(id => id > (query.cursor as string)))
   const shown = all.slice(start, start + MOST_CLIENTS)
@@ -92,14 +85,7 @@ export async function clientView(page: Page) {
               : the requests that changed the client, for <code>payments-sandbox replay</code>.
             </li>
           </ul>
-          <SameCall
-            page={page}
-            id="files"
-            actions={[
-              { label: 'Download the state', call: control(page, 'GET /state') },
-              { label: 'Download the recording', call: control(page, 'GET /recording') },
-            ]}
-          />
+          <SameCall page={page} id="files" actions={files} />
         </Card>
         <Card id="add" title="Records of a fixture">
           <Actions page={page} id="seed" actions={[add]} />
@@ -110,7 +96,7 @@ export async function clientView(page: Page) {
         </Card>
         <Card id="end" title="Tokens and end">
           <Actions page={page} id="expire" actions={[expire]} />
-          <p>
+          <p class="actions">
             {['reset', 'remove'].map(name => (
               <a key={name} class="button danger" href={href(page, `/client/${name}`)}>
                 {CONFIRMATIONS[name]?.label} …
@@ -150,12 +136,7 @@ export async function clientView(page: Page) {
 function ScenarioFold({ page, scenario: { name, summary, parameters } }: { page: Page; scenario: Scenario }) {
   const body = Object.fromEntries(Object.entries(parameters).map(([member, parameter]) => [member, parameter.default]))
   const id = `scenario-${name}`
-  const action: Action = {
-    id,
-    label: `Run ${name}`,
-    call: control(page, `POST /scenarios/${name}`, body),
-    fields: 'all',
-  }
+  const action = actionOf(page, id, `Run ${name}`, `POST /scenarios/${name}`, body, { fields: 'all' })
   return (
     <details id={`${id}-fold`} class="fold" open={page.refused?.fields.form === id}>
       <summary>
@@ -178,34 +159,35 @@ const summaryOf = ({ context: { turns, registry } }: Page, id: string) =>
 
 /** Destructive actions: what they take away, and their call. */
 export const CONFIRMATIONS: Readonly<
-  Record<string, { title: string; lost: string; label: string; call: (page: Page) => Action['call']; isFile?: boolean }>
+  Record<string, { title: string; lost: string; label: string; call: string; body?: string }>
 > = {
   reset: {
     title: 'Reset the client?',
     lost: 'All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests, coverage and recording begin again. All its tokens become invalid.',
     label: 'Reset',
-    call: page => control(page, 'POST /reset'),
+    call: 'POST /reset',
   },
   remove: {
     title: 'Remove the client?',
     lost: 'All of it goes: records, events, clock, settings, requests. Its tokens become invalid, and its id is free. The demo client and listed clients are reset instead.',
     label: 'Remove',
-    call: page => control(page, `DELETE /clients/${encodeURIComponent(page.tenant.clientId)}`),
+    call: 'DELETE /clients/{client}',
   },
   load: {
     title: 'Load a state',
     lost: 'All its records, events, faults, armed outcomes, deprecations, clock and settings go, and those of the document come. The requests stay.',
     label: 'Load',
-    call: page => control(page, 'PUT /state', 'a file'),
-    isFile: true,
+    call: 'PUT /state',
+    body: 'a file',
   },
 }
 
 /** Asks once before a destructive action. */
 export function Confirm({ page, name }: { page: Page; name: string }) {
-  const { lost, label, call, isFile = false } = CONFIRMATIONS[name] as (typeof CONFIRMATIONS)[string]
+  const { lost, label, call, body } = CONFIRMATIONS[name] as (typeof CONFIRMATIONS)[string]
   const { tenant } = page
-  const action: Action = { id: name, label, call: call(page), next: '', look: 'danger', isFile }
+  const path = call.replace('{client}', encodeURIComponent(tenant.clientId))
+  const action = actionOf(page, name, label, path, body, { next: '', look: 'danger' })
   return (
     <Card id="confirm" title={`${tenant.clientId} has ${sum(tenant.counts())} records`}>
       <p>{lost}</p>

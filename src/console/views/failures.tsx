@@ -2,11 +2,10 @@ import type { ComponentChildren } from 'preact'
 import type { EffectKind } from '../../features/faults/state.js'
 import { EFFECT_KINDS } from '../../features/faults/state.js'
 import { isSpent } from '../../features/outcomes/state.js'
-import { control } from '../calls.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
 import type { Action } from './forms.js'
-import { Actions, Form, SameCall } from './forms.js'
+import { actionOf, Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Card, Status, Table, Time } from './parts.js'
 
@@ -27,37 +26,19 @@ export function Failures({ page }: { page: Page }) {
   const { tenant, realNow, query, context } = page
   const chosen = EFFECT_KINDS.find(one => one === query.kind) ?? 'error'
   const breaking = page.scenarios.filter(({ title }) => title !== undefined)
-  const presets = breaking.map(({ name, title }): Action => {
-    return { id: `preset-${name}`, label: title, call: control(page, `POST /scenarios/${name}`), look: 'plain' }
-  })
-  const effect = { kind: chosen, ...EFFECTS[chosen] }
+  const presets = breaking.map(({ name, title }) => actionOf(page, `preset-${name}`, title, `POST /scenarios/${name}`))
+  const fault = { match: { path: '/api/v1/*' }, times: 1, effect: { kind: chosen, ...EFFECTS[chosen] } }
   const members = Object.keys(EFFECTS[chosen]).map(name => `effect.${name}`)
-  const armFault: Action = {
-    id: 'arm',
-    label: `Arm: ${chosen}`,
-    call: control(page, 'POST /faults', { match: { path: '/api/v1/*' }, times: 1, effect }),
-    fields: ['match', 'times', 'skip', 'probability', 'ttl', ...members],
-  }
-  const armOutcome: Action = {
-    id: 'arm-outcome',
-    label: 'Arm an outcome',
-    call: control(page, 'POST /outcomes', { outcome: 'RETURNED-AM04', times: 1 }),
-    fields: 'all',
-    isFolded: true,
-  }
+  const fields = ['match', 'times', 'skip', 'probability', 'ttl', ...members]
+  const isFolded = true
+  const outcome = { outcome: 'RETURNED-AM04', times: 1 }
   const deprecations = tenant.deprecations.list()
   const place = `data.${deprecations.length}`
-  const deprecate: Action = {
-    id: 'deprecate',
-    label: 'Deprecate an operation',
-    call: control(page, 'PUT /deprecations', { data: deprecations }),
-    fields: ['operation', 'sunset', 'goneAfterSunset'].map(name => `${place}.${name}`),
-    choices: {
-      [`${place}.operation`]: context.operations.map(({ operation }) => operation),
-      [`${place}.goneAfterSunset`]: ['true', 'false'],
-    },
-    isFolded: true,
+  const choices = {
+    [`${place}.operation`]: context.operations.map(({ operation }) => operation),
+    [`${place}.goneAfterSunset`]: ['true', 'false'],
   }
+  const ofDeprecation = ['operation', 'sunset', 'goneAfterSunset'].map(name => `${place}.${name}`)
   return (
     <>
       <Card id="presets" title="Break something">
@@ -84,6 +65,7 @@ export function Failures({ page }: { page: Page }) {
           ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
         ]}
         rows={[...tenant.faults.list()].reverse()}
+        action={actionOf(page, 'arm', `Arm: ${chosen}`, 'POST /faults', fault, { fields })}
         empty="No fault is armed. A fault lets requests of the app fail; it is listed here with how often it matched and fired."
       >
         <h3>Arm another</h3>
@@ -96,7 +78,6 @@ export function Failures({ page }: { page: Page }) {
             </li>
           ))}
         </ul>
-        <Actions page={page} id="arm" actions={[armFault]} />
       </Armed>
       <Armed
         page={page}
@@ -110,10 +91,9 @@ export function Failures({ page }: { page: Page }) {
           ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
         ]}
         rows={[...tenant.outcomes.list()].reverse()}
+        action={actionOf(page, 'arm-outcome', 'Arm an outcome', 'POST /outcomes', outcome, { fields: 'all', isFolded })}
         empty="No outcome is armed. An armed outcome decides how the next matching collection or payout link ends."
-      >
-        <Actions page={page} id="arm-outcome" actions={[armOutcome]} />
-      </Armed>
+      />
       <Armed
         page={page}
         id="deprecations"
@@ -124,11 +104,17 @@ export function Failures({ page }: { page: Page }) {
           ['Sunset', ({ sunset }) => sunset && <Time at={sunset} />],
           ['Then gone', ({ goneAfterSunset }) => (goneAfterSunset ? 'yes' : 'no')],
         ]}
+        action={actionOf(
+          page,
+          'deprecate',
+          'Deprecate an operation',
+          'PUT /deprecations',
+          { data: deprecations },
+          { fields: ofDeprecation, choices, isFolded },
+        )}
         rows={deprecations.map(deprecation => ({ ...deprecation, id: undefined }))}
         empty="Nothing is deprecated. A deprecated operation sends the headers Deprecation and Sunset."
-      >
-        <Actions page={page} id="deprecate" actions={[deprecate]} />
-      </Armed>
+      />
     </>
   )
 }
@@ -150,22 +136,24 @@ interface ArmedProps<R> {
   readonly columns: readonly Column<R>[]
   readonly rows: readonly R[]
   readonly empty: string
-  readonly children: ComponentChildren
+  /** The form of another one. */
+  readonly action: Action
+  readonly children?: ComponentChildren
 }
 
 /** A list of failures that can be removed, and the form of another. One without an id goes only with all. */
 function Armed<R extends { id?: string | undefined }>(props: ArmedProps<R>) {
-  const { page, id, title, columns, rows, empty, children } = props
+  const { page, id, title, columns, rows, empty, action, children } = props
   const shown = rows.slice(0, MOST_ROWS)
   const removals = new Map(
     shown.flatMap((row): [R, Action][] => {
-      const call = control(page, `DELETE /${id}/${encodeURIComponent(row.id ?? '')}`)
+      if (row.id === undefined) return []
       const label = ['Remove', <span key="id" class="hidden">{` ${row.id}`}</span>]
-      return row.id === undefined ? [] : [[row, { id: `remove-${row.id}`, label, call, look: 'plain' }]]
+      return [[row, actionOf(page, `remove-${row.id}`, label, `DELETE /${id}/${encodeURIComponent(row.id)}`)]]
     }),
   )
   const remove: Column<R> = ['Remove', row => <Form page={page} action={removals.get(row) as Action} />]
-  const clear: Action = { id: `clear-${id}`, label: 'Clear', call: control(page, `DELETE /${id}`), look: 'plain' }
+  const clear = actionOf(page, `clear-${id}`, 'Clear', `DELETE /${id}`)
   return (
     <Card id={id} title={title} aside={rows.length > 0 && <Form page={page} action={clear} />}>
       <Table
@@ -175,8 +163,11 @@ function Armed<R extends { id?: string | undefined }>(props: ArmedProps<R>) {
         keyOf={row => row.id ?? `${id}-${shown.indexOf(row)}`}
         empty={empty}
       />
-      {rows.length > 0 && <SameCall page={page} id={`clear-${id}`} actions={[clear, ...removals.values()]} />}
       {children}
+      <div class="actions">
+        <Form page={page} action={action} />
+      </div>
+      <SameCall page={page} id={id} actions={rows.length > 0 ? [action, clear, ...removals.values()] : [action]} />
     </Card>
   )
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { Option } from '../../http/pages/parts.js'
 import { Choice } from '../../http/pages/parts.js'
 import type { Call } from '../calls.js'
-import { BODY, bodyOf, commandOf, readCall, schemaAt } from '../calls.js'
+import { BODY, bodyOf, commandOf, control, readCall, schemaAt } from '../calls.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
 import { Copyable, toLabel } from './parts.js'
@@ -23,12 +23,21 @@ export interface Action {
   readonly regions?: readonly string[]
   /** The page that follows, below the console; `{member}` is that of the answer. By default the same page. */
   readonly next?: string
-  readonly look?: 'plain' | 'danger'
+  /** By default, a form of several fields is primary, and any other is plain. */
+  readonly look?: 'primary' | 'danger'
   /** Whether the form is folded. */
   readonly isFolded?: boolean
-  /** Whether the body of the call is a file. */
-  readonly isFile?: boolean
 }
+
+/** Makes an action of the control plane for the client of a page, with a call such as `POST /clock/advance`. */
+export const actionOf = (
+  page: Page,
+  id: string,
+  label: Action['label'],
+  call: string,
+  body?: Call['body'],
+  more: Partial<Action> = {},
+): Action => ({ id, label, call: control(page, call, body), ...more })
 
 interface ActionProps {
   readonly page: Page
@@ -40,7 +49,8 @@ const refusalOf = ({ refused }: Page, { id }: Action) => (refused?.fields.form =
 
 /** The form of an action. A refusal is shown in it. */
 export function Form({ page, action }: ActionProps) {
-  const { id, label, call, next, look, isFile = false, isFolded = false } = action
+  const { id, label, call, next, look, isFolded = false } = action
+  const isFile = typeof call.body === 'string'
   const refused = refusalOf(page, action)
   const fields = fieldsOf(page, action)
   const isOfField = fields.some(({ path }) => path === refused?.error.field)
@@ -69,7 +79,11 @@ export function Form({ page, action }: ActionProps) {
         </div>
       )}
       {refused && !isOfField && <Refusal id={`${id}-error`} {...refused.error} />}
-      <button type="submit" class={look} aria-describedby={refused && !isOfField ? `${id}-error` : undefined}>
+      <button
+        type="submit"
+        class={look ?? (fields.length > 1 ? 'primary' : 'plain')}
+        aria-describedby={refused && !isOfField ? `${id}-error` : undefined}
+      >
         {label}
       </button>
     </form>

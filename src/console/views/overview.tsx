@@ -1,15 +1,13 @@
 import { upcoming } from '../../control/upcoming.js'
 import type { Event } from '../../core/records/events.js'
 import { formatInstant } from '../../core/time/time.js'
-import { control } from '../calls.js'
 import type { Kind } from '../kinds.js'
 import { kindOfEvent, kinds } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import { paceOf } from '../notices.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
-import type { Action } from './forms.js'
-import { Actions } from './forms.js'
+import { Actions, actionOf } from './forms.js'
 import type { Column } from './parts.js'
 import { Card, Status, TableCard, Time } from './parts.js'
 import { linkTo } from './records.js'
@@ -34,7 +32,7 @@ export function Overview({ page }: { page: Page }) {
     ['Record', ({ kind, reference }) => link(kind, reference)],
     ['Became', ({ to, reasonCode }) => [<Status key={to} of={to} />, ' ', reasonCode]],
     ['At', ({ at }) => <Time at={at} />],
-    ['Why', ({ cause }) => CAUSES[cause], 'why'],
+    ['Why', ({ cause }) => CAUSES[cause], 'wide'],
   ]
   return (
     <>
@@ -59,7 +57,7 @@ export function Overview({ page }: { page: Page }) {
             ['Record', ({ kind, reference, region }) => link(kind, reference, region)],
             ['Becomes', ({ to }) => <Status of={to} />],
             ['At', ({ at }) => <Time at={at} />],
-            ['Why', ({ cause }) => CAUSES[cause], 'why'],
+            ['Why', ({ cause }) => CAUSES[cause], 'wide'],
           ]}
           rows={upcoming(tenant, {}).data}
           keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}
@@ -106,10 +104,10 @@ const statesOf = ({ tenant }: Page, { name, lifecycle = {} }: Kind) =>
 
 /** The causes of a transition, in words. */
 export const CAUSES: Readonly<Record<string, string>> = {
-  api: 'the app',
+  api: 'app',
   time: 'time',
-  control: 'control plane',
-  outcome: 'chosen outcome',
+  control: 'control',
+  outcome: 'outcome',
 }
 
 /** The clock of the client, with its controls. */
@@ -117,23 +115,17 @@ function Clock({ page }: { page: Page }) {
   const { clock } = page.tenant
   const now = formatInstant(clock.now())
   const isRunning = clock.mode() === 'running'
+  const run = { mode: 'running', rate: clock.rate() }
   const rates = [1, 60, 3600, 86_400].map(rate => [rate, paceOf(rate)] as const)
-  const advance = (id: string, label: string, body: object, more: Partial<Action> = { look: 'plain' }): Action => ({
-    ...{ id, label, call: control(page, 'POST /clock/advance', body) },
-    ...more,
-  })
-  const update = (id: string, label: string, body: object, more: Partial<Action> = {}): Action => ({
-    ...{ id, label, call: control(page, 'PATCH /clock', body), look: 'plain' },
-    ...more,
-  })
+  const advance = 'POST /clock/advance'
   const actions = [
-    advance('next-event', 'Next event', { toNextEvent: true }, {}),
-    advance('advance-PT1H', '+1 hour', { by: 'PT1H' }),
-    advance('advance-P1D', '+1 day', { by: 'P1D' }),
-    advance('advance-P7D', '+1 week', { by: 'P7D' }),
-    advance('advance-to', 'Go', { to: now }, { fields: ['to'], look: 'plain' }),
-    ...(isRunning ? [update('freeze', 'Freeze', { mode: 'frozen' })] : []),
-    update('run', 'Run', { mode: 'running', rate: clock.rate() }, { fields: ['rate'], choices: { rate: rates } }),
+    actionOf(page, 'next-event', 'Next event', advance, { toNextEvent: true }, { look: 'primary' }),
+    actionOf(page, 'advance-PT1H', '+1 hour', advance, { by: 'PT1H' }),
+    actionOf(page, 'advance-P1D', '+1 day', advance, { by: 'P1D' }),
+    actionOf(page, 'advance-P7D', '+1 week', advance, { by: 'P7D' }),
+    actionOf(page, 'advance-to', 'Go', advance, { to: now }, { fields: ['to'] }),
+    ...(isRunning ? [actionOf(page, 'freeze', 'Freeze', 'PATCH /clock', { mode: 'frozen' })] : []),
+    actionOf(page, 'run', 'Run', 'PATCH /clock', run, { fields: ['rate'], choices: { rate: rates } }),
   ]
   return (
     <section class="card clock" aria-label="Time">

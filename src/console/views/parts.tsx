@@ -3,8 +3,10 @@ import { toTitle, toWords } from '../../core/words.js'
 import { formatMoment } from '../moments.js'
 
 /** Writes the path of a member as a label, such as `Debtor iban`. The place in a list is left out. */
-export const toLabel = (path: string): string =>
-  toTitle(toWords((path.split(/\d+\./).at(-1) as string).replaceAll('.', ' ')))
+export function toLabel(path: string): string {
+  const words = toWords((path.split(/\d+\./).at(-1) as string).replaceAll('.', ' '))
+  return toTitle(words.replace(/\b(iban|bic|ttl|id)\b/g, name => name.toUpperCase()))
+}
 
 /** An instant with date, time and zone. */
 export const Time = ({ at }: { at: string }) => <time dateTime={at}>{formatMoment(Date.parse(at))}</time>
@@ -68,7 +70,7 @@ export const Scroll = ({ label, class: name = 'scroll', children }: Record<strin
 )
 
 /** A column of a table: its title, its cells, and its class: `wide` is left out on narrow screens. */
-export type Column<R> = readonly [title: string, cell: (row: R) => ComponentChildren, name?: 'wide' | 'number' | 'why']
+export type Column<R> = readonly [title: string, cell: (row: R) => ComponentChildren, name?: 'wide' | 'number']
 
 interface TableProps<R> {
   readonly caption: string

@@ -18,7 +18,7 @@ import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
 import { addressOf } from '../page.js'
 import type { Action } from './forms.js'
-import { Actions } from './forms.js'
+import { Actions, actionOf } from './forms.js'
 import { LifecycleDrawing } from './lifecycle.js'
 import { CAUSES } from './overview.js'
 import { Card, Json, Status, TableCard, Time, Value } from './parts.js'
@@ -143,7 +143,6 @@ function Moves({ page, kind, explained: { record, legal } }: RecordProps) {
         actions={[...moves.values()].map(({ verb, to }) => ({
           id: `move-${verb}`,
           label: `${toTitle(toWords(verb))} → ${to}`,
-          look: 'plain',
           ...moveOf(
             page,
             kind,
@@ -205,14 +204,11 @@ function Outcome({ page, kind, explained: { record, legal } }: RecordProps) {
   const present = outcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
   if (possible.length === 0 && present === undefined) return null
   const outcome = possible.find(one => one.outcome === present)?.outcome ?? possible[0]?.outcome
-  const action: Action = {
-    id: 'choose',
-    label: 'Choose',
-    call: control(page, `PUT ${kind.calls}/${encodeURIComponent(referenceOf(kind, record))}/outcome`, { outcome }),
-    fields: ['outcome'],
-    choices: { outcome: possible.map(({ outcome, description }) => [outcome, `${outcome}: ${description}`] as const) },
-    look: 'plain',
+  const path = `${kind.calls}/${encodeURIComponent(referenceOf(kind, record))}/outcome`
+  const choices = {
+    outcome: possible.map(({ outcome, description }) => [outcome, `${outcome}: ${description}`] as const),
   }
+  const action = actionOf(page, 'choose', 'Choose', `PUT ${path}`, { outcome }, { fields: ['outcome'], choices })
   return (
     <Card id="outcome" title="Outcome">
       <p>{present === undefined ? 'None is chosen: it goes its usual way.' : `Chosen: ${present}.`}</p>

@@ -10,7 +10,7 @@ import { control } from '../calls.js'
 import { kinds } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { Actions, Form, SameCall } from './forms.js'
+import { actionOf, Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Card, Copyable, HttpStatus, Json, Pager, Table, Time } from './parts.js'
 import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
@@ -62,7 +62,7 @@ export async function requestsView(page: Page) {
       'wide',
     ],
   ]
-  const clear = { id: 'clear', label: 'Clear the log', call: control(page, 'DELETE /requests'), look: 'plain' as const }
+  const clear = actionOf(page, 'clear', 'Clear the log', 'DELETE /requests')
   return (
     <Card
       id="table"
@@ -128,6 +128,7 @@ export async function requestView(page: Page) {
     id: REPEAT,
     label: 'Send again',
     next: '/requests',
+    look: 'primary' as const,
     call: { method, target: toAddress(exchange, ''), region: headers['x-region'] as 'EU', body: body ?? undefined },
   }
   return (
@@ -153,7 +154,7 @@ export async function requestView(page: Page) {
         </Card>
         <Card id="again" title="Use it">
           {canRepeat ? (
-            <Actions page={page} id={REPEAT} actions={[repeat]} />
+            <Form page={page} action={repeat} />
           ) : (
             <p class="hint">It cannot be sent again: the log masks its secrets, or does not keep its body.</p>
           )}
@@ -209,7 +210,9 @@ export function ErrorEntry({ page }: { page: Page }) {
   const code = page.params.code as ErrorCode
   const entry = entryOf(code)
   if (entry === undefined) throw errors.routeNotFound()
-  const operations = page.context.documented.filter(route => codesOf(route).includes(code))
+  const operations = page.context.documented
+    .filter(route => codesOf(route).includes(code))
+    .map(({ method, url }) => <li key={method + url}>{`${method} ${url.replace(/:(\w+)/g, '{$1}')}`}</li>)
   return (
     <Card id="entry" title="What it means" aside={<a href={addressOf(page, '../docs')}>Interface</a>}>
       <p>{entry.when.replaceAll('`', '')}</p>
@@ -220,7 +223,7 @@ export function ErrorEntry({ page }: { page: Page }) {
             'Fidelity',
             `${entry['x-fidelity']}: the service documents that each error has a code, but no list of codes`,
           ],
-          ['Operations', operations.map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`).join(', ')],
+          ['Operations', <ul key="operations">{operations}</ul>],
         ]}
       />
       <SameCall page={page} id="errors" actions={[{ label: 'The catalogue', call: control(page, 'GET /errors') }]} />

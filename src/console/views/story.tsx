@@ -1,10 +1,9 @@
 import type { Scenario } from '../../features/scenarios/files.js'
-import { control } from '../calls.js'
 import type { AnyRecord, Row } from '../kinds.js'
 import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
-import { Actions } from './forms.js'
+import { Actions, actionOf } from './forms.js'
 import { Card, Status } from './parts.js'
 import { linkTo } from './records.js'
 
@@ -32,6 +31,8 @@ export function Story({ page }: { page: Page }) {
   })
   const hasBegun = steps[0]?.isDone === true
   if (scenario === undefined || (!hasBegun && page.tenant.fixture !== 'demo')) return null
+  const next = (step: number, label: string) =>
+    actionOf(page, `story-${step}`, label, `POST /scenarios/${scenario.name}`, { step }, { look: 'primary' })
   const present = steps.findIndex(({ isDone }) => !isDone)
   return (
     <Card
@@ -59,17 +60,7 @@ export function Story({ page }: { page: Page }) {
                   {button}
                 </a>
               ) : (
-                <Actions
-                  page={page}
-                  id="story"
-                  actions={[
-                    {
-                      id: `story-${at + 1}`,
-                      label: button,
-                      call: control(page, `POST /scenarios/${scenario.name}`, { step: at + 1 }),
-                    },
-                  ]}
-                />
+                <Actions page={page} id="story" actions={[next(at + 1, button)]} />
               ))}
           </li>
         ))}
