@@ -6,9 +6,7 @@ import { errors } from '../core/errors.js'
 import type { Region } from '../core/rules/regions.js'
 import { toCurl } from '../features/request-log/snippets.js'
 import { MASK } from '../http/masking.js'
-import { withExamples } from '../openapi/examples.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
-import { exampleValues } from '../tenants/examples.js'
 import type { ConsoleContext, Fields, Page } from './page.js'
 
 /**
@@ -74,15 +72,6 @@ export function bodyOf(context: ConsoleContext, call: Call): TSchema {
 /** Returns the schema of a member by its path. */
 export const schemaAt = (schema: TSchema, path: string): TSchema | undefined =>
   path.split('.').reduce<TSchema | undefined>((at, name) => at?.properties?.[name] ?? at?.items, schema)
-
-/** Returns the example of a body, as the OpenAPI document has it. @param skipped raises the number of a new reference */
-export function exampleOf({ tenant, realNow }: Page, { examples = [{}] }: TSchema, skipped = 0): object {
-  const sequence = tenant.meta().sequence + skipped
-  const [example] = examples as readonly object[]
-  return JSON.parse(
-    withExamples(JSON.stringify(example), exampleValues({ now: tenant.clock.now(), sequence, realNow })),
-  )
-}
 
 /**
  * Reads the call of a form. `json` has the body. The fields replace its members, with the types that the schema of the

@@ -15,7 +15,6 @@ export function noticeOf({ tenant, query: { notice, proof = '' } }: Page): strin
 /** A link in a notice: `[text](path below the console)`. */
 export const LINK = /\[([\w-]+)\]\((\/[\w/-]+)\)/
 
-/** The members of answers that sentences are made of. */
 interface Answer {
   readonly record?: Readonly<Record<string, unknown>>
   readonly transitions?: readonly unknown[]

@@ -138,7 +138,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   }
   done()
 
-  /** Reads a client in its turn. */
   function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T) {
     return turns.take(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
   }
@@ -195,7 +194,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
 
 const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_CLIENT.clientId
 
-/** Returns the path of a page below the console. */
 const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/console'.length)
 
 /** Puts members of an answer into a path of the console. Any other text becomes the overview. */

@@ -1,6 +1,5 @@
 import { commonStyles, controlStyles } from '../http/pages/styles.js'
 
-/** The style sheet of the console. */
 export const styles = `${commonStyles}${controlStyles}
 body { display: grid; grid-template: auto auto 1fr / minmax(0, 1fr); min-height: 100vh; }
 .skip { position: absolute; left: -100rem; }
@@ -151,7 +150,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
   .card { padding: .875rem 1rem; }
   .scroll { margin: 0 -1rem; padding: 0 1rem; }
   tbody th { min-width: 7rem; }
-  td time { white-space: normal; display: inline-block; min-width: 6.5rem; }
+  td time { white-space: normal; display: inline-block; min-width: 6.5rem; vertical-align: top; }
   .facts > div { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
 }
 @media (forced-colors: active) {

@@ -1,6 +1,9 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { Instant } from '../core/time/time.js'
 import type { ExampleValues } from '../openapi/examples.js'
+import { withExamples } from '../openapi/examples.js'
 import { resolveDates } from './fixtures.js'
+import type { Tenant } from './tenant.js'
 
 /** What the examples of the OpenAPI documents are made from. */
 export interface ExampleFacts {
@@ -25,3 +28,14 @@ export const exampleValues =
     if (placeholder === '{{client}}') return String(Math.floor(realNow / 1000))
     return resolveDates(placeholder, now)
   }
+
+/**
+ * Returns the first example of a schema for a tenant, with its placeholders replaced; without one, an empty object.
+ * @param realNow the real time in milliseconds
+ * @param skipped raises the number of a new reference
+ */
+export function exampleOf({ clock, meta }: Tenant, realNow: number, schema: TSchema, skipped = 0): object {
+  const [example] = (schema.examples ?? [{}]) as readonly object[]
+  const values = exampleValues({ now: clock.now(), sequence: meta().sequence + skipped, realNow })
+  return JSON.parse(withExamples(JSON.stringify(example), values))
+}

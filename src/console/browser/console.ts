@@ -166,7 +166,6 @@ async function send(form: HTMLFormElement) {
   }
 }
 
-/** The fields of a form, as it sends them. */
 const bodyOf = (form: HTMLFormElement) => new URLSearchParams(new FormData(form) as unknown as Record<string, string>)
 
 const followed = new WeakMap<HTMLElement, number>()

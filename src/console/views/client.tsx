@@ -1,14 +1,14 @@
 import { formatInstant } from '../../core/time/time.js'
 import type { Scenario } from '../../features/scenarios/files.js'
 import { Facts } from '../../http/pages/parts.js'
-import { bodyOf, control, exampleOf } from '../calls.js'
+import { exampleOf } from '../../tenants/examples.js'
+import { bodyOf, control } from '../calls.js'
 import { kinds } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions, actionOf, SameCall } from './forms.js'
 import { Card, Pager, Table, Time } from './parts.js'
 
-/** The most clients of a page. */
 const MOST_CLIENTS = 50
 
 const sum = (counts: object) => Object.values(counts).reduce((all, count) => all + count, 0)
@@ -29,7 +29,7 @@ export async function clientView(page: Page) {
     { fixture: fixtures[0] },
     { fields: ['fixture'], choices },
   )
-  const copy = exampleOf(page, bodyOf(context, control(page, 'POST /fork')))
+  const copy = exampleOf(tenant, page.realNow, bodyOf(context, control(page, 'POST /fork')))
   const fork = actionOf(page, 'fork-client', 'Fork', 'POST /fork', copy, { fields: 'all', next: '/client' })
   const expire = actionOf(page, 'expire', 'Expire all tokens', 'POST /tokens/expire')
   const files = [

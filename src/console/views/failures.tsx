@@ -125,7 +125,6 @@ const valuesOf = (object: object) =>
     .filter(value => typeof value !== 'object')
     .join(' ')
 
-/** The most rows of a table. */
 const MOST_ROWS = 50
 
 interface ArmedProps<R> {

@@ -13,7 +13,6 @@ import { Card, Status, TableCard, Time } from './parts.js'
 import { linkTo } from './records.js'
 import { Story } from './story.js'
 
-/** The most events of a list. */
 const MOST_EVENTS = 20
 
 /** The overview of a client: its time, what comes and what happened. */
@@ -32,7 +31,7 @@ export function Overview({ page }: { page: Page }) {
     ['Record', ({ kind, reference }) => link(kind, reference)],
     ['Became', ({ to, reasonCode }) => [<Status key={to} of={to} />, ' ', reasonCode]],
     ['At', ({ at }) => <Time at={at} />],
-    ['Why', ({ cause }) => CAUSES[cause], 'wide'],
+    ['Why', ({ cause }) => cause, 'wide'],
   ]
   return (
     <>
@@ -57,7 +56,7 @@ export function Overview({ page }: { page: Page }) {
             ['Record', ({ kind, reference, region }) => link(kind, reference, region)],
             ['Becomes', ({ to }) => <Status of={to} />],
             ['At', ({ at }) => <Time at={at} />],
-            ['Why', ({ cause }) => CAUSES[cause], 'wide'],
+            ['Why', ({ cause }) => cause, 'wide'],
           ]}
           rows={upcoming(tenant, {}).data}
           keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}
@@ -101,14 +100,6 @@ const statesOf = ({ tenant }: Page, { name, lifecycle = {} }: Kind) =>
   Object.keys(lifecycle)
     .map(status => [status, tenant[name].counts().get(status) ?? 0] as const)
     .filter(([, count]) => count > 0)
-
-/** The causes of a transition, in words. */
-export const CAUSES: Readonly<Record<string, string>> = {
-  api: 'app',
-  time: 'time',
-  control: 'control',
-  outcome: 'outcome',
-}
 
 /** The clock of the client, with its controls. */
 function Clock({ page }: { page: Page }) {

@@ -8,7 +8,6 @@ export function toLabel(path: string): string {
   return toTitle(words.replace(/\b(iban|bic|ttl|id)\b/g, name => name.toUpperCase()))
 }
 
-/** An instant with date, time and zone. */
 export const Time = ({ at }: { at: string }) => <time dateTime={at}>{formatMoment(Date.parse(at))}</time>
 
 const AMOUNT = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })

@@ -20,7 +20,6 @@ import { addressOf } from '../page.js'
 import type { Action } from './forms.js'
 import { Actions, actionOf } from './forms.js'
 import { LifecycleDrawing } from './lifecycle.js'
-import { CAUSES } from './overview.js'
 import { Card, Json, Status, TableCard, Time, Value } from './parts.js'
 import { linkTo, RecordTable } from './records.js'
 
@@ -76,7 +75,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
           columns={[
             ['State', ({ to }) => <Status of={to} />],
             ['At', ({ at }) => <Time at={at} />],
-            ['Why', ({ cause, reasonCode }) => CAUSES[cause] + (reasonCode ? `, ${nameOf(reasonCode)}` : '')],
+            ['Why', ({ cause, reasonCode }) => cause + (reasonCode ? `, ${nameOf(reasonCode)}` : '')],
           ]}
           rows={timeline}
           keyOf={({ seq }) => `event-${seq}`}
@@ -217,7 +216,6 @@ function Outcome({ page, kind, explained: { record, legal } }: RecordProps) {
   )
 }
 
-/** The most related records. */
 const MOST_RELATED = 20
 
 /** The records that a record names, and those that name it. */

@@ -3,7 +3,8 @@ import { REGIONS } from '../../core/rules/regions.js'
 import { toTitle } from '../../core/words.js'
 import type { Option } from '../../http/pages/parts.js'
 import { Choice } from '../../http/pages/parts.js'
-import { bodyOf, exampleOf } from '../calls.js'
+import { exampleOf } from '../../tenants/examples.js'
+import { bodyOf } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
 import { findRecord, referenceOf } from '../kinds.js'
 import type { Page } from '../page.js'
@@ -26,7 +27,6 @@ interface RecordTableProps {
   readonly empty: ComponentChildren
 }
 
-/** A table of records. */
 export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
   const members = kind.columns.map((path, at): Column<Row> => {
     const cell = ({ region, record }: Row) => <Value record={{ region, ...record }} path={path} />
@@ -126,7 +126,7 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
   const target = `/api/v1${kind.calls}`
   const schema = bodyOf(context, { method: 'POST', target })
   const isNew = (body: AnyRecord) => findRecord(tenant, kind, referenceOf(kind, body)) === undefined
-  const tries = Array.from({ length: MOST_TRIES }, (_, at) => exampleOf(page, schema, at) as AnyRecord)
+  const tries = Array.from({ length: MOST_TRIES }, (_, at) => exampleOf(tenant, page.realNow, schema, at) as AnyRecord)
   const example = tries.find(isNew) ?? tries[0]
   // A collection needs a mandate that takes it.
   const [mandate] = tenant.mandates.list({ status: ['ACTIVE'], type: 'RECURRING', limit: 1 }).data

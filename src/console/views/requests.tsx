@@ -15,7 +15,6 @@ import type { Column } from './parts.js'
 import { Card, Copyable, HttpStatus, Json, Pager, Table, Time } from './parts.js'
 import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
 
-/** The most requests of a page. */
 const MOST_ROWS = 50
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
@@ -115,7 +114,6 @@ const Tick = ({ name, label, isOn }: { name: string; label: string; isOn: boolea
 /** The form that sends a request again. A refusal is an answer of it, too. */
 export const REPEAT = 'repeat'
 
-/** One request, with its answer. */
 export async function requestView(page: Page) {
   const { tenant, params, context } = page
   const seq = Number(params.seq)
@@ -172,7 +170,6 @@ export async function requestView(page: Page) {
 
 type MessageProps = Pick<LoggedExchange, 'headers' | 'body'> & Partial<LoggedExchange> & { id: string; title: string }
 
-/** A request or an answer. */
 const Message = ({ id, title, query = {}, headers, body }: MessageProps) => (
   <Card id={id} title={title}>
     <Facts facts={parametersOf(query)} />
