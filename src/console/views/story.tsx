@@ -37,7 +37,7 @@ export function Story({ page }: { page: Page }) {
   return (
     <Card
       id="story"
-      title={`The story in ${steps.length} steps`}
+      title="The story, step by step"
       aside={hasBegun ? <a href={href(page, '/client/reset')}>Start over</a> : <span>Five minutes, no terminal</span>}
     >
       <ol class="story">
