@@ -1,16 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback } from 'fastify'
 import { errors } from '../core/errors.js'
-import { JSON_TYPE } from '../http/error-handler.js'
 import { API_REFERENCE } from '../package.js'
 import type { Documents } from './documents.js'
 import { toEntry } from './markdown/entry-page.js'
 import { toIndex } from './markdown/index-page.js'
 import { operationsOf } from './markdown/operations.js'
+import { PUBLIC_PAGE, serveDocument } from './plugin.js'
 import type { Json } from './routes.js'
-
-/** No part of an interface, and made for browsers. */
-const page = { schema: { hide: true }, config: { isPublic: true } }
 
 /** Nothing comes from elsewhere, and nothing goes elsewhere. The reference adds styles to the page. */
 const POLICY = [
@@ -105,7 +102,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
 
   const read = async (name: 'service' | 'control'): Promise<Json> => JSON.parse(await documents.render(name, 'json'))
 
-  app.get('/docs', page, async (request, reply) => {
+  app.get('/docs', PUBLIC_PAGE, async (request, reply) => {
     reply.header('vary', 'accept')
     if (request.type(['text/html', MARKDOWN]) === MARKDOWN) {
       reply.type(MARKDOWN_TYPE)
@@ -114,7 +111,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
     return PAGE
   })
-  app.get<{ Params: { operationId: string } }>('/docs/:operationId', page, async (request, reply) => {
+  app.get<{ Params: { operationId: string } }>('/docs/:operationId', PUBLIC_PAGE, async (request, reply) => {
     const { operationId } = request.params
     for (const name of ['service', 'control'] as const) {
       const document = await read(name)
@@ -130,18 +127,12 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     }
     throw errors.routeNotFound('/docs')
   })
-  app.get('/docs/page.js', page, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
-  app.get('/docs/scalar.js', page, async (_request, reply) => {
+  app.get('/docs/page.js', PUBLIC_PAGE, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
+  app.get('/docs/scalar.js', PUBLIC_PAGE, async (_request, reply) => {
     bundle ??= readFile(API_REFERENCE)
     return reply.type('text/javascript; charset=utf-8').send(await bundle)
   })
-  app.get('/docs/payments-service.json', page, (_request, reply) => {
-    reply.type(JSON_TYPE)
-    return documents.render('service', 'labelled')
-  })
-  app.get('/docs/control-plane.json', page, (_request, reply) => {
-    reply.type(JSON_TYPE)
-    return documents.render('control', 'labelled')
-  })
+  serveDocument(app, documents, '/docs/payments-service.json', 'service', 'labelled')
+  serveDocument(app, documents, '/docs/control-plane.json', 'control', 'labelled')
   done()
 }

@@ -1,21 +1,28 @@
-import type { FastifyPluginCallback } from 'fastify'
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { JSON_TYPE } from '../http/error-handler.js'
 import type { Documents } from './documents.js'
 
 /** No part of the interface that it describes, and open to links from other pages. */
-const page = { schema: { hide: true }, config: { isPublic: true } }
+export const PUBLIC_PAGE = { schema: { hide: true }, config: { isPublic: true } }
 
 const YAML_TYPE = 'application/yaml'
 
+/** Serves a document at an address, in one of its forms. */
+export function serveDocument(
+  app: FastifyInstance,
+  documents: Documents,
+  url: string,
+  ...[name, form]: Parameters<Documents['render']>
+): void {
+  app.get(url, PUBLIC_PAGE, (_request, reply) => {
+    reply.type(form === 'yaml' ? YAML_TYPE : JSON_TYPE)
+    return documents.render(name, form)
+  })
+}
+
 /** Serves the document of the service as `GET /openapi.json` and `GET /openapi.yaml`. */
 export const openapi: FastifyPluginCallback<{ documents: Documents }> = (app, { documents }, done) => {
-  app.get('/openapi.json', page, (_request, reply) => {
-    reply.type(JSON_TYPE)
-    return documents.render('service', 'json')
-  })
-  app.get('/openapi.yaml', page, (_request, reply) => {
-    reply.type(YAML_TYPE)
-    return documents.render('service', 'yaml')
-  })
+  serveDocument(app, documents, '/openapi.json', 'service', 'json')
+  serveDocument(app, documents, '/openapi.yaml', 'service', 'yaml')
   done()
 }
