@@ -4,7 +4,7 @@ import type { History } from './history.js'
 import { createHistory } from './history.js'
 import type { Observation } from './observations.js'
 import { createMatcher, OTHER_PATHS } from './observations.js'
-import type { Broken, Context, Rule } from './rule.js'
+import type { Context, Rule } from './rule.js'
 import { expectedGuards } from './rule.js'
 import type { Rules } from './rules/index.js'
 import { rulesOf } from './rules/index.js'
@@ -16,7 +16,9 @@ export interface Result {
   held: number
   broken: number
   /** The first entry that breaks it, by its position in the file, and why. */
-  first: ({ readonly entry: number } & Broken) | undefined
+  first: { readonly entry: number; readonly why: string } | undefined
+  /** The first different values that break it. */
+  readonly seen: Set<unknown>
 }
 
 /** What traffic has shown of an operation. */
@@ -41,6 +43,9 @@ export interface Comparison {
   readonly environments: number
 }
 
+/** The most values of a rule that are kept. */
+const MOST_VALUES = 20
+
 /** A token that an answer has issued. */
 interface Token {
   readonly client: number | undefined
@@ -56,7 +61,11 @@ export function compare(capture: Capture, contract: Contract, host?: string): Co
   const operations = new Map(
     [...rules].map(([id, { name, rules }]): [string, OperationResult] => [
       id,
-      { name, answers: 0, results: rules.map(rule => ({ rule, held: 0, broken: 0, first: undefined })) },
+      {
+        name,
+        answers: 0,
+        results: rules.map(rule => ({ rule, held: 0, broken: 0, first: undefined, seen: new Set() })),
+      },
     ]),
   )
   const counts = { compared: 0, unmatched: 0, unanswered: 0, cut: 0 }
@@ -96,7 +105,8 @@ export function compare(capture: Capture, contract: Contract, host?: string): Co
       if (verdict === 'holds') result.held++
       else if (verdict !== undefined) {
         result.broken++
-        result.first ??= { entry: observation.n, ...verdict }
+        result.first ??= { entry: observation.n, why: verdict.why }
+        if (verdict.seen !== undefined && result.seen.size < MOST_VALUES) result.seen.add(verdict.seen)
       }
     }
     history.add(observation)

@@ -66,8 +66,15 @@ export interface Contract {
   methodsOf(path: string): readonly string[]
 }
 
-/** Collects the operations from the routes of the server. Nothing listens, and no route runs. */
-export async function loadContract(): Promise<Contract> {
+let contract: Promise<Contract> | undefined
+
+/** Returns the operations of the service. They are collected once, from the routes: nothing listens, and no route runs. */
+export function loadContract(): Promise<Contract> {
+  contract ??= collect()
+  return contract
+}
+
+async function collect(): Promise<Contract> {
   const app = fastify()
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => () => '')

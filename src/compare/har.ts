@@ -9,6 +9,8 @@ export class HarError extends Error {}
 /** The bounds of a file. */
 export const MOST_BYTES = 64 * 1024 * 1024
 export const MOST_ENTRIES = 20_000
+/** Longer bodies are not read, in characters. */
+const LONGEST_BODY = 1024 * 1024
 
 /** A body: `unknown` was not kept whole by the capture, `text` is no JSON. A repeated field of a form has its first value. */
 export type Body =
@@ -166,6 +168,7 @@ function requestBodyOf(request: Json, headers: Readonly<Record<string, string>>)
   const post = objectOf(request.postData)
   const type = headers['content-type'] ?? textOf(post.mimeType)
   const text = decoded(post)
+  if (text === undefined) return UNKNOWN
   const isForm = type.toLowerCase().startsWith(FORM)
   if (isForm && text === '' && Array.isArray(post.params) && post.params.length > 0) {
     const fields = post.params.map(objectOf).map(({ name, value }) => [textOf(name), textOf(value)] as const)
@@ -179,12 +182,17 @@ function requestBodyOf(request: Json, headers: Readonly<Record<string, string>>)
 function answerBodyOf(content: Json, headers: Readonly<Record<string, string>>): Body {
   const size = typeof content.size === 'number' && content.size > 0 ? content.size : Number(headers['content-length'])
   const text = decoded(content)
+  if (text === undefined) return UNKNOWN
   if (text === '') return size > 0 || textOf(content.comment) !== '' ? UNKNOWN : NONE
   return jsonOf(text, size)
 }
 
-const decoded = ({ text, encoding }: Json): string =>
-  encoding === 'base64' ? Buffer.from(textOf(text), 'base64').toString() : textOf(text)
+/** Returns the text of a body; undefined: it is too long. */
+function decoded({ text: given, encoding }: Json): string | undefined {
+  const text = textOf(given)
+  if (text.length > LONGEST_BODY) return undefined
+  return encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text
+}
 
 /** A text that begins as JSON and does not parse was cut off by the capture, unless its size says otherwise. */
 function jsonOf(text: string, size: number): Body {

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
 import type { Fidelity } from '../http/schemas.js'
-import { createFailures } from '../http/validation.js'
+import { failuresOf } from '../http/validation.js'
 
 /** A member of a schema, at any depth. The items of an array have the path of the array. */
 export interface Member {
@@ -59,21 +59,18 @@ export const ANY = 'at least one member'
 
 export const NOTHING: Examination = { faults: new Map(), given: new Set(), others: new Set() }
 
-/** Returns a function that examines values. Validators are compiled once for each schema. */
-export function createExaminer(): (schema: TSchema, value: unknown) => Examination {
-  const failuresOf = createFailures()
-  return (schema, value) => {
-    const given = new Set<string>()
-    const others = new Set<string>()
-    collect(schema, value, '', given, others)
-    const faults = new Map<string, Fault>()
-    for (const failure of failuresOf(schema, value)) {
-      const [key, fault] = faultOf(failure)
-      // The first failure of a member decides: a text of the wrong form is no date either.
-      if (!faults.has(key) && !faults.has(key.replace(/ date$/, ''))) faults.set(key, fault)
-    }
-    return { faults, given, others }
+/** Examines a value. */
+export function examine(schema: TSchema, value: unknown): Examination {
+  const given = new Set<string>()
+  const others = new Set<string>()
+  collect(schema, value, '', given, others)
+  const faults = new Map<string, Fault>()
+  for (const failure of failuresOf(schema, value)) {
+    const [key, fault] = faultOf(failure)
+    // The first failure of a member decides: a text of the wrong form is no date either.
+    if (!faults.has(key) && !faults.has(key.replace(/ date$/, ''))) faults.set(key, fault)
   }
+  return { faults, given, others }
 }
 
 function collect(schema: TSchema, value: unknown, prefix: string, given: Set<string>, others: Set<string>): void {

@@ -7,7 +7,7 @@ import type { Contract, Operation } from './contract.js'
 import { isList } from './contract.js'
 import type { Entry } from './har.js'
 import type { Examination } from './members.js'
-import { createExaminer, NOTHING } from './members.js'
+import { examine, NOTHING } from './members.js'
 import { membersOf } from './values.js'
 
 type Json = Readonly<Record<string, unknown>>
@@ -53,7 +53,6 @@ const API = /\/api\/v1(\/[^/]+.*)$/
 
 /** Returns a function that finds the operation of an entry. It returns undefined for entries of other paths. */
 export function createMatcher(contract: Contract): (entry: Entry) => Observation | undefined {
-  const examine = createExaminer()
   const areas = new Set(contract.operations.map(({ path }) => path.split('/')[3]))
 
   return entry => {

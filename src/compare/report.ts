@@ -22,8 +22,11 @@ export interface ReportOptions {
   readonly all: boolean
 }
 
-const describe = ({ first }: Result, names: boolean) =>
-  first === undefined ? '' : `${first.why}${first.seen === undefined ? '' : `: ${shapeOf(first.seen, names)}`}`
+/** Returns why a rule is broken, with the shapes of up to 5 values. */
+function describe({ first, seen }: Result, names: boolean): string {
+  const shapes = [...new Set([...seen].map(value => shapeOf(value, names)))].slice(0, 5)
+  return `${first?.why}${shapes.length === 0 ? '' : `: ${shapes.join(', ')}`}`
+}
 
 const placeOf = ({ rule }: Result) =>
   rule.label === 'documented' ? `interface, ${rule.place}` : `decisions ${rule.place}`

@@ -74,13 +74,14 @@ export function check(schema: TSchema, value: unknown, code: ErrorCode, place: P
 /** Whether a value is valid. */
 export const isValid = (schema: TSchema, value: unknown): boolean => validatorOf(schema)(value) === true
 
-/** Returns a function that lists all failures of values. The validators of requests stop at the first one. */
-export function createFailures(): (schema: TSchema, value: unknown) => readonly ErrorObject[] {
-  const all = new Ajv({ ...OPTIONS, allErrors: true })
-  return (schema, value) => {
-    const validator = all.compile(schema)
-    return validator(value) ? [] : (validator.errors as ErrorObject[])
-  }
+/** Lists all failures of values. It is created on first use, because no request needs it. */
+let exhaustive: Ajv | undefined
+
+/** Lists all failures of a value. The validators of requests stop at the first one. */
+export function failuresOf(schema: TSchema, value: unknown): readonly ErrorObject[] {
+  exhaustive ??= new Ajv({ ...OPTIONS, allErrors: true })
+  const validator = exhaustive.compile(schema)
+  return validator(value) ? [] : (validator.errors as ErrorObject[])
 }
 
 /** The path of a value in a body. */

@@ -186,6 +186,23 @@ t.test('decisions §1: --host leaves out other hosts', async t => {
   t.match(await compareHar(t, har, ['--host', 'none.example']), { code: 0, stdout: /^0 of/ })
 })
 
+t.test('decisions §1: hostile values break rules, and nothing else', async t => {
+  for (const hostile of ['constructor', '__proto__', '', null, 1e300, -1, [], {}, [[null]], 'x'.repeat(100)]) {
+    const change = (text: string | undefined) =>
+      text?.startsWith('{')
+        ? JSON.stringify(JSON.parse(text, (_, value) => (Object(value) === value ? value : hostile)))
+        : text
+    const har = structuredClone(base)
+    each(({ request, response }) => {
+      response.content.text = change(response.content.text) ?? ''
+      if (request.postData !== undefined) request.postData.text = change(request.postData.text) ?? ''
+      request.url += `${request.url.includes('?') ? '&' : '?'}${encodeURIComponent(String(hostile).slice(0, 20))}=1`
+    })(har)
+    const { code, stderr } = await compareHar(t, har)
+    t.same({ code, stderr }, { code: 1, stderr: '' }, String(hostile).slice(0, 20))
+  }
+})
+
 // Captures have all secrets. Reports are for issues.
 t.test('decisions §3: a report has no secret and no value of the traffic', async t => {
   const har = structuredClone(base)

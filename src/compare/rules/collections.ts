@@ -166,8 +166,8 @@ export const collectionRules: readonly Rule[] = [
     assumed(6, 'Reason codes are ISO 20022 external codes. Each code has its legal phase and window.'),
     READS.collections,
     ofRecords(({ reasonCode, status }) => {
-      const codes = REASONS[String(status)]
-      if (typeof reasonCode !== 'string' || codes === undefined) return undefined
+      if (typeof reasonCode !== 'string' || !Object.hasOwn(REASONS, String(status))) return undefined
+      const codes = REASONS[String(status)] as readonly string[]
       return verdict(codes.includes(reasonCode), `not a reason of ${status}`, reasonCode)
     }),
   ),

@@ -43,7 +43,7 @@ function isEcho(sent: unknown, answered: unknown): boolean {
   const members = membersOf(sent)
   if (members !== sent) return isDeepStrictEqual(sent, answered)
   const others = membersOf(answered)
-  return Object.entries(members).every(([name, value]) => !(name in others) || isEcho(value, others[name]))
+  return Object.entries(members).every(([name, value]) => !Object.hasOwn(others, name) || isEcho(value, others[name]))
 }
 
 const ECHO = assumed(1, 'Answers the members of a request as they were sent.')
@@ -97,7 +97,7 @@ const readBack = (operation: Operation, kind: Kind): Rule =>
       const other = Object.keys(record).find(
         name =>
           !CHANGING.has(name) &&
-          name in known.record &&
+          Object.hasOwn(known.record, name) &&
           isSound(observation, name) &&
           !isDeepStrictEqual(record[name], known.record[name]),
       )
@@ -139,12 +139,14 @@ const LIFECYCLES: Readonly<Record<string, LifecycleSources>> = {
 function transitions(operation: Operation, kind: Kind): Rule[] {
   const sources = LIFECYCLES[kind.path]
   const { lifecycle } = kind
-  if (sources === undefined || lifecycle === undefined) return []
+  // A creation of a known record is a duplicate.
+  if (sources === undefined || lifecycle === undefined || operation.status === 201) return []
   const check = (isFinal: boolean) =>
     ofRecords((record, observation, { history }) => {
       const known = history.find(kind.path, record[kind.reference], observation)
       const [from, to] = [known?.status, textAt(record, 'status')]
-      if (from === undefined || to === undefined || !(from in lifecycle) || !(to in lifecycle)) return undefined
+      if (from === undefined || to === undefined) return undefined
+      if (!Object.hasOwn(lifecycle, from) || !Object.hasOwn(lifecycle, to)) return undefined
       if ((legalMoves(lifecycle, from).length === 0) !== isFinal) return undefined
       return verdict(canFollow(lifecycle, from, to), `${to} after ${from}`)
     })
