@@ -62,6 +62,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         hide: isPage,
         summary,
         ...(description !== undefined && { description }),
+        ...(!isPage && { 'x-command': commandOf(row) }),
         tags: [url.split('/')[1] || 'overview'],
         'x-fidelity': 'assumed',
         'x-error-codes': isGlobal ? errors : ['CLIENT_NOT_FOUND', ...errors],
@@ -79,6 +80,17 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       handler: isGlobal ? act : handler,
     })
   }
+}
+
+/**
+ * Returns the command of a call: the words of its path, such as `clock advance`. A path of one word gets the verb of the
+ * operationId behind it, such as `faults arm`, unless the call is the list or has the same name.
+ */
+function commandOf({ command, method, url, operationId }: ControlRoute): string {
+  const [noun = 'overview', ...others] = url.split('/').filter(word => word !== '' && !word.startsWith(':'))
+  const [verb] = /^[a-z]+/.exec(operationId) as RegExpExecArray
+  const isWhole = verb === noun || (method === 'GET' && !url.includes(':'))
+  return command ?? [noun, ...(others.length > 0 || isWhole ? others : [verb])].join(' ')
 }
 
 /** The longest client id that an answer names: an unknown one can be as long as a URL. */

@@ -130,6 +130,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'GET',
       url: '/health/live',
       operationId: 'checkLiveness',
+      command: 'live',
       isGlobal: true,
       isOpen: true,
       querystring,
@@ -141,6 +142,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'GET',
       url: '/health/ready',
       operationId: 'checkReadiness',
+      command: 'ready',
       isGlobal: true,
       isOpen: true,
       querystring,
@@ -155,6 +157,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'GET',
       url: '/openapi.json',
       operationId: 'getOpenApiDocument',
+      command: 'openapi',
       isGlobal: true,
       summary: 'The control plane as an OpenAPI document',
       querystring,
@@ -241,6 +244,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'GET',
       url: '/state',
       operationId: 'getState',
+      command: 'state save FILE',
       summary: 'The whole tenant as one JSON document',
       description:
         'The document has no secrets, request log, coverage or recording. `PUT /_sandbox/state` restores it, on ' +
@@ -256,6 +260,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'PUT',
       url: '/state',
       operationId: 'restoreState',
+      command: 'state load FILE',
       errors: errorsOf('restore'),
       summary: 'Replace the state of the tenant by a state document, all or nothing',
       description:
@@ -365,6 +370,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         method: 'GET',
         url: `/${path}`,
         operationId: `search${toTitle(name)}`,
+        command: toWords(name).replaceAll(' ', '-'),
         summary: `Search the ${toWords(name)} of all regions, newest first`,
         description:
           'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
@@ -382,6 +388,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         method: 'POST',
         url: `/direct-debit/:collectionReference/${verb}`,
         operationId: `${verb}Collection`,
+        command: `collections ${verb}`,
         errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
         summary: `Move a collection: ${verb}`,
         description:
@@ -480,6 +487,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'PUT',
       url: '/direct-debit/:collectionReference/outcome',
       operationId: 'setCollectionOutcome',
+      command: 'collections outcome',
       errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
       summary: 'Give a collection an outcome, if its state still allows it',
       description:
@@ -521,6 +529,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'GET',
       url: '/direct-debit/:collectionReference',
       operationId: 'explainCollection',
+      command: 'collections explain',
       errors: ['COLLECTION_NOT_FOUND'],
       summary: 'Explain a collection: record, timeline, next transition, legal moves',
       params: schemas.CollectionParams,

@@ -71,6 +71,11 @@ export interface ControlRoute {
   readonly summary: string
   /** The behaviour that the summary does not show. */
   readonly description?: string
+  /**
+   * The command of the call, where it does not follow from the url and the operationId (`commandOf` in src/control/route.ts).
+   * `FILE` at its end is a file with the body, or for the answer of a call without one; `[FILE]` can be omitted.
+   */
+  readonly command?: string
   readonly params?: TSchema
   readonly querystring?: TSchema
   /** The parameters in the example of the call, where those of its schemas would not do. */

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PATIENCE_MS } from '../http/large-answers.js'
 import type { ControlContext } from './control-route.js'
@@ -21,6 +22,11 @@ export interface StreamOptions extends Pick<ControlContext, 'registry' | 'refres
   readonly waiters: EventWaiters
   /** A comment that begins the stream. */
   readonly greeting: string
+}
+
+/** The answer of a call that also streams. */
+export const STREAM_TYPE = {
+  'text/event-stream': Type.String({ description: 'A stream of server-sent events, for a request that accepts it.' }),
 }
 
 /** Whether a request asks for a stream instead of a list. */

@@ -11,5 +11,7 @@ declare module 'fastify' {
   interface FastifySchema {
     /** The parameters in the example of the operation, where those of its schemas would not do. */
     'x-example'?: Readonly<Record<string, string>>
+    /** The command of a call of the control plane. */
+    'x-command'?: string
   }
 }

@@ -291,7 +291,7 @@ t.test('control plane, POST /scenarios/{name}: what is refused, and leaves nothi
     [['bill-paid', { region: 'XX' }], invalid('region')],
     [['bill-paid', { region: 'US' }], '400 REGION_CURRENCY_MISMATCH currency'],
     [['rate-limited', { times: 0 }], invalid('times')],
-    [['rate-limited', { times: '1' }], invalid('times')],
+    [['rate-limited', { times: 'one' }], invalid('times')],
     [['rate-limited', { path: '/nowhere' }], invalid('match.path')],
     [['payout-link-paid', { accountIdentifier: 'DE00' }], invalid('accountIdentifier')],
     [['payout-link-paid', { payoutLinkId: 'pl_none' }], '404 PAYOUT_LINK_NOT_FOUND payoutLinkId'],

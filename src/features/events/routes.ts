@@ -1,6 +1,6 @@
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { wantsStream } from '../stream.js'
+import { STREAM_TYPE, wantsStream } from '../stream.js'
 import { readEvents, streamEvents } from './read.js'
 import { EventList, EventQuery } from './schemas.js'
 
@@ -18,6 +18,7 @@ export const eventRoutes: readonly ControlRoute[] = [
       'stream sends the event `reset`.',
     querystring: EventQuery,
     response: EventList,
+    otherTypes: STREAM_TYPE,
     handle({ client, query, request, reply, ...context }) {
       return wantsStream(request)
         ? streamEvents(client, query, { request, reply }, context)

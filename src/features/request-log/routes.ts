@@ -5,7 +5,7 @@ import { inSlices } from '../../http/slices.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { Cleared, ClientQuery } from '../schemas.js'
-import { wantsStream } from '../stream.js'
+import { STREAM_TYPE, wantsStream } from '../stream.js'
 import { HAR_TYPE, toHar } from './har.js'
 import * as schemas from './schemas.js'
 import { streamRequests } from './stream.js'
@@ -47,7 +47,7 @@ export const requestRoutes: readonly ControlRoute[] = [
       'reset, numbers start at 1 again: the stream sends the event `reset`.',
     querystring: schemas.RequestQuery,
     response: schemas.RequestList,
-    otherTypes: { [HAR_TYPE]: schemas.Har },
+    otherTypes: { [HAR_TYPE]: schemas.Har, ...STREAM_TYPE },
     async handle({ client, query, request, reply, ...context }) {
       const { requestLog, registry, tenant, largeAnswers } = context
       const { clientId } = tenant()
@@ -81,6 +81,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'POST',
     url: '/requests/verify',
     operationId: 'verifyRequests',
+    command: 'verify [FILE]',
     summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
     description:
       'The answer is 200 even if `matched` is false. Only requests that are still in the log are compared. A ' +

@@ -42,6 +42,7 @@ export const scenarioRoutes = (routes: () => readonly ControlRoute[]): readonly 
     method: 'POST',
     url: '/scenarios/:name',
     operationId: 'runScenario',
+    command: 'scenario',
     errors: ['SCENARIO_NOT_FOUND', ...STEP_ERRORS],
     summary: 'Bring the client into the state of a scenario, all or nothing',
     description:

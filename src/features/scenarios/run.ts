@@ -29,7 +29,10 @@ export function* runScenario(scenario: Scenario, call: Call, routes: readonly Co
   const tenant = call.tenant()
   const given = call.body as Readonly<Record<string, unknown>>
   const defaults = Object.entries(parameters).map(([name, parameter]) => [name, parameter.default] as const)
-  const values: Values = new Map([...defaults, ...Object.entries(given)])
+  const typed = Object.entries(given).map(
+    ([name, value]) => [name, typeof parameters[name]?.default === 'number' ? toNumber(value) : value] as const,
+  )
+  const values: Values = new Map([...defaults, ...typed])
   const unknown = Object.keys(given).find(name => !Object.hasOwn(parameters, name))
   if (unknown !== undefined) {
     const known = Object.keys(parameters).join(', ') || 'none'
@@ -49,6 +52,9 @@ export function* runScenario(scenario: Scenario, call: Call, routes: readonly Co
   values.delete(NUMBER)
   return { name, values: Object.fromEntries(values), steps }
 }
+
+/** Returns the number in a text, as a command gives it. Another value stays as it is: the step refuses it. */
+const toNumber = (value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value)
 
 /** Makes the call of a step. */
 function* act(step: Step, at: number, values: Values, call: Call, routes: readonly ControlRoute[]): Slices<unknown> {
