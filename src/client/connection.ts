@@ -27,10 +27,18 @@ export interface Connection {
   readonly isClosed: boolean
   /** Resolves to the JSON body of the response. @throws SandboxError */
   call<T>(request: Request): Promise<T>
+  /** Resolves to the body of the response: its text, and its JSON value. @throws SandboxError */
+  answer(request: Request): Promise<Answer>
   /** Yields the chunks of the response body. @throws SandboxError */
   read(request: Request): AsyncIterable<Uint8Array>
   /** Aborts all open requests. Later requests reject. */
   close(): void
+}
+
+/** The body of a response. */
+export interface Answer {
+  readonly text: string
+  readonly value: unknown
 }
 
 /** A response with an unread body. */
@@ -80,6 +88,17 @@ export function createConnection({ url, adminToken }: ConnectionOptions): Connec
     }
   }
 
+  async function answer(request: Request): Promise<Answer> {
+    const { response, release } = await begin(request)
+    const reading = response.text().catch(error => {
+      throw toSandboxError(error)
+    })
+    const text = await reading.finally(release)
+    const value = parseJson(text)
+    if (value === undefined) throw unexpectedResponse(response.status)
+    return { text, value }
+  }
+
   /** Converts any failure of a request to a SandboxError. */
   function toSandboxError(error: unknown): SandboxError {
     if (error instanceof SandboxError) return error
@@ -93,15 +112,8 @@ export function createConnection({ url, adminToken }: ConnectionOptions): Connec
     get isClosed() {
       return isClosed
     },
-    async call<T>(request: Request) {
-      const { response, release } = await begin(request)
-      const text = response.text().catch(error => {
-        throw toSandboxError(error)
-      })
-      const value = parseJson(await text.finally(release))
-      if (value === undefined) throw unexpectedResponse(response.status)
-      return value as T
-    },
+    call: async <T>(request: Request) => (await answer(request)).value as T,
+    answer,
     async *read(request) {
       const { response, release } = await begin(request)
       try {
