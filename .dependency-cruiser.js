@@ -18,7 +18,8 @@ const LAYERS = [
   'control/',
   'console/',
   'server\\.ts',
-  '(?:boot|start|config|log|health|replay)\\.ts|client/',
+  '(?:boot|start|config|command-line|log|health|replay)\\.ts|client/',
+  'commands/',
   '(?:commands|cli)\\.ts',
 ]
 

@@ -15,6 +15,8 @@ COPY package.json package-lock.json LICENSE ./
 RUN npm ci --omit=dev && npm cache clean --force
 COPY --from=build /app/dist ./dist
 COPY fixtures ./fixtures
+COPY openapi ./openapi
+COPY completions ./completions
 COPY migrations ./migrations
 # A new volume at /data gets this owner.
 RUN mkdir /data && chown node:node /data

@@ -1,17 +1,18 @@
-import { parseArgs } from 'node:util'
+import type { Output } from './command-line.js'
+import { COMMON, leadingWords, parseLine } from './command-line.js'
 import type { Config, Environment } from './config.js'
-import { ConfigError, nearestName, optionOf, readConfig, SETTINGS } from './config.js'
+import { ConfigError, optionOf, readConfig, SETTINGS } from './config.js'
 import { NAME, VERSION } from './package.js'
 
 /** The help fits on a screen of 24 lines. */
 const HELP = `${NAME} ${VERSION}: a sandbox server for a payments interface
 
 Usage: ${NAME} [start]      serve (default)
+       ${NAME} COMMAND      call a server: see ${NAME} help
        ${NAME} replay FILE [--until N]
-                             compare with a recording: exit code 1 if an answer
-                             differs; with --until, serve the state before N
+                             compare with a recording, or serve a state of it
        ${NAME} health       check readiness: exit code 0 or 1
-       ${NAME} --help | --version
+       ${NAME} compare FILE.har | --help | --version
 
 Options, or environment variables: SANDBOX_SEED is --seed, LOG_LEVEL --log-level
 ${describeOptions().join('\n')}
@@ -36,12 +37,6 @@ function describeOptions(): string[] {
     line += ` ${option}`
   }
   return [...lines, line]
-}
-
-/** The outputs of a command line. */
-export interface Output {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
 }
 
 /** A command with its positional arguments, the value of `--until` and its output. */
@@ -74,7 +69,8 @@ function assertArguments(name: string, args: readonly string[], until: string | 
 /**
  * Runs a command line.
  *
- * Sets the exit code of the process: 0 success, 1 failure (not ready, port in use), 2 invalid usage or settings.
+ * Sets the exit code of the process: 0 success, 1 failure (not ready, port in use), 2 invalid usage or settings. Commands of a
+ * running server have those of `runCommand`.
  */
 export async function run(args: readonly string[], environment: Environment, output: Output = process): Promise<void> {
   try {
@@ -88,45 +84,44 @@ export async function run(args: readonly string[], environment: Environment, out
   }
 }
 
-/** Parses a command line. Every setting is an option. @throws ConfigError */
+/** The options of the commands that start or check a server: every setting is one. */
+const OPTIONS = {
+  ...Object.fromEntries(
+    SETTINGS.flatMap(setting => [setting.variable, ...('formerly' in setting ? [setting.formerly] : [])]).map(
+      variable => [optionOf(variable), { type: 'string' }] as const,
+    ),
+  ),
+  until: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const
+
+/** Parses a command line. @throws ConfigError */
 function parse(args: readonly string[]) {
-  const names = SETTINGS.map(({ variable }) => variable)
-  const formerNames = SETTINGS.flatMap(setting => ('formerly' in setting ? setting.formerly : []))
-  const options = Object.fromEntries(
-    [...names, ...formerNames].map(variable => [optionOf(variable), { type: 'string' }] as const),
-  )
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        ...options,
-        help: { type: 'boolean', short: 'h' },
-        version: { type: 'boolean', short: 'v' },
-        until: { type: 'string' },
-      },
-    })
-    const given = values as Record<string, string | boolean | undefined>
-    const settings = SETTINGS.map(setting => {
-      const former = 'formerly' in setting ? given[optionOf(setting.formerly)] : undefined
-      return [setting.variable, given[optionOf(setting.variable)] ?? former]
-    })
-    return {
-      ...values,
-      positionals,
-      settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) as Environment,
-    }
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw new ConfigError(message.replaceAll(/\s+/g, ' '))
-    const [option] = /(?<=')-[^']*/.exec(message) ?? ['']
-    const known = [...names.map(optionOf), 'until', 'help', 'version'].map(name => `--${name}`)
-    const nearest = nearestName(option, known)
-    throw new ConfigError(`unknown option ${option}. Did you mean ${nearest}? Known: ${known.join(', ')}.`)
+  const { values, positionals } = parseLine(args, OPTIONS)
+  const given = values as Record<string, string | undefined>
+  const settings = SETTINGS.map(setting => {
+    const former = 'formerly' in setting ? given[optionOf(setting.formerly)] : undefined
+    return [setting.variable, given[optionOf(setting.variable)] ?? former]
+  })
+  return {
+    help: values.help,
+    version: values.version,
+    until: given.until,
+    positionals,
+    settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) as Environment,
   }
 }
 
 async function dispatch(args: readonly string[], environment: Environment, output: Output) {
+  const [first = 'start'] = leadingWords(args, { ...OPTIONS, ...COMMON })
+  if (!Object.hasOwn(commands, first)) {
+    const { runCommand } = await import('./commands/run.js')
+    // A reader such as `head` can end first.
+    if (output === process) process.stdout.once('error', () => process.exit())
+    process.exitCode = await runCommand(args, environment, output)
+    return
+  }
   const { help, version, until, settings, positionals } = parse(args)
   if (help) {
     output.stdout.write(HELP)
@@ -137,9 +132,5 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
     return
   }
   const [name = 'start', ...rest] = positionals
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) {
-    throw new ConfigError(`unknown command ${JSON.stringify(positionals.join(' '))}. See ${NAME} --help.`)
-  }
-  await command(readConfig({ ...environment, ...settings }), rest, until, output)
+  await commands[name]?.(readConfig({ ...environment, ...settings }), rest, until, output)
 }

@@ -48,6 +48,9 @@ export const SETTINGS = [
 
 type Variable = (typeof SETTINGS)[number]['variable']
 
+/** The variables of commands and of the library. A process can have them beside those of a server. */
+const OTHER_VARIABLES = ['SANDBOX_URL', 'SANDBOX_CLIENT', 'SANDBOX_CLIENT_SECRET', 'SANDBOX_EVIDENCE']
+
 /** The earlier names of variables. */
 const FORMER_NAMES: ReadonlyMap<string, string> = new Map(
   SETTINGS.flatMap(setting => ('formerly' in setting ? [[setting.variable, setting.formerly]] : [])),
@@ -86,7 +89,7 @@ const isServiceLink = (name: string, value: string) =>
 /** Refuses a variable that looks like a setting and is none. @throws ConfigError */
 function assertKnown(environment: Environment): void {
   const variables = SETTINGS.map(({ variable }) => variable)
-  const known = new Set<string>([...variables, ...FORMER_NAMES.values()])
+  const known = new Set<string>([...variables, ...FORMER_NAMES.values(), ...OTHER_VARIABLES])
   for (const [name, value] of Object.entries(environment)) {
     if (!value || !/^SANDBOX_/i.test(name) || known.has(name) || isServiceLink(name, value)) continue
     const option = nearestName(optionOf(name.toUpperCase()), variables.map(optionOf))
@@ -190,7 +193,7 @@ const MAX_BYTES = 8 * 1024 ** 3
 const MAX_DOCUMENT_BYTES = 256 * 1024 ** 2
 
 /** Reads the admin token. The error message does not contain the secret. @throws ConfigError */
-function readAdminToken({ SANDBOX_ADMIN_TOKEN: token }: Environment): string | undefined {
+export function readAdminToken({ SANDBOX_ADMIN_TOKEN: token }: Environment): string | undefined {
   if (token === undefined || token === '') return undefined
   if (/^[\x21-\x7e]{1,1000}$/.test(token)) return token
   throw new ConfigError('SANDBOX_ADMIN_TOKEN is not allowed: give at most 1000 printable ASCII characters, no spaces.')

@@ -14,6 +14,7 @@ const texts = new Map(
     CONTRIBUTING: 'CONTRIBUTING.md',
     ARCHITECTURE: 'ARCHITECTURE.md',
     console: 'docs/console.md',
+    commands: 'docs/commands.md',
   }).map(([name, file]) => [name, readFileSync(file, 'utf8')]),
 )
 

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import type { Request } from '../client/connection.js'
+import { CONTROL_PLANE } from '../package.js'
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly string[]
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: object
+}
+
+interface Operation {
+  readonly 'x-command': string
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly { in: string; name: string; required: boolean; description: string; schema: Schema }[]
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
+  readonly responses?: { readonly 200?: { readonly content?: object } }
+}
+
+/** An argument or option, such as `reason-code`, or `effect.retry-after` for a member of a member. */
+export interface Field {
+  readonly name: string
+  /** Its place in the request: `path`, `query` or `body`; another option is in `none`. */
+  readonly in: string
+  readonly members: readonly string[]
+  readonly isRequired?: boolean
+  readonly schema: Schema
+}
+
+/** A command: a call of the control plane, unless its path is empty. */
+export interface Command extends Operation {
+  readonly name: string
+  readonly method: Request['method']
+  readonly path: string
+  readonly body: Schema
+  readonly positions: readonly Field[]
+  readonly options: readonly Field[]
+  /** The last argument, if it is a file: `FILE`, or `[FILE]` if it can be omitted. */
+  readonly file: string | undefined
+}
+
+const { paths, components } = JSON.parse(readFileSync(CONTROL_PLANE, 'utf8')) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const resolve = ({ $ref = '', ...schema }: Schema): Schema => ({
+  ...components.schemas[$ref.split('/')[3] ?? ''],
+  ...schema,
+})
+const toOption = (name: string) => name.replace(/_?([A-Z])|_/g, (_, letter = '') => `-${letter.toLowerCase()}`)
+
+/** Lists the members of a body, each object in front of its own. */
+const fieldsOf = ({ properties = {}, required = [] }: Schema, outer: readonly string[] = []): Field[] =>
+  Object.entries(properties).flatMap(([name, property]) => {
+    const [schema, members] = [resolve(property), [...outer, name]]
+    const isRequired = outer.length === 0 && required.includes(name)
+    const field = { name: members.map(toOption).join('.'), in: 'body', members, isRequired, schema }
+    return [field, ...(schema.type === 'object' ? fieldsOf(schema, members) : [])]
+  })
+
+const INPUT = { type: 'string', description: 'A file with the body as JSON or YAML; - is the standard input.' }
+const FOLLOW = { type: 'boolean', description: 'Prints each new one, too, until it is interrupted.' }
+
+function toCommand(path: string, method: string, operation: Operation): Command {
+  const { 'x-command': command, parameters = [], requestBody, responses } = operation
+  const [name = '', file] = command.split(/ (?=\[?FILE)/)
+  const given = parameters.map(({ name, required: isRequired, schema, description, ...place }) => {
+    return { ...place, name: toOption(name), members: [name], isRequired, schema: { ...schema, description } }
+  })
+  const body = resolve(requestBody?.content['application/json'].schema ?? {})
+  const fields = file === 'FILE' ? [] : fieldsOf(body)
+  const options: Field[] = [...given.filter(field => field.in === 'query' && field.name !== 'client'), ...fields]
+  if (fields.length > 0) options.push({ name: 'input', in: 'none', members: [], schema: INPUT })
+  const canFollow = Object.hasOwn(responses?.[200]?.content ?? {}, 'text/event-stream')
+  if (canFollow) options.push({ name: 'follow', in: 'none', members: [], schema: FOLLOW })
+  // Required texts of the body, or else its only member, are arguments.
+  const required = fields.filter(({ isRequired, schema }) => isRequired && schema.type === 'string')
+  const texts = required.length === 0 && fields.length === 1 ? fields : required
+  const positions = [...given.filter(field => field.in === 'path'), ...texts]
+  return { ...operation, name, method: method.toUpperCase() as Request['method'], path, body, positions, options, file }
+}
+
+/** All commands, in the order of the control plane, and those that are no call of it. */
+export const commands: readonly Command[] = [
+  ...Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => toCommand(path, method, operation)),
+  ),
+  ...[
+    { 'x-command': 'token', summary: 'Print a new access token. SANDBOX_CLIENT_SECRET is the secret of the client' },
+    { 'x-command': 'completion', summary: 'Print the script for completion in a shell: bash, zsh or fish' },
+    { 'x-command': 'help', summary: 'List the commands' },
+  ].map(operation => toCommand('', 'get', operation)),
+]
+
+const named = (name: string) => commands.find(command => command.name === name)
+
+/**
+ * Finds commands by the first words of a command line: by their name, or by a verb that only they have, such as `advance` for
+ * `clock advance`. A verb of several kinds of records, such as `explain`, is a command of each.
+ */
+export function find([first = '', second = '']: readonly string[]): readonly Command[] {
+  const exact = named(`${first} ${second}`) ?? named(first)
+  if (exact !== undefined) return [exact]
+  const verbs = commands.filter(({ name }) => name.endsWith(` ${first}`))
+  const ofRecords = verbs.filter(({ name }) => named(name.replace(/\S+$/, 'explain')))
+  return ofRecords.length > 0 || verbs.length > 1 ? ofRecords : verbs
+}

@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { type Connection, createConnection } from '../client/connection.js'
+import { SandboxError } from '../client/errors.js'
+import { toExpectationError } from '../client/expectation.js'
+import { readStream } from '../client/stream.js'
+import type { Expectation, Verification } from '../client/types.js'
+import { COMMON, leadingWords, type Output, parseLine, readServer, type Values } from '../command-line.js'
+import { ConfigError, type Environment, nearestName } from '../config.js'
+import { COMPLETIONS } from '../package.js'
+import { type Command, commands, find } from './catalogue.js'
+import { complete, helpOf, listOf, names } from './help.js'
+import { optionsOf, readInput } from './input.js'
+import { format, formatRow, toLine } from './output.js'
+
+/**
+ * Runs a command. Returns the exit code: 0 done, 1 refused or not as expected, 3 no server or its failure.
+ * @throws ConfigError for wrong usage
+ */
+export async function runCommand(args: readonly string[], environment: Environment, output: Output): Promise<number> {
+  const print = (lines: readonly string[]) => {
+    output.stdout.write(`${lines.join('\n')}\n`)
+    return 0
+  }
+  const words = leadingWords(args, COMMON)
+  const [first, second = ''] = words
+  if (first === 'complete') return print(complete(args.slice(args[1] === '--' ? 2 : 1)))
+  const found = findOrRefuse(words)
+  const { values, positionals } = parseLine(args, Object.assign({}, ...found.map(command => optionsOf(command, args))))
+  if (values.help || first === 'help') return print(first === 'help' ? listOf() : found.flatMap(helpOf))
+  if (first === 'completion') {
+    if (!/^(bash|zsh|fish)$/.test(second)) throw new ConfigError('completion: give bash, zsh or fish.')
+    return print([readFileSync(`${COMPLETIONS}${second}`, 'utf8').trimEnd()])
+  }
+  const given = positionals.slice(found[0]?.name === `${first} ${second}` ? 2 : 1)
+  const server = readServer(values, environment)
+  try {
+    if (first === 'token') {
+      const { connectSandbox } = await import('../client/index.js')
+      return print([await (await connectSandbox(server)).token()])
+    }
+    const context = { values, connection: createConnection(server), client: server.clientId, output }
+    return await call(await choose(found, given, context), given, context)
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error
+    const { code, field, message, status } = error
+    const line = values.json ? JSON.stringify({ code, field, message }) : toLine(`${code} ${field ?? '-'} ${message}`)
+    output.stderr.write(`${line}\n`)
+    return status === null || status >= 500 || code === 'UNEXPECTED_ANSWER' ? 3 : 1
+  }
+}
+
+/** Returns the commands that are meant. @throws ConfigError, which names similar ones */
+function findOrRefuse(words: readonly string[]): readonly Command[] {
+  const [found, [word = '']] = [find(words), words]
+  if (found.length > 0) return found
+  const similar = commands.map(({ name }) => name).filter(name => name.split(' ').includes(word))
+  if (similar.length > 0) throw new ConfigError(`${word} is not one command: give ${similar.join(' or ')}.`)
+  const [given, nearest] = [JSON.stringify(word), nearestName(word, names())]
+  throw new ConfigError(`unknown command ${given}. Did you mean ${nearest}? See payments-sandbox help.`)
+}
+
+type Context = Readonly<{ values: Values; connection: Connection; client: string; output: Output }>
+
+/** Returns the command for the kind of records that has a reference. @throws SandboxError, ConfigError */
+async function choose(found: readonly Command[], [reference]: readonly string[], { connection, client }: Context) {
+  if (found.length === 1 || reference === undefined) return found[0] as Command
+  const having: Command[] = []
+  for (const command of found) {
+    const path = command.path.replace(/\{.*/, () => encodeURIComponent(reference))
+    const answer = await connection
+      .call({ method: 'GET', path, query: { client } })
+      .catch((error: SandboxError) => error)
+    const error = answer instanceof SandboxError ? answer : undefined
+    // This kind has no such reference, or allows none. Another 400 is of a bill that several regions have.
+    if (command.path.includes(`{${error?.field}}`)) continue
+    if (error !== undefined && error.status !== 400) throw error
+    having.push(command)
+  }
+  const kinds = found.map(({ name }) => name).join(', ')
+  if (having.length > 1) throw new ConfigError(`several kinds of records have ${reference}: give one of ${kinds}.`)
+  if (having[0] !== undefined) return having[0]
+  throw new SandboxError(`None of these has ${reference}: ${kinds}.`, { code: 'RECORD_NOT_FOUND', status: 404 })
+}
+
+/** Makes the call of a command. Returns the exit code. @throws SandboxError, ConfigError */
+async function call(command: Command, given: readonly string[], context: Context): Promise<number> {
+  const { values, connection, client, output } = context
+  const { request, file } = await readInput(command, given, values)
+  const hasClient = command.parameters?.some(({ name }) => name === 'client')
+  // `coverage --clients` replaces the client.
+  const isNamed = hasClient && (values.client !== undefined || request.query.clients === undefined)
+  const query = { ...(isNamed && { client }), ...request.query }
+  const write = (text: string) => output.stdout.write(`${text}\n`)
+  if (values.follow) {
+    const open = (after: number) => ({ ...request, query: { ...query, after } })
+    for await (const item of readStream(connection, open, Number(request.query.after ?? 0)))
+      write(values.json ? JSON.stringify(item) : formatRow(item))
+  }
+  let code = 0
+  // A file can have several expectations.
+  for (const body of command.name === 'verify' ? [request.body ?? {}].flat() : [request.body]) {
+    const { text, value } = await connection.answer({ ...request, query, body })
+    const isMissed = Object(value).matched === false
+    if (file !== undefined && file !== '-') writeFileSync(file, text)
+    else if (values.json || !isMissed) write(values.json || file ? text : format(value, output.stdout.columns))
+    if (!isMissed) continue
+    output.stderr.write(`${toExpectationError(body as Expectation, value as Verification).message}\n`)
+    code = 1
+  }
+  return code
+}

@@ -1,0 +1,248 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { commands, find } from '../../src/commands/catalogue.js'
+import { command } from '../command.js'
+import { freePort } from '../free-port.js'
+import { build, call } from '../helper.js'
+import { launch, PLAIN, program } from '../program.js'
+import { start } from './helper.js'
+
+// Names, wrong usage, help, completion, and the program in a process of its own.
+
+t.test('commands, Names: each route is one command, and no two have one name', async t => {
+  const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { method: string; path: string }[] }
+  const isPage = (path: string) => /sign-(in|out)$|embed-demo$/.test(path)
+  const names = routes
+    .filter(({ path }) => !isPage(path))
+    .map(({ method, path }) => {
+      const template = path.replace(/:(\w+)/g, '{$1}')
+      return commands.filter(one => one.method === method && one.path === template).map(({ name }) => name)
+    })
+  t.ok(names.length > 70, `${names.length} routes`)
+  t.same(
+    names.filter(({ length }) => length !== 1),
+    [],
+  )
+  t.equal(new Set(commands.map(({ name }) => name)).size, commands.length)
+  for (const { name, path } of commands)
+    t.same(
+      find(name.split(' ')).map(one => one.path),
+      [path],
+      name,
+    )
+  t.same(
+    commands.filter(({ name }) => !/^[a-z-]+( [a-z-]+)?$/.test(name)),
+    [],
+  )
+})
+
+t.test('commands, Names: no option of a command has the name of a common one, and none is there twice', async t => {
+  const common = ['url', 'client', 'admin-token', 'json', 'help']
+  for (const { name, options } of commands) {
+    const names = options.map(option => option.name)
+    t.same(
+      names.filter(option => common.includes(option)),
+      [],
+      name,
+    )
+    t.equal(new Set(names).size, names.length, name)
+  }
+})
+
+t.test('commands, Exit codes: wrong usage is 2, in one line, and sends nothing', async t => {
+  const { run } = await start(t)
+  for (const [args, message] of [
+    [['advnce', '--by', 'P1D'], /unknown command "advnce"\. Did you mean advance\? See payments-sandbox help\./],
+    [['arm'], /arm is not one command: give outcomes arm or faults arm\./],
+    [['state'], /state is not one command: give state save or state load\./],
+    [['faults', 'amr'], /faults: unexpected "amr"/],
+    [
+      ['return'],
+      /collections return: COLLECTION-REFERENCE is missing\. See payments-sandbox collections return --help/,
+    ],
+    [['explain'], /COLLECTION-REFERENCE is missing/],
+    [['return', 'COL-0001', 'AM04', 'AC04'], /unexpected "AC04"/],
+    [['state', 'load'], /FILE is missing/],
+    [['fork'], /CLIENT-ID is missing/],
+    [['requests', '--limit', 'ten'], /--limit is not allowed: give a value of the type integer\./],
+    [['seed', '--records', '{'], /--records is not allowed: give a value of the type object\./],
+    [['requests', '--metod', 'POST'], /unknown option --metod\. Did you mean --method\?/],
+    [['requests', '--path'], /--path <value>.* missing/],
+    [['requests', '--errors=yes'], /--errors.* does not take an argument/],
+    [['clock', '--url', 'ftp://a'], /--url or SANDBOX_URL is not allowed/],
+    [['clock', '--url', 'http://me:hush@127.0.0.1'], /^(?!.*hush).*--url or SANDBOX_URL is not allowed/],
+    [['clock', '--admin-token', 'hush hush'], /^(?!.*hush).*SANDBOX_ADMIN_TOKEN is not allowed/],
+    [['completion', 'csh'], /give bash, zsh or fish/],
+    [['completion'], /give bash, zsh or fish/],
+    [['toString'], /unknown command "toString"/],
+  ] as const) {
+    const { code, stdout, stderr } = await run(...args)
+    t.same([code, stdout], [2, ''], args.join(' '))
+    t.match(stderr, message)
+    t.match(stderr, /^payments-sandbox: [^\n]+\n$/)
+  }
+  t.match((await run('requests')).stdout, 'last     1', 'the log has only the token request')
+})
+
+t.test('commands, Exit codes: no server, another server, and one that fails are 3', async t => {
+  const port = await freePort()
+  const none = await command(['clock', '--url', `http://127.0.0.1:${port}`])
+  t.match(none, { code: 3, stdout: '', stderr: /^UNREACHABLE - No complete response from http:\/\/127/ })
+  for (const args of [['explain', 'COL-0001'], ['token'], ['events', '--follow']]) {
+    t.match(await command([...args, '--url', `http://127.0.0.1:${port}`]), { code: 3 }, args.join(' '))
+  }
+  const { run } = await start(t)
+  const other = createServer((_, response) => response.end('<h1>It works</h1>')).listen(0, '127.0.0.1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const otherUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  t.match(await command(['clock', '--url', otherUrl]), { code: 3, stderr: /^UNEXPECTED_ANSWER - / })
+  await run('faults', 'arm', '--effect.kind', 'error', '--effect.status', '503')
+  t.match(await run('token'), { code: 3, stdout: '', stderr: /^SERVICE_UNAVAILABLE / })
+})
+
+t.test('commands, Before you begin: the admin token is an option or a variable, and never in the output', async t => {
+  const { url } = await start(t, { adminToken: 'hush-hush' })
+  const target = ['--url', url]
+  for (const [args, settings, code] of [
+    [[], {}, 1],
+    [['--admin-token', 'hush'], {}, 1],
+    [['--admin-token', 'hush-hush'], {}, 0],
+    [[], { SANDBOX_ADMIN_TOKEN: 'hush-hush' }, 0],
+    [['--admin-token', 'wrong'], { SANDBOX_ADMIN_TOKEN: 'hush-hush' }, 1],
+  ] as const) {
+    const result = await command(['clock', ...target, ...args], settings)
+    t.equal(result.code, code, result.stderr)
+    t.notMatch(JSON.stringify(result), 'hush')
+  }
+  t.match(await command(['token', ...target], { SANDBOX_ADMIN_TOKEN: 'hush-hush' }), { code: 0, stdout: /^\S+\n$/ })
+})
+
+t.test('commands, Before you begin: --help of each command describes all arguments and options', async t => {
+  for (const { name, positions, options, summary } of commands) {
+    const { code, stdout, stderr } = await command([...name.split(' '), '--help'])
+    t.same([code, stderr], [0, ''], name)
+    if (name === 'help') continue
+    t.match(stdout, `Usage: payments-sandbox ${name}`)
+    t.ok(stdout.includes(summary), name)
+    for (const field of [...positions, ...options]) {
+      t.match(field.schema.description, /\.$/, `${name} ${field.name}`)
+      t.ok(stdout.includes(field.schema.description as string), `${name} ${field.name}`)
+    }
+  }
+  const { stdout } = await command(['help'])
+  for (const { name } of commands) t.match(stdout, new RegExp(`^ {2}${name} `, 'm'))
+  t.match((await command(['cancel', '-h'])).stdout, /collections cancel.*mandates cancel.*payout-links cancel/s)
+})
+
+const complete = async (...words: string[]) => (await command(['complete', '--', ...words])).stdout.trim().split('\n')
+
+t.test('commands, Completion: commands, options and their values', async t => {
+  const all = await complete('')
+  t.same(
+    ['clock', 'advance', 'faults', 'token', 'explain'].filter(word => !all.includes(word)),
+    [],
+  )
+  t.same(await complete('adv'), ['advance'])
+  t.same(await complete('clock', ''), ['update', 'advance'])
+  t.same(await complete('--client', 'shop', 'state', ''), ['save', 'load'])
+  t.same(await complete('requests', '--fo'), ['--format', '--follow'])
+  t.same(await complete('requests', '--format', ''), ['json', 'har'])
+  t.same(await complete('return', 'COL-0001', '--re'), ['--reason-code'])
+  t.same(await complete('nothing', ''), [''])
+  t.notOk(all.includes('arm'), 'two commands have the verb')
+})
+
+/** The shells with a script that asks for the completions of `clock upd`. */
+const SHELLS: Record<string, string> = {
+  bash: `source <(payments-sandbox completion bash)
+    COMP_WORDS=(payments-sandbox clock upd) COMP_CWORD=2
+    _payments_sandbox
+    echo "\${COMPREPLY[@]}"`,
+  zsh: `autoload -U compinit; compinit -u
+    source <(payments-sandbox completion zsh)
+    words=(payments-sandbox clock upd) CURRENT=3
+    compadd() { print -l \${(P)2} }
+    _payments_sandbox`,
+  fish: 'payments-sandbox completion fish | source; complete -C "payments-sandbox clock upd"',
+}
+
+for (const [shell, script] of Object.entries(SHELLS)) {
+  // Few machines have all of them.
+  if (spawnSync(shell, ['-c', 'true']).status !== 0) continue
+  t.test(`commands, Completion: the script of ${shell} completes a command`, async t => {
+    const folder = t.testdir({
+      'payments-sandbox': `#!/bin/sh\nexec '${process.execPath}' '${program.main}' "$@"\n`,
+    })
+    const env = { PATH: `${folder}:${process.env.PATH}`, HOME: folder }
+    spawnSync('chmod', ['+x', `${folder}/payments-sandbox`])
+    const { stdout, stderr } = spawnSync(shell, ['-c', script], { env, encoding: 'utf8' })
+    t.equal(stdout.trim(), 'update', stderr)
+  })
+}
+
+t.test(
+  'commands, Check the requests of your app: --follow prints past and new requests until it is interrupted',
+  async t => {
+    const { url, run } = await start(t)
+    const child = launch(program, ['requests', '--follow', '--client', 'shop'], { SANDBOX_URL: url })
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+    t.match((await lines.next()).value, /^1 +2026-11-02T09:00:00Z +POST +\/api\/v1\/oauth\/token +200/)
+    await run('token')
+    t.match((await lines.next()).value, /^2 +2026-11-02T09:00:00Z +POST /)
+    child.kill('SIGINT')
+    t.same(await once(child, 'close'), [null, 'SIGINT'])
+  },
+)
+
+t.test('commands, Output: a reader that ends first is no failure, and --json is one object a line', async t => {
+  const { url, run } = await start(t)
+  await run('submit', 'COL-0001')
+  const main = `"${process.execPath}" "${program.main}" events --follow --json --client shop --url ${url}`
+  const [first, ...options] = PLAIN
+  const shell = spawn(first, [...options, 'bash', '-c', `set -o pipefail; ${main} | head -1`], { stdio: 'pipe' })
+  let [stdout, stderr] = ['', '']
+  shell.stdout.on('data', data => {
+    stdout += data
+  })
+  shell.stderr.on('data', data => {
+    stderr += data
+  })
+  // The next events meet the closed pipe.
+  shell.stdout.once('data', () => void run('process', 'COL-0001').then(() => run('settle', 'COL-0001')))
+  t.same(await once(shell, 'close'), [0, null])
+  t.equal(stderr, '')
+  t.match(JSON.parse(stdout), { seq: 1 })
+})
+
+t.test('commands, Before you begin: a command does not load the server, nor the server the commands', async t => {
+  const loaded = (main: string) => {
+    const text = readFileSync(`build/src/${main}.js`, 'utf8')
+    return [...text.matchAll(/^import .*? from "(\.[^"]+)"/gm)].map(([, path]) => path)
+  }
+  const seen = new Set<string>()
+  const visit = (file: string) => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const path of loaded(file)) {
+      visit(new URL(path as string, `file:///${file}`).pathname.slice(1).replace(/\.js$/, ''))
+    }
+  }
+  visit('commands/run')
+  t.ok(seen.has('client/connection'))
+  t.same(
+    [...seen].filter(file => /^(server|boot|start|http|turns|control|features|areas)/.test(file)),
+    [],
+  )
+  seen.clear()
+  visit('cli')
+  t.same(
+    [...seen].filter(file => file.startsWith('commands/')),
+    [],
+  )
+})
