@@ -82,12 +82,12 @@ function moduleOf(name: string): string {
 }
 
 /** The calls of the test files of a suite. */
-const SUITE = ["get('/mandates')", "get('/mandates/MND-9999')", "get('/bills')"]
+const SUITE = ["get('/mandates')", "get('/mandates/MND-9999')"]
 const GET = `const get = async path => fetch(\`\${sandbox.url}/api/v1\${path}\`, {
   headers: { authorization: \`Bearer \${await sandbox.token()}\`, 'x-region': 'EU' },
 })`
 
-t.test('README, In your tests: a suite of three test files, each with a sandbox of its own', async t => {
+t.test('README, In your tests: a suite of two test files, each with a sandbox of its own', async t => {
   const folder = t.testdir()
   for (const name of ['coverage.mjs', 'merge-coverage.mjs']) writeFileSync(join(folder, name), moduleOf(name))
   for (const [at, call] of SUITE.entries()) {
@@ -105,10 +105,10 @@ t.test('README, In your tests: a suite of three test files, each with a sandbox 
     t.equal(status, 0, `${stdout}${stderr}`)
   }
   run('--test', ...SUITE.map((_, at) => `${at}.test.mjs`))
-  t.equal(readdirSync(join(folder, 'coverage')).length, 3)
+  t.equal(readdirSync(join(folder, 'coverage')).length, 2)
   run('merge-coverage.mjs')
   const merged = JSON.parse(readFileSync(join(folder, 'coverage', 'coverage.json'), 'utf8')) as Coverage
-  t.match(rowOf(merged, 'POST /api/v1/oauth/token'), { requests: 3 })
-  t.match(merged.summary, { operations: { met: 4 }, errorCodes: { met: 1 } })
+  t.match(rowOf(merged, 'POST /api/v1/oauth/token'), { requests: 2 })
+  t.match(merged.summary, { operations: { met: 3 }, errorCodes: { met: 1 } })
   t.ok(existsSync(join(folder, 'coverage', 'coverage.html')))
 })
