@@ -438,9 +438,12 @@ async function pingsOf(storage, count) {
   assert.equal(transitions.length + omitted, 3 * count)
   await measure(`restoring a snapshot of ${many}`, [['POST', `/_sandbox/snapshots/seeded/restore?${own}`, '{}']])
   await fillLog(port, client, headers, 'NEW-250')
-  const shown = ['', '/collections', '/requests', '/failures', '/client', '/requests.har', '/state.json']
-  const pagesAndFiles = shown.map(page => ['GET', `/_sandbox/console${page}?${own}`])
-  await measure(`the pages and files of the console, ${many} and a full request log`, pagesAndFiles)
+  const consoleCalls = paths => paths.map(path => ['GET', `/_sandbox/console${path}?${own}`])
+  const full = `of ${many} and a full request log`
+  const shown = ['', '/collections', '/requests', '/failures', '/client']
+  await measure(`pages of the console ${full}`, consoleCalls(shown))
+  await measure(`the requests as HAR ${full}`, consoleCalls(['/requests.har']))
+  await measure(`the download of the state by the console ${full}`, consoleCalls(['/state.json']))
   stopAll()
 }
 

@@ -168,6 +168,24 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     t.match(await page.locator('[aria-labelledby=timeline]').textContent(), 'MD06')
   })
 
+  await t.test(
+    'the field for a time follows the clock, also from a full minute, until a person changes it',
+    async t => {
+      const site = await startSite(t)
+      const page = await openConsole(t, browser, site)
+      const field = page.getByLabel('To (UTC)')
+      const show = (time: string) => page.locator('.now time', { hasText: time }).waitFor()
+      await show('09:00:00')
+      await site.client.control('POST', '/clock/advance', { by: 'PT1H' })
+      await show('10:00:00')
+      t.equal(await field.inputValue(), '2026-11-02T10:00')
+      await field.fill('2026-12-24T18:00')
+      await site.client.control('POST', '/clock/advance', { by: 'PT1H' })
+      await show('11:00:00')
+      t.equal(await field.inputValue(), '2026-12-24T18:00')
+    },
+  )
+
   await t.test('an action changes the page in place, and says so', async t => {
     const site = await startSite(t)
     await stock(site)

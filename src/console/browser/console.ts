@@ -18,7 +18,10 @@ function isChanged(field: Element): boolean {
     return field.value !== (field.querySelector<HTMLOptionElement>('option[selected]') ?? field.options[0])?.value
   }
   if (field instanceof HTMLInputElement) {
-    return field.type === 'file' || field.value !== field.defaultValue || field.checked !== field.defaultChecked
+    // Browsers leave out the seconds of a full minute.
+    const { value, defaultValue } = field
+    const isSame = value === defaultValue || (value !== '' && Date.parse(value) === Date.parse(defaultValue))
+    return field.type === 'file' || !isSame || field.checked !== field.defaultChecked
   }
   return field instanceof HTMLTextAreaElement && field.value !== field.defaultValue
 }

@@ -14,8 +14,11 @@ function find({ tenant }: Page, { kind: name, record: members }: StoryStep): Any
   const kind = kindOf(name)
   const reference = members[kind.idField]
   const isIt = ({ record }: Row) => Object.entries(members).every(([member, value]) => record[member] === value)
-  const entries = tenant[name].entries() as readonly Row[]
-  const found = reference === undefined ? entries.findLast(isIt) : findRecord(tenant, kind, reference)
+  // Only a record without a known reference is worth a look at all of them.
+  const found =
+    reference === undefined
+      ? (tenant[name].entries() as readonly Row[]).findLast(isIt)
+      : findRecord(tenant, kind, reference)
   return found && explain(tenant, kind, referenceOf(kind, found.record)).record
 }
 
