@@ -544,12 +544,14 @@ async function consolePages() {
 
 /** An app sends requests at a rate, while a person types and scrolls on the open page of requests. */
 async function consoleLoad() {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'
+  // An empty variable skips what needs Chromium.
+  if (executablePath === '') return
+  const { chromium } = await import('playwright-core')
   const server = await launch('sandbox', true)
   const { port } = server
   const headers = await seed(port, CLIENT, 500, pastOne)
   await fillLog(port, CLIENT, headers)
-  const { chromium } = await import('playwright-core')
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell'
   const browser = await chromium.launch({ executablePath, chromiumSandbox: false, args: ['--no-proxy-server'] })
   const page = await browser.newPage({ viewport: { width: 1280, height: 600 } })
   let renewals = 0
