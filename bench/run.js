@@ -439,11 +439,11 @@ async function pingsOf(storage, count) {
   await measure(`restoring a snapshot of ${many}`, [['POST', `/_sandbox/snapshots/seeded/restore?${own}`, '{}']])
   await fillLog(port, client, headers, 'NEW-250')
   const consoleCalls = paths => paths.map(path => ['GET', `/_sandbox/console${path}?${own}`])
-  const full = `of ${many} and a full request log`
+  const full = `${many} and a full request log`
   const shown = ['', '/collections', '/requests', '/failures', '/client']
-  await measure(`pages of the console ${full}`, consoleCalls(shown))
-  await measure(`the requests as HAR ${full}`, consoleCalls(['/requests.har']))
-  await measure(`the download of the state by the console ${full}`, consoleCalls(['/state.json']))
+  await measure(`pages of the console, ${full}`, consoleCalls(shown))
+  await measure(`the requests as HAR, ${full}`, consoleCalls(['/requests.har']))
+  await measure(`the download of the state by the console, ${full}`, consoleCalls(['/state.json']))
   stopAll()
 }
 
