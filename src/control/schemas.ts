@@ -215,7 +215,11 @@ export const UpcomingList = pageOf(
   'The transitions in the order in which they will happen.',
 )
 
-/** The parameters of a search. Records without states have no parameter for them. */
+/** The parameter for states. Records without states have none. */
+const stateQuery = (states: readonly string[] | undefined): TProperties =>
+  states === undefined ? {} : { status: Type.Optional(assumed(OneOf(...states), 'Only records in this state.')) }
+
+/** The parameters of a search. */
 export const searchQuery = (states: readonly string[] | undefined) =>
   Type.Object({
     ...client,
@@ -223,7 +227,7 @@ export const searchQuery = (states: readonly string[] | undefined) =>
       assumed(Text(1, 128), 'Only records whose reference or id contains this text, in upper or lower case.'),
     ),
     region: Type.Optional(assumed(OneOf(...REGIONS), 'Only records of this region. Default: all regions.')),
-    ...(states !== undefined && { status: Type.Optional(assumed(OneOf(...states), 'Only records in this state.')) }),
+    ...stateQuery(states),
     cursor,
     limit: Type.Optional(assumed(integer(1, MOST_FOUND), `The maximum number of records. Default: ${MOST_FOUND}.`)),
   })

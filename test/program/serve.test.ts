@@ -83,7 +83,7 @@ t.test('README, SANDBOX_DATA: a folder of another owner: one line with the comma
     const error = await refusal({ SANDBOX_DATA: '/data' })
     fs.mkdirSync = mkdirSync
     t.ok(error instanceof ConfigError)
-    t.match(error.message, new RegExp(`^SANDBOX_DATA="/data" .*${code}`))
+    t.match(error.message, new RegExp(`^SANDBOX_DATA="/data": .*${code}`))
     t.notMatch(error.message, '\n')
     const ids = `${process.getuid?.()}:${process.getgid?.()}`
     t.equal(error.message.endsWith(`as user ${ids}. Run as root: chown -R ${ids} /data`), hasAdvice, error.message)
