@@ -136,6 +136,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .story .later h3 { font-weight: 400; color: var(--muted); }
 .story .done h3 { font-weight: 400; }
 .story .actions, .story > li > .button { margin-top: .5rem; }
+.story + p { margin-top: .75rem; }
 
 .presets .hint { margin-top: .25rem; }
 .tabs { display: flex; flex-wrap: wrap; gap: .25rem; margin-bottom: .75rem; font-size: .875rem; }
