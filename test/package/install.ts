@@ -37,7 +37,7 @@ const [plain, ...plainOptions] = PLAIN
 
 /** Runs npm with the configuration of the user, such as the registry. */
 const npm = (args: readonly string[], cwd: string): string =>
-  execFileSync(plain, [...plainOptions, '-u', 'NODE_V8_COVERAGE', 'npm', ...args, '--silent', '--ignore-scripts'], {
+  execFileSync(plain, [...plainOptions, 'npm', ...args, '--silent', '--ignore-scripts'], {
     cwd,
     env: { ...process.env, npm_config_update_notifier: 'false' },
     encoding: 'utf8',
