@@ -43,7 +43,8 @@ export const location = fp<LocationOptions>((app, { publicUrl }, done) => {
     const parameter = reply.statusCode === 201 ? parameters.get(path) : undefined
     if (parameter !== undefined) {
       const reference = (content as Readonly<Record<string, string>>)[parameter]
-      const prefix = isPublicHost(request, publicUrl()) ? new URL(publicUrl()).pathname.replace(/\/$/, '') : ''
+      const url = new URL(publicUrl())
+      const prefix = isPublicHost(request, url) ? url.pathname.replace(/\/$/, '') : ''
       reply.header('location', `${prefix}${path}/${reference}`)
     }
     next(null, content)

@@ -317,7 +317,7 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
       commit(
         Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => async () => {
           for (const statement of statements.slice(at * BATCH, (at + 1) * BATCH)) {
-            const known = prepared.get(statement.name) ?? (await prepareOnce(statement))
+            const known = await prepareOnce(statement)
             known.run([...statement.values])
           }
         }),

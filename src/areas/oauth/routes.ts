@@ -89,7 +89,7 @@ export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (ap
     (request): ServerMetadata => {
       const isStrict = request.sandbox.tenant.settings.tokenAuthentication === 'form'
       // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
-      const issuer = isPublicHost(request, publicUrl()) ? publicUrl() : `http://${request.headers.host}`
+      const issuer = isPublicHost(request, new URL(publicUrl())) ? publicUrl() : `http://${request.headers.host}`
       return {
         issuer,
         token_endpoint: `${issuer}/api/v1/oauth/token`,

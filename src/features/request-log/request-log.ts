@@ -32,8 +32,8 @@ export interface LoggedExchange {
 }
 
 /**
- * A request and its answer as they came. It is kept unmasked, and masked, parsed and formatted when somebody reads it or
- * a database stores it: most exchanges are never read.
+ * A request and its answer as they came, unmasked. They are masked, parsed and formatted when the log is read or stored in
+ * a database: most exchanges are never read.
  */
 export interface Exchange {
   /** The time of the tenant. */
