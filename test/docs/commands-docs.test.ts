@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { skip, walk } from './walk.js'
 
 const PAGE = 'docs/commands.md'
-
-t.test('commands, Before you begin: every command gives the answer that is shown', { skip }, t => walk(t, PAGE))
 
 t.test('commands, Names: the page names no command that does not exist', async t => {
   const { paths } = JSON.parse(readFileSync('openapi/control-plane.json', 'utf8'))

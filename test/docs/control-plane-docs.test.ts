@@ -5,12 +5,10 @@ import { createInterface } from 'node:readline'
 import t from 'tap'
 import { build, call } from '../helper.js'
 import { environment, PLAIN, program } from '../program.js'
-import { skip, stepsOf, walk } from './walk.js'
+import { skip, stepsOf } from './walk.js'
 
 const PAGE = 'docs/control-plane.md'
 const text = readFileSync(PAGE, 'utf8')
-
-t.test('control plane, Before you begin: every command gives the answer that is shown', { skip }, t => walk(t, PAGE))
 
 t.test('control plane, Before you begin: each task has commands, and shows their answers', async t => {
   const tasks = text
