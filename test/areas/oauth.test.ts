@@ -1,7 +1,7 @@
 import t from 'tap'
 import { gist, holds, NO_TOKEN, table, WRONG_METHOD } from '../answers.js'
 import type { Answer } from '../helper.js'
-import { build, call, connect, requestToken } from '../helper.js'
+import { build, call, connect, newClient, requestToken } from '../helper.js'
 
 const TOKEN = '/api/v1/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'
@@ -190,7 +190,7 @@ t.test('decisions §3: with tokenAuthentication form, HTTP Basic is refused, and
 })
 
 t.test('control plane, PUT /state: settings of an earlier release lack tokenAuthentication', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.control('PUT', '/settings', { tokenAuthentication: 'form' })
   const { body: state } = await client.control('GET', '/state')
   const { tokenAuthentication, ...settings } = state.settings

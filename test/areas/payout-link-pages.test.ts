@@ -7,7 +7,7 @@ import { OWN_FIXTURES } from '../../src/package.js'
 import { buildServer } from '../../src/server.js'
 import { loadFixtures } from '../../src/tenants/fixtures.js'
 import type { Client } from '../helper.js'
-import { build, call, connect, payoutLink } from '../helper.js'
+import { build, call, connect, newClient, payoutLink } from '../helper.js'
 import {
   claim,
   createLink,
@@ -37,7 +37,7 @@ const look = (client: Client, id: string, query?: string) =>
 // -------------------------------------------------------------------------------------------------------- the page
 
 t.test('decisions §8: the page of a link says who pays how much by which method until when', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.control('POST', '/seed', {
     records: {
       accounts: [
@@ -161,7 +161,7 @@ t.test('decisions §8: amounts have the same symbol in each language, and times 
 })
 
 t.test('decisions §8: PROCESSING, PAID and FAILED say what happened, and when', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.control('PUT', '/settings', { senderName: 'Acme' })
   const says = {
     PROCESSING: ['£18.50 was sent to your account •••• 9911.', 'Expected 2 November 2026 at 09:00 (London time)'],
@@ -186,7 +186,7 @@ t.test('decisions §8: PROCESSING, PAID and FAILED say what happened, and when',
 })
 
 t.test('decisions §8: a page is shown to people, and a state to programs', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client)
   const kinds = [
     ['*/*', 'text/html'],
@@ -211,7 +211,7 @@ t.test('decisions §8: a page is shown to people, and a state to programs', asyn
 })
 
 t.test('decisions §8: markup in a text of a link is shown as text', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const markup = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&amp;`
   await client.control('POST', '/seed', {
     records: {
@@ -242,7 +242,7 @@ t.test('decisions §8: markup in a text of a link is shown as text', async t => 
 })
 
 t.test('decisions §8: no cookie, no cache, no inline script, no other origin, no referrer to others', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const answers = [
     await open(client, await createLink(client)),
     await open(client, 'pl_unknown'),
@@ -267,11 +267,11 @@ t.test('decisions §8: no cookie, no cache, no inline script, no other origin, n
 
 for (const [method, { form, region }] of Object.entries(FORMS)) {
   t.test(`decisions §8: a form claims a link of ${method}, once, and shows its progress`, async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     const id = await createLink(client, method)
     const answer = await claim(client, id, form)
     t.same([answer.statusCode, answer.payload], [303, ''])
-    t.match(answer.headers.location, new RegExp(`^${id}\\?client=acme&receipt=[\\w-]{16}$`))
+    t.match(answer.headers.location, new RegExp(`^${id}\\?client=${client.clientId}&receipt=[\\w-]{16}$`))
 
     const { record, timeline } = await explain(client, id)
     const account = String(form.accountIdentifier).replace(/[ -]/g, '')
@@ -297,7 +297,7 @@ for (const [method, { form, region }] of Object.entries(FORMS)) {
 }
 
 t.test('decisions §8: a decline with a comment makes the link REJECTED', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client)
   const token = tokenOf(await open(client, id))
   const answer = await submit(client, id, { action: 'decline', token, remarks: 'Not me <b>' })
@@ -323,7 +323,7 @@ t.test('decisions §8: a decline with a comment makes the link REJECTED', async 
 })
 
 t.test('decisions §8: a refused form says what is wrong in each field, and changes nothing', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const cases = [
     ['SEPA-CT', {}, ['Enter the name of the account holder.', 'Enter your IBAN.']],
     [
@@ -359,7 +359,7 @@ t.test('decisions §8: a refused form says what is wrong in each field, and chan
 })
 
 t.test('decisions §8: 140 characters are counted as people do', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const name = '😀'.repeat(140)
   const id = await createLink(client)
   t.equal((await claim(client, id, { ...SEPA, accountHolderName: name })).statusCode, 303)
@@ -367,7 +367,7 @@ t.test('decisions §8: 140 characters are counted as people do', async t => {
 })
 
 t.test('decisions §8: the name of the link is fixed', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const name = ' Ida  Lindholm '
   const id = await createLink(client, 'SEPA-CT', { accountHolderName: name })
   const page = await open(client, id)
@@ -381,7 +381,7 @@ t.test('decisions §8: the name of the link is fixed', async t => {
 })
 
 t.test('decisions §8: a claim that does not fit its method is 400, in the envelope for programs', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const sort = { type: 'SORT', value: '200000' }
   const uk = { accountHolderName: 'Jane Doe', accountIdentifier: '55779911' }
   const sepa = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
@@ -452,7 +452,7 @@ t.test('decisions §8: a program claims with JSON, and gets the receipt', async 
 // ---------------------------------------------------------------------------------------------------------- safety
 
 t.test('decisions §8: a claim and a decline need the token of the page of this link', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const [id, other] = [await createLink(client), await createLink(client)]
   const right = tokenOf(await open(client, id))
   const wrong = [undefined, '', 'x', `${right}x`, right.slice(1), tokenOf(await open(client, other))]
@@ -468,7 +468,7 @@ t.test('decisions §8: a claim and a decline need the token of the page of this 
 })
 
 t.test('decisions §8: of two claims at once one wins, and the other gets 409', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client)
   const token = tokenOf(await open(client, id))
   const forms = ['Jane Doe', 'John Doe'].map(accountHolderName => ({
@@ -490,7 +490,7 @@ t.test('decisions §8: of two claims at once one wins, and the other gets 409', 
 })
 
 t.test('decisions §8: a link takes 20 claims and declines a minute', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const [id, other] = [await createLink(client), await createLink(client)]
   const token = tokenOf(await open(client, id))
   const statuses = []
@@ -576,7 +576,7 @@ t.test('decisions §8: what a claim says is for its recipient, who has the recei
 // ----------------------------------------------------------------------------------------------------- closed links
 
 t.test('decisions §8: each closed link has a page of its own, and a code for programs', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const close: Record<string, (id: string) => Promise<unknown>> = {
     CANCELLED: id => client.patch(`/api/v1/payout-links/${id}/cancel`, { cancellationComment: 'No' }),
     EXPIRED: id => client.control('POST', `/payout-links/${id}/expire`),
@@ -612,7 +612,7 @@ t.test('decisions §8: each closed link has a page of its own, and a code for pr
 })
 
 t.test("decisions §8: a link expires on the tenant's clock, to the second", async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client, 'SEPA-CT', { expiryPeriod: 'PT10M' })
   const token = tokenOf(await open(client, id))
   await client.control('POST', '/clock/advance', { by: 'PT9M59S' })
@@ -639,7 +639,7 @@ t.test('decisions §8: a running clock moves the page without a request of the c
 t.test('control plane, POST /outcomes: a page shows the armed outcome of its link', async t => {
   const seen: Record<string, (string | undefined)[]> = {}
   for (const outcome of ['FAILED', 'STUCK-PROCESSING']) {
-    const client = await connect(build(t))
+    const client = await newClient()
     const armed = await client.control('POST', '/outcomes', { match: { payoutMethod: 'SEPA-INSTANT' }, outcome })
     t.equal(armed.status, 201)
     const id = await createLink(client, 'SEPA-INSTANT')
@@ -657,7 +657,7 @@ t.test('control plane, POST /outcomes: a page shows the armed outcome of its lin
 })
 
 t.test('decisions §8: a payout that fails says so', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client)
   const query = queryAfter(await claim(client, id, SEPA))
   await client.control('POST', `/payout-links/${id}/process`)
@@ -668,7 +668,7 @@ t.test('decisions §8: a payout that fails says so', async t => {
 })
 
 t.test('decisions §8: what is no link, and what is no form, is refused as the caller reads it', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client)
   const page = pagePath(client, id)
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -817,7 +817,7 @@ t.test('decisions §8: pages do not keep a client from being dropped, nor regist
 })
 
 t.test('decisions §1, §8: other sites open a page and load the SDK, but cannot claim', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client)
   const foreign = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
   const page = await open(client, id, { headers: foreign })
@@ -833,7 +833,7 @@ t.test('decisions §1, §8: other sites open a page and load the SDK, but cannot
 // ---------------------------------------------------------------------------------------------------------- frames
 
 t.test('decisions §8: only the partner frames the page of an embedded link', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const ancestorsOf = async (id: string) =>
     / frame-ancestors (.*)$/.exec(String((await open(client, id)).headers['content-security-policy']))?.[1]
   const hosted = await createLink(client)
@@ -856,7 +856,7 @@ t.test('decisions §8: only the partner frames the page of an embedded link', as
 })
 
 t.test('decisions §8: a link of a state document is framed by origins of the list of the document only', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client, 'SEPA-CT', { uiMode: 'embedded', origin: 'http://localhost:3000' })
   const { body: state } = await client.control('GET', '/state')
   state.settings.allowedOrigins = ['https://shop.example']
@@ -938,7 +938,7 @@ t.test('decisions §8: an accent colour needs contrast in the schemes of the pag
 })
 
 t.test('decisions §8: an embedded page outside of a frame explains itself', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const id = await createLink(client, 'SEPA-CT', { uiMode: 'embedded' })
   const opened = async (destination: string) => {
     const page = await open(client, id, { headers: { 'sec-fetch-dest': destination } })
@@ -970,7 +970,7 @@ t.test('decisions §8: it is one small module for pages of every origin', async 
 })
 
 t.test('decisions §8: all that a page loads comes from the server, below /pay/assets', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const { payload } = await open(client, await createLink(client))
   const pending = [...payload.matchAll(/<(?:link rel="stylesheet" href|script type="module" src)="([^"]+)"/g)]
     .map(([, path]) => new URL(path as string, 'http://host/pay/').pathname)

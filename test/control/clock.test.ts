@@ -1,7 +1,7 @@
 import t from 'tap'
 import { invalid, malformed, missing, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { build, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
 
 async function withCollection(client: Client, changes: object = {}) {
   const answer = await client.post('/api/v1/direct-debit', collection(changes))
@@ -15,7 +15,7 @@ const LIFE_OF_COL_0001 = [
 ]
 
 t.test('control plane, GET /clock: now, mode and rate', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const answer = await client.control('GET', '/clock')
   t.equal(answer.status, 200)
   t.same(answer.body, { now: MONDAY, mode: 'frozen', rate: 1 })
@@ -44,7 +44,7 @@ t.test('control plane, PATCH /clock: freezes and resumes; a frozen clock keeps i
 })
 
 t.test('control plane, POST /clock/advance: lists the first 10,000 transitions and counts the others', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const mandates = [mandate()]
   const collections = Array.from({ length: 3334 }, (_, n) => collection({ collectionReference: `COL-${10_000 + n}` }))
   const { status } = await client.control('POST', '/seed', { records: { mandates, collections } })
@@ -78,7 +78,7 @@ t.test('control plane, PATCH /clock: the rate is tenant-seconds per second, 1 to
 })
 
 t.test('control plane, PATCH /clock: wrong values are refused and change nothing', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const send = (body: object) => client.control('PATCH', '/clock', body)
   await refusesValues(
     t,
@@ -94,7 +94,7 @@ t.test('control plane, PATCH /clock: wrong values are refused and change nothing
 })
 
 t.test('control plane, POST /clock/advance: by a duration, or to a moment', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const cases = [
     [{ by: 'P3D' }, '2026-11-05T09:00:00Z'],
     [{ by: 'PT90M' }, '2026-11-05T10:30:00Z'],
@@ -128,7 +128,7 @@ t.test(
 )
 
 t.test('control plane, POST /clock/advance: every due transition happens at its own due time, in order', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate())
   await withCollection(client)
   const answer = await client.advance({ by: 'P14D' })
@@ -141,7 +141,7 @@ t.test('control plane, POST /clock/advance: every due transition happens at its 
 })
 
 t.test('control plane, POST /clock/advance: the transitions are the events, also more than a page of them', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const collections = Array.from({ length: 334 }, (_, at) => collection({ collectionReference: `COL-${at}` }))
   await client.control('POST', '/seed', { records: { mandates: [mandate()], collections } })
   let after = (await client.control('GET', '/events')).body.last
@@ -162,7 +162,7 @@ t.test('control plane, POST /clock/advance: the transitions are the events, also
 t.test(
   'control plane, POST /clock/advance: in the order of due times, and at one moment in that of creation',
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     await client.post('/api/v1/mandates', mandate())
     for (const name of ['COL-C', 'COL-A'])
       await withCollection(client, { collectionReference: name, collectionDate: '2026-11-10' })
@@ -183,7 +183,7 @@ t.test(
 )
 
 t.test('control plane, POST /clock/advance: a transition tells its reason code', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate())
   await withCollection(client, { debtorReference: 'SIM-REJECTED-AC01' })
   const { transitions } = (await client.advance({ by: 'P14D' })).body
@@ -201,7 +201,7 @@ t.test('control plane, POST /clock/advance: a transition tells its reason code',
 })
 
 t.test('control plane, POST /clock/advance: toNextEvent goes to the next due transition, and no further', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate())
   await withCollection(client)
   for (const transition of LIFE_OF_COL_0001) {
@@ -220,14 +220,14 @@ t.test('control plane, POST /clock/advance: toNextEvent goes to the next due tra
 })
 
 t.test('control plane, POST /clock/advance: toNextEvent stays where nothing is to come', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const answer = await client.control('POST', '/clock/advance', { toNextEvent: true })
   t.equal(answer.status, 200)
   t.same(answer.body, { now: MONDAY, transitions: [] })
 })
 
 t.test('control plane, POST /clock/advance: exactly one of by, to and toNextEvent; forward only', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const send = (step: object) => client.control('POST', '/clock/advance', step)
   const later = '2026-12-01T00:00:00Z'
   await table(t, send, {
@@ -268,7 +268,7 @@ t.test('control plane, POST /clock/advance: exactly one of by, to and toNextEven
 })
 
 t.test('control plane, POST /clock/advance: the clock ends with the last moment that can be written', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const last = '9999-12-31T23:59:59Z'
   t.equal((await client.control('POST', '/clock/advance', { to: last })).body.now, last)
   await refusesValues(t, step => client.control('POST', '/clock/advance', step), {}, { by: ['PT1S', 'P3000000D'] })
@@ -293,7 +293,7 @@ t.test('decisions §3: each tenant has its own clock', async t => {
 })
 
 t.test('control plane, Skip to payday: due transitions happen with a frozen clock, too', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.control('POST', '/seed', {
     records: { mandates: [mandate({ status: 'ACTIVE', createdAt: '2020-01-01T00:00:00Z' })] },
   })

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { build, call, connect, MONDAY, mandate, newClient, payoutLink, requestToken } from '../helper.js'
 
 const MANDATES = '/api/v1/mandates'
 const LIST = `GET ${MANDATES}`
@@ -26,7 +26,7 @@ const told = ({ headers: { deprecation, sunset } }: Answer) => [deprecation, sun
 const NOTHING = [undefined, undefined]
 
 t.test('decisions §11: absent by default', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   t.same((await client.control('GET', '/deprecations')).body, { data: [] })
   const answers = [
     await client.get(MANDATES),
@@ -39,7 +39,7 @@ t.test('decisions §11: absent by default', async t => {
 })
 
 t.test('control plane, PUT /deprecations: GET, PUT and DELETE answer what there is', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const all = [
     { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true },
     { operation: ITEM, deprecatedSince: MONDAY, goneAfterSunset: false },
@@ -57,7 +57,7 @@ t.test('control plane, PUT /deprecations: GET, PUT and DELETE answer what there 
 })
 
 t.test('interface, Versioning; decisions §11: Deprecation and Sunset on all answers of the operation', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post(MANDATES, mandate())
   await deprecate(
     t,
@@ -120,7 +120,7 @@ t.test('decisions §11: not on answers of other operations, of no operation, or 
 })
 
 t.test('decisions §11: style rfc sends a date and an IMF-fixdate, from the next answer on', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET }, { operation: ITEM })
   t.equal((await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })).status, 200)
   for (const answer of [
@@ -138,7 +138,7 @@ t.test('decisions §11: style rfc sends a date and an IMF-fixdate, from the next
 t.test(
   "decisions §11: one that lies ahead: true comes with its day on the tenant's clock, the date at once",
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     await deprecate(t, client, { operation: LIST, deprecatedSince: '2026-11-03T00:00:00Z', sunset: SUNSET })
     t.same(told(await client.get(MANDATES)), [undefined, SUNSET])
     await client.advance({ to: '2026-11-02T23:59:59Z' })
@@ -152,7 +152,7 @@ t.test(
 )
 
 t.test("decisions §11: from its sunset on, on the tenant's clock, an operation is gone if it was told so", async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post(MANDATES, mandate())
   await deprecate(
     t,
@@ -182,7 +182,7 @@ t.test("decisions §11: from its sunset on, on the tenant's clock, an operation 
 })
 
 t.test('decisions §1, §11: 410 comes after 401 and the region, and before all else', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const past = { deprecatedSince: SINCE, sunset: SINCE, goneAfterSunset: true }
   await deprecate(t, client, { operation: LIST, ...past }, { operation: CREATE, ...past })
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 500 } })
@@ -224,7 +224,7 @@ t.test('decisions §3, §11: the token endpoint can be deprecated, and gone, wit
 })
 
 t.test('control plane, PUT /deprecations: every operation of the API can be deprecated', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const operations = [
     TOKEN,
     'GET /api/v1/direct-debit',
@@ -258,7 +258,7 @@ t.test('control plane, PUT /deprecations: every operation of the API can be depr
 })
 
 t.test('control plane, PUT /deprecations: a wrong list is refused, and all stays as it was', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true })
   const before = (await client.control('GET', '/deprecations')).body
   const send = (body: object) => client.control('PUT', '/deprecations', body)
@@ -305,7 +305,7 @@ t.test('control plane, PUT /deprecations: a wrong list is refused, and all stays
 })
 
 t.test('control plane, PUT /deprecations: an unknown operation is told which there are', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const { message } = (await put(client, { operation: 'GET /api/v1/nowhere' })).body
   for (const operation of [LIST, CANCEL, TOKEN]) t.match(message, operation)
 })

@@ -7,7 +7,7 @@ import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { Sent } from '../event-stream.js'
 import { follow as followStream } from '../event-stream.js'
 import type { BuildOptions, Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
 import { closed, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 
@@ -52,7 +52,7 @@ async function fill(
 // ------------------------------------------------------------------------------------------------------------ at once
 
 t.test('control plane, GET /events: events in order, each with its cause', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   t.same(await events(client), { data: [], last: 0 })
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection({ debtorReference: 'SIM-REJECTED-AC01' }))
@@ -113,7 +113,7 @@ t.test('control plane, GET /events: events in order, each with its cause', async
 })
 
 t.test('control plane, GET /events: after, kind and reference', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   for (const mandateReference of ['MND-0001', 'MND-0002'])
     await client.post('/api/v1/mandates', mandate({ mandateReference }))
   await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'MND-0001' }))
@@ -143,7 +143,7 @@ t.test('control plane, GET /events: after, kind and reference', async t => {
 })
 
 t.test('control plane, GET /events: a wrong parameter is refused, whatever the others', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   for (const accept of ['application/json', 'text/event-stream']) {
     await table(t, query => call(client.app, 'GET', `/_sandbox/events?${query}&client=acme`, { headers: { accept } }), {
       [invalidQuery('after')]: ['-1', '1.5', 'one', '', '9007199254740992'].map(value => `after=${value}`),

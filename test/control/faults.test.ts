@@ -2,7 +2,18 @@ import t, { type Test } from 'tap'
 import { parseInstant } from '../../src/core/time/time.js'
 import { each, holds, invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import {
+  bill,
+  build,
+  call,
+  collection,
+  connect,
+  MONDAY,
+  mandate,
+  newClient,
+  payoutLink,
+  requestToken,
+} from '../helper.js'
 import { upload } from '../multipart.js'
 
 const TOKEN = '/api/v1/oauth/token'
@@ -58,7 +69,7 @@ t.test('control plane, POST /faults: tells what was given, as it was given', asy
 })
 
 t.test('control plane, GET /faults: lists all in the order of arming, with how often each has fired', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   t.same((await client.control('GET', '/faults')).body, { data: [] })
   await armed(t, client, error(503), { times: 2 })
   await armed(t, client, { kind: 'delay', ms: 0 }, { times: null })
@@ -72,7 +83,7 @@ t.test('control plane, GET /faults: lists all in the order of arming, with how o
 })
 
 t.test('control plane, DELETE /faults/{id}: removes one, and it fires no more', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await armed(t, client, error(503), { times: null })
   await armed(t, client, error(500), { times: null })
   t.equal((await client.get(MANDATES)).status, 503)
@@ -87,7 +98,7 @@ t.test('control plane, DELETE /faults/{id}: removes one, and it fires no more', 
 })
 
 t.test('control plane, DELETE /faults: removes all, armed or not, and tells how many', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await armed(t, client, error(503))
   await armed(t, client, error(500), { times: null })
   t.same(await statuses(client, 2), [503, 500])
@@ -129,7 +140,7 @@ t.test("control plane, POST /faults: a ttl is real time, whatever the tenant's c
 // ------------------------------------------------------------------------------------------------------------ errors
 
 t.test('control plane, Reference: an error has the code of its status by default', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const codes: Record<string, number[]> = {
     MALFORMED_REQUEST: [400, 402, 418, 499],
     INVALID_TOKEN: [401],
@@ -156,7 +167,7 @@ t.test('control plane, Reference: an error has the code of its status by default
 })
 
 t.test('control plane, Reference: an error has the code, message and headers that are given', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const headers = { 'X-Limit': '10', 'x-empty': '', 'X-Text': 'a; b="c", d' }
   await armed(t, client, error(422, { code: 'NOT_TODAY', message: 'Bitte später: "jetzt" nicht.', headers }))
   const answer = await client.get(MANDATES)
@@ -178,7 +189,7 @@ const assertHeader = (t: Test, client: Client, name: string, rows: Record<string
 
 t.test('decisions §2: Retry-After comes with RATE_LIMITED, and where it is given', async t => {
   const date = 'Wed, 21 Oct 2026 07:28:00 GMT'
-  await assertHeader(t, await connect(build(t)), 'retry-after', {
+  await assertHeader(t, await newClient(), 'retry-after', {
     1: [error(429), error(429, { code: 'SLOW_DOWN' })],
     30: [error(429, { retryAfter: 30 })],
     0: [error(429, { retryAfter: 0 })],
@@ -192,7 +203,7 @@ t.test('decisions §2: Retry-After comes with RATE_LIMITED, and where it is give
 t.test('decisions §3: a 401 that is asked for has the challenge of its code', async t => {
   const bearer = 'Bearer realm="payments-sandbox"'
   const code = (name: string, status = 401) => error(status, { code: name })
-  await assertHeader(t, await connect(build(t)), 'www-authenticate', {
+  await assertHeader(t, await newClient(), 'www-authenticate', {
     [`${bearer}, error="invalid_token"`]: [error(401), code('INVALID_TOKEN'), code('EXPIRED_TOKEN')],
     [bearer]: [code('MISSING_TOKEN')],
     DPoP: [error(401, { code: 'INVALID_TOKEN', headers: { 'WWW-Authenticate': 'DPoP' } })],
@@ -226,7 +237,7 @@ t.test('decisions §3: on the token endpoint, an error has the two members of OA
 })
 
 t.test('control plane, POST /faults: an error fires before anything is applied', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post(MANDATES, mandate())
   await client.post('/api/v1/direct-debit', collection())
   const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
@@ -250,7 +261,7 @@ t.test('control plane, POST /faults: an error fires before anything is applied',
 })
 
 t.test('control plane, POST /faults: an error fires on HEAD, and before 404 and 409', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post(MANDATES, mandate())
   await armed(t, client, error(502), { times: 3 })
   const head = await client.send('HEAD', MANDATES)
@@ -262,7 +273,7 @@ t.test('control plane, POST /faults: an error fires on HEAD, and before 404 and 
 })
 
 t.test('control plane, POST /faults: a document that is uploaded meets faults, too', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post('/api/v1/bills', bill())
   const send = () => client.send('POST', '/api/v1/bills/INV-2026-001/document', upload())
   await armed(t, client, error(500), { match: { path: '/api/v1/bills/*/document' } })
@@ -274,7 +285,7 @@ t.test('control plane, POST /faults: a document that is uploaded meets faults, t
 // ------------------------------------------------------------------------------------------------------- stale-token
 
 t.test('control plane, POST /faults: stale-token: EXPIRED_TOKEN for a token that is good', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await armed(t, client, { kind: 'stale-token' }, { times: 2 })
   const answer = await client.post(MANDATES, mandate())
   refused(t, answer, 401, 'EXPIRED_TOKEN', 'authorization')
@@ -382,13 +393,13 @@ t.test('decisions §3: faults are those of one tenant', async t => {
 // --------------------------------------------------------------------------------------------------- how they combine
 
 t.test('control plane, POST /faults: they fire in the order in which they were armed', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   for (const status of [503, 429, 500]) await armed(t, client, error(status))
   t.same(await statuses(client, 4), [503, 429, 500, 200])
 })
 
 t.test('control plane, POST /faults: times, skip, and times null', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await armed(t, client, error(503), { skip: 2, times: 2 })
   t.same(await statuses(client, 6), [200, 200, 503, 503, 200, 200])
   await armed(t, client, error(500), { times: null, skip: 1 })
@@ -396,7 +407,7 @@ t.test('control plane, POST /faults: times, skip, and times null', async t => {
 })
 
 t.test('control plane, POST /faults: a fault behind one that fires does not see the request', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await armed(t, client, error(503), { skip: 1 })
   await armed(t, client, error(500), { times: null })
   t.same(await statuses(client, 3), [500, 503, 500])
@@ -407,7 +418,7 @@ t.test('control plane, POST /faults: a fault behind one that fires does not see 
 })
 
 t.test('control plane, POST /faults: at most 1,000, with the spent ones, and no id is given again', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   t.equal((await arm(client, { effect: error(500), ttl: 'PT0S' })).status, 400)
   t.equal((await armed(t, client, error(500))).id, 'fault-1', 'a refused fault takes no number')
   await statuses(client, 1)
@@ -458,7 +469,7 @@ t.test('control plane, POST /faults: a delay takes its time in three spellings',
 // --------------------------------------------------------------------------------------------- state, fork and reset
 
 t.test('control plane, PUT /state: the document holds faults, and puts them back as they were', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await armed(t, client, error(503, { headers: { 'x-a': 'b' } }), { times: 3, skip: 1, match: { path: '/api/v1/*' } })
   await armed(t, client, { kind: 'delay', ms: { distribution: 'uniform', min: 0, max: 0 } }, { times: null })
   t.same(await statuses(client, 2), [200, 503])
@@ -477,7 +488,7 @@ t.test('control plane, PUT /state: the document holds faults, and puts them back
 })
 
 t.test('control plane, PUT /state: an id of the document is not given again', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   for (let count = 0; count < 3; count++) await armed(t, client, error(500))
   await client.control('DELETE', '/faults/fault-2')
   const { body: state } = await client.control('GET', '/state')
@@ -501,7 +512,7 @@ t.test('control plane, POST /reset: removes all faults', async t => {
 // --------------------------------------------------------------------------------------------------------- refusals
 
 t.test('control plane, POST /faults: a fault that could never fire is refused, and the part is named', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const paths = [
     ...['/api/v1/nowhere', '/api/v1/mandates/', 'api/v1/mandates', 'mandates', '/API/V1/mandates', '/', ' '],
     ...['/api/v1/mandates?limit=1', '/api/v1/mandates/MND-0001?limit=1', '/api/v1/mandates/MND-0001/cancel'],
@@ -530,7 +541,7 @@ t.test('control plane, POST /faults: a fault that could never fire is refused, a
 })
 
 t.test('control plane, POST /faults: the refusal tells what there is', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const message = async (match: object) => (await arm(client, { match, effect: error(500) })).body.message
   t.match(await message({ path: '/nowhere' }), 'GET /api/v1/mandates/{mandateReference}')
   t.match(await message({ path: '/nowhere' }), 'POST /api/v1/oauth/token')
@@ -541,7 +552,7 @@ t.test('control plane, POST /faults: the refusal tells what there is', async t =
 })
 
 t.test('control plane, POST /faults: a fault that can fire, if rarely, is armed', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const paths = [
     ...['*', '**', '*a*p*i*', '/api/v1/mandates/MND-1', `/api/v1/mandates/${'M'.repeat(50)}`, '/api/v1/bills/INV'],
     ...[`/api/v1/bills/${'I'.repeat(64)}`, '/api/v1/payout-links/pl_0001/cancel', '/api/v1/payout-links/*'],
@@ -563,7 +574,7 @@ t.test('control plane, POST /faults: a fault that can fire, if rarely, is armed'
 })
 
 t.test('control plane, POST /faults: wrong types, and one past each limit', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const effect = error(500)
   const send = (fault: unknown) => arm(client, fault)
   await table(t, send, {
@@ -595,7 +606,7 @@ t.test('control plane, POST /faults: wrong types, and one past each limit', asyn
 })
 
 t.test('control plane, POST /faults: every member of an effect, wrong or missing', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const send = (fault: object) => arm(client, fault)
   const uniform = { distribution: 'uniform', min: 1, max: 2 }
   const lognormal = { distribution: 'lognormal', median: 1, sigma: 1, max: 2 }
@@ -653,7 +664,7 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
 })
 
 t.test('control plane, POST /faults: a member of an effect that belongs to another is refused', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const members = { status: 500, code: 'ANY', message: 'any', retryAfter: 1, headers: {}, ms: 1, when: 'before' }
   const all: Record<string, unknown> = { ...members, distribution: 'uniform', min: 1, max: 1, median: 1, sigma: 1 }
   /** The required and the optional members of each kind. */
@@ -684,7 +695,7 @@ t.test('control plane, POST /faults: a member of an effect that belongs to anoth
 })
 
 t.test("control plane, Reference: an error cannot set the headers that are the server's own", async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const framing = ['connection', 'content-length', 'content-type', 'keep-alive', 'proxy-connection', 'te', 'trailer']
   const own = [...framing, 'transfer-encoding', 'upgrade', 'date', 'sandbox-hint', 'x-request-id']
   const others = ['retry-after', 'www-authenticate', 'set-cookie', 'cache-control', 'location', 'x-ratelimit']
@@ -702,7 +713,7 @@ t.test("control plane, Reference: an error cannot set the headers that are the s
 })
 
 t.test('control plane, POST /faults: headers of an error: wrong names and values, too many, twice', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, 'a']))
   const values = [1, null, ['b'], 'a\r\nx-b: c', 'a\nb', '\u0000', 'ä', '\t', 'x'.repeat(1025)]
   const names = ['', 'x a', 'x:a', 'x-ä', 'x\r\n', 'x'.repeat(65)]

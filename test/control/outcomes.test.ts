@@ -1,8 +1,7 @@
-import type { Test } from 'tap'
 import t from 'tap'
 import { invalid, missing, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
 
 // Outcomes of collections and payout links that the application does not select itself.
 
@@ -10,8 +9,8 @@ const COLLECTIONS = '/api/v1/direct-debit'
 const LINKS = '/api/v1/payout-links'
 const CLAIM = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
 
-async function open(t: Test): Promise<Client> {
-  const client = await connect(build(t))
+async function open(): Promise<Client> {
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate())
   return client
 }
@@ -57,7 +56,7 @@ t.test('control plane, POST /outcomes: it steers the next collection, whatever i
     'STUCK-SUBMITTED': 'SUBMITTED time',
     'STUCK-PROCESSING': 'SUBMITTED PROCESSING time',
   }
-  const client = await open(t)
+  const client = await open()
   const outcomes = Object.keys(ways)
   for (const [at, outcome] of outcomes.entries()) {
     t.same((await arm(client, { outcome })).body, {
@@ -79,7 +78,7 @@ t.test('control plane, POST /outcomes: it steers the next collection, whatever i
 })
 
 t.test('control plane, POST /outcomes: every outcome of the table can be armed', async t => {
-  const client = await open(t)
+  const client = await open()
   const { data, payoutLinks } = (await client.control('GET', '/outcomes')).body
   t.ok(data.length > 40)
   for (const { outcome, debtorReference, fidelity } of data) {
@@ -93,7 +92,7 @@ t.test('control plane, POST /outcomes: every outcome of the table can be armed',
 })
 
 t.test('control plane, POST /outcomes: it is in no answer of the API, and in the explained record', async t => {
-  const client = await open(t)
+  const client = await open()
   await arm(client, { outcome: 'REJECTED-AC01' })
   const created = await client.post(COLLECTIONS, collection())
   t.notOk('outcome' in created.body)
@@ -105,7 +104,7 @@ t.test('control plane, POST /outcomes: it is in no answer of the API, and in the
 })
 
 t.test('control plane, POST /outcomes: match compares each field; amounts are compared as numbers', async t => {
-  const client = await open(t)
+  const client = await open()
   await client.post(
     '/api/v1/mandates',
     mandate({ mandateReference: 'MND-0002', debtor: { ...mandate().debtor, reference: 'of mandate' } }),
@@ -138,7 +137,7 @@ t.test('control plane, POST /outcomes: match compares each field; amounts are co
 })
 
 t.test('control plane, POST /outcomes: times counts collections; the first that matches wins', async t => {
-  const client = await open(t)
+  const client = await open()
   await arm(client, { match: { amount: '20' }, outcome: 'CANCELLED', times: null })
   await arm(client, { outcome: 'FAILED', times: 2 })
   await arm(client, { outcome: 'RETURNED' })
@@ -156,7 +155,7 @@ t.test('control plane, POST /outcomes: times counts collections; the first that 
 })
 
 t.test('control plane, POST /outcomes: a SIM-… debtorReference wins over an armed outcome', async t => {
-  const client = await open(t)
+  const client = await open()
   await arm(client, { outcome: 'CANCELLED' })
   await collect(client, 'COL-0001', { debtorReference: 'SIM-FAILED' })
   t.match(await armed(client), [{ fired: 0, state: 'armed' }])
@@ -168,7 +167,7 @@ t.test('control plane, POST /outcomes: a SIM-… debtorReference wins over an ar
 })
 
 t.test('control plane, POST /outcomes: a refused or seeded collection uses up no outcome', async t => {
-  const client = await open(t)
+  const client = await open()
   await collect(client, 'COL-0001')
   await arm(client, { outcome: 'FAILED' })
   const other = collection({ collectionReference: 'COL-0002' })
@@ -176,13 +175,13 @@ t.test('control plane, POST /outcomes: a refused or seeded collection uses up no
     '409 DUPLICATE_REFERENCE collectionReference': [[COLLECTIONS, collection()]],
     [invalid('amount')]: [[COLLECTIONS, { ...other, amount: 7 }]],
     '404 MANDATE_NOT_FOUND mandateReference': [[COLLECTIONS, { ...other, mandateReference: 'MND-9999' }]],
-    200: [['/_sandbox/seed?client=acme', { records: { collections: [other] } }]],
+    200: [[`/_sandbox/seed?client=${client.clientId}`, { records: { collections: [other] } }]],
   })
   t.match(await armed(client), [{ fired: 0, state: 'armed' }])
 })
 
 t.test('control plane, POST /outcomes: an outcome that can never apply is refused', async t => {
-  const client = await open(t)
+  const client = await open()
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-GONE' }))
   await client.delete('/api/v1/mandates/MND-GONE')
   await collect(client, 'COL-0001')
@@ -230,7 +229,7 @@ t.test('control plane, POST /outcomes: an outcome that can never apply is refuse
 })
 
 t.test('control plane, POST /outcomes: at most 1,000 outcomes are armed, with the spent ones', async t => {
-  const client = await open(t)
+  const client = await open()
   await arm(client, { outcome: 'FAILED' })
   await collect(client, 'COL-0001')
   for (const _ of Array(999).keys()) await arm(client, { outcome: 'CANCELLED' })
@@ -240,7 +239,7 @@ t.test('control plane, POST /outcomes: at most 1,000 outcomes are armed, with th
 })
 
 t.test('control plane, POST /outcomes: outcomes are removed one by one or together, as faults are', async t => {
-  const client = await open(t)
+  const client = await open()
   for (const outcome of ['FAILED', 'CANCELLED', 'RETURNED']) await arm(client, { outcome })
   t.match(await client.control('DELETE', '/outcomes/outcome-1'), { status: 200, body: { removed: 1 } })
   refused(t, await client.control('DELETE', '/outcomes/outcome-1'), 404, 'OUTCOME_NOT_FOUND', 'id')
@@ -255,7 +254,7 @@ t.test('control plane, POST /outcomes: outcomes are removed one by one or togeth
 })
 
 t.test('control plane, POST /outcomes: outcomes belong to their tenant', async t => {
-  const acme = await open(t)
+  const acme = await open()
   const other = await connect(acme.app, 'other')
   await other.post('/api/v1/mandates', mandate())
   await arm(acme, { outcome: 'FAILED' })
@@ -267,7 +266,7 @@ t.test('control plane, POST /outcomes: outcomes belong to their tenant', async t
 // -------------------------------------------------------------------------------------------------------- payout links
 
 t.test('control plane, POST /outcomes: FAILED and STUCK-PROCESSING steer the next payout link', async t => {
-  const client = await open(t)
+  const client = await open()
   await arm(client, { match: { payoutMethod: 'SEPA-INSTANT' }, outcome: 'FAILED' })
   await arm(client, { match: { counterpartyReference: 'CPTY-0001' }, outcome: 'STUCK-PROCESSING' })
   const instant = { payoutMethod: 'SEPA-INSTANT' }
@@ -291,7 +290,7 @@ t.test('control plane, POST /outcomes: FAILED and STUCK-PROCESSING steer the nex
 })
 
 t.test('control plane, POST /outcomes: an outcome of both kinds steers the first record', async t => {
-  const client = await open(t)
+  const client = await open()
   await arm(client, { match: { amount: '25.00' }, outcome: 'FAILED', times: 2 })
   await arm(client, { outcome: 'RETURNED' })
   t.equal(await steered(client, await offer(client, { amount: '25' })), 'FAILED')
@@ -303,7 +302,7 @@ t.test('control plane, POST /outcomes: an outcome of both kinds steers the first
 })
 
 t.test('control plane, POST /outcomes: the outcome of a payout link is not in the answer of the API', async t => {
-  const client = await open(t)
+  const client = await open()
   await arm(client, { outcome: 'FAILED' })
   t.notOk('outcome' in (await client.post(LINKS, payoutLink())).body)
   t.match(await armed(client), [{ fired: 1 }])
@@ -319,7 +318,7 @@ async function seedCollection(client: Client, collectionReference: string, statu
 }
 
 t.test('control plane, Make the next collection bounce: an outcome that its state still allows', async t => {
-  const client = await open(t)
+  const client = await open()
   /** The states in which an outcome is possible. */
   const possible: Readonly<Record<string, readonly string[]>> = {
     CANCELLED: ['PENDING'],
@@ -351,7 +350,7 @@ t.test('control plane, Make the next collection bounce: an outcome that its stat
 })
 
 t.test('control plane, Make the next collection bounce: what comes next is told, and then happens', async t => {
-  const client = await open(t)
+  const client = await open()
   await collect(client, 'COL-0001')
   await client.advance({ to: '2026-11-09T12:00:00Z' })
   const put = (outcome: string) => client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome })
@@ -367,7 +366,7 @@ t.test('control plane, Make the next collection bounce: what comes next is told,
 })
 
 t.test('control plane, POST /outcomes: an outcome whose time has passed happens at once', async t => {
-  const client = await open(t)
+  const client = await open()
   await seedCollection(client, 'COL-0001', 'SETTLED', { collectionDate: '2026-10-28' })
   await seedCollection(client, 'COL-0002', 'SETTLED', { collectionDate: '2026-10-20' })
   const late = await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'RETURNED-AM04' })
@@ -380,7 +379,7 @@ t.test('control plane, POST /outcomes: an outcome whose time has passed happens 
 })
 
 t.test('control plane, POST /outcomes: the outcome that is put wins over the debtorReference', async t => {
-  const client = await open(t)
+  const client = await open()
   await collect(client, 'COL-0001', { debtorReference: 'SIM-CANCELLED' })
   await client.control('PUT', '/direct-debit/COL-0001/outcome', { outcome: 'REJECTED-AC01' })
   await client.advance({ by: 'P10D' })
@@ -388,7 +387,7 @@ t.test('control plane, POST /outcomes: the outcome that is put wins over the deb
 })
 
 t.test('control plane, Make the next collection bounce: a wrong outcome is refused', async t => {
-  const client = await open(t)
+  const client = await open()
   await collect(client, 'COL-0001')
   const path = await offer(client)
   const before = (await client.control('GET', '/state')).body
@@ -407,7 +406,7 @@ t.test('control plane, Make the next collection bounce: a wrong outcome is refus
 })
 
 t.test('control plane, Make the next collection bounce: a link, until it is paid or closed', async t => {
-  const client = await open(t)
+  const client = await open()
   const states = ['ACTIVE', 'CLAIMED', 'PROCESSING', 'PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']
   const payoutLinks = states.map(status => ({ ...payoutLink(), payoutLinkId: `link-${status}`, status }))
   t.equal((await client.control('POST', '/seed', { records: { payoutLinks } })).status, 200)
@@ -434,8 +433,8 @@ t.test('control plane, Make the next collection bounce: a link, until it is paid
 // -------------------------------------------------------------------------------------------------- part of the state
 
 /** A tenant with an armed, a spent and an endless outcome, and with steered records. */
-async function steeredTenant(t: Test): Promise<Client> {
-  const client = await open(t)
+async function steeredTenant(): Promise<Client> {
+  const client = await open()
   await arm(client, { match: { amount: '20' }, outcome: 'CANCELLED', times: null })
   await arm(client, { outcome: 'REJECTED-AC01' })
   await arm(client, { match: { payoutMethod: 'SEPA-CT' }, outcome: 'FAILED', times: 2 })
@@ -445,7 +444,7 @@ async function steeredTenant(t: Test): Promise<Client> {
 }
 
 t.test('control plane, POST /outcomes: armed outcomes and steered records are part of the state document', async t => {
-  const client = await steeredTenant(t)
+  const client = await steeredTenant()
   const text = async () => JSON.stringify((await client.control('GET', '/state')).body)
   const before = await text()
   t.match(JSON.parse(before), {
@@ -467,7 +466,7 @@ t.test('control plane, POST /outcomes: armed outcomes and steered records are pa
 })
 
 t.test('control plane, POST /outcomes: a fork has the armed outcomes; a reset removes them', async t => {
-  const client = await steeredTenant(t)
+  const client = await steeredTenant()
   await client.control('POST', '/fork', { clientId: 'copy' })
   const copy = await connect(client.app, 'copy')
   t.same(await armed(copy), await armed(client))
@@ -480,7 +479,7 @@ t.test('control plane, POST /outcomes: a fork has the armed outcomes; a reset re
 })
 
 t.test('control plane, POST /outcomes: a document with wrong outcomes is refused', async t => {
-  const client = await steeredTenant(t)
+  const client = await steeredTenant()
   const state = (await client.control('GET', '/state')).body
   const [first, second] = state.outcomes
   const withOutcomes = (...outcomes: object[]) => ({ ...state, outcomes })

@@ -4,7 +4,7 @@ import { createTimers } from '../../src/http/timers.js'
 import { gist, holds, invalid, invalidQuery, malformed, refused, refusesValues, table } from '../answers.js'
 
 import type { CallOptions, Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, requestToken } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, newClient, requestToken } from '../helper.js'
 import { exchange, listen, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { upload } from '../multipart.js'
@@ -22,7 +22,7 @@ const last = async (client: Client): Promise<Logged> => (await log(client)).at(-
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 
 t.test('control plane, GET /requests: a logged request has all its members, and its answer', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const options = { headers: { 'x-request-id': 'mine', 'X-Custom': 'a b' } }
   const url = '/api/v1/mandates?x=&y=1&y=2&z=a%20b%2Bc'
   const answer = await client.post(url, { ...mandate(), colour: 'red' }, options)
@@ -71,7 +71,7 @@ t.test('control plane, GET /requests: of a token request, only client_id, grant_
 })
 
 t.test('control plane, GET /requests: headers and members of secret names are masked', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const names = [
     ...['client_secret', 'access_token', 'refresh_token', 'password', 'secret', 'token', 'authorization'],
     ...['assertion', 'client_assertion', 'PASSWORD', 'Client_Secret'],
@@ -105,7 +105,7 @@ t.test('control plane, GET /requests: headers and members of secret names are ma
 })
 
 t.test('control plane, GET /requests: a body that cannot be read is shown as a note', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const bodies: CallOptions[] = [
     { body: '{"hush":' },
     { body: Buffer.from('{"hush":"\xff"}', 'latin1') },
@@ -128,7 +128,7 @@ t.test('control plane, GET /requests: a body that cannot be read is shown as a n
 // --------------------------------------------------------------------------------------------------- which requests
 
 t.test('control plane, GET /requests: refused requests are in it with their refusals', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const sent: [string, string, CallOptions, number, string, unknown][] = [
     ['GET', '/api/v1/bills/INV-NONE', {}, 404, 'BILL_NOT_FOUND', null],
     ['GET', '/api/v1/bills/!', {}, 400, 'INVALID_BILL_REFERENCE', null],
@@ -152,7 +152,7 @@ t.test('control plane, GET /requests: refused requests are in it with their refu
 })
 
 t.test('control plane, GET /requests: HEAD, OPTIONS, uploads, and a body of 1 MiB', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post('/api/v1/bills', bill())
   await client.send('POST', '/api/v1/bills/INV-2026-001/document', upload())
   t.match(await last(client), { status: 201, body: /\d/, responseBody: { fileName: 'bill.pdf' } })
@@ -166,7 +166,7 @@ t.test('control plane, GET /requests: HEAD, OPTIONS, uploads, and a body of 1 Mi
 })
 
 t.test('decisions §1: a deeply nested body is logged, and can be expected', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const deep = `{"x":${'[{"a":'.repeat(40_000)}1${'}]'.repeat(40_000)}}`
   await client.post('/api/v1/mandates', deep)
   t.match(await client.control('GET', '/requests'), { status: 200, body: { last: 2 } })
@@ -316,7 +316,7 @@ t.test('control plane, GET /requests: after, method, path and status', async t =
 })
 
 t.test('control plane, GET /requests: a wrong parameter is refused', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const wrong = ['after=-1', 'after=x', 'after=', 'method=get', 'method=TRACE', 'method=', 'path=', 'status=99']
   await holds(
     t,
@@ -417,7 +417,7 @@ t.test('control plane, DELETE /requests: the bytes of removed requests are free'
 })
 
 t.test('control plane, GET /requests: concurrent requests are all there, each with its answer', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const references = Array.from({ length: 50 }, (_, at) => `MND-${1000 + at}`)
   await Promise.all(references.map(mandateReference => client.post('/api/v1/mandates', mandate({ mandateReference }))))
   const pairs = (await log(client, '&path=/api/v1/mandates')).map(({ body, responseBody }) => [
@@ -446,8 +446,8 @@ async function counts(client: Client, cases: readonly (readonly [object, number]
 }
 
 /** A client whose log holds: 1 the token, 2 a mandate, 3-5 collections, 6 a list, 7 a miss, 8 a bill in the UK. */
-async function story(t: Parameters<typeof build>[0]): Promise<Client> {
-  const client = await connect(build(t))
+async function story(): Promise<Client> {
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate())
   for (const [collectionReference, amount] of [
     ['COL-0001', '10.50'],
@@ -462,7 +462,7 @@ async function story(t: Parameters<typeof build>[0]): Promise<Client> {
 }
 
 t.test('control plane, POST /requests/verify: method, path, query, status, headers and body', async t => {
-  const client = await story(t)
+  const client = await story()
   const list = { path: '/api/v1/direct-debit' }
   const cases: [object, number][] = [
     [{}, 8],
@@ -507,7 +507,7 @@ t.test('control plane, POST /requests/verify: method, path, query, status, heade
 t.test(
   'control plane, POST /requests/verify: of objects, named members must be the same; arrays as a whole',
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     await client.post('/api/v1/mandates', { list: [1, { a: 1, b: 2 }], nested: { list: [], nothing: null, is: true } })
     await client.post('/api/v1/mandates', '[1,2]')
     const cases: [object, number][] = [
@@ -530,7 +530,7 @@ t.test(
 )
 
 t.test('control plane, POST /requests/verify: times, atLeast and atMost', async t => {
-  const client = await story(t)
+  const client = await story()
   const posts = { method: 'POST', path: '/api/v1/direct-debit' }
   const never = { method: 'DELETE' }
   const cases: [object, boolean][] = [
@@ -566,7 +566,7 @@ t.test('control plane, POST /requests/verify: times, atLeast and atMost', async 
 })
 
 t.test('control plane, POST /requests/verify: the three nearest misses, and what differs', async t => {
-  const client = await story(t)
+  const client = await story()
   const debtor = { at: 'body.debtor', expected: { name: 'Jane Doe' } }
   const key = { at: 'headers.idempotency-key', expected: 'abc' }
   const amount = { at: 'body.amount', expected: '20', actual: '10.50' }
@@ -604,7 +604,7 @@ t.test('control plane, POST /requests/verify: the three nearest misses, and what
 })
 
 t.test('control plane, POST /requests/verify: of equally near misses, the latest come first', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   for (let count = 0; count < 4; count++) await client.get('/api/v1/bills')
   const seqs = async (expected: object) => (await verify(client, expected)).nearestMisses.map(({ seq }: Logged) => seq)
   t.same(await seqs({ method: 'GET', path: '/api/v1/mandates' }), [5, 4, 3])
@@ -614,7 +614,7 @@ t.test('control plane, POST /requests/verify: of equally near misses, the latest
 })
 
 t.test('control plane, POST /requests/verify: an answer that was lost has no status', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.control('POST', '/faults', { effect: { kind: 'drop', when: 'after' } })
   await client.post('/api/v1/mandates', mandate()).catch(() => {})
   const { nearestMisses } = await verify(client, { path: '*mandates', status: 201 })
@@ -622,7 +622,7 @@ t.test('control plane, POST /requests/verify: an answer that was lost has no sta
 })
 
 t.test('control plane, POST /requests/verify: it changes nothing', async t => {
-  const client = await story(t)
+  const client = await story()
   const all = async () => {
     const answers = []
     for (const path of ['/requests', '/state', '/recording']) answers.push((await client.control('GET', path)).body)
@@ -634,7 +634,7 @@ t.test('control plane, POST /requests/verify: it changes nothing', async t => {
 })
 
 t.test('control plane, POST /requests/verify: secrets of an expectation are masked as in the log', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post(
     '/api/v1/mandates',
     { deep: { token: 'a', list: [{ password: 'b' }] } },
@@ -661,7 +661,7 @@ t.test('control plane, POST /requests/verify: secrets of an expectation are mask
 t.test(
   'control plane, POST /requests/verify: an expectation has at most 512 KiB, and its names are shortened',
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     await client.post('/api/v1/mandates', { x: {} })
     const most = 512 * 1024
     const withSize = (bytes: number) => JSON.stringify({ body: { x: { y: 'z'.repeat(bytes - 100) } } }).padEnd(bytes)
@@ -701,7 +701,7 @@ t.test('control plane, POST /requests/verify: requests come in between while a l
 })
 
 t.test('control plane, POST /requests/verify: wrong expectations are refused, also unknown members', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`x-${at}`, 'a']))
   const send = (expected: object) => client.control('POST', '/requests/verify', expected)
   await refusesValues(

@@ -9,7 +9,7 @@ import { OWN_FIXTURES } from '../../src/package.js'
 import type { Case } from '../answers.js'
 import { holds, ILLEGAL, invalid, missing } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
+import { bill, build, call, collection, connect, mandate, newClient, payoutLink } from '../helper.js'
 
 /** The kinds of records in a state. */
 const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
@@ -195,8 +195,8 @@ t.test('control plane, POST /scenarios/{name}: every reason code that is legal i
   t.same(seen, wanted)
 })
 
-async function stocked(t: Test): Promise<Client> {
-  const client = await connect(build(t))
+async function stocked(): Promise<Client> {
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection())
   await client.post('/api/v1/bills', bill())
@@ -204,7 +204,7 @@ async function stocked(t: Test): Promise<Client> {
 }
 
 t.test('control plane, POST /scenarios/{name}: records that are given are not created', async t => {
-  const client = await stocked(t)
+  const client = await stocked()
   const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
   const counts = async () => (await call(client.app, 'GET', '/_sandbox/clients')).body.data.at(-1).counts
   const before = await counts()
@@ -238,7 +238,7 @@ t.test('control plane, POST /scenarios/{name}: records that are given are not cr
 })
 
 t.test('control plane, POST /scenarios/{name}: parameters of faults and of tokens have their effect', async t => {
-  const client = await stocked(t)
+  const client = await stocked()
   await client.control('POST', '/scenarios/rate-limited', { path: '/api/v1/bills*', times: 2, retryAfter: 7 })
   const answers = []
   for (let count = 0; count < 3; count++) {
@@ -255,7 +255,7 @@ t.test('control plane, POST /scenarios/{name}: parameters of faults and of token
 })
 
 t.test('control plane, POST /scenarios/{name}: what is refused, and leaves nothing', async t => {
-  const client = await stocked(t)
+  const client = await stocked()
   await client.control('POST', '/direct-debit/COL-0001/submit')
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-ENDED' }))
   await client.delete('/api/v1/mandates/MND-ENDED')

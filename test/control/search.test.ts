@@ -1,7 +1,7 @@
 import t from 'tap'
 import { invalidQuery, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
 
 // control plane, GET /direct-debit and likewise the other kinds: records by a part of their reference, newest first.
 
@@ -78,7 +78,7 @@ t.test('control plane, GET /bills: all regions, newest first, or one region', as
 })
 
 t.test('control plane, GET /mandates: a part of the reference, in any case, and a state', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   for (const mandateReference of ['MND-Alpha', 'MND-BETA', 'MND-alphabet'])
     await client.post('/api/v1/mandates', mandate({ mandateReference }))
   await client.control('POST', '/mandates/MND-alphabet/cancel')
@@ -100,7 +100,7 @@ t.test('control plane, GET /mandates: a part of the reference, in any case, and 
 })
 
 t.test('control plane, GET /mandates: pages follow each other while records are added', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const created = Array.from({ length: 120 }, (_, at) => `MND-${1000 + at}`)
   const mandates = created.map(mandateReference => mandate({ mandateReference }))
   await client.control('POST', '/seed', { records: { mandates } })

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import { holds, invalid, malformed, missing, refused, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
 
 const NOTHING = { mandates: 0, collections: 0, payoutLinks: 0, bills: 0, counterparties: 0, accounts: 0 }
 
@@ -35,7 +35,7 @@ const everything = () => ({
 })
 
 t.test('control plane, POST /seed: adds records of every kind', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const answer = await seed(client, everything())
   t.equal(answer.status, 200)
   // The bill brings its counterparty into being: decisions §9.
@@ -96,7 +96,7 @@ t.test('control plane, POST /seed: an unknown fixture is refused, and the messag
 })
 
 t.test('control plane, POST /seed: a fixture or records, and not both', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await table(t, body => client.control('POST', '/seed', body), {
     [missing(null)]: [{}, undefined],
     [malformed(null)]: [{ fixture: 'demo', records: {} }, '{"records"'],
@@ -116,7 +116,7 @@ const bills = (last: object) => [
 ]
 
 t.test('control plane, POST /seed: all or nothing: a bad last record leaves nothing behind', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const answer = await seed(client, { ...everything(), bills: bills({ dueDate: '2026-02-30' }) })
   refused(t, answer, 400, 'INVALID_FIELD', 'records.bills.3.dueDate')
   t.same(await countsOf(client), NOTHING)
@@ -125,7 +125,7 @@ t.test('control plane, POST /seed: all or nothing: a bad last record leaves noth
 t.test(
   'control plane, POST /seed: the error names the path of the record; areas/ tests the rules of each kind',
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-KEPT' }))
     const ofIban = (iban: string) => mandate({ debtor: { name: 'J', iban } })
     await table(t, records => seed(client, records), {
@@ -153,7 +153,7 @@ t.test(
 )
 
 t.test('control plane, POST /seed: duplicates inside a batch, and of records that are there', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const inside: [object, string][] = [
     [{ mandates: [mandate(), mandate()] }, 'records.mandates.1.mandateReference'],
     [{ mandates: [mandate()], collections: [collection(), collection()] }, 'records.collections.1.collectionReference'],
@@ -186,7 +186,7 @@ t.test('control plane, POST /seed: duplicates inside a batch, and of records tha
 })
 
 t.test('decisions §4: the same reference may exist in two regions', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const answer = await seed(client, {
     bills: [bill(), bill({ currency: 'USD' })],
     counterparties: [
@@ -217,7 +217,7 @@ t.test('control plane, POST /seed: nothing of a refused batch shows in what come
 t.test(
   'control plane, POST /seed: any state of a mandate, a payout link and, under any mandate, a collection',
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     const times = { createdAt: '2026-11-01T08:00:00Z', updatedAt: MONDAY }
     const initiated = { initiatedAt: '2026-10-28T08:00:00Z', updatedAt: '2026-10-30T08:00:00Z' }
     const states = {
@@ -254,7 +254,7 @@ t.test(
 )
 
 t.test('control plane, POST /seed: a payout link keeps its claim, comment and decline', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
   await seed(client, {
     payoutLinks: [
@@ -271,7 +271,7 @@ t.test('control plane, POST /seed: a payout link keeps its claim, comment and de
 })
 
 t.test('decisions §7: a seeded collection that reached the scheme counts as presented', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await seed(client, {
     mandates: [mandate({ createdAt: '2023-12-01T00:00:00Z' })],
     collections: [
@@ -300,7 +300,7 @@ t.test('control plane, POST /seed: an id that a link had in an earlier life is n
 })
 
 t.test('control plane, POST /seed: seeded records go on by themselves', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await seed(client, {
     mandates: [
       mandate({ createdAt: '2024-12-01T00:00:00Z' }),

@@ -3,7 +3,18 @@ import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import { invalid, invalidQuery, malformed, missing, NO_ROUTE, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import {
+  bill,
+  build,
+  call,
+  collection,
+  connect,
+  MONDAY,
+  mandate,
+  newClient,
+  payoutLink,
+  requestToken,
+} from '../helper.js'
 
 // control plane: DELETE /clients, POST /credentials/verify, POST /reset, POST /fork, PUT /settings, POST /tokens/expire.
 
@@ -394,7 +405,7 @@ t.test('control plane, PUT /settings: it answers all settings; members that are 
 })
 
 t.test('control plane, PUT /settings: one wrong value is refused with all the others', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const origins = (count: number) => Array.from({ length: count }, (_, at) => `https://shop-${at}.example`)
   const send = (body: unknown) => set(client, body)
   const shop = 'https://shop.example'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Case, gist, holds, missing, WRONG_REGION } from '../answers.js'
-import { build, connect } from '../helper.js'
+import { build, connect, newClient } from '../helper.js'
 import { exchange, listen, request, sendLine, stateOf, stock } from './raw.js'
 
 const CHALLENGE = 'Bearer realm="payments-sandbox"'
@@ -26,7 +26,7 @@ const operations = [
 ]
 
 t.test('decisions §3: missing, unknown and expired tokens are 401 with a challenge', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   const before = await stateOf(client)
   const refusals = async (headers: Record<string, string>) => {
@@ -50,7 +50,7 @@ t.test('decisions §3: missing, unknown and expired tokens are 401 with a challe
 })
 
 t.test('decisions §1, §4: x-region is required, and one of the values of the endpoint', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const regions = [
     'EU',
     'IN',

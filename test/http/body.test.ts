@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { type Case, each, holds, invalid, malformed, missing } from '../answers.js'
-import { bill, build, type Client, call, collection, connect, mandate, payoutLink } from '../helper.js'
+import { bill, build, type Client, call, collection, connect, mandate, newClient, payoutLink } from '../helper.js'
 import { listen, open, request, sendLine, stateOf, stillServes, stock } from './raw.js'
 
 const MIB = 1024 * 1024
@@ -23,7 +23,7 @@ const lines = operations.map(([line]) => line)
 
 /** Runs a test with a client that has a record of each kind, and asserts that its state does not change. */
 async function unchanged(t: Test, run: (client: Client) => Promise<void>) {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   const before = await stateOf(client)
   await run(client)
@@ -79,7 +79,7 @@ t.test('decisions §1: a body that is not UTF-8 is MALFORMED_REQUEST', t =>
 )
 
 t.test('interface, Endpoints: text of all of Unicode is stored as it is', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const name = 'Zoë 😀 \u0000\u007f\u2028'
   await client.post('/api/v1/mandates', mandate({ debtor: { ...mandate().debtor, name } }))
   t.equal((await client.get('/api/v1/mandates/MND-0001')).body.debtor.name, name)
@@ -131,7 +131,7 @@ t.test('decisions §1: a wrong Content-Type is 415 on content-type; PATCH names 
 )
 
 t.test('decisions §1: application/json is accepted in any case and with any parameter', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const types = ['application/json', 'APPLICATION/JSON', 'Application/Json;charset=UTF-8', 'application/json ; v=1']
   await holds(t, each(types, '201'), type =>
     client.post('/api/v1/mandates', mandate({ mandateReference: `MND-000${types.indexOf(type)}` }), {
@@ -229,7 +229,7 @@ t.test('interface, Errors: a body nested very deep is answered like another', t 
 )
 
 t.test('decisions §1: unknown members of any name and value are ignored, and hinted at', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
   const extras = ['"constructor":{"x":1}', '"prototype":{"polluted":true}', '"toString":1', '"valueOf":1', '"x":null']
   extras.push('"x":[[[{}]]]', '"x":1e999', `"x":"${'x'.repeat(900_000)}"`, `"x":${deep}`)
@@ -247,7 +247,7 @@ t.test('decisions §1: unknown members of any name and value are ignored, and hi
 })
 
 t.test('decisions §2: a message quotes at most 80 characters of the input', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const long = 'x'.repeat(500)
   const form = (body: string) => call(client.app, 'POST', '/api/v1/oauth/token', { body, headers: FORM })
   const answers = [

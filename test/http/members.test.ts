@@ -3,7 +3,7 @@ import t from 'tap'
 import { byArea } from '../../src/areas/index.js'
 import { gist, invalid, missing } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { bill, build, collection, connect, mandate, payoutLink } from '../helper.js'
+import { bill, build, collection, mandate, newClient, payoutLink } from '../helper.js'
 import { stateOf, stock } from './raw.js'
 
 /** The type of a member. The tables state the members of the interface and of decisions §6 to §10. */
@@ -175,8 +175,8 @@ function changed(body: object, path: string, value: unknown): object {
 }
 
 /** A client with one record of each kind, and the means to send a body to an endpoint and to read the state. */
-async function prepare(t: Parameters<typeof build>[0]) {
-  const client: Client = await connect(build(t))
+async function prepare() {
+  const client: Client = await newClient()
   const link = await stock(client)
   return {
     send({ method, url }: Endpoint, body: unknown): Promise<Answer> {
@@ -191,7 +191,7 @@ async function prepare(t: Parameters<typeof build>[0]) {
 }
 
 t.test('decisions §2: a member of a wrong type is INVALID_FIELD by its name, and changes nothing', async t => {
-  const { send, state } = await prepare(t)
+  const { send, state } = await prepare()
   const before = await state()
   const all = endpoints.flatMap(one =>
     Object.entries({ ...one.required, ...one.optional }).map(entry => ({ one, entry })),
@@ -213,7 +213,7 @@ t.test('decisions §2: a member of a wrong type is INVALID_FIELD by its name, an
 t.test(
   'decisions §2: a required member that is absent or empty is MISSING_FIELD, an empty optional one is not',
   async t => {
-    const { send, state } = await prepare(t)
+    const { send, state } = await prepare()
     const before = await state()
     const actual: unknown[] = []
     const wanted: unknown[] = []
@@ -236,7 +236,7 @@ t.test(
 )
 
 t.test('interface, Resources and their fields: each member of a new record is answered', async t => {
-  const { send } = await prepare(t)
+  const { send } = await prepare()
   for (const one of endpoints.filter(({ url }) => url.startsWith('/api'))) {
     const { status, body } = await send(one, one.body)
     t.ok(status < 300, `${one.method} ${one.url}: ${status}`)
@@ -263,7 +263,7 @@ t.test('interface, Resources and their fields: the table has every member of the
 })
 
 t.test('decisions §1: an error in a list names the place', async t => {
-  const { client } = await prepare(t)
+  const { client } = await prepare()
   const seed = (second: object) =>
     client.control('POST', '/seed', { records: { mandates: [mandate({ mandateReference: 'MND-0002' }), second] } })
   const answers = [

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { each, holds, missing, WRONG_REGION } from '../answers.js'
-import { bill, build, call, collection, connect, mandate } from '../helper.js'
+import { bill, build, call, collection, mandate, newClient } from '../helper.js'
 import { sendLine, stock } from './raw.js'
 
 // decisions §1: 404 and 405, then 401, then the region, then everything in path, query and body, then the record's
@@ -34,7 +34,7 @@ t.test('decisions §1: 404 and 405 come before token, region, type, query and bo
 })
 
 t.test('decisions §1: 401 comes before the region, the region before path, query and body', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   for (const body of bodies) {
     for (const region of [null, 'XX']) {
       const headers = { 'content-type': 'text/plain' }
@@ -51,7 +51,7 @@ t.test('decisions §1: 401 comes before the region, the region before path, quer
 })
 
 t.test('decisions §1: path, query and body come before the record', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await holds(
     t,
     [
@@ -80,7 +80,7 @@ t.test('decisions §1: path, query and body come before the record', async t => 
 })
 
 t.test("decisions §1, §4: path, query and body, then the record's 404, come before 409", async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const link = await stock(client)
   await client.patch('/api/v1/bills/INV-2026-001', { status: 'CANCELLED' })
   await client.patch(`/api/v1/payout-links/${link}/cancel`, { cancellationComment: 'wrong' })

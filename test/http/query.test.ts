@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Case, each, holds } from '../answers.js'
-import { type Answer, bill, build, call, collection, connect, mandate } from '../helper.js'
+import { type Answer, bill, build, call, collection, connect, mandate, newClient } from '../helper.js'
 import { sendLine, stateOf, stock } from './raw.js'
 
 const HINT = 'sandbox-hint'
@@ -52,7 +52,7 @@ t.test('decisions §5: the table has every list of the API, with its parameters'
 const hintsOf = ({ headers }: Answer) => String(headers[HINT]).split('; ')
 
 t.test('decisions §1: every documented parameter is accepted, and hints at nothing', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const actual: unknown[] = []
   for (const [url, scalars, arrays] of lists) {
     const { status, headers } = await client.get(`${url}?${new URLSearchParams({ ...scalars, ...arrays })}`)
@@ -65,7 +65,7 @@ t.test('decisions §1: every documented parameter is accepted, and hints at noth
 })
 
 t.test('decisions §1, §2: a parameter that is repeated, empty or of a wrong value is refused by its name', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   const before = await stateOf(client)
   const wanted: Case[] = []
@@ -104,7 +104,7 @@ t.test('decisions §1, §2: a parameter that is repeated, empty or of a wrong va
 })
 
 t.test('interface, Limits: limit is an integer from 1 to 500', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const wrong = ['0', '501', '1.5', '1.0', '1e1', '+5', '%2B5', ' 5', '5,6', '٥', '99999999999999999999']
   await holds(t, [...each(['1', '100', '500'], '200'), ...each(wrong, '400 INVALID_QUERY_PARAMETER limit')], limit =>
     client.get(`/api/v1/mandates?limit=${encodeURI(limit)}`),
@@ -112,7 +112,7 @@ t.test('interface, Limits: limit is an integer from 1 to 500', async t => {
 })
 
 t.test('decisions §2: bad percent-encoding in the query is MALFORMED_REQUEST', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const queries = ['limit=%', 'limit=%zz', 'a=%zz', '%zz=a', '%', 'b=%ff', 'status=%c3%28', 'x=%ed%a0%80']
   const urls = ['/api/v1/mandates', '/api/v1/mandates/MND-0001', '/_sandbox/clock']
   const all = [...urls.flatMap(url => queries.map(query => `GET ${url}?${query}`)), 'POST /_sandbox/reset?client=%zz']
@@ -120,7 +120,7 @@ t.test('decisions §2: bad percent-encoding in the query is MALFORMED_REQUEST', 
 })
 
 t.test('decisions §1: query strings are text: encoded and plain spellings are the same', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate({ debtor: { ...mandate().debtor, reference: 'Jane Doe+1 é/' } }))
   const counts: unknown[] = []
   for (const value of ['Jane%20Doe%2B1%20%C3%A9%2F', 'Jane+Doe%2B1+%c3%a9/', '%4a%61ne+Doe%2b1+%C3%A9%2f']) {
@@ -132,7 +132,7 @@ t.test('decisions §1: query strings are text: encoded and plain spellings are t
 t.test(
   'decisions §1: array filters accept all spellings; duplicates count once; values are combined by OR',
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     await stock(client)
     for (const reference of ['COL-0002', 'COL-0003']) {
       await client.post('/api/v1/direct-debit', collection({ collectionReference: reference }))
@@ -168,7 +168,7 @@ t.test(
 // -------------------------------------------------------------------------------------------------------------- hints
 
 t.test('decisions §1: unknown parameters change nothing and are hinted at by name', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   const hints = ['colour', 'page', 'LIMIT', 'sort', 'limit[a]', '__proto__'].map(
     name => `unknown parameter ${name} ignored`,
@@ -181,7 +181,7 @@ t.test('decisions §1: unknown parameters change nothing and are hinted at by na
 })
 
 t.test('decisions §1: a hint is short ASCII on one line, whatever the names and their number', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const names = [
     'a%0d%0aSet-Cookie:x=1',
     '%00',
@@ -206,7 +206,7 @@ t.test('decisions §1: a hint is short ASCII on one line, whatever the names and
 })
 
 t.test('decisions §1: unknown members are not stored, and are hinted at by their path', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const { debtor, creditor } = mandate()
   const wanted = await client.post('/api/v1/mandates', mandate())
   await client.control('POST', '/reset')
@@ -229,7 +229,7 @@ t.test('decisions §1: unknown members are not stored, and are hinted at by thei
 })
 
 t.test('decisions §1: every operation that reads JSON hints at unknown members, and still misses others', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const payoutLinkId = await stock(client)
   const bodies: [string, string, object][] = [
     ['POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-0002' })],
@@ -253,7 +253,7 @@ t.test('decisions §1: every operation that reads JSON hints at unknown members,
 })
 
 t.test('control plane, Reference: an unknown parameter or member is 400 under /_sandbox', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await holds(
     t,
     [
@@ -277,7 +277,7 @@ t.test('control plane, Reference: an unknown parameter or member is 400 under /_
 })
 
 t.test('decisions §1: a long reference, bounds that cross and a moved date are hinted at', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   const created: unknown[] = []
   for (const length of [35, 36, 50]) {

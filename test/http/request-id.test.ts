@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build, call, connect } from '../helper.js'
+import { build, call, newClient } from '../helper.js'
 import { exchange, LIVE, listen, request } from './raw.js'
 
 // decisions §1: every answer carries `x-request-id`: the caller's if it sent one of at most 128 printable ASCII
@@ -8,7 +8,7 @@ import { exchange, LIVE, listen, request } from './raw.js'
 const OURS = /^req-\d{8}$/
 
 t.test('decisions §1: an answer of any kind carries the x-request-id of the caller, else a new one', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const kept: unknown[] = []
   const created = new Set<unknown>()
   const requests = [
@@ -58,7 +58,7 @@ t.test('decisions §1: so do answers to bytes that are not HTTP', async t => {
 })
 
 t.test('decisions §1: an unhelpful Accept is ignored: the answer is JSON', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const actual: unknown[] = []
   for (const accept of ['text/html', '*/*;q=0', 'application/json;q=0', '', 'nonsense']) {
     const headers = { accept, 'accept-charset': 'utf-16', 'accept-encoding': 'identity;q=0' }

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import t from 'tap'
 import { type Case, each, gist, holds, WRONG_METHOD } from '../answers.js'
-import { build, call, connect, mandate } from '../helper.js'
+import { build, call, connect, mandate, newClient } from '../helper.js'
 import { exchange, LIVE, listen, open, request, sendLine, stateOf, stock } from './raw.js'
 
 /** interface, Endpoints; decisions §8, §10; control plane: the paths with the methods that work there. */
@@ -60,7 +60,7 @@ t.test(
 )
 
 t.test('decisions §1: HEAD has the status and the headers of GET, and no content', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   const options = { headers: { 'x-request-id': 'same' } }
   const others = ['/api/v1/mandates/!', '/api/v1/mandates/UNKNOWN', '/api/v1/mandates?limit=0', '/nowhere']
@@ -74,7 +74,7 @@ t.test('decisions §1: HEAD has the status and the headers of GET, and no conten
 })
 
 t.test('interface, Errors: every other path is 404: trailing slash, case, encoded slash, normalised path', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const payoutLinkId = await stock(client)
   const before = await stateOf(client)
   const urls = paths.flatMap(([path]) => [`${path}/`, `/x${path}`, `${path}/more/still/more`])
@@ -147,7 +147,7 @@ t.test('decisions §1: a 404 names the path that is near', async t => {
 })
 
 t.test('decisions §1: Idempotency-Key gets a hint, and has no effect', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const headers = { 'idempotency-key': 'once' }
   const created = await client.post('/api/v1/mandates', mandate(), { headers })
   t.match(created, { status: 201, headers: { 'sandbox-hint': 'Idempotency-Key is not documented and has no effect' } })
@@ -157,7 +157,7 @@ t.test('decisions §1: Idempotency-Key gets a hint, and has no effect', async t 
 })
 
 t.test('decisions §1: a path value of another pattern or length is 400, however long, and changes nothing', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   const before = await stateOf(client)
   const wanted: Case[] = []
@@ -187,7 +187,7 @@ t.test('decisions §1: a path value of another pattern or length is 400, however
 })
 
 t.test('interface, Errors: path values at the ends of their lengths are looked up', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const wanted: Case[] = []
   for (const value of ['x'.repeat(5), 'x'.repeat(50), '-----', 'constructor']) {
     wanted.push([`GET /api/v1/mandates/${value}`, '404 MANDATE_NOT_FOUND mandateReference'])
@@ -204,13 +204,13 @@ t.test('interface, Errors: path values at the ends of their lengths are looked u
 })
 
 t.test('decisions §2: bad percent-encoding of a path value is MALFORMED_REQUEST', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   const values = ['%', '%z', '%zz', 'MND-0001%', 'MND-0001%4', '%c3%28', '%ff%ff%ff%ff%ff', '%ed%a0%80', '%u0041']
   await holds(t, each(values, '400 MALFORMED_REQUEST null'), value => client.get(`/api/v1/mandates/${value}`))
 })
 
 t.test('decisions §1: an encoded letter is that letter, in fixed text and in values', async t => {
-  const client = await connect(build(t))
+  const client = await newClient()
   await stock(client)
   t.equal((await client.get('/api/v1/%6Dandates/MND%2D0001')).body.mandateReference, 'MND-0001')
   t.same(listed((await client.send('PUT', '/api/v1/%6Dandates')).headers.allow), ['GET', 'HEAD', 'OPTIONS', 'POST'])

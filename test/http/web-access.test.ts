@@ -2,7 +2,7 @@ import t from 'tap'
 import { type Case, each, gist, holds } from '../answers.js'
 import { createLink, open, pagePath, submit, tokenOf } from '../areas/pages.js'
 import type { BuildOptions } from '../helper.js'
-import { build, call, connect, mandate, requestToken } from '../helper.js'
+import { build, call, connect, mandate, newClient, requestToken } from '../helper.js'
 import { exchange, LIVE, listen, request, stateOf } from './raw.js'
 
 // control plane, Keep web pages out; decisions §1.
@@ -47,7 +47,7 @@ const all = (wanted: string) => lines.map(([method, path]) => [method, path, wan
 t.test(
   'control plane, Keep web pages out: a request of another origin is 403 on every path and changes nothing',
   async t => {
-    const client = await connect(build(t))
+    const client = await newClient()
     await client.post('/api/v1/mandates', mandate())
     const before = await stateOf(client)
     const { authorization, host } = { authorization: `Bearer ${client.token}`, host: 'localhost:8080' }
