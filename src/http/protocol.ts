@@ -93,8 +93,8 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
   )
 
   // Most requests have the same Host. Parsing it takes longer than all other checks here.
-  let lastHost: string | undefined
-  app.addHook('onRequest', ({ raw }, _reply, next) => {
+  let last = { host: '', name: '' }
+  app.addHook('onRequest', ({ raw, sandbox }, _reply, next) => {
     const { 'transfer-encoding': encoding, host } = raw.headers
     if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
       throw errors.malformed(null, 'The request is not HTTP/1.1.')
@@ -106,10 +106,12 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
     if (raw.httpVersion === '1.1' && host === undefined) throw errors.malformed('host', 'The header Host is required.')
     if (countHosts(raw.rawHeaders) > 1) throw errors.malformed('host', 'The header Host must be given once.')
     // An empty Host is one: that of a target without an authority.
-    if (host && host !== lastHost) {
-      if (hostNameOf(host) === undefined) throw errors.malformed('host', `${quote(host)} is not a host.`)
-      lastHost = host
+    if (host && host !== last.host) {
+      const name = hostNameOf(host)
+      if (name === undefined) throw errors.malformed('host', `${quote(host)} is not a host.`)
+      last = { host, name }
     }
+    sandbox.hostName = host ? last.name : ''
     next()
   })
   done()

@@ -9,6 +9,8 @@ import type { Region } from '../core/rules/regions.js'
 export interface RequestContext {
   /** The route of the request. Fastify would make this object each time that `request.routeOptions` is read. */
   readonly route: FastifyRequest['routeOptions']
+  /** The host name of the header Host, as `hostNameOf` returns it; empty: there is none. */
+  hostName: string
   /** The value of `x-region`. Set by the region plugin, on routes that take one. */
   region: Region
   /** The client in whose turn the request was handled; undefined: in none. */
@@ -49,6 +51,7 @@ declare module 'fastify' {
 
 const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext, 'tenant'> => ({
   route,
+  hostName: '',
   region: 'EU',
   clientId: undefined,
   realNow: undefined,

@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
-import { hostNameOf, isLocalName, matchesHost } from '../core/rules/hosts.js'
+import { isLocalName, matchesHost } from '../core/rules/hosts.js'
 import { isAllowedOrigin, isOrigin } from '../core/rules/origins.js'
 import { isRead, pathOf } from './url.js'
 
@@ -46,7 +46,8 @@ const EXPOSED_HEADERS = [
 export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins, publicUrl }, done) => {
   app.addHook('onRequest', (request, _reply, next) => {
     const { host = '', origin } = request.headers
-    const { url = '', config } = request.sandbox.route
+    const { hostName, route } = request.sandbox
+    const { url = '', config } = route
     const refuse = (error: Error) => {
       request.sandbox.isForeign = true
       throw error
@@ -55,7 +56,7 @@ export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins,
       const isOwn = origin === undefined ? !isSentByForeignPage(request) : isOwnOrigin(origin, host)
       if (!isOwn) refuse(errors.forbiddenOrigin(origin, isApi(request)))
     }
-    if (GUARDED_HOSTS.some(path => url.startsWith(path)) && !isOwnHost(host)) refuse(errors.forbiddenHost(host))
+    if (GUARDED_HOSTS.some(path => url.startsWith(path)) && !isOwnHost(hostName)) refuse(errors.forbiddenHost(host))
     next()
   })
 
@@ -90,10 +91,8 @@ export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins,
   }
 
   /** A client that sends no Host, or an empty one, is not a browser. */
-  function isOwnHost(host: string): boolean {
-    if (host === '') return true
-    const name = hostNameOf(host) as string
-    return isLocalName(name) || matchesHost(name, [...allowedHosts, new URL(publicUrl()).hostname])
+  function isOwnHost(name: string): boolean {
+    return name === '' || isLocalName(name) || matchesHost(name, [...allowedHosts, new URL(publicUrl()).hostname])
   }
 })
 
