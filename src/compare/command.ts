@@ -3,7 +3,7 @@ import { NAME } from '../package.js'
 import { compare } from './compare.js'
 import { loadContract } from './contract.js'
 import { HarError, readHar } from './har.js'
-import { contradictionsOf, toJson, toText } from './report.js'
+import { contradictionsOf, entriesOf, toJson, toText } from './report.js'
 
 const HELP = `Usage: ${NAME} compare FILE.har [--host HOST] [--all] [--names] [--json]
 
@@ -16,8 +16,8 @@ interface and the assumptions of the sandbox. Sends nothing.
   --json       for programs: all rules with their counts
 
 Exit code 1: the traffic breaks a documented rule or refutes an assumption.
-2: wrong usage, or a file that cannot be read. Without --names, the output has no
-value of the traffic. See docs/compare.md.
+2: wrong usage, a file that cannot be read, or one without an entry of the
+interface. Without --names, the output has no value of the traffic. See docs/compare.md.
 `
 
 /** The outputs of the command. */
@@ -26,7 +26,7 @@ interface Output {
   readonly stderr: { write(text: string): unknown }
 }
 
-/** Runs `payments-sandbox compare FILE.har`. Returns the exit code: 0, 1 (contradictions), 2 (usage, file). */
+/** Runs `payments-sandbox compare FILE.har`. Returns the exit code: 0, 1 (contradictions), 2 (usage, file, nothing to compare). */
 export async function runCompare(args: readonly string[], { stdout, stderr }: Output): Promise<number> {
   try {
     const { positionals, values } = parse(args)
@@ -37,6 +37,8 @@ export async function runCompare(args: readonly string[], { stdout, stderr }: Ou
     const [file, ...rest] = positionals
     if (file === undefined || rest.length > 0) throw new HarError(`compare takes one file. See ${NAME} compare --help`)
     const comparison = compare(readHar(file), await loadContract(), values.host)
+    // Such a file would pass as traffic without a contradiction.
+    if (comparison.entries.compared === 0) throw new HarError(entriesOf(comparison).join(' '))
     const { all = false, names = false } = values
     stdout.write(values.json ? toJson(comparison, names) : toText(comparison, { all, names }))
     return contradictionsOf(comparison).next().done ? 0 : 1

@@ -40,9 +40,8 @@ export function* contradictionsOf({ operations }: Comparison): Generator<[name: 
     for (const result of results) if (isContradicted(result)) yield [name, result]
 }
 
-/** Returns the report for people. It has no value of the traffic, and no address. */
-export function toText(comparison: Comparison, options: ReportOptions): string {
-  const { entries, environments, operations } = comparison
+/** Returns how many entries are compared, and why others are not: a sentence a line. */
+export function entriesOf({ entries, environments }: Comparison): string[] {
   const { compared, unmatched, unanswered, duplicates, malformed, cut } = entries
   const notes = [
     [unmatched, 'of other paths or hosts'],
@@ -51,10 +50,18 @@ export function toText(comparison: Comparison, options: ReportOptions): string {
     [malformed, 'without a valid request'],
     [cut, 'compared without a body that the capture has cut'],
   ] as const
-  const found = [...contradictionsOf(comparison)]
-  const lines = [
+  return [
     `${compared} of ${compared + unmatched + unanswered + duplicates + malformed} entries are of the interface, from ${environments} ${environments === 1 ? 'environment' : 'environments'}.`,
     ...notes.filter(([count]) => count > 0).map(([count, note]) => `${count} ${count === 1 ? 'is' : 'are'} ${note}.`),
+  ]
+}
+
+/** Returns the report for people. It has no value of the traffic, and no address. */
+export function toText(comparison: Comparison, options: ReportOptions): string {
+  const { operations } = comparison
+  const found = [...contradictionsOf(comparison)]
+  const lines = [
+    ...entriesOf(comparison),
     '',
     ...table(operations),
     ...section(

@@ -14,6 +14,10 @@ t.before(async () => {
 })
 
 const each = (change: (entry: HarEntry) => void) => (har: Har) => har.log.entries.forEach(change)
+const eachRead = (change: (entry: HarEntry) => void) =>
+  each(entry => {
+    if (entry.request.method === 'GET') change(entry)
+  })
 const withoutHeaders = (...names: string[]) =>
   each(({ request }) => {
     request.headers = request.headers.filter(({ name }) => !names.includes(name.toLowerCase()))
@@ -105,10 +109,14 @@ const QUIRKS: [name: string, change: (har: Har) => unknown, report: RegExp][] = 
   ],
   [
     'requests without an answer',
-    each(({ response }) => Object.assign(response, { status: 0, headers: [], content: {} })),
+    eachRead(({ response }) => Object.assign(response, { status: 0, headers: [], content: {} })),
     /\d+ are without an answer/,
   ],
-  ['answers of a cache', each(({ response }) => Object.assign(response, { status: 304 })), /\d+ are without an answer/],
+  [
+    'answers of a cache',
+    eachRead(({ response }) => Object.assign(response, { status: 304 })),
+    /\d+ are without an answer/,
+  ],
   [
     'entries of no form',
     har => har.log.entries.push(null as never, {} as never, { request: { url: '%', method: 1 } } as never),
@@ -176,6 +184,14 @@ t.test('decisions §3: two clients have records of the same references', async t
   t.match(await compareHar(t, har), { code: 0, stdout: /from 1 environment/ })
 })
 
+t.test('README, Documented and assumed: a file with nothing to compare is no success', async t => {
+  const har = structuredClone(base)
+  for (const { response } of har.log.entries) response.status = 0
+  const { code, stderr } = await compareHar(t, har)
+  t.equal(code, 2)
+  t.match(stderr, /^payments-sandbox: 0 of \d+ entries .* \d+ are without an answer\.\n$/)
+})
+
 t.test('decisions §1: --host leaves out other hosts', async t => {
   const har = structuredClone(base)
   const other = structuredClone(har.log.entries[0]) as HarEntry
@@ -183,7 +199,12 @@ t.test('decisions §1: --host leaves out other hosts', async t => {
   har.log.entries.push(other)
   t.match(await compareHar(t, har), { code: 1 })
   t.match(await compareHar(t, har, ['--host', 'api.service.example']), { code: 0 })
-  t.match(await compareHar(t, har, ['--host', 'none.example']), { code: 0, stdout: /^0 of/ })
+  const none = {
+    code: 2,
+    stdout: '',
+    stderr: /^payments-sandbox: 0 of \d+ entries .* \d+ are of other paths or hosts\.\n$/,
+  }
+  t.match(await compareHar(t, har, ['--host', 'none.example']), none)
 })
 
 t.test('decisions §1: hostile values break rules, and nothing else', async t => {
