@@ -17,7 +17,10 @@ const TENANTS = IS_LONG ? 20 : 4
 const OPERATIONS = IS_LONG ? 5000 : 150
 /** The clients that use one tenant at the same time. */
 const WORKERS = 6
-const PAUSE_MS = 100
+const PAUSE_MS = 20
+/** How often servers are killed in one test: by default, each once. */
+const KILLS = IS_LONG ? Number.POSITIVE_INFINITY : 3
+const BETWEEN_KILLS_MS = IS_LONG ? 1000 : 100
 
 /** Paths of requests after which a bill that was just created cannot be read. */
 const ENDS_OR_HIDES_RECORDS = /\/(reset|state|clients|faults|deprecations|bills)\b/
@@ -31,12 +34,14 @@ async function createCluster(t: Test, url: string) {
   const start = () => Server.start({ SANDBOX_DATABASE_URL: url })
   const servers = await Promise.all([start(), start(), start()])
   let next = 0
-  let isOver = false
   t.teardown(() => Promise.all(servers.map(server => server.kill())))
   const send: Transport = request => (servers[next++ % servers.length] as Server).transport(request)
 
   return {
-    kills: 0,
+    /** How many requests were sent. */
+    get sent() {
+      return next
+    },
     /** Sends a request to the next server. Rejects if the server is gone before the answer is whole. */
     send,
     /** Sends a request until a server answers it. The request must change nothing if it is repeated. */
@@ -47,18 +52,28 @@ async function createCluster(t: Test, url: string) {
         await pause(PAUSE_MS)
       }
     },
-    /** Kills one server after the other, and starts each again. */
-    async killInTurn(milliseconds: number) {
-      for (let at = 0; !isOver; at++) {
-        await pause(milliseconds)
-        if (isOver) return
-        await (servers[at % servers.length] as Server).kill()
-        this.kills++
-        servers[at % servers.length] = await start()
+    /** Kills one server after the other, and starts each again, until it ends. */
+    killInTurn() {
+      let isOver = false
+      let kills = 0
+      const killing = (async () => {
+        while (kills < KILLS) {
+          await pause(BETWEEN_KILLS_MS)
+          if (isOver) return
+          const at = kills++ % servers.length
+          await (servers[at] as Server).kill()
+          servers[at] = await start()
+        }
+      })()
+      return {
+        get kills() {
+          return kills
+        },
+        end() {
+          isOver = true
+          return killing
+        },
       }
-    },
-    end() {
-      isOver = true
     },
   }
 }
@@ -136,48 +151,51 @@ t.test('persistence, Several servers on Postgres: three servers on Postgres', { 
   const postgres = await startPostgres()
   t.teardown(() => postgres.remove())
 
-  async function run(t: Test, disturb: (cluster: Cluster, url: string) => Promise<void>) {
-    const url = await postgres.createDatabase()
-    const cluster = await createCluster(t, url)
+  // The tests share servers and a database, and each has clients of its own.
+  const url = await postgres.createDatabase()
+  const cluster = await createCluster(t, url)
+
+  async function run(t: Test, prefix: string, disturb: () => Promise<void>) {
     const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
     const requests = fc
       .sample(randomRequest, { seed: 16, numRuns: 2 * OPERATIONS })
       .filter(isTimeless)
       .slice(0, OPERATIONS)
-    const clients = Array.from({ length: TENANTS }, (_, at) => createClient(t, `tenant-${at}`, cluster, twin))
-    const disturbing = disturb(cluster, url)
+    const clients = Array.from({ length: TENANTS }, (_, at) => createClient(t, `${prefix}-${at}`, cluster, twin))
+    const disturbing = disturb()
     await Promise.all(clients.map((client, at) => client.run(requests.filter((_, n) => n % TENANTS === at))))
-    cluster.end()
     await disturbing
 
     const sum = (name: keyof (typeof clients)[0]['counts']) =>
       clients.reduce((all, { counts }) => all + counts[name], 0)
     t.comment(
-      `${sum('acknowledged')} acknowledged, ${sum('ambiguous')} without an answer, ` +
-        `${sum('unavailable')} times 503, ${cluster.kills} kills`,
+      `${sum('acknowledged')} acknowledged, ${sum('ambiguous')} without an answer, ${sum('unavailable')} times 503`,
     )
     // Another server reads what is stored.
     const reader = await onPostgres(t, url, { publicUrl: () => PUBLIC_URL })
     for (const at of clients.keys()) {
-      const clientId = `tenant-${at}`
+      const clientId = `${prefix}-${at}`
       const state = (await twin({ method: 'GET', url: `/_sandbox/state?client=${clientId}`, headers: {} })).text
       t.ok((await stateOf(reader.app, clientId)) === state, `${clientId} is stored like its twin, byte for byte`)
     }
     await reader.close()
-    return { acknowledged: sum('acknowledged'), unavailable: sum('unavailable'), kills: cluster.kills }
+    return { acknowledged: sum('acknowledged'), unavailable: sum('unavailable') }
   }
 
   t.test(`${OPERATIONS} random operations of ${TENANTS} tenants, while servers are killed`, async t => {
-    const { acknowledged, kills } = await run(t, cluster => cluster.killInTurn(IS_LONG ? 1000 : 100))
+    const killing = cluster.killInTurn()
+    const { acknowledged } = await run(t, 'killed', async () => {})
+    await killing.end()
     t.ok(acknowledged > OPERATIONS / 2, `${acknowledged}`)
-    t.ok(kills > 0, `${kills}`)
+    t.ok(killing.kills > 0, `${killing.kills}`)
   })
 
   t.test(`${OPERATIONS} random operations, while the database is away`, async t => {
-    const { unavailable } = await run(t, async () => {
-      await pause(PAUSE_MS)
+    const { unavailable } = await run(t, 'away', async () => {
+      const before = cluster.sent
+      while (cluster.sent < before + OPERATIONS / 4) await pause(1)
       await postgres.stop()
-      await pause(IS_LONG ? 10_000 : 1000)
+      await pause(IS_LONG ? 10_000 : 500)
       await postgres.start()
     })
     t.ok(unavailable > 0, `${unavailable} answers of 503`)
@@ -186,8 +204,7 @@ t.test('persistence, Several servers on Postgres: three servers on Postgres', { 
   t.test(
     'the page of each acknowledged payout link opens on all servers at once, while servers are killed',
     async t => {
-      const cluster = await createCluster(t, await postgres.createDatabase())
-      const killing = cluster.killInTurn(IS_LONG ? 1000 : 100)
+      const killing = cluster.killInTurn()
       const clientId = 'recipients'
       const form = `grant_type=client_credentials&client_id=${clientId}&client_secret=secret`
       const type = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -197,7 +214,7 @@ t.test('persistence, Several servers on Postgres: three servers on Postgres', { 
       const payload = JSON.stringify(payoutLink())
       const wrong: string[] = []
       let acknowledged = 0
-      while (acknowledged < OPERATIONS / 5 || cluster.kills < 2) {
+      while (acknowledged < OPERATIONS / 5 || killing.kills < 2) {
         const request = { method: 'POST', url: '/api/v1/payout-links', headers, payload }
         const created = await cluster.send(request).catch(() => undefined)
         if (created?.status !== 201) continue
@@ -208,17 +225,14 @@ t.test('persistence, Several servers on Postgres: three servers on Postgres', { 
           if (status !== 200) wrong.push(`${status} ${url}`)
         }
       }
-      cluster.end()
-      await killing
-      t.comment(`${acknowledged} links acknowledged, ${cluster.kills} kills`)
+      await killing.end()
+      t.comment(`${acknowledged} links acknowledged, ${killing.kills} kills`)
       t.same(wrong, [])
     },
   )
 
   t.test(`${OPERATIONS} random operations of ${WORKERS} clients of one tenant, while servers are killed`, async t => {
-    const url = await postgres.createDatabase()
-    const cluster = await createCluster(t, url)
-    const killing = cluster.killInTurn(IS_LONG ? 1000 : 100)
+    const killing = cluster.killInTurn()
     const known = { token: '', count: 1000, MND: ['MND-NONE'], COL: ['COL-NONE'], LINK: ['pl_nothing'] }
     const clientId = 'shared'
     const acknowledged: string[] = []
@@ -253,10 +267,9 @@ t.test('persistence, Several servers on Postgres: three servers on Postgres', { 
       }
     }
     await Promise.all(Array.from({ length: WORKERS }, (_, worker) => work(worker)))
-    cluster.end()
-    await killing
-    t.comment(`${acknowledged.length} bills acknowledged, ${cluster.kills} kills`)
-    t.ok(acknowledged.length > OPERATIONS / 10 && cluster.kills > 0)
+    await killing.end()
+    t.comment(`${acknowledged.length} bills acknowledged, ${killing.kills} kills`)
+    t.ok(acknowledged.length > OPERATIONS / 10 && killing.kills > 0)
 
     const reader = await onPostgres(t, url, { publicUrl: () => PUBLIC_URL })
     const state = await stateOf(reader.app, clientId)
