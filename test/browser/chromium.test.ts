@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { needsChromium, openBrowser } from './chromium.js'
+import { openBrowser } from './browser.js'
+import { needsChromium } from './chromium.js'
 
 t.test('CONTRIBUTING, A page for browsers: the browser opens pages of this machine only', needsChromium, async t => {
   const server = createServer((request, response) => {
@@ -10,7 +11,7 @@ t.test('CONTRIBUTING, A page for browsers: the browser opens pages of this machi
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => new Promise<void>(resolve => server.close(() => resolve())))
   const { port } = server.address() as AddressInfo
-  const browser = await openBrowser(t, { hosts: ['shop.example'] })
+  const browser = await openBrowser(t)
   const page = await browser.newPage()
 
   await page.goto(`http://shop.example:${port}/`)

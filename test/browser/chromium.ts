@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { chromium } from 'playwright-core'
 
 interface Teardown {
-  teardown(close: () => Promise<void>): void
+  teardown(close: () => Promise<unknown>): void
 }
 
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'] as const
@@ -24,7 +24,7 @@ export const needsChromium = {
  * The browser reaches only 127.0.0.1 and localhost.
  * @param hosts names that the browser resolves to 127.0.0.1, for pages of other origins and for DNS rebinding
  */
-export async function openBrowser(t: Teardown, { hosts = [] }: { hosts?: readonly string[] } = {}): Promise<Browser> {
+export async function launchBrowser(t: Teardown, { hosts = [] }: { hosts?: readonly string[] } = {}): Promise<Browser> {
   const rules = [
     ...hosts.map(host => `MAP ${host} 127.0.0.1`),
     'MAP * ~NOTFOUND',

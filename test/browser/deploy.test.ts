@@ -11,7 +11,8 @@ import { freePort } from '../free-port.js'
 import type { Answer } from '../helper.js'
 import { build } from '../helper.js'
 import { listen } from '../http/raw.js'
-import { executablePath, openBrowser } from './chromium.js'
+import { openBrowser } from './browser.js'
+import { executablePath } from './chromium.js'
 
 // deploy: each configuration of the page runs as it is shown. Only its ports, and the paths of its files, are others.
 
@@ -215,7 +216,7 @@ for (const proxy of PROXIES) {
   t.test(`deploy, TLS: /docs and the page of a link work behind ${proxy}`, { skip: skipBrowser }, async t => {
     const started = await start(t, proxy, caseOf('TLS'))
     const { publicUrl } = started
-    const browser = await openBrowser(t, { hosts: [HOST] })
+    const browser = await openBrowser(t)
     const page = await browser.newPage({ ignoreHTTPSErrors: true })
     page.setDefaultTimeout(120_000)
     await page.goto(`${publicUrl}/docs#payments-service/tag/mandates/GET/api/v1/mandates`)

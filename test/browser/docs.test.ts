@@ -1,14 +1,18 @@
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
 import t from 'tap'
 import type { BuildOptions } from '../helper.js'
 import { build } from '../helper.js'
-import { needsChromium, openBrowser } from './chromium.js'
+import { openBrowser } from './browser.js'
+import { needsChromium } from './chromium.js'
+
+const CLOCK = 'control-plane/tag/clock/GET/_sandbox/clock'
+const MANDATES = 'payments-service/tag/mandates/GET/api/v1/mandates'
+const STATE = 'control-plane/tag/state/PUT/_sandbox/state'
 
 /** Generous: a loaded machine renders late. Nothing waits longer than it has to. */
 const TIMEOUT = 120_000
-
-type Test = Parameters<typeof build>[0]
 
 /** Opens an empty page of a browser that reaches this server only. Returns what it requests and complains of, too. */
 async function openDocs(
@@ -56,6 +60,12 @@ t.test('README, Documented and assumed: /docs shows both documents and the label
   await page.getByText('documented', { exact: true }).first().waitFor()
   t.pass('an operation shows its label')
 
+  t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), {
+    status: 200,
+    body: { data: [{ mandateReference: /^MND-ACME-/ }] },
+  })
+  await page.keyboard.press('Escape')
+
   await page.getByText('Payments service').first().click()
   await page.getByText('Control plane').first().click()
   await page.getByText('Payments sandbox: control plane').first().waitFor()
@@ -65,17 +75,16 @@ t.test('README, Documented and assumed: /docs shows both documents and the label
   t.same(complaints, [], 'no error, and nothing that the policy of the page refuses')
 })
 
-/**
- * Opens an operation, presses Send, and returns the request and its answer.
- * @param token is typed as the access token of the document
- */
-async function send(page: Page, origin: string, operation: string, path: string, token?: string) {
-  // Another fragment of the same address would show the document that is open.
-  await page.goto('about:blank')
+/** Opens an operation, presses Send, and returns the request and its answer. A page shows one document at a time. */
+async function send(page: Page, origin: string, operation: string, path: string) {
   await page.goto(`${origin}/docs#${operation}`)
   const section = page.locator(`[id="${operation}"]`)
   await section.getByRole('button', { name: 'Test Request' }).first().click()
-  if (token !== undefined) await page.getByPlaceholder('Token').last().fill(token)
+  return pressSend(page, path)
+}
+
+/** Sends the request that is open. */
+async function pressSend(page: Page, path: string) {
   const answered = page.waitForResponse(response => new URL(response.url()).pathname === path)
   await page.getByRole('button', { name: 'Send' }).first().click()
   const response = await answered
@@ -87,20 +96,13 @@ async function send(page: Page, origin: string, operation: string, path: string,
   }
 }
 
-const CLOCK = 'control-plane/tag/clock/GET/_sandbox/clock'
-const MANDATES = 'payments-service/tag/mandates/GET/api/v1/mandates'
-const STATE = 'control-plane/tag/state/PUT/_sandbox/state'
-
 t.test('README, Documented and assumed: requests that are sent from /docs are answered', needsChromium, async t => {
   const { page, origin, requested, complaints } = await openDocs(t)
   const clock = await send(page, origin, CLOCK, '/_sandbox/clock')
   t.same([clock.status, clock.url], [200, `${origin}/_sandbox/clock`])
-  t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), {
-    status: 200,
-    body: { data: [{ mandateReference: /^MND-ACME-/ }] },
-  })
   t.same(complaints, [])
   t.same(inside(requested, origin), [])
+  await page.keyboard.press('Escape')
   t.match(
     await send(page, origin, STATE, '/_sandbox/state'),
     // The example of another call registers its client.
@@ -112,7 +114,9 @@ t.test('README, Documented and assumed: requests that are sent from /docs are an
 t.test('README, SANDBOX_ADMIN_TOKEN: calls of /docs carry the token that one types', needsChromium, async t => {
   const { page, origin } = await openDocs(t, { adminToken: 'top-secret' })
   t.equal((await send(page, origin, CLOCK, '/_sandbox/clock')).status, 401, 'without it')
-  const { status, url, authorization } = await send(page, origin, CLOCK, '/_sandbox/clock', 'top-secret')
+  await page.getByPlaceholder('Token').last().fill('top-secret')
+  const { status, url, authorization } = await pressSend(page, '/_sandbox/clock')
   t.same([status, url, authorization], [200, `${origin}/_sandbox/clock`, 'Bearer top-secret'])
+  await page.goto('about:blank')
   t.equal((await send(page, origin, MANDATES, '/api/v1/mandates')).status, 200, 'and those of the service their own')
 })

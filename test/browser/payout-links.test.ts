@@ -4,7 +4,8 @@ import t from 'tap'
 import { createLink, pagePath } from '../areas/pages.js'
 import { call } from '../helper.js'
 import { assertAccessible, assertFits } from './accessibility.js'
-import { measureCoverage, needsChromium, openBrowser } from './chromium.js'
+import { openBrowser } from './browser.js'
+import { measureCoverage, needsChromium } from './chromium.js'
 import type { Site } from './pages.js'
 import { startPartner, startProxy, startSite } from './pages.js'
 
@@ -33,7 +34,7 @@ const statusOf = async ({ client }: Site, id: string) =>
   (await client.control('GET', `/payout-links/${id}`)).body.record.status
 
 t.test('README, Payout links in a browser: claims and declines', needsChromium, async t => {
-  const browser = await openBrowser(t, { hosts: ['shop.example', 'foreign.example', 'pay.example'] })
+  const browser = await openBrowser(t)
   const site = await startSite(t)
 
   /** Opens a page in a context of its own, that fails the test on an error of a script or of the policy. */
@@ -408,12 +409,12 @@ async function everyPage(t: Test, site: Site, openPage: OpenPage) {
     pages[`${at(themed)}&${theme}`] = page => accept(page).click()
   }
 
+  const page = await openPage(t, '/_sandbox/embed-demo', { viewport: { width: 320, height: 640 } })
   for (const [path, act] of Object.entries(pages)) {
-    const page = await openPage(t, path, { viewport: { width: 320, height: 640 } })
+    await page.goto(site.url + path)
     await act(page)
     await assertFits(t, page)
     await assertAccessible(t, page)
-    await page.context().close()
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { createLink, pagePath } from '../areas/pages.js'
 import { connect } from '../helper.js'
-import { openBrowser } from './chromium.js'
+import { launchBrowser } from './chromium.js'
 import { runApp } from './coverage.js'
 import { startSite } from './pages.js'
 
@@ -15,7 +15,7 @@ const lifetime = { teardown: (close: () => Promise<unknown>) => closers.push(clo
 
 const site = await startSite(lifetime)
 const { app, url } = site
-const browser = await openBrowser(lifetime)
+const browser = await launchBrowser(lifetime)
 const demo = await connect(app, 'demo-shop')
 await demo.control('POST', '/seed', { fixture: 'demo' })
 mkdirSync(FOLDER, { recursive: true })

@@ -5,7 +5,8 @@ import t, { type Test } from 'tap'
 import type { BuildOptions } from '../helper.js'
 import { build, call, connect, mandate } from '../helper.js'
 import { listen, stateOf } from '../http/raw.js'
-import { needsChromium, openBrowser } from './chromium.js'
+import { openBrowser } from './browser.js'
+import { needsChromium } from './chromium.js'
 
 // control plane, Keep web pages out.
 
@@ -108,7 +109,7 @@ t.test(
     const { client, answers, url } = await startSandbox(t)
     const before = await stateOf(client)
     const pagePort = await servePage(t)
-    const browser = await openBrowser(t, { hosts: [SHOP] })
+    const browser = await openBrowser(t)
     const page = await browser.newPage()
     for (const host of [SHOP, 'localhost', '127.0.0.1']) {
       await page.goto(`http://${host}:${pagePort}/`)
@@ -140,7 +141,7 @@ t.test(
 t.test('control plane, Keep web pages out: nor can one by DNS rebinding', needsChromium, async t => {
   const { client, answers, port } = await startSandbox(t)
   const before = await stateOf(client)
-  const browser = await openBrowser(t, { hosts: [REBOUND] })
+  const browser = await openBrowser(t)
   const page = await browser.newPage()
   const url = `http://${REBOUND}:${port}`
   // The page has the origin that its scripts reach the sandbox by, so that they can read each answer.
@@ -172,7 +173,7 @@ t.test(
 t.test('README, SANDBOX_CORS_ORIGINS: a page uses the API, and not the control plane', needsChromium, async t => {
   const pagePort = await servePage(t)
   const { url, client } = await startSandbox(t, { corsOrigins: [`http://${SHOP}:${pagePort}`] })
-  const browser = await openBrowser(t, { hosts: [SHOP] })
+  const browser = await openBrowser(t)
   const page = await browser.newPage()
   await page.goto(`http://${SHOP}:${pagePort}/`)
   const created = await page.evaluate(async url => {
