@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
+import { codePoint } from './code-point.js'
 import { bill, collection, mandate, payoutLink } from './helper.js'
 import { MULTIPART, multipart } from './multipart.js'
 
@@ -53,7 +54,7 @@ const amount = mostly<unknown>(
   oneOf<unknown>('0', '01.00', '1000000000', 12, null),
   40,
 )
-const text = mostly(fc.string({ minLength: 1, maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 8 }), 30)
+const text = mostly(fc.string({ minLength: 1, maxLength: 20 }), fc.string({ unit: codePoint, maxLength: 8 }), 30)
 /** What no operation asks for, and no recording may tell. */
 const SECRETS = { client_secret: 'hush-member', clientSecret: 'hush-camel' }
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { codePoint } from '../code-point.js'
 import type { Json } from './contract.js'
 import { resolve } from './contract.js'
 
@@ -92,6 +93,6 @@ export function valuesOf({ schema }: Place): fc.Arbitrary<unknown> {
   if (pattern !== undefined && !pattern.includes('(?')) {
     return fc.oneof({ weight: 3, arbitrary: fc.stringMatching(new RegExp(pattern)) }, anyText, anything)
   }
-  if (type === 'string') return fc.oneof(fc.string({ unit: 'binary', maxLength: maxLength + 1 }), anyText, anything)
+  if (type === 'string') return fc.oneof(fc.string({ unit: codePoint, maxLength: maxLength + 1 }), anyText, anything)
   return anything
 }
