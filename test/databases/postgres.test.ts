@@ -259,8 +259,16 @@ t.test(
 
     // ---------------------------------------------------------------------------------------------------- availability
 
-    /** Sends writes and reads of some clients until `isOver`. Returns their statuses, and waits that were long. */
-    async function load(apps: readonly FastifyInstance[], clientIds: readonly string[], work: () => Promise<void>) {
+    /**
+     * Sends writes and reads of some clients while something is done. Returns their statuses, and the longest wait.
+     * @param restMs how long each client rests between requests; default: not at all
+     */
+    async function load(
+      apps: readonly FastifyInstance[],
+      clientIds: readonly string[],
+      work: () => Promise<void>,
+      restMs = 0,
+    ) {
       const clients = await Promise.all(
         clientIds.map((clientId, at) => connect(apps[at % apps.length] as FastifyInstance, clientId)),
       )
@@ -278,6 +286,7 @@ t.test(
               : await send('GET', '/api/v1/bills?limit=1')
           longest = Math.max(longest, performance.now() - begun)
           statuses.get(clientId)?.push(answer)
+          if (restMs > 0) await pause(restMs)
         }
       })
       await work()
@@ -303,13 +312,17 @@ t.test(
       const { app } = await onPostgres(t, url)
       const client = await connect(app)
       const lock = "SELECT * FROM sandbox_tenant WHERE client_id = 'acme' FOR UPDATE"
-      const found = await load([app], others, () =>
-        locked(url, lock, async () => {
-          const writes = bills(3).map(body => client.post('/api/v1/bills', body))
-          t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
-          t.same(tally(await Promise.all(writes)), { 503: 3 })
-          t.equal((await client.get('/api/v1/bills')).status, 200)
-        }),
+      const found = await load(
+        [app],
+        others,
+        () =>
+          locked(url, lock, async () => {
+            const writes = bills(3).map(body => client.post('/api/v1/bills', body))
+            t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
+            t.same(tally(await Promise.all(writes)), { 503: 3 })
+            t.equal((await client.get('/api/v1/bills')).status, 200)
+          }),
+        50,
       )
       for (const clientId of others) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
       t.equal((await client.post('/api/v1/bills', bill())).status, 201)
@@ -318,8 +331,11 @@ t.test(
     t.test('persistence: a locked request log concerns no request of the API', async t => {
       const url = await createDatabase()
       const { app } = await onPostgres(t, url)
-      const found = await load([app], others, () =>
-        locked(url, 'LOCK TABLE sandbox_request, sandbox_request_count', () => pause(3000)),
+      const found = await load(
+        [app],
+        others,
+        () => locked(url, 'LOCK TABLE sandbox_request, sandbox_request_count', () => pause(2000)),
+        20,
       )
       for (const clientId of others) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
       t.ok(found.longest < 1500, `${found.longest} ms`)
@@ -333,7 +349,7 @@ t.test(
       const clientIds = [...others, 'nine', 'ten']
       const found = await load([app], clientIds, async () => {
         for (let n = 0; n < 10; n++) {
-          await pause(100)
+          await pause(20)
           t.equal((await call(app, 'GET', '/_sandbox/requests?client=ten')).status, 200)
           t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
         }
@@ -429,7 +445,7 @@ t.test(
             `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
           WHERE application_name = 'payments-sandbox' AND datname = current_database() ORDER BY random() LIMIT 1`,
           )
-          await pause(50)
+          await pause(20)
         }
       })
       const failed = others.reduce((sum, clientId) => sum + (found.of(clientId)[503] ?? 0), 0)
