@@ -40,6 +40,9 @@ export const program: Program = {
   environment,
 }
 
+/** The program without these checks, which starts faster: its test has other servers that check the same answers. */
+export const uncheckedProgram: Program = { ...program, command: [...PLAIN, process.execPath] }
+
 /**
  * The program with the hooks of tap.
  *

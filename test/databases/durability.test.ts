@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { bill, build, payoutLink } from '../helper.js'
 import { postgresSkip, startPostgres } from '../postgres.js'
+import { program, uncheckedProgram } from '../program.js'
 import type { Outgoing, Played, RandomRequest, Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
@@ -216,11 +217,12 @@ function createRecipients(clientId: string) {
   }
 }
 
+/** The requests of two lone tenants. */
+const REQUESTS = [0, 1].map(seed => randomRequests(seed, IS_LONG ? 1000 : 300).filter(isTimeless))
+
 async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
   const twin = injecting(build(t, { publicUrl: () => PUBLIC_URL, recordingBytes: 0, requestLog: { entries: 0 } }))
-  const lone = ['one', 'two'].map((clientId, at) =>
-    createLone(clientId, twin, randomRequests(at, 1000).filter(isTimeless)),
-  )
+  const lone = REQUESTS.map((requests, at) => createLone(`lone-${at}`, twin, requests))
   let shared = createShared('shared')
   const recipients = createRecipients('recipients')
   const moments = fc.sample(
@@ -232,7 +234,8 @@ async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
   let acknowledged = 0
 
   for (const [round, { sends, turns }] of moments.entries()) {
-    const server = await Server.start(settings)
+    // The first ones check their answers, empty and after a restart.
+    const server = await Server.start(settings, round < 2 ? program : uncheckedProgram)
     t.teardown(() => server.child.kill('SIGKILL'))
     await recipients.check(t, server)
     for (const tenant of lone) inFlight[await tenant.check(t, server)]++

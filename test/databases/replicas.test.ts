@@ -5,6 +5,8 @@ import t from 'tap'
 import { bill, build, payoutLink } from '../helper.js'
 import { onPostgres, stateOf } from '../persistence/helper.js'
 import { postgresSkip, startPostgres } from '../postgres.js'
+import type { Program } from '../program.js'
+import { uncheckedProgram } from '../program.js'
 import type { Outgoing, Played, RandomRequest, Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequest } from '../random-requests.js'
 import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
@@ -31,7 +33,7 @@ interface BillOfState {
 
 /** Three servers, of which one is killed and started again now and then. */
 async function createCluster(t: Test, url: string) {
-  const start = () => Server.start({ SANDBOX_DATABASE_URL: url })
+  const start = (program?: Program) => Server.start({ SANDBOX_DATABASE_URL: url }, program)
   const servers = await Promise.all([start(), start(), start()])
   let next = 0
   t.teardown(() => Promise.all(servers.map(server => server.kill())))
@@ -62,7 +64,7 @@ async function createCluster(t: Test, url: string) {
           if (isOver) return
           const at = kills++ % servers.length
           await (servers[at] as Server).kill()
-          servers[at] = await start()
+          servers[at] = await start(uncheckedProgram)
         }
       })()
       return {

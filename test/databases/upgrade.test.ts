@@ -11,7 +11,7 @@ import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
 import { bill, collection, connect, mandate, payoutLink } from '../helper.js'
 import { MULTIPART, multipart } from '../multipart.js'
 import { onDatabase } from '../persistence/helper.js'
-import { PLAIN, program } from '../program.js'
+import { uncheckedProgram } from '../program.js'
 import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless, PUBLIC_URL, Server } from '../server-process.js'
@@ -85,8 +85,6 @@ const LISTS = {
   accounts: 'accounts',
 } satisfies Record<AreaName, string | null>
 const names = (...parts: string[]) => parts.join('-')
-/** A build has no part in the checks of answers of another. */
-const command = [...PLAIN, process.execPath] as const
 
 /** Brings records of every kind and state into being, and all other state, by the whole API. */
 async function fill(t: Test, app: FastifyInstance) {
@@ -252,7 +250,7 @@ onDatabase('persistence, Upgrades: later releases answer the same about all that
   async function testBuild(numbers: readonly number[], at: number) {
     const name = numbers.map(number => String(CHANGES[number])).join('; ')
     const main = makeBuild(t, `build-${at}`, numbers)
-    const server = await Server.start(await storage.copy(), { ...program, command, main })
+    const server = await Server.start(await storage.copy(), { ...uncheckedProgram, main })
     t.teardown(() => server.kill())
     const after = await readAll(server.transport)
     const others = [...before].filter(([request, answer]) => after.get(request) !== answer)

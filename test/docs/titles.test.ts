@@ -40,7 +40,8 @@ function titlesOf(file: string): string[] {
   const titles: string[] = []
   const source = ts.createSourceFile(file, readFileSync(`test/${file}`, 'utf8'), ts.ScriptTarget.Latest)
   const visit = (node: ts.Node): void => {
-    const isTest = ts.isCallExpression(node) && ['t.test', 'onDatabase'].includes(node.expression.getText(source))
+    const isTest =
+      ts.isCallExpression(node) && ['t.test', 'onDatabase', 'onSqliteOnly'].includes(node.expression.getText(source))
     if (isTest) titles.push(String(node.arguments[0]?.getText(source)).slice(1, -1))
     else ts.forEachChild(node, visit)
   }

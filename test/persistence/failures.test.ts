@@ -1,5 +1,4 @@
 import type { Test } from 'tap'
-import t from 'tap'
 import { buildServer } from '../../src/server.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
@@ -9,7 +8,7 @@ import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless } from '../server-process.js'
 import type { Stored } from './helper.js'
-import { counting, onDatabase, resume, stateOf, timers, wrongCounts } from './helper.js'
+import { counting, onDatabase, onSqliteOnly, resume, stateOf, timers, wrongCounts } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 
@@ -61,7 +60,7 @@ async function testSteps(t: Test, { app, registry }: Omit<Stored, 'database' | '
   t.ok(failures > requests.length / 10, `${failures} of ${requests.length} failed`)
 }
 
-t.test('persistence, The turn of a request: an operation that fails midway leaves no trace (memory)', t => {
+onSqliteOnly('persistence, The turn of a request: an operation that fails midway leaves no trace (memory)', t => {
   const server = buildServer(serverOptions({ timers }))
   t.teardown(() => server.app.close())
   return testSteps(t, server)

@@ -174,6 +174,11 @@ export function onDatabase(name: string, test: (t: Test, storage: Storage) => Pr
   t.test(`${name} (${chosen})`, { skip }, async t => test(t, chosen === 'SQLite' ? sqlite(t) : await postgresOf(t)))
 }
 
+/** Defines a test that concerns no database in particular: it does not run again on Postgres. */
+export function onSqliteOnly(name: string, test: (t: Test) => Promise<void>): void {
+  if (chosen === 'SQLite') t.test(name, test)
+}
+
 export const stateOf = async (app: FastifyInstance, clientId = 'acme') =>
   (await app.inject(`/_sandbox/state?client=${clientId}`)).payload
 

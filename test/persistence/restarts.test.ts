@@ -1,9 +1,8 @@
-import t from 'tap'
 import { sha256 } from '../../src/core/digests.js'
 import { claim, FORMS, open, stateOf as statusOf } from '../areas/pages.js'
 import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { multipart } from '../multipart.js'
-import { onDatabase, resume, sqlite, stateOf } from './helper.js'
+import { onDatabase, onSqliteOnly, resume, sqlite, stateOf } from './helper.js'
 
 onDatabase('persistence, State in tables: all that a tenant has outlasts a crash, and goes on', async (t, storage) => {
   const first = await storage.start()
@@ -246,18 +245,21 @@ onDatabase('README, SANDBOX_MAX_TENANTS: a tenant makes room for another, and co
   t.same(messages, [], 'no tenant is dropped')
 })
 
-t.test('persistence, State in tables: records of a fixture stay after a restart with another fixture', async t => {
-  const storage = sqlite(t)
-  const fixtures = (dueDate: string) =>
-    new Map([
-      ['empty', {}],
-      ['demo', {}],
-      ['story', { bills: [bill({ dueDate })] }],
-    ])
-  const first = await storage.start({ fixtures: fixtures('{{today+P14D}}') })
-  const client = await connect(first.app)
-  t.equal((await client.control('POST', '/seed', { fixture: 'story' })).status, 200)
-  const state = await stateOf(first.app)
-  t.match(JSON.parse(state).bills, [{ record: { dueDate: '2026-11-16' } }])
-  t.equal(await stateOf((await storage.restart(first, { fixtures: fixtures('2030-01-01') })).app), state)
-})
+onSqliteOnly(
+  'persistence, State in tables: records of a fixture stay after a restart with another fixture',
+  async t => {
+    const storage = sqlite(t)
+    const fixtures = (dueDate: string) =>
+      new Map([
+        ['empty', {}],
+        ['demo', {}],
+        ['story', { bills: [bill({ dueDate })] }],
+      ])
+    const first = await storage.start({ fixtures: fixtures('{{today+P14D}}') })
+    const client = await connect(first.app)
+    t.equal((await client.control('POST', '/seed', { fixture: 'story' })).status, 200)
+    const state = await stateOf(first.app)
+    t.match(JSON.parse(state).bills, [{ record: { dueDate: '2026-11-16' } }])
+    t.equal(await stateOf((await storage.restart(first, { fixtures: fixtures('2030-01-01') })).app), state)
+  },
+)
