@@ -153,14 +153,14 @@ t.test('persistence, SQLite: flipped, overwritten or missing bytes are found, or
     return copy
   }
 
-  const numRuns = IS_LONG ? 1000 : 30
+  const numRuns = IS_LONG ? 1000 : 20
   let found = 0
   for (const [offset, bit] of fc.sample(fc.tuple(fc.nat(whole.length - 1), fc.nat(7)), { seed: 16, numRuns })) {
     if (await isFound(flipped(offset, bit), `bit ${bit} of byte ${offset}`)) found++
     if (!t.passing()) return
   }
   t.ok(found > numRuns / 3, `${found} of ${numRuns} flips are found, the others are in unused bytes`)
-  for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 8 })) {
+  for (const length of fc.sample(fc.integer({ min: 0, max: whole.length - 1 }), { seed: 17, numRuns: 5 })) {
     t.ok(await isFound(whole.subarray(0, length), `cut to ${length}`), `cut to ${length}`)
   }
   // No UTF-8: the library would end the process.
@@ -234,7 +234,7 @@ t.test('persistence, SQLite: a copy of the files at any moment opens, with all t
   const folder = t.testdir()
   const { app } = await onSqlite(t, folder)
   const client = await connect(app)
-  const rounds = IS_LONG ? 200 : 12
+  const rounds = IS_LONG ? 200 : 8
   let created = 0
   const acknowledged = new Set<string>()
   for (let round = 0; round < rounds; round++) {
