@@ -295,6 +295,7 @@ t.test('console, Safety: hostile texts do nothing in a browser', needsChromium, 
   await site.client.post('/api/v1/mandates', mandate({ debtor: { name: hostile, iban: 'DE89370400440532013000' } }))
   await site.client.post('/api/v1/direct-debit', collection({ debtorReference: hostile }))
   await site.client.get(`/api/v1/mandates?debtorReference=${encodeURIComponent(hostile)}`)
+  const page = await openConsole(t, browser, site)
   for (const path of [
     '',
     '/collections',
@@ -304,7 +305,7 @@ t.test('console, Safety: hostile texts do nothing in a browser', needsChromium, 
     '/requests/3',
     '/requests/4',
   ]) {
-    const page = await openConsole(t, browser, site, path)
+    await page.goto(`${site.url}/_sandbox/console${path}?client=${site.client.clientId}`)
     t.equal(await page.locator('main img, main script').count(), 0, path)
   }
 })
