@@ -65,7 +65,10 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
       await heading(page, 'Payout accepted').waitFor()
       t.equal(await statusOf(site, id), 'CLAIMED', method)
       t.match(page.url(), /\?client=acme&receipt=/, method)
-      // The page looks by itself.
+      // The page looks by itself, and again where nothing has changed.
+      const looked = page.waitForResponse(page.url())
+      await page.clock.runFor(1000)
+      await looked
       await move(site, id, 'process')
       await page.clock.runFor(1000)
       await heading(page, 'Your money is on its way').waitFor()
@@ -87,8 +90,10 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
     await heading(page, 'Payout accepted').waitFor()
     await move(site, id, 'process')
     await move(site, id, 'fail')
+    await page.evaluate(() => (document.activeElement as HTMLElement).blur())
     await page.clock.runFor(1000)
     await heading(page, 'The transfer failed').waitFor()
+    t.equal(await page.locator('#status').textContent(), 'The transfer failed', 'it is announced')
   })
 
   t.test('a person declines with a comment', async t => {
@@ -268,7 +273,9 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
   })
 
   t.test('a server that cannot be reached is said, and the form stays', async t => {
-    const page = await openPage(t, pagePath(site.client, await createLink(site.client)))
+    const id = await createLink(site.client)
+    const page = await openPage(t, pagePath(site.client, id))
+    await page.clock.install()
     await fill(page, 'SEPA-CT')
     await page.route('**/pay/**', route => route.abort())
     await accept(page).click()
@@ -276,6 +283,15 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
     await page.unroute('**/pay/**')
     await accept(page).click()
     await heading(page, 'Payout accepted').waitFor()
+
+    await page.route('**/pay/**', route => route.abort())
+    const failed = page.waitForEvent('requestfailed')
+    await page.clock.runFor(1000)
+    await failed
+    await page.unroute('**/pay/**')
+    await move(site, id, 'process')
+    await page.clock.runFor(1000)
+    await heading(page, 'Your money is on its way').waitFor()
   })
 
   t.test('markup in every text shows up as text', async t => {
