@@ -1,13 +1,17 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { freePort } from '../free-port.js'
-import { build } from '../helper.js'
-import { environment, PLAIN, program as shipped } from '../program.js'
 
 const SERVED_AT = 'http://127.0.0.1:8080'
 const END_OF_BLOCK = '===end of block==='
+
+/** The output of a shell. */
+export interface Output {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
 
 /** A shell block of a page, and the answer that it shows for the block's last command, if any. */
 export interface Step {
@@ -27,31 +31,6 @@ export function stepsOf(page: string): Step[] {
   return steps
 }
 
-/** Runs a script beside the server of this process; `payments-sandbox` is the program as it ships, if it is used. */
-function run(script: string, folder: string): Promise<{ code: number | null; output: string; errors: string }> {
-  const program = `${folder}/payments-sandbox`
-  if (/^(.* )?payments-sandbox /m.test(script)) {
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${shipped.main}' "$@"\n`)
-    chmodSync(program, 0o755)
-  }
-  return new Promise(resolve => {
-    const [command, ...options] = PLAIN
-    const shell = spawn(command, [...options, 'bash', '-euo', 'pipefail', '-c', script], {
-      cwd: folder,
-      env: { ...environment, PATH: `${folder}:${environment.PATH}`, LOG_LEVEL: 'silent' },
-    })
-    let output = ''
-    let errors = ''
-    shell.stdout.on('data', data => {
-      output += data
-    })
-    shell.stderr.on('data', data => {
-      errors += data
-    })
-    shell.on('close', code => resolve({ code, output, errors }))
-  })
-}
-
 /** The JSON document on the last line that has one. */
 const lastAnswer = (output: string) => JSON.parse(output.trim().split('\n').at(-1) ?? '')
 
@@ -60,7 +39,7 @@ const hasCurl = spawnSync('bash', ['-c', 'curl --help all | grep -q -e --json'])
 export const skip = !hasCurl && 'needs bash and curl 7.82'
 
 /** Returns a script with all shell blocks of a page, for a server at a URL. */
-export async function scriptOf(steps: readonly Step[], url: string): Promise<string> {
+async function scriptOf(steps: readonly Step[], url: string): Promise<string> {
   let script = steps.map(step => `${step.script}\necho; echo '${END_OF_BLOCK}'`).join('\n')
   script = script.replaceAll(SERVED_AT, url)
   for (const fixed of new Set(script.match(/\b809\d\b/g))) script = script.replaceAll(fixed, String(await freePort()))
@@ -68,21 +47,21 @@ export async function scriptOf(steps: readonly Step[], url: string): Promise<str
 }
 
 /** Compares the output of the script of a page with the answers that the page shows. */
-export function compare(t: Test, steps: readonly Step[], output: string): void {
+function compare(t: Test, steps: readonly Step[], output: string): void {
   const outputs = output.split(END_OF_BLOCK)
   for (const [index, { script, answer }] of steps.entries()) {
     if (answer !== undefined) t.hasStrict(lastAnswer(outputs[index] ?? ''), answer, script)
   }
 }
 
-/** Runs all shell blocks of a page in one shell, and compares their answers with those that the page shows. */
-export async function walk(t: Test, page: string): Promise<void> {
-  const app = build(t, { clock: 'real', now: Date.now })
-  await app.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = app.server.address() as AddressInfo
-
+/**
+ * Runs all shell blocks of a page in one shell, and compares their answers with those that the page shows.
+ * @param url the URL of the server that gets the requests
+ * @param sh runs a script in bash, which ends with the first command that fails
+ */
+export async function walk(t: Test, page: string, url: string, sh: (script: string) => Promise<Output>): Promise<void> {
   const steps = stepsOf(page)
-  const { code, output, errors } = await run(await scriptOf(steps, `http://127.0.0.1:${port}`), t.testdir())
-  t.equal(code, 0, errors)
-  compare(t, steps, output)
+  const { code, stdout, stderr } = await sh(await scriptOf(steps, url))
+  t.equal(code, 0, stderr)
+  compare(t, steps, stdout)
 }
