@@ -1,3 +1,5 @@
+import { ownMember } from '../core/own-member.js'
+
 type Row = Readonly<Record<string, unknown>>
 
 const isObject = (value: unknown): value is Row => Object(value) === value && !Array.isArray(value)
@@ -24,7 +26,7 @@ const isLong = (cell: string) => cell.startsWith('{') && cell.length > 60
 function formatTable(rows: readonly Row[], width?: number): string[] {
   const all = rows.map(({ record, ...row }): Row => ({ ...row, ...Object(record) }))
   const columns = [...new Set(all.flatMap(Object.keys))]
-    .map(name => [name, ...all.map(row => toLine(row[name]))])
+    .map(name => [name, ...all.map(row => toLine(ownMember(row, name)))])
     .filter(([, ...cells]) => cells.some(cell => cell !== '') && !cells.some(isLong))
     .map(cells => ({ cells, longest: cells.reduce((most, { length }) => Math.max(most, length), 0) }))
   const lines = [0, ...rows].map((_, at) => columns.map(({ cells, longest }) => cells[at]?.padEnd(longest)).join('  '))

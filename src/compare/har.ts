@@ -150,7 +150,7 @@ function masked(body: Body, isToken: boolean): Body {
 
 /** Returns headers by their names in lower case. HTTP/2 has pseudo-headers, which are left out. */
 function headersOf(list: unknown): Record<string, string> {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = Object.create(null)
   for (const item of Array.isArray(list) ? list : []) {
     const { name, value } = objectOf(item)
     const key = textOf(name).toLowerCase()

@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
+import { ownMember } from '../core/own-member.js'
 import type { Fidelity } from '../http/schemas.js'
 import { failuresOf } from '../http/validation.js'
 
@@ -81,7 +82,7 @@ function collect(schema: TSchema, value: unknown, prefix: string, given: Set<str
   if (value === null || typeof value !== 'object' || schema.properties === undefined) return
   for (const [name, member] of Object.entries(value)) {
     const path = `${prefix}${name}`
-    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    const property: TSchema | undefined = ownMember(schema.properties, name)
     if (property === undefined) others.add(path)
     else {
       given.add(path)

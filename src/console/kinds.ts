@@ -4,12 +4,14 @@ import type { AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { mandateLifecycle } from '../areas/mandates/lifecycle.js'
 import { payoutLinkLifecycle } from '../areas/payout-links/lifecycle.js'
+import { errors, quote } from '../core/errors.js'
 import type { Lifecycle } from '../core/records/state-machine.js'
 import type { Explained } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
 import { REGIONS } from '../core/rules/regions.js'
 import { toTitle, toWords } from '../core/words.js'
 import type { Tenant } from '../tenants/tenant.js'
+import type { Page } from './page.js'
 
 /** A record of any kind, as its store has it. */
 export type AnyRecord = Readonly<Record<string, unknown>>
@@ -123,8 +125,12 @@ export function findRecord(tenant: Tenant, { name }: Kind, reference: string, re
 }
 
 /** Explains a record that has states. Throws the error of an unknown reference. */
-export const explain = (tenant: Tenant, { name }: Kind, reference: string, region?: string): Explained<AnyRecord> =>
-  (tenant[name] as { explain(reference: string, region?: Region): Explained<AnyRecord> }).explain(
-    reference,
-    region as Region,
-  )
+export const explain = (tenant: Tenant, { name }: Kind, reference: string, region?: Region): Explained<AnyRecord> =>
+  (tenant[name] as { explain(reference: string, region?: Region): Explained<AnyRecord> }).explain(reference, region)
+
+/** Returns the region in the address of a page; undefined: it names none. @throws INVALID_QUERY_PARAMETER */
+export function regionIn({ query: { region } }: Page): Region | undefined {
+  const known = REGIONS.find(one => one === region)
+  if (known === region) return known
+  throw errors.invalidQuery('region', `region must be one of ${REGIONS.join(', ')}, not ${quote(region)}.`)
+}

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorCode } from '../core/errors.js'
 import { ApiError, errors, quote, shorten } from '../core/errors.js'
+import { ownMember } from '../core/own-member.js'
 import { isBic, isCountryCode, isCreditorIdentifier, isIban, isSepaIban } from '../core/rules/identifiers.js'
 import { centsAtMost, isDecimal } from '../core/rules/money.js'
 import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
@@ -208,8 +209,10 @@ export function* checkLarge(
   report: (name: string, known: readonly string[]) => void,
 ): Slices<Record<string, unknown>> {
   const { properties } = schema
-  const isLong = (name: string, list: unknown): list is unknown[] =>
-    Array.isArray(list) && properties[name]?.items !== undefined && properties[name]?.maxItems === undefined
+  const isLong = (name: string, list: unknown): list is unknown[] => {
+    const property = ownMember(properties, name)
+    return Array.isArray(list) && property?.items !== undefined && property.maxItems === undefined
+  }
   const short = Object.entries(body).map(([name, member]) => [name, isLong(name, member) ? [] : member])
   const named = namedOnly(schema, Object.fromEntries(short), report) as Record<string, unknown>
   check(schema, named, 'INVALID_FIELD')
@@ -236,7 +239,7 @@ type Query = Readonly<Record<string, string | string[]>>
 /** `status[]` and `status[0]` are spellings of the array parameter `status` (decisions §1). */
 function baseName(name: string, parameters: TObject['properties']): string {
   const base = /^(\w+)\[\d*\]$/.exec(name)?.[1]
-  return base !== undefined && Object.hasOwn(parameters, base) && parameters[base]?.type === 'array' ? base : name
+  return base !== undefined && ownMember(parameters, base)?.type === 'array' ? base : name
 }
 
 function foldArrays({ properties }: TObject, query: Query): Record<string, string | string[]> {
@@ -280,7 +283,7 @@ function namedOnly(
   if (!isObject(value) || Array.isArray(value) || properties === undefined) return value
   const named: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const property = ownMember(properties, name)
     if (property === undefined) report([...path, name].join('.'), Object.keys(properties))
     else named[name] = isObject(member) ? namedOnly(property, member, report, [...path, name]) : member
   }
@@ -320,7 +323,7 @@ const unescapePointer = (token: string) => token.replaceAll('~1', '/').replaceAl
 function isRequired(root: TSchema, path: readonly string[]): boolean {
   let schema = root
   for (const name of path.slice(0, -1)) {
-    schema = schema.type === 'array' ? schema.items : schema.properties?.[name]
+    schema = schema.type === 'array' ? schema.items : ownMember(schema.properties ?? {}, name)
     // A member of any name.
     if (schema === undefined) return false
   }

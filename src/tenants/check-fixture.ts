@@ -27,7 +27,7 @@ export function checkFixtures(registry: TenantRegistry, now: Instant): void {
 function checkFixture(registry: TenantRegistry, name: string, now: Instant): void {
   const start = wholeSecond(now)
   const records = registry.fixtureRecords(name, start)
-  const unknown = Object.keys(records).find(kind => !(kind in SeedRecords.properties))
+  const unknown = Object.keys(records).find(kind => !Object.hasOwn(SeedRecords.properties, kind))
   if (unknown !== undefined) {
     const known = Object.keys(SeedRecords.properties).join(', ')
     throw new Error(`there is no kind of record ${quote(unknown)}. Known: ${known}.`)

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { commands, find } from '../../src/commands/catalogue.js'
+import { format } from '../../src/commands/output.js'
 import { command } from '../command.js'
 import { freePort } from '../free-port.js'
 import { build, call } from '../helper.js'
@@ -13,6 +14,11 @@ import { launch, PLAIN, program } from '../program.js'
 import { start } from './helper.js'
 
 // Names, wrong usage, help, completion, and the program in a process of its own.
+
+t.test('commands, Output: a member that only some rows have is empty in the others, whatever its name', async t => {
+  const rows = JSON.parse('[{ "id": "a", "constructor": "x", "__proto__": "y" }, { "id": "b" }]')
+  t.equal(format({ data: rows }), 'id  constructor  __proto__\na   x            y\nb')
+})
 
 t.test('commands, Names: each route is one command, and no two have one name', async t => {
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { method: string; path: string }[] }

@@ -79,6 +79,15 @@ const QUIRKS: [name: string, change: (har: Har) => unknown, report: RegExp][] = 
     }),
     /from 1 environment/,
   ],
+  [
+    'names that every object inherits',
+    eachRead(({ request, response }) => {
+      const names = ['__proto__', 'constructor', 'toString']
+      request.url += `${request.url.includes('?') ? '&' : '?'}${names.map(name => `${name}=&${name}=1`).join('&')}`
+      for (const { headers } of [request, response]) headers.push(...names.map(name => ({ name, value: 'x' })))
+    }),
+    /from 1 environment/,
+  ],
   ['entries in no order', har => har.log.entries.reverse(), /from 1 environment/],
   [
     'entries without a time',

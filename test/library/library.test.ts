@@ -161,6 +161,7 @@ t.test(`README, In your tests: an option that is not allowed is named, with what
     bill: { 'story.json': JSON.stringify({ bills: [{}] }) },
     scenario: { scenarios: { 'wrong.yaml': 'steps: []' } },
     kind: { 'story.json': JSON.stringify({ bils: [] }) },
+    inherited: { 'story.json': JSON.stringify({ constructor: [] }) },
   })
   const cases: readonly [SandboxOptions, RegExp][] = [
     [{ seed: 'sëed' }, /^createSandbox: seed="sëed" is not allowed: give .*ASCII/],
@@ -185,6 +186,7 @@ t.test(`README, In your tests: an option that is not allowed is named, with what
     [{ fixtures: `${folder}/bill` }, /^createSandbox: fixtures=.*story\.json: bills\.0\.\w+: /],
     [{ fixtures: `${folder}/scenario` }, /^createSandbox: fixtures=.*wrong\.yaml: summary is required/],
     [{ fixtures: `${folder}/kind` }, /^createSandbox: fixtures=.*story\.json: there is no kind of record "bils"/],
+    [{ fixtures: `${folder}/inherited` }, /^createSandbox: fixtures=.*there is no kind of record "constructor"/],
   ]
   for (const [options, message] of cases) {
     await t.rejects(createSandbox(options), { name: 'TypeError', message }, JSON.stringify(options))

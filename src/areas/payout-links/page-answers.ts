@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isSame } from '../../core/digests.js'
 import type { ApiError, ErrorCode } from '../../core/errors.js'
 import type { Ids } from '../../core/ids.js'
+import { ownMember } from '../../core/own-member.js'
 import type { Clock } from '../../core/time/clock.js'
 import { formatInstant } from '../../core/time/time.js'
 import { sendError } from '../../http/error-handler.js'
@@ -72,10 +73,9 @@ function languageOf(request: FastifyRequest, { locale = '' }: PageQuery) {
 
 /** Returns the parameters of an address that are valid. A refused request can have others. */
 function validQueryOf({ query }: FastifyRequest): PageQuery {
-  const schemas: Readonly<Record<string, TSchema>> = PageQuery.properties
   return Object.fromEntries(
     Object.entries(query as object).filter(([name, value]) => {
-      const schema = schemas[name]
+      const schema = ownMember<TSchema>(PageQuery.properties, name)
       return schema !== undefined && isValid(schema, value)
     }),
   )

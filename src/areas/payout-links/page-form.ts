@@ -7,7 +7,7 @@ import type { Claim, PageAction, StoredPayoutLink } from './schemas.js'
 
 /** Parses a form to the JSON of the same request: `a.b` is the member `b` of `a`, and an empty field is left out. */
 export function parsePageForm(form: string): Record<string, unknown> {
-  const body: Record<string, unknown> = {}
+  const body: Record<string, unknown> = Object.create(null)
   const branchIdentifier: Record<string, string> = {}
   for (const [name, text] of Object.entries(parseForm(form))) {
     if (text === '') continue

@@ -1,6 +1,7 @@
 import { statusOf } from '../../areas/bills/store.js'
 import { payoutMethods } from '../../areas/payout-links/methods.js'
 import { EXPIRY } from '../../areas/payout-links/store.js'
+import { ownMember } from '../../core/own-member.js'
 import { branches } from '../../core/rules/branches.js'
 import { isIban } from '../../core/rules/identifiers.js'
 import { parseAmount } from '../../core/rules/money.js'
@@ -28,7 +29,7 @@ const path = (id: string, source: Source, operation: string): Rule =>
 
 /** Reads a table without its prototype. */
 const at = <T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined =>
-  typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined
+  typeof key === 'string' ? ownMember(table, key) : undefined
 
 const isAmount = (value: unknown): value is string =>
   typeof value === 'string' && /^(0|[1-9]\d{0,8})(\.\d{1,2})?$/.test(value)

@@ -1,3 +1,4 @@
+import { ownMember } from '../../core/own-member.js'
 import type { Operation } from '../contract.js'
 import { membersOfSchema } from '../members.js'
 import type { Observation } from '../observations.js'
@@ -231,7 +232,8 @@ const errors: readonly Rule[] = [
       // A refusal that names a parameter is that of a rule of the parameter.
       if (!isDisputed(observation, context) || observation.body.kind === 'unknown') return undefined
       const isNamed =
-        typeof field === 'string' && (fieldsOf(operation).has(field) || request.others.has(field) || field in query)
+        typeof field === 'string' &&
+        (fieldsOf(operation).has(field) || request.others.has(field) || Object.hasOwn(query, field))
       const isOpaque = operation.method !== 'GET' && operation.body === undefined
       return isNamed || isOpaque
         ? undefined
@@ -395,21 +397,22 @@ export const generalGuards: readonly Guard[] = [
     undefined,
     ['values', 'MALFORMED_REQUEST'],
     ({ operation, query }) =>
-      Object.entries(query).some(
-        ([name, value]) => Array.isArray(value) && isScalar(operation?.query?.properties[name]?.type),
-      ),
+      Object.entries(query).some(([name, value]) => Array.isArray(value) && isScalar(operation, name)),
   ),
   guard(
     'empty parameter',
     assumed(1, 'Returns 400 for an empty value (`limit=`).'),
     undefined,
     ['values', 'INVALID_QUERY_PARAMETER'],
-    ({ operation, query }) =>
-      Object.entries(query).some(([name, value]) => value === '' && isScalar(operation?.query?.properties[name]?.type)),
+    ({ operation, query }) => Object.entries(query).some(([name, value]) => value === '' && isScalar(operation, name)),
   ),
 ]
 
-const isScalar = (type: unknown) => type !== undefined && type !== 'array'
+/** Whether an operation has a parameter that takes one value. */
+function isScalar(operation: Operation | undefined, name: string): boolean {
+  const parameter = ownMember(operation?.query?.properties ?? {}, name)
+  return parameter !== undefined && parameter.type !== 'array'
+}
 
 /** Rules of all operations, and of paths that are none. */
 export const generalRules: readonly Rule[] = [...success, ...errors, ...paths]

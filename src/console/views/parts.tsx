@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { ownMember } from '../../core/own-member.js'
 import { toTitle, toWords } from '../../core/words.js'
 import { formatMoment } from '../moments.js'
 
@@ -32,7 +33,7 @@ const TONES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['FAILED', 'REJECTED', 'RETURNED'].map(status => [status, 'bad'])),
   ...Object.fromEntries(['CANCELLED', 'EXPIRED', 'spent', 'expired'].map(status => [status, 'idle'])),
 }
-export const toneOf = (status: string): string => TONES[status] ?? 'open'
+export const toneOf = (status: string): string => ownMember(TONES, status) ?? 'open'
 
 export const Status = ({ of: status }: { of: string }) => <span class={`status ${toneOf(status)}`}>{status}</span>
 

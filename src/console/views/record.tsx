@@ -13,7 +13,7 @@ import { toTitle, toWords } from '../../core/words.js'
 import { Facts } from '../../http/pages/parts.js'
 import { control } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
+import { explain, findRecord, kindOf, referenceOf, regionIn } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
 import { addressOf } from '../page.js'
@@ -33,10 +33,11 @@ export const titleOf = (page: Page, { noun }: Kind) => `${toTitle(noun)} ${page.
 
 /** One record, with its reference and region in the address. */
 export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
-  const { tenant, params, query } = page
+  const { tenant, params } = page
   const reference = params.reference as string
+  const region = regionIn(page)
   if (kind.lifecycle === undefined) {
-    const found = findRecord(tenant, kind, reference, query.region)
+    const found = findRecord(tenant, kind, reference, region)
     if (found === undefined) {
       throw kind.name === 'counterparties' ? errors.counterpartyNotFound(reference) : errors.routeNotFound()
     }
@@ -47,7 +48,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
       </>
     )
   }
-  const explained = explain(tenant, kind, reference, query.region)
+  const explained = explain(tenant, kind, reference, region)
   const { record, timeline, next } = explained
   const amount = ['amount', 'totalAmount'].find(name => name in record)
   return (

@@ -6,7 +6,7 @@ import { Choice } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { findRecord, referenceOf } from '../kinds.js'
+import { findRecord, referenceOf, regionIn } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions } from './forms.js'
@@ -44,9 +44,10 @@ export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
 /** The records of a kind: filters, one page of a table, and the way to the next. */
 export function Records({ page, kind }: { page: Page; kind: Kind }) {
   const { tenant, query } = page
-  const { status, search, region, cursor } = query
+  const { status, search, cursor } = query
+  const region = regionIn(page)
   const filter = { status, search, region }
-  const { data, nextCursor } = tenant[kind.name].search({ status, search, region: region as 'EU' | undefined, cursor })
+  const { data, nextCursor } = tenant[kind.name].search({ ...filter, cursor })
   const isFiltered = Object.values(filter).some(value => value !== undefined)
   return (
     <Card

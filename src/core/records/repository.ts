@@ -90,12 +90,15 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
 ) {
   const { referenceField, index } = options
   const kind = names.name
-  const regions = Object.fromEntries(
-    REGIONS.map(region => [
-      region,
-      { byReference: new Map(), entries: [], cursors: createCursors(ids, { path: names.path, region }) },
-    ]),
-  ) as unknown as Record<Region, RegionRecords<E>>
+  const regions = {
+    __proto__: null,
+    ...Object.fromEntries(
+      REGIONS.map(region => [
+        region,
+        { byReference: new Map(), entries: [], cursors: createCursors(ids, { path: names.path, region }) },
+      ]),
+    ),
+  } as unknown as Record<Region, RegionRecords<E>>
   const searches = createCursors(ids, { path: `/_sandbox/${names.path}` })
   const byIndex = new Map<string, E[]>()
   /** Kept with each change: a client can have too many records to count them for each page. */

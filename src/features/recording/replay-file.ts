@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiError } from '../../core/errors.js'
+import { ownMember } from '../../core/own-member.js'
 import { check } from '../../http/validation.js'
 import type { Fixtures } from '../../tenants/fixtures.js'
 import type { Identity } from '../../tenants/registry.js'
@@ -82,7 +83,7 @@ function frozen(snapshot: TenantSnapshot, next: RecordedRequest | undefined): Te
 }
 
 function describe({ operation, params, query, at, region, body }: RecordedRequest): string {
-  const named = operation.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
+  const named = operation.replace(/\{(\w+)\}/g, (_, name: string) => ownMember(params, name) ?? '')
   const parts = [
     Object.keys(query).length > 0 && `with query ${JSON.stringify(query)}`,
     region !== undefined && `in ${region}`,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { ownMember } from '../../core/own-member.js'
 import type { Fixtures } from '../../tenants/fixtures.js'
 import type { Identity, TenantRegistry, TenantRegistryOptions } from '../../tenants/registry.js'
 import type { StateDocument, TenantSnapshot } from '../../tenants/snapshot.js'
@@ -83,7 +84,7 @@ export async function startReplay(
 /** Makes a request whose handler gets the recorded input. */
 function toInjection({ operation, region, params, query, body, file }: RecordedRequest, clientId: string) {
   const [method = '', route = ''] = operation.split(' ')
-  const path = route.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+  const path = route.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ownMember(params, name) ?? ''))
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const item of [value].flat()) parameters.append(name, String(item))

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { ApiError, errors, quote, shorten } from '../../core/errors.js'
+import { ownMember } from '../../core/own-member.js'
 import type { Region } from '../../core/rules/regions.js'
 import { REGIONS } from '../../core/rules/regions.js'
 import type { Slices } from '../../core/slices.js'
@@ -29,15 +30,15 @@ export function* runScenario(scenario: Scenario, call: Call, routes: readonly Co
   const tenant = call.tenant()
   const given = call.body as Readonly<Record<string, unknown>>
   const defaults = Object.entries(parameters).map(([name, parameter]) => [name, parameter.default] as const)
-  const typed = Object.entries(given).map(
-    ([name, value]) => [name, typeof parameters[name]?.default === 'number' ? toNumber(value) : value] as const,
-  )
-  const values: Values = new Map([...defaults, ...typed])
   const unknown = Object.keys(given).find(name => !Object.hasOwn(parameters, name))
   if (unknown !== undefined) {
     const known = Object.keys(parameters).join(', ') || 'none'
     throw errors.invalid(unknown, `There is no parameter ${shorten(unknown)}. Known: ${known}.`)
   }
+  const typed = Object.entries(given).map(
+    ([name, value]) => [name, typeof parameters[name]?.default === 'number' ? toNumber(value) : value] as const,
+  )
+  const values: Values = new Map([...defaults, ...typed])
   // Each new record raises the sequence, so that no two runs that make records have the same number.
   values.set(NUMBER, String(tenant.meta().sequence + 1).padStart(4, '0'))
   const steps: { call: string; answer: unknown }[] = []
@@ -101,4 +102,4 @@ function fill(value: unknown, values: Values, tenant: Tenant): unknown {
 
 /** Returns the member of an answer at a path such as `record.status`; undefined: it has none. */
 const memberOf = (answer: unknown, path: string): unknown =>
-  path.split('.').reduce((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], answer)
+  path.split('.').reduce<unknown>((value, name) => ownMember(Object(value), name), answer)

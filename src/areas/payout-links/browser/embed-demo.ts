@@ -2,11 +2,14 @@
 import type { ColorScheme, Font } from '../theme.js'
 
 /** The other name of this machine, by which the page and its frame have two origins. Behind a proxy there is one. */
-const OTHER_NAMES: Readonly<Record<string, string>> = { localhost: '127.0.0.1', '127.0.0.1': 'localhost' }
+const OTHER_NAMES = new Map([
+  ['localhost', '127.0.0.1'],
+  ['127.0.0.1', 'localhost'],
+])
 
 /** The base of the service. A proxy may serve it below a path. */
 const service = new URL('..', location.href)
-service.hostname = OTHER_NAMES[location.hostname] ?? location.hostname
+service.hostname = OTHER_NAMES.get(location.hostname) ?? location.hostname
 
 const element = <E extends HTMLElement>(id: string) => document.getElementById(id) as E
 

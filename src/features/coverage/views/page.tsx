@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { Fragment } from 'preact'
 import { renderToString } from 'preact-render-to-string'
-import type { CatalogueEntry, ErrorCode } from '../../../core/errors.js'
+import type { CatalogueEntry } from '../../../core/errors.js'
 import { catalogue } from '../../../core/errors.js'
+import { ownMember } from '../../../core/own-member.js'
 import { toWords } from '../../../core/words.js'
 import { PlainPage } from '../../../http/pages/document.js'
 import { Choice, Facts } from '../../../http/pages/parts.js'
@@ -276,7 +277,8 @@ function ErrorCodes({ met, missed, isOpen }: Met<string> & { isOpen: boolean }) 
 }
 
 function Code({ code, isMet }: { code: string; isMet: boolean }) {
-  const { status, when }: CatalogueEntry = catalogue[code as ErrorCode]
+  // A database can have counted codes of another release.
+  const { status, when = '' } = ownMember<Partial<CatalogueEntry>>(catalogue, code) ?? {}
   return (
     <li class={isMet ? 'met' : 'missed'}>
       <p>
