@@ -51,7 +51,7 @@ export const catalogue = {
   ),
   FORBIDDEN_HOST: entry(
     403,
-    'Control plane, token endpoint and pages of payout links: `Host` may be a public name, and `SANDBOX_ALLOWED_HOSTS` does not list it.',
+    'Control plane, token endpoint, its metadata and pages of payout links: `Host` may be a public name, and `SANDBOX_ALLOWED_HOSTS` does not list it.',
   ),
   INVALID_PAGE_TOKEN: entry(403, 'A claim or decline does not carry the token of the page of its payout link.'),
   ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
@@ -90,7 +90,7 @@ export const catalogue = {
   ),
   UNSUPPORTED_MEDIA_TYPE: entry(
     415,
-    'Wrong Content-Type, or a document that is not PDF, JPEG or PNG by its first bytes.',
+    'Wrong Content-Type, a Content-Encoding, or a document that is not PDF, JPEG or PNG by its first bytes.',
   ),
   HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB.'),
   RATE_LIMITED: entry(

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorEnvelope } from '../core/errors.js'
-import { ApiError, errors } from '../core/errors.js'
+import { ApiError, errors, quote } from '../core/errors.js'
 import { maskText } from './masking.js'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -33,14 +33,19 @@ const translations = new Map<unknown, (request: FastifyRequest) => ApiError>([
   ['ECONNRESET', () => errors.malformed(null, 'The connection ended in the middle of the body.')],
 ])
 
-/** Refuses a Content-Type that an operation does not take. PATCH names the one it takes (RFC 5789 §2.2). */
-function wrongMediaType({ method, routeOptions }: FastifyRequest): ApiError {
+/**
+ * Refuses a body that an operation does not take. PATCH names the type that it takes (RFC 5789 §2.2).
+ * @param coding the Content-Encoding, if that is the fault
+ */
+export function wrongMediaType({ method, routeOptions }: FastifyRequest, coding?: string): ApiError {
   const expected = routeOptions.config.consumes ?? 'application/json'
-  return errors.unsupportedMediaType(
-    'content-type',
-    `Content-Type must be ${expected}.`,
-    method === 'PATCH' ? { 'accept-patch': expected } : {},
-  )
+  const headers: Record<string, string> = method === 'PATCH' ? { 'accept-patch': expected } : {}
+  if (coding === undefined) {
+    return errors.unsupportedMediaType('content-type', `Content-Type must be ${expected}.`, headers)
+  }
+  const message = `Send the body without Content-Encoding: ${quote(coding)} is not decoded here.`
+  // RFC 9110 §12.5.3.
+  return errors.unsupportedMediaType('content-encoding', message, { ...headers, 'accept-encoding': 'identity' })
 }
 
 /** Returns any error as an entry of the catalogue. An unforeseen one is logged and becomes INTERNAL_ERROR. */

@@ -74,11 +74,16 @@ export const clientErrorHandler = (nextRequestId: () => string) => (error: { cod
   } else answer()
 }
 
-/** Counts the Host headers of a request. Node keeps only the first. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') count++
-  return count
+/** Refuses a second header Host or Authorization. Node keeps only the first of each. */
+function assertGivenOnce(rawHeaders: readonly string[]): void {
+  let [hosts, authorizations] = [0, 0]
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase()
+    if (name === 'host') hosts++
+    else if (name === 'authorization') authorizations++
+  }
+  if (hosts > 1) throw errors.malformed('host', 'The header Host must be given once.')
+  if (authorizations > 1) throw errors.malformed('authorization', 'The header Authorization must be given once.')
 }
 
 /** Refuses requests that Node would answer by itself, without the envelope. */
@@ -104,7 +109,7 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
     }
     // RFC 9112 §3.2.
     if (raw.httpVersion === '1.1' && host === undefined) throw errors.malformed('host', 'The header Host is required.')
-    if (countHosts(raw.rawHeaders) > 1) throw errors.malformed('host', 'The header Host must be given once.')
+    assertGivenOnce(raw.rawHeaders)
     // An empty Host is one: that of a target without an authority.
     if (host && host !== last.host) {
       const name = hostNameOf(host)

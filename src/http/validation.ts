@@ -12,11 +12,12 @@ import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
 import type { Slices } from '../core/slices.js'
 import { parseDuration } from '../core/time/duration.js'
 import { isCalendarDate, parseInstant } from '../core/time/time.js'
+import { wrongMediaType } from './error-handler.js'
 import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
 import { isLarge, isObject, parseJson, parseLargeJson, wasLarge } from './json-body.js'
 import { inSlices } from './slices.js'
-import { isDecodable, originForm } from './url.js'
+import { isDecodable, isRead, originForm } from './url.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -66,10 +67,11 @@ function validatorOf(schema: TSchema): ValidateFunction {
 /**
  * Validates a value. Throws MISSING_FIELD, or for a broken constraint the code of the schema, else the given one.
  * @param place the path of the value in its document, for errors
+ * @param sent the members as they were sent, where that is not what is validated, for errors
  */
-export function check(schema: TSchema, value: unknown, code: ErrorCode, place: Place = []): void {
+export function check(schema: TSchema, value: unknown, code: ErrorCode, place: Place = [], sent?: Sent): void {
   const validator = validatorOf(schema)
-  if (!validator(value)) throw toApiError(validator.errors as ErrorObject[], schema, code, place)
+  if (!validator(value)) throw toApiError(validator.errors as ErrorObject[], schema, code, place, sent)
 }
 
 /** Whether a value is valid. */
@@ -87,6 +89,7 @@ export function failuresOf(schema: TSchema, value: unknown): readonly ErrorObjec
 
 /** The path of a value in a body. */
 type Place = readonly (string | number)[]
+type Sent = ReadonlyMap<string, unknown>
 
 /** The large bodies that are checked already. */
 const checked = new WeakSet<object>()
@@ -114,14 +117,16 @@ const parsers = {
   },
   querystring(schema: TObject, given: unknown): unknown {
     const query: Record<string, unknown> = {}
+    const sent = new Map<string, unknown>()
     const decimals: Record<string, string> = {}
     for (const [name, value] of Object.entries(foldArrays(schema, given as Query))) {
       if (!Object.hasOwn(schema.properties, name)) continue
       const parameter = schema.properties[name] as TSchema
       query[name] = parseParameter(name, value, parameter)
+      if (parameter.type !== 'array') sent.set(name, value)
       if (parameter.type === 'number') decimals[name] = value as string
     }
-    check(schema, query, 'INVALID_QUERY_PARAMETER')
+    check(schema, query, 'INVALID_QUERY_PARAMETER', [], sent)
     // Amounts are compared exactly, so handlers get the text of a decimal and no binary double (decisions §5).
     return { ...query, ...decimals }
   },
@@ -133,7 +138,10 @@ const parsers = {
   },
 }
 
-/** Requests with bad percent-encoding, and bodies that are not JSON objects, are refused here (decisions §1). */
+/** Whether a value of Content-Encoding names no coding (RFC 9110 §8.4). */
+const isPlain = (codings: string) => codings.split(',').every(coding => /^(identity)?$/i.test(coding.trim()))
+
+/** Requests with bad percent-encoding, encoded bodies, and bodies that are not JSON objects, are refused here (decisions §1). */
 export const validation = fp((app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
@@ -145,7 +153,17 @@ export const validation = fp((app, _options, done) => {
   app.addHook('onRequest', ({ headers }, _reply, next) => {
     // Without a body, its type does not matter (decisions §1); Fastify would refuse the type.
     const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-    if (isEmpty) delete headers['content-type']
+    if (isEmpty) {
+      delete headers['content-type']
+      delete headers['content-encoding']
+    }
+    next()
+  })
+
+  app.addHook('preParsing', (request, _reply, _payload, next) => {
+    const coding = request.headers['content-encoding']
+    // Fastify reads no body of GET.
+    if (coding !== undefined && !isPlain(coding) && !isRead(request.method)) throw wrongMediaType(request, coding)
     next()
   })
 
@@ -295,7 +313,13 @@ export const assertNamed = (schema: TSchema, value: unknown): void => void named
 
 // --------------------------------------------------------------------------------------------------------- errors
 
-function toApiError(failures: readonly ErrorObject[], root: TSchema, code: ErrorCode, place: Place): ApiError {
+function toApiError(
+  failures: readonly ErrorObject[],
+  root: TSchema,
+  code: ErrorCode,
+  place: Place,
+  sent: Sent | undefined,
+): ApiError {
   const failure = failures.at(-1) as ErrorObject
   const { keyword, params, data } = failure
   const schema = failure.parentSchema as TSchema
@@ -314,7 +338,7 @@ function toApiError(failures: readonly ErrorObject[], root: TSchema, code: Error
   }
   const expected = schema['x-expected'] ?? `of type ${schema.type}`
   const ownCode = keyword === 'type' ? undefined : (schema['x-error-code'] as ErrorCode | undefined)
-  return new ApiError(ownCode ?? code, field, `${field} must be ${expected}, not ${quote(data)}.`)
+  return new ApiError(ownCode ?? code, field, `${field} must be ${expected}, not ${quote(sent?.get(field) ?? data)}.`)
 }
 
 /** JSON Pointer, RFC 6901 §4. */

@@ -26,7 +26,7 @@ export interface WebAccessOptions {
 
 const API = '/api/v1/'
 /** Routes that need no access token. DNS rebinding would open them to web pages. */
-const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/pay/']
+const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/.well-known/', '/pay/']
 
 /** Response headers that pages may read. */
 const EXPOSED_HEADERS = [

@@ -31,7 +31,9 @@ export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   }
   if (isControl(route)) ofRequest.push('INVALID_QUERY_PARAMETER')
   if (isControl(route) && schema.security === undefined) ofRequest.push('ADMIN_TOKEN_REQUIRED')
-  if (isControl(route) || schema.operationId === 'issueToken') ofRequest.push('FORBIDDEN_HOST')
+  if (isControl(route) || ['issueToken', 'getServerMetadata'].includes(schema.operationId as string)) {
+    ofRequest.push('FORBIDDEN_HOST')
+  }
   const ofAll: ErrorCode[] = [
     'FORBIDDEN_ORIGIN',
     'METHOD_NOT_ALLOWED',

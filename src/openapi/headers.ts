@@ -60,6 +60,13 @@ export const headers = {
   Allow: header('assumed', STANDARD, 'The methods of the path.', text, 'GET, HEAD, OPTIONS, POST'),
   RetryAfter: header('assumed', STANDARD, 'Seconds to wait before the next request.', { type: 'integer' }, 1),
   AcceptPatch: header('assumed', STANDARD, 'The media type that PATCH takes.', text, 'application/json'),
+  AcceptEncoding: header(
+    'assumed',
+    STANDARD,
+    'The Content-Encoding to use, if another one is refused.',
+    text,
+    'identity',
+  ),
   Location: header(
     'assumed',
     STANDARD,
@@ -89,6 +96,7 @@ export function headersOf(route: DocumentedRoute, status: string, routes: readon
       readParameterOf(route.url, routes) !== undefined && { Location: ref('Location') }),
     ...(status === '401' && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
     ...(status === '405' && { Allow: ref('Allow') }),
+    ...(status === '415' && { 'Accept-Encoding': ref('AcceptEncoding') }),
     ...(status === '415' && route.method === 'PATCH' && { 'Accept-Patch': ref('AcceptPatch') }),
     ...((status === '429' || (status === '503' && isApi(route))) && { 'Retry-After': ref('RetryAfter') }),
     ...(route.schema.operationId === 'issueToken' && { 'Cache-Control': ref('CacheControl') }),

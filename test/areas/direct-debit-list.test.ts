@@ -347,6 +347,10 @@ t.test('interface, GET /api/v1/direct-debit: amountMin and amountMax are numbers
       ' of 0': ['0.01', '1e-2', '0.010', '0.0100000000000000001'],
       [invalidQuery(field)]: [...low, ...odd],
     })
+    for (const value of [...low, ...odd]) {
+      const { message } = (await client.get(`/api/v1/direct-debit?${new URLSearchParams({ [field]: value })}`)).body
+      t.equal(message, `${field} must be a decimal number of at least 0.01, not ${JSON.stringify(value)}.`)
+    }
   }
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Case, gist, holds, missing, WRONG_REGION } from '../answers.js'
+import { type Case, gist, holds, malformed, missing, WRONG_REGION } from '../answers.js'
 import { build, connect, newClient } from '../helper.js'
 import { exchange, listen, request, sendLine, stateOf, stock } from './raw.js'
 
@@ -98,5 +98,23 @@ t.test('decisions §1: header names are case-insensitive; x-region sent twice is
       ['EU\r\nx-region: EU', '400 INVALID_REGION x-region'],
     ],
     async region => (await exchange(port, request('GET /api/v1/mandates', { ...headers, 'X-REGION': region })))[0],
+  )
+})
+
+t.test('decisions §1: two headers Authorization are refused, whatever they are', async t => {
+  const app = build(t)
+  const { token } = await connect(app)
+  const port = await listen(app)
+  const [own, basic] = [`Bearer ${token}`, 'Basic YWNtZTpzZWNyZXQ=']
+  const lines = ['GET /api/v1/mandates', 'POST /api/v1/oauth/token', 'GET /_sandbox/clients']
+  await holds(
+    t,
+    lines.flatMap(line =>
+      [own, 'Bearer x', basic, ''].map((second): Case => [[line, second], malformed('authorization')]),
+    ),
+    async ([line, second]: [string, string]) => {
+      const headers = { authorization: `${own}\r\nAuthorization: ${second}`, 'x-region': 'EU', connection: 'close' }
+      return (await exchange(port, request(line, headers)))[0]
+    },
   )
 })

@@ -1,5 +1,6 @@
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { type Case, each, holds, invalid, malformed, missing } from '../answers.js'
+import { type Case, each, gist, holds, invalid, malformed, missing, WRONG_REGION } from '../answers.js'
 import { bill, build, type Client, call, collection, connect, mandate, newClient, payoutLink } from '../helper.js'
 import { listen, open, request, sendLine, stateOf, stillServes, stock } from './raw.js'
 
@@ -127,6 +128,52 @@ t.test('decisions §1: a wrong Content-Type is 415 on content-type; PATCH names 
       lines.map(line => [line, line.startsWith('PATCH') ? 'application/json' : undefined]),
     )
     t.equal((await client.get('/api/v1/mandates', { ...options, body: '{' })).status, 200, 'GET ignores its body')
+  }),
+)
+
+t.test('decisions §1: a body with a Content-Encoding is 415 wherever one is read', t =>
+  unchanged(t, async client => {
+    const [{ record }] = (await client.control('GET', '/payout-links')).body.data
+    const send = (line: string, coding: string) => {
+      const [method = '', path = '', type = 'application/json'] = line.split(' ')
+      const headers = { 'content-encoding': coding, 'content-type': type, accept: 'application/json' }
+      return client.send(method, path, { headers, body: gzipSync('{}') })
+    }
+    const all = [
+      ...lines,
+      'DELETE /api/v1/mandates/MND-0001',
+      'POST /api/v1/oauth/token application/x-www-form-urlencoded',
+      `${DOCUMENT} multipart/form-data;boundary=x`,
+      'PUT /_sandbox/settings',
+      'PUT /_sandbox/state',
+      'POST /_sandbox/console/command application/x-www-form-urlencoded',
+      `POST /pay/${record.payoutLinkId}?client=${client.clientId} application/x-www-form-urlencoded`,
+    ]
+    const wanted = '415 UNSUPPORTED_MEDIA_TYPE content-encoding'
+    await holds(t, each(all, wanted), line => send(line, 'gzip'), 'every route')
+    const codings = [
+      'gzip',
+      'GZIP',
+      'br',
+      'deflate',
+      'x-gzip',
+      'zstd',
+      'identity, gzip',
+      'gzip,',
+      'utf-8',
+      `,${' '.repeat(9000)}x`,
+    ]
+    await holds(t, each(codings, wanted), coding => send('POST /api/v1/mandates', coding), 'every coding')
+    const { headers } = await send('PATCH /api/v1/bills/INV-2026-001', 'br')
+    t.match(headers, { 'accept-encoding': 'identity', 'accept-patch': 'application/json' })
+    const plain = ['identity', 'Identity', '', ',', 'identity ,identity']
+    await holds(t, each(plain, missing('mandateReference')), coding =>
+      client.post('/api/v1/mandates', '{}', { headers: { 'content-encoding': coding } }),
+    )
+    const options = { headers: { 'content-encoding': 'gzip' } }
+    t.equal((await client.get('/api/v1/mandates', { ...options, body: 'x' })).status, 200, 'GET ignores its body')
+    t.equal(gist(await client.post('/api/v1/mandates', undefined, options)), missing('mandateReference'), 'no body')
+    t.equal(gist(await client.post('/api/v1/mandates', '{', { ...options, region: 'US' })), WRONG_REGION, 'the order')
   }),
 )
 

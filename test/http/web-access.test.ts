@@ -85,7 +85,6 @@ t.test('control plane, Keep web pages out: a refused request is not in the reque
     [
       ['/api/v1/mandates', '401'],
       ['/api/v1/mandates', '401'],
-      ['/.well-known/oauth-authorization-server', '200'],
       ['/api/v1/mandates', '204'],
       ['/nowhere', '404'],
     ],
@@ -152,6 +151,7 @@ t.test(
       ['GET', '/_sandbox/clients'],
       ['GET', LIVE],
       ['POST', TOKEN, GRANT],
+      ['GET', '/.well-known/oauth-authorization-server'],
     ] as const) {
       const send = (host: string) => call(app, method, path, { body, headers: { host, ...(body && FORM) } })
       // light-my-request replaces an empty Host.
