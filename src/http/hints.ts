@@ -22,6 +22,18 @@ export function hintIgnored(request: FastifyRequest, kind: 'member' | 'parameter
   hint(request, `unknown ${kind} ${ascii} ignored`)
 }
 
+/**
+ * Hints at the registration of a client, since its id may be a typing error (decisions §3).
+ * @param lookalike another client, whose id differs in case only
+ */
+export function hintRegistration(request: FastifyRequest, lookalike: string | undefined): void {
+  hint(request, 'the client was not known: this request has registered it, and it starts from the fixture empty')
+  // In Unicode, another letter can be the capital of an ASCII one.
+  if (lookalike !== undefined && /^[\x21-\x3a\x3c-\x7e]+$/.test(lookalike)) {
+    hint(request, `the client ${lookalike} is another one, whose id differs in case only`)
+  }
+}
+
 /** Hints at a reference above the 35 characters that SEPA carries (EPC130-08, AT-10). It is legal here. */
 export function hintLongReference(request: FastifyRequest, field: string, reference: string): void {
   if (reference.length > 35) hint(request, `${field} is longer than the 35 characters that SEPA carries`)

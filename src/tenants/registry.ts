@@ -340,6 +340,13 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     timeOf: (clientId: string, realNow: number): Instant =>
       find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
+    /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
+    lookalikeOf(clientId: string): string | undefined {
+      const letters = clientId.toLowerCase()
+      const isAlike = (id: string) => id.length === letters.length && id !== clientId && id.toLowerCase() === letters
+      for (const clients of [configured, registered]) for (const id of clients.keys()) if (isAlike(id)) return id
+      return undefined
+    },
     /** Returns the tenant of a client if it is in memory. It does not count as use, and nothing happens. */
     peek: (clientId: string): Tenant | undefined => find(clientId)?.tenant,
     /** Returns the clients that exist from the start. */

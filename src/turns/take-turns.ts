@@ -6,6 +6,7 @@ import { record } from '../features/recording/record.js'
 import type { Recorder } from '../features/recording/recorder.js'
 import type { AuthenticateOptions } from '../http/authenticate.js'
 import { bearerOf } from '../http/authenticate.js'
+import { hintRegistration } from '../http/hints.js'
 import { operationOf } from '../http/operations.js'
 import { isRead } from '../http/url.js'
 import type { TenantRegistry } from '../tenants/registry.js'
@@ -117,7 +118,9 @@ export const tokenTurns = (registry: TenantRegistry, recorder: Recorder): TurnRu
     },
     enter(request, realNow) {
       const { client_id, client_secret } = credentialsOf(request)
+      const isNew = !registry.has(client_id)
       request.sandbox.tenant = registry.authenticate(client_id, client_secret, realNow)
+      if (isNew) hintRegistration(request, registry.lookalikeOf(client_id))
       return pass(recorder, request, request.sandbox.tenant, realNow, false)
     },
   }

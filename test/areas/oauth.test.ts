@@ -259,6 +259,45 @@ t.test('decisions §3: the first good request registers a client, then another s
   t.same((await Promise.all(raced)).map(refusal), ['200', INVALID_CLIENT], 'two at once')
 })
 
+t.test(
+  'decisions §3: the request that registers a client has a hint, and names one that differs in case only',
+  async t => {
+    const clients = ['Listed', 'KELVIN\u212a'].map(clientId => ({ clientId, clientSecret: 'secret' }))
+    const app = build(t, { clients })
+    const registered = 'the client was not known: this request has registered it, and it starts from the fixture empty'
+    const alike = (id: string) => `${registered}; the client ${id} is another one, whose id differs in case only`
+    const ask = async (client_id: string, client_secret = 'secret') => {
+      const { status, headers } = await requestToken(app, { client_id, client_secret })
+      return `${status} ${headers['sandbox-hint']}`
+    }
+    await holds(
+      t,
+      [
+        ['acme', `200 ${registered}`],
+        ['acme', '200 undefined'],
+        ['Acme', `200 ${alike('acme')}`],
+        ['Acme', '200 undefined'],
+        ['sandbox-Client', `200 ${alike('sandbox-client')}`],
+        ['listed', `200 ${alike('Listed')}`],
+        ['Listed', '200 undefined'],
+        ['kelvink', `200 ${registered}`],
+        ['no/id', '401 undefined'],
+      ],
+      id => ask(id),
+    )
+    t.equal(await ask('acme', 'wrong'), '401 undefined')
+    const basicFirst = await post(app, GRANT, { authorization: basic('first', 'secret') })
+    t.match(basicFirst.headers['sandbox-hint'], /HTTP Basic; the client was not known/)
+    await call(app, 'DELETE', '/_sandbox/clients/acme')
+    t.equal(await ask('acme'), `200 ${alike('Acme')}`, 'its id was free')
+    await call(app, 'POST', '/_sandbox/fork?client=acme', { body: { clientId: 'copy' } })
+    t.equal(await ask('copy'), '200 undefined', 'a fork is known')
+    const closed = build(t, { clients, openRegistration: false })
+    const refused = await requestToken(closed, { client_id: 'listed' })
+    t.same([refused.status, refused.headers['sandbox-hint']], [401, undefined], 'and nothing is told of others')
+  },
+)
+
 t.test('decisions §3: a client id that cannot be registered is INVALID_CLIENT', async t => {
   const wrong = ['a b', 'a/b', 'a:b', 'a@b', 'ä', '💶', 'a\n', 'x'.repeat(65), 'x'.repeat(257), '%41']
   await table(t, async client_id => refusal(await requestToken(shared, { client_id })), {

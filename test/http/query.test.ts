@@ -320,7 +320,7 @@ t.test('decisions §1: a long reference, bounds that cross and a moved date are 
 
 t.test('decisions §1: the token endpoint hints, too', async t => {
   const answer = await call(build(t), 'POST', '/api/v1/oauth/token?colour=blue', {
-    body: 'client_id=acme&client_secret=secret&grant_type=client_credentials&scope=all',
+    body: 'client_id=sandbox-client&client_secret=sandbox-secret&grant_type=client_credentials&scope=all',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
   t.same(hintsOf(answer), ['unknown parameter colour ignored', 'unknown member scope ignored'])
