@@ -10,6 +10,8 @@ const USUAL_BYTES = 1024 * 1024
 const MOST_NESTING = 100
 /** The minimum average size of the values of a larger body. Smaller values need much memory for few bytes. */
 const LEAST_BYTES_PER_VALUE = 16
+/** The maximum number of values of a part of a larger body that is parsed at once, and so of the names of an object. */
+const MOST_VALUES_OF_PART = 100_000
 /** The bytes that are read between two moments at which other work can come in. */
 const PART_BYTES = 64 * 1024
 
@@ -37,17 +39,19 @@ export function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
 /**
  * Does the same for a large body, in slices. Bounds its nesting and the number of its values.
  *
- * The items of the lists of the body are parsed one by one. Then the rest is parsed, in which each item is only its number.
+ * The items of the lists of the body are parsed one by one. Then the rest is parsed, in which a list has only its number.
  * @param limit the maximum size of the body in bytes
  */
 export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
   assertUtf8(bytes)
   const mostValues = limit / LEAST_BYTES_PER_VALUE
-  const items: unknown[] = []
+  const lists: unknown[][] = []
+  /** The list that is being read. */
+  let items: unknown[] | undefined
   let rest = ''
   let isHostile = false
-  let [nesting, values, isText, isList] = [0, 0, false, false]
-  let [parted, taken] = [0, 0]
+  let [nesting, values, valuesOfItem, isText] = [0, 0, 0, false]
+  let [valuesOfRest, parted, taken] = [0, 0, 0]
 
   /** Takes the text up to a place. */
   const take = (end: number) => {
@@ -55,11 +59,6 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
     taken = end
     isHostile ||= mayBeHostile(text)
     return text
-  }
-  const takeItem = (end: number) => {
-    const text = take(end)
-    // A list without items has a blank text.
-    if (!/^[ \t\n\r]*$/.test(text)) rest += items.push(toValue(text)) - 1
   }
 
   for (let at = 0; at < bytes.length; at++) {
@@ -70,32 +69,37 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
     const byte = bytes[at]
     if (byte === QUOTE) isText = !isText
     else if (isText) at += byte === BACKSLASH ? 1 : 0
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-      values++
-      if (++nesting > MOST_NESTING) throw errors.malformed(null, `The body is nested deeper than ${MOST_NESTING}.`)
-      if (nesting === 2 && byte === OPEN_ARRAY) {
-        isList = true
-        rest += take(at + 1)
+    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT || byte === COMMA) {
+      if (++values > mostValues) throw errors.payloadTooLarge(null, `${mostValues} values`)
+      const valuesOfPart = items === undefined ? ++valuesOfRest : ++valuesOfItem
+      if (valuesOfPart > MOST_VALUES_OF_PART) {
+        throw errors.payloadTooLarge(null, `${MOST_VALUES_OF_PART} values in one item of a list, or outside of lists`)
       }
-    } else if (byte === COMMA) {
-      values++
-      if (isList && nesting === 2) {
-        takeItem(at)
+      if (byte === COMMA) {
+        if (items === undefined || nesting !== 2) continue
+        items.push(toValue(take(at)))
+        taken = at + 1
+        valuesOfItem = 0
+      } else if (++nesting > MOST_NESTING) {
+        throw errors.malformed(null, `The body is nested deeper than ${MOST_NESTING}.`)
+      } else if (nesting === 2 && byte === OPEN_ARRAY) {
+        items = []
+        valuesOfItem = 0
         rest += take(at + 1)
       }
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
-      if (isList && nesting === 2) {
-        takeItem(at)
-        isList = false
+      if (items !== undefined && nesting === 2) {
+        const text = take(at)
+        // A list without items has a blank text.
+        if (items.length > 0 || !/^[ \t\n\r]*$/.test(text)) items.push(toValue(text))
+        rest += lists.push(items) - 1
+        items = undefined
       }
       nesting--
     }
-    if (values > mostValues) throw errors.payloadTooLarge(null, `${mostValues} values`)
   }
-  const value = toObject(rest + take(bytes.length))
-  for (const list of Object.values(value)) {
-    if (Array.isArray(list)) for (const [at, index] of list.entries()) list[at] = items[index]
-  }
+  const value = toObject(rest + take(bytes.length)) as Record<string, unknown>
+  for (const [name, list] of Object.entries(value)) if (Array.isArray(list)) value[name] = lists[list[0]]
   if (isHostile) yield* assertHarmless(value)
   large.add(value)
   return value
@@ -134,8 +138,9 @@ function* assertHarmless(root: object): Slices {
   const pending: Located[] = [{ value: root, name: '', parent: undefined }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { value: parent } = next
-    for (const name in parent) {
-      const value = (parent as Record<string, unknown>)[name]
+    for (const [key, value] of Array.isArray(parent) ? parent.entries() : Object.entries(parent)) {
+      yield
+      const name = String(key)
       if (name === '__proto__' || (name === 'constructor' && isObject(value) && Object.hasOwn(value, 'prototype'))) {
         throw errors.malformed(name, `The body must not have a member ${name}.`)
       }
@@ -148,7 +153,6 @@ function* assertHarmless(root: object): Slices {
       }
       if (isObject(value)) pending.push({ value, name, parent: next })
     }
-    yield
   }
 }
 

@@ -218,7 +218,8 @@ function refuseUnknown(name: string, known: readonly string[]): never {
 }
 
 /**
- * Returns a large document without unknown members, and validates it: first without its long lists, then item by item.
+ * Returns a large document without unknown members, and validates it: first without the items of its lists, then item by
+ * item.
  * @param report called for each unknown member
  */
 export function* checkLarge(
@@ -226,18 +227,19 @@ export function* checkLarge(
   body: Readonly<Record<string, unknown>>,
   report: (name: string, known: readonly string[]) => void,
 ): Slices<Record<string, unknown>> {
-  const { properties } = schema
-  const isLong = (name: string, list: unknown): list is unknown[] => {
-    const property = ownMember(properties, name)
-    return Array.isArray(list) && property?.items !== undefined && property.maxItems === undefined
-  }
-  const short = Object.entries(body).map(([name, member]) => [name, isLong(name, member) ? [] : member])
+  const lists: [name: string, list: unknown[], schema: TSchema][] = []
+  const short = Object.entries(body).map(([name, member]) => {
+    const property = ownMember(schema.properties, name)
+    if (!Array.isArray(member) || property?.items === undefined) return [name, member]
+    lists.push([name, member, property.items])
+    // A list that is too long stays so.
+    const isTooLong = member.length > (property.maxItems ?? Number.POSITIVE_INFINITY)
+    return [name, isTooLong ? Array(property.maxItems + 1) : []]
+  })
   const named = namedOnly(schema, Object.fromEntries(short), report) as Record<string, unknown>
   check(schema, named, 'INVALID_FIELD')
-  for (const [name, list] of Object.entries(body)) {
-    if (!isLong(name, list)) continue
+  for (const [name, list, itemSchema] of lists) {
     const items: unknown[] = []
-    const itemSchema = properties[name]?.items
     for (const [at, item] of list.entries()) {
       const place = [name, at]
       items.push(namedOnly(itemSchema, item, report, place))

@@ -730,6 +730,31 @@ t.test('control plane, PUT /state: a large document has at most one value for 16
   t.match(refusal.body.message, String(most))
 })
 
+t.test(
+  'control plane, PUT /state: an item of a large document has at most 100,000 values, and so has the rest',
+  async t => {
+    const app = build(t)
+    const document = await read(app, 'sandbox-client')
+    const members = (count: number) => Array.from({ length: count }, (_, n) => `"name${n}":1,`).join('')
+    const numbers = (count: number) => '1,'.repeat(count)
+    // Each place has some values of its own, which are fewer than a hundred.
+    const places: Record<string, (count: number) => string> = {
+      'the document': count => document.replace('{', `{${members(count)}`),
+      settings: count => document.replace('"settings": {', text => text + members(count)),
+      'an item': count => document.replace(/"mandates": \[\s*\{/, text => text + members(count)),
+      'a record': count => document.replace(/"mandates": \[\s*\{[^[]*?"record": \{/, text => text + members(count)),
+      'a timeline': count => document.replace(/"timeline": \[/, text => text + numbers(count)),
+      'a list of settings': count => document.replace(/"allowedOrigins": \[/, text => text + numbers(count)),
+    }
+    for (const [place, insert] of Object.entries(places)) {
+      const send = (count: number) => put(app, 'sandbox-client', insert(count).padEnd(MIB + 1))
+      t.equal((await send(99_900)).status, 400, place)
+      refused(t, await send(100_000), 413, 'PAYLOAD_TOO_LARGE', null, place)
+    }
+    t.equal(await read(app, 'sandbox-client'), document)
+  },
+)
+
 t.test('control plane, PUT /state: the first fault of a large document ends its check', async t => {
   const app = build(t)
   const document = JSON.parse(await read(app, 'sandbox-client'))
@@ -740,6 +765,12 @@ t.test('control plane, PUT /state: the first fault of a large document ends its 
     [missing('mandates.0.region')]: ['{}'],
     [invalid('mandates.0.x')]: ['{"x": 1}'],
   })
+  const faults = document.faults
+  document.faults = Array(1001)
+    .fill({})
+    .concat(Array(MIB / 2).fill(null))
+  refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'faults', 'too many of them')
+  document.faults = faults
   document.ids.counters = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`c${n}`, n]))
   refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'ids.counters')
 })
