@@ -3,9 +3,11 @@ import type { Slices } from '../core/slices.js'
 import { formatInstant } from '../core/time/time.js'
 import type { ControlRoute } from '../features/control-route.js'
 import { route } from '../features/control-route.js'
+import type { NamedSnapshots } from '../features/snapshots/snapshots.js'
 import { JSON_TYPE } from '../http/error-handler.js'
 import { parseLargeJson } from '../http/json-body.js'
 import { jsonPieces } from '../http/json-pieces.js'
+import { LARGE } from '../http/large-answers.js'
 import { inSlices } from '../http/slices.js'
 import { checkLarge } from '../http/validation.js'
 import type { StateDocument } from '../tenants/snapshot.js'
@@ -24,6 +26,13 @@ export interface SnapshotRoutesOptions {
 function* read(content: string): Slices<StateDocument> {
   const document = yield* parseLargeJson(Buffer.from(content), Number.POSITIVE_INFINITY)
   return (yield* checkLarge(schemas.StateDocument, { ...document }, () => {})) as StateDocument
+}
+
+/** Rejects with SNAPSHOT_NOT_FOUND. */
+async function found(snapshots: NamedSnapshots, client: string, name: string): Promise<string> {
+  const content = await snapshots.find(client, name)
+  if (content === undefined) throw errors.snapshotNotFound(name)
+  return content
 }
 
 const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', null, 'The state is above SANDBOX_STATE_BYTES.')
@@ -79,10 +88,12 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     params: schemas.SnapshotParams,
     querystring: schemas.ClientQuery,
     response: schemas.StateDocument,
-    handle: async ({ tenant, client, snapshots, reply, params: { name } }) => {
+    handle: async ({ tenant, client, snapshots, reply, largeAnswers, params: { name } }) => {
       tenant()
-      const content = await snapshots.find(client, name)
-      if (content === undefined) throw errors.snapshotNotFound(name)
+      const summary = (await snapshots.list(client)).find(snapshot => snapshot.name === name)
+      const find = () => found(snapshots, client, name)
+      if (summary !== undefined && summary.bytes > LARGE) return largeAnswers.send(reply, find)
+      const content = await find()
       reply.type(JSON_TYPE)
       return content
     },
@@ -123,9 +134,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
         isRead: () => true,
         run: realNow => void registry.tenant(client, realNow),
       })
-      const content = await snapshots.find(client, name)
-      if (content === undefined) throw errors.snapshotNotFound(name)
-      const document = await inSlices(read(content))
+      const document = await inSlices(read(await found(snapshots, client, name)))
       return turns.take(client, {
         isRead: () => false,
         *run(realNow) {

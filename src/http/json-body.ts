@@ -9,7 +9,7 @@ const USUAL_BYTES = 1024 * 1024
 /** The maximum nesting of a larger body. A state document has 7 levels. */
 const MOST_NESTING = 100
 /** The minimum average size of the values of a larger body. Smaller values need much memory for few bytes. */
-const LEAST_BYTES_PER_VALUE = 16
+const LEAST_BYTES_PER_VALUE = 10
 /** The maximum number of values of a part of a larger body that is parsed at once, and so of the names of an object. */
 const MOST_VALUES_OF_PART = 100_000
 /** The bytes that are read between two moments at which other work can come in. */
@@ -44,7 +44,7 @@ export function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
  */
 export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
   assertUtf8(bytes)
-  const mostValues = limit / LEAST_BYTES_PER_VALUE
+  const mostValues = Math.floor(limit / LEAST_BYTES_PER_VALUE)
   const lists: unknown[][] = []
   /** The list that is being read. */
   let items: unknown[] | undefined

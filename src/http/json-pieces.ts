@@ -16,6 +16,19 @@ export function* jsonPieces(document: object, indent = 0): Generator<string> {
   yield piece
 }
 
+/**
+ * Returns a text in pieces. A pair of surrogates is in one of them.
+ * @param size the most characters of a piece
+ */
+export function* textPieces(text: string, size = PIECE): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const isPair = /[\uD800-\uDBFF]/.test(text.charAt(start + size - 1))
+    const piece = text.slice(start, start + (isPair ? size - 1 : size))
+    yield piece
+    start += piece.length
+  }
+}
+
 function* textsOf(value: unknown, indent: number, level: number): Generator<string> {
   const [outer, inner] = [level, level + 1].map(depth => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`))
   let isEmpty = true

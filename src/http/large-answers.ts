@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
-import { jsonPieces } from './json-pieces.js'
+import { jsonPieces, textPieces } from './json-pieces.js'
 import type { Eventually } from './request-context.js'
 import type { Timers } from './timers.js'
 
@@ -59,14 +59,15 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
   return {
     /**
      * Sends a JSON document in pieces, each once the reader takes it.
-     * @param make returns the document, when it is its turn
-     * @param indent as of JSON.stringify
+     * @param make returns the document or its text, when it is its turn
+     * @param indent as of JSON.stringify; a text has its own
      */
-    async send(reply: FastifyReply, make: () => Eventually<object>, indent?: number): Promise<Readable> {
+    async send(reply: FastifyReply, make: () => Eventually<object | string>, indent?: number): Promise<Readable> {
       const leave = await enter()
       try {
         assertOpen(reply)
-        const pieces = jsonPieces(await make(), indent)
+        const document = await make()
+        const pieces = typeof document === 'string' ? textPieces(document) : jsonPieces(document, indent)
         assertOpen(reply)
         const stream = Readable.from(
           patiently(pieces, () => reply.raw.destroy()),

@@ -3,6 +3,7 @@ import { ApiError, errors } from '../core/errors.js'
 import type { Slices } from '../core/slices.js'
 import type { NamedSnapshot, NamedSnapshots, SnapshotSummary } from '../features/snapshots/snapshots.js'
 import { compareNames, MOST_SNAPSHOTS, tooManySnapshots } from '../features/snapshots/snapshots.js'
+import { textPieces } from '../http/json-pieces.js'
 import { inSlices } from '../http/slices.js'
 import type { SnapshotRow, SnapshotTable } from './database.js'
 import { checksumOf, DatabaseAwayError, damaged, factsOf } from './database.js'
@@ -59,13 +60,9 @@ function* toRows(clientId: string, { summary, content }: NamedSnapshot): Slices<
     checksum: checksumOf(clientId, summary.name, facts, at, content),
   })
   const rows = [toRow(facts, 0)]
-  for (let start = 0; start < content.length; yield) {
-    const end = start + PIECE
-    // A pair of surrogates is one character of the database.
-    const isPair = /[\uD800-\uDBFF]/.test(content.charAt(end - 1))
-    const piece = content.slice(start, isPair ? end - 1 : end)
+  for (const piece of textPieces(content, PIECE)) {
     rows.push(toRow(piece, rows.length))
-    start += piece.length
+    yield
   }
   return rows
 }

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
 import type { Test } from 'tap'
 import t from 'tap'
-import { build, call, collection, connect, mandate } from '../helper.js'
+import type { Answer, Client } from '../helper.js'
+import { bill, build, call, collection, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { closed, listen } from './raw.js'
 
@@ -57,7 +58,7 @@ t.test('control plane, GET /state: a large document is the same in pieces, and c
   t.ok(payload.length > 2 ** 20)
   t.equal(headers['content-length'], undefined)
   t.equal(headers['content-type'], 'application/json; charset=utf-8')
-  t.equal(payload, JSON.stringify(JSON.parse(payload), null, 2))
+  t.equal(payload, JSON.stringify(JSON.parse(payload)), 'without indentation')
   t.equal(JSON.parse(payload).collections.length, 2500)
   const answer = await call(app, 'PUT', '/_sandbox/state?client=copy', { body: payload })
   t.match(answer, { status: 200, body: { counts: { collections: 2500 } } })
@@ -66,6 +67,50 @@ t.test('control plane, GET /state: a large document is the same in pieces, and c
   t.equal((await app.inject({ method: 'HEAD', url: '/_sandbox/state?client=acme' })).statusCode, 200)
   t.equal(copy.clientId, 'copy')
 })
+
+/** A state in which a bill with a short reference has changed so often that the document is large: its values are small. */
+async function changedOften(client: Client) {
+  await client.control('POST', '/seed', { records: { bills: [bill({ uniqueReferenceIdentifier: 'B-1' })] } })
+  const state = (await client.control('GET', '/state')).body
+  const [created] = state.events
+  const changes = Array.from({ length: 10_000 }, (_, at) => {
+    const [from, to] = at % 2 === 0 ? ['OPEN', 'PAID'] : ['PAID', 'OPEN']
+    return { ...created, seq: at + 2, from, to }
+  })
+  const events = [created, ...changes]
+  const [first] = state.bills
+  const restored = { ...state, events, bills: [{ ...first, timeline: events.map(({ seq }) => seq) }] }
+  return client.control('PUT', '/state', restored)
+}
+
+/** Makes a large state of a client, by its kind of records. */
+const large: Record<string, (client: Client) => Promise<Answer>> = {
+  mandates(client) {
+    const mandates = Array.from({ length: 2000 }, (_, n) => mandate({ mandateReference: `MND-${n}` }))
+    return client.control('POST', '/seed', { records: { mandates } })
+  },
+  bills: changedOften,
+}
+
+for (const [kind, make] of Object.entries(large)) {
+  t.test(`control plane, GET /state: ${kind}: what is saved can be loaded below its size as the limit`, async t => {
+    const client = await connect(build(t))
+    t.match(await make(client), { status: 200 })
+    const { payload } = await client.app.inject('/_sandbox/state?client=acme')
+    t.ok(payload.length > 2 ** 20)
+    await client.control('PUT', '/snapshots/s', {})
+    const page = await client.app.inject('/_sandbox/console/state.json?client=acme')
+    t.equal(page.payload, payload, 'that of the console')
+
+    const { app } = await connect(build(t, { stateBytes: Buffer.byteLength(payload) }), 'copy')
+    const snapshot = await client.app.inject('/_sandbox/snapshots/s?client=acme')
+    t.equal(snapshot.headers['content-length'], undefined, 'a snapshot is sent in pieces, too')
+    for (const saved of [payload, snapshot.payload]) {
+      t.match(await call(app, 'PUT', '/_sandbox/state?client=copy', { body: saved }), { status: 200 })
+      t.equal((await app.inject('/_sandbox/state?client=copy')).payload, payload)
+    }
+  })
+}
 
 t.test('control plane, GET /recording: a large recording is the same in pieces', async t => {
   const client = await connect(build(t))
