@@ -80,7 +80,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     entries: options.requestLog?.entries ?? DEFAULT_BOUNDS.requestLogEntries,
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.requestLogBytes,
   }
-  const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds)
+  const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds, timers.elapsed)
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
   const coverage = database?.createCoverage(timers) ?? createCoverage()
   const reportDatabase = (facts: object) => app.log.error(facts, 'the database cannot be used')

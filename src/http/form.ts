@@ -3,11 +3,19 @@ import { isDecodable } from './url.js'
 
 export const FORM = 'application/x-www-form-urlencoded'
 
+/** The maximum number of fields of a form (assumed, decisions §1). */
+const MOST_FIELDS = 1000
+
 /**
  * Parses a form (WHATWG URL, application/x-www-form-urlencoded) for `@fastify/formbody`.
- * Throws MALFORMED_REQUEST for bad percent-encoding, which the standard ignores, and for a repeated field.
+ * Throws MALFORMED_REQUEST for bad percent-encoding, which the standard ignores, and for a repeated field, and
+ * PAYLOAD_TOO_LARGE for too many fields.
  */
 export function parseForm(text: string): Record<string, string> {
+  let fieldCount = 1
+  for (let at = text.indexOf('&'); at >= 0; at = text.indexOf('&', at + 1)) {
+    if (++fieldCount > MOST_FIELDS) throw errors.payloadTooLarge(null, `${MOST_FIELDS} fields`)
+  }
   if (!isDecodable(text)) throw errors.malformed(null, 'The form has bad percent-encoding.')
   const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {

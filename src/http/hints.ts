@@ -10,12 +10,21 @@ const LONGEST_NAME = 40
  * Adds a sentence to the response header `Sandbox-Hint` (decisions §1). A hint never changes an answer.
  * @param text printable ASCII without semicolons
  */
-export function hint(request: FastifyRequest, text: string): void {
-  request.sandbox.hints.push(text)
+export function hint({ sandbox }: FastifyRequest, text: string): void {
+  if (sandbox.hints.length < MOST_HINTS) sandbox.hints.push(text)
+  else sandbox.omittedHints++
 }
+
+/** Returns the hints of a request as its answer has them. */
+export const hintsOf = ({ sandbox: { hints, omittedHints } }: FastifyRequest): readonly string[] =>
+  omittedHints > 0 ? [...hints, `and ${omittedHints} more`] : hints
 
 /** Hints at a member or parameter that the interface does not name. */
 export function hintIgnored(request: FastifyRequest, kind: 'member' | 'parameter', name: string): void {
+  if (request.sandbox.hints.length === MOST_HINTS) {
+    request.sandbox.omittedHints++
+    return
+  }
   const ascii = maskText(name)
     .slice(0, LONGEST_NAME)
     .replace(/[^\x21-\x3a\x3c-\x7e]/g, '?')
@@ -47,12 +56,9 @@ export const hints = fp((app, _options, done) => {
     }
     next()
   })
-  app.addHook('onSend', ({ sandbox: { hints } }, reply, _payload, next) => {
-    if (hints.length > 0) {
-      const omitted = hints.length - MOST_HINTS
-      const shown = omitted > 0 ? [...hints.slice(0, MOST_HINTS), `and ${omitted} more`] : hints
-      reply.header('sandbox-hint', shown.join('; '))
-    }
+  app.addHook('onSend', (request, reply, _payload, next) => {
+    const hints = hintsOf(request)
+    if (hints.length > 0) reply.header('sandbox-hint', hints.join('; '))
     next()
   })
   done()

@@ -1,3 +1,5 @@
+import { valuesByName } from './url.js'
+
 /** The text that replaces a secret in the request log and the log. */
 export const MASK = '***'
 
@@ -31,15 +33,11 @@ const DEEPEST = 100
 
 /** Masks the header fields that carry credentials. The scheme of Authorization stays visible. */
 export function maskHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
-  const masked: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    const text = String(value)
-    masked[name] =
-      SECRET_HEADERS.has(name) || isSecretMember(name)
-        ? `${/^(basic|bearer) /i.exec(text)?.[0] ?? ''}${MASK}`
-        : maskText(text)
-  }
-  return masked
+  const mask = (name: string, text: string) =>
+    SECRET_HEADERS.has(name) || isSecretMember(name)
+      ? `${/^(basic|bearer) /i.exec(text)?.[0] ?? ''}${MASK}`
+      : maskText(text)
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, mask(name, String(value))]))
 }
 
 const isSecretMember = (name: string) => SECRET_MEMBERS.has(name.toLowerCase())
@@ -72,23 +70,23 @@ export function parseMasked(text: string): unknown {
 
 /** Parses a query or form and masks its secrets. A repeated parameter has all its values. */
 export function maskQuery(text: string): Record<string, string | string[]> {
-  const shown: Record<string, string | string[]> = {}
-  for (const [given, value] of new URLSearchParams(text)) {
+  return Object.fromEntries(valuesByName(maskPairs(new URLSearchParams(text))))
+}
+
+function* maskPairs(pairs: Iterable<readonly [string, string]>): Generator<[string, string]> {
+  for (const [given, value] of pairs) {
     const name = maskText(given)
-    const masked = isSecretMember(name) && value !== '' ? MASK : maskText(value)
-    shown[name] = Object.hasOwn(shown, name) ? [shown[name] as string, masked].flat() : masked
+    yield [name, isSecretMember(name) && value !== '' ? MASK : maskText(value)]
   }
-  return shown
 }
 
 /** Masks all fields of a token request but those that are no secret. A name may be part of a secret, too. */
 export function maskTokenRequest(fields: Readonly<Record<string, string>>): Record<string, string> {
-  const shown: Record<string, string> = {}
-  for (const [name, value] of Object.entries(fields)) {
-    if (TOKEN_REQUEST_MEMBERS.has(name)) shown[name] = maskText(value)
-    else shown[isSecretMember(name) ? name : MASK] = value === '' ? '' : MASK
-  }
-  return shown
+  const mask = (name: string, value: string): [string, string] =>
+    TOKEN_REQUEST_MEMBERS.has(name)
+      ? [name, maskText(value)]
+      : [isSecretMember(name) ? name : MASK, value === '' ? '' : MASK]
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => mask(name, value)))
 }
 
 /** The bytes of a path that are ASCII. */

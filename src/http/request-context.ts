@@ -19,6 +19,8 @@ export interface RequestContext {
   realNow: number | undefined
   /** The sentences of the response header `Sandbox-Hint`. */
   readonly hints: string[]
+  /** The number of further hints that are not kept. */
+  omittedHints: number
   /**
    * Whether it is no request of the app: the request of a web page was refused, or a browser is sent to the console. Such
    * requests are not in the request log.
@@ -56,6 +58,7 @@ const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext,
   clientId: undefined,
   realNow: undefined,
   hints: [],
+  omittedHints: 0,
   isForeign: false,
   content: undefined,
   faults: null,

@@ -13,6 +13,18 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+/** Returns the values of names in order, as text or, for a repeated name, as a list. */
+export function valuesByName(pairs: Iterable<readonly [name: string, value: string]>): Map<string, string | string[]> {
+  const values = new Map<string, string | string[]>()
+  for (const [name, value] of pairs) {
+    const earlier = values.get(name)
+    if (earlier === undefined) values.set(name, value)
+    else if (typeof earlier === 'string') values.set(name, [earlier, value])
+    else earlier.push(value)
+  }
+  return values
+}
+
 /** Returns whether all percent-encoding of a text decodes to UTF-8. */
 export function isDecodable(text: string): boolean {
   try {

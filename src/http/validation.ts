@@ -17,7 +17,7 @@ import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
 import { isLarge, isObject, parseJson, parseLargeJson, wasLarge } from './json-body.js'
 import { inSlices } from './slices.js'
-import { isDecodable, isRead, originForm } from './url.js'
+import { isDecodable, isRead, originForm, valuesByName } from './url.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -119,7 +119,7 @@ const parsers = {
     const query: Record<string, unknown> = {}
     const sent = new Map<string, unknown>()
     const decimals: Record<string, string> = {}
-    for (const [name, value] of Object.entries(foldArrays(schema, given as Query))) {
+    for (const [name, value] of valuesByName(withBaseNames(schema, given as Query))) {
       if (!Object.hasOwn(schema.properties, name)) continue
       const parameter = schema.properties[name] as TSchema
       query[name] = parseParameter(name, value, parameter)
@@ -262,13 +262,11 @@ function baseName(name: string, parameters: TObject['properties']): string {
   return base !== undefined && ownMember(parameters, base)?.type === 'array' ? base : name
 }
 
-function foldArrays({ properties }: TObject, query: Query): Record<string, string | string[]> {
-  const folded: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(query)) {
+function* withBaseNames({ properties }: TObject, query: Query): Generator<[name: string, value: string]> {
+  for (const [name, values] of Object.entries(query)) {
     const base = baseName(name, properties)
-    folded[base] = Object.hasOwn(folded, base) ? [folded[base] as string, value].flat() : value
+    for (const value of [values].flat()) yield [base, value]
   }
-  return folded
 }
 
 function parseParameter(name: string, value: string | string[], { type }: TSchema): unknown {

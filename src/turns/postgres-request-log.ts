@@ -2,7 +2,7 @@ import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
 import type { Slices } from '../core/slices.js'
 import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
-import { filterExchanges, toLogged } from '../features/request-log/request-log.js'
+import { select, toLogged } from '../features/request-log/request-log.js'
 import { inSlices } from '../http/slices.js'
 
 /** Runs a statement. Rejects at once while the database is away. */
@@ -106,7 +106,10 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
         const [first] = rows
         if (first === undefined) return { data, last: 0, dropped: 0 }
         const entries = (await inSlices(toEntries(rows))).reverse()
-        data = [...filterExchanges(entries, { ...filter, limit: limit - data.length }), ...data]
+        data = [
+          ...(await inSlices(select(entries, entry => entry, { ...filter, limit: limit - data.length }))),
+          ...data,
+        ]
         if (most === null || entries.length < most || data.length === limit) {
           const [last, cleared, kept] = [first.last, first.cleared, first.kept].map(Number) as [number, number, number]
           return { data, last, dropped: last - cleared - kept }

@@ -402,7 +402,7 @@ t.test(
 )
 
 t.test('control plane, DELETE /requests: the bytes of removed requests are free', async t => {
-  const app = build(t, { requestLog: { bytes: 20 * 1024 } })
+  const app = build(t, { requestLog: { bytes: 24 * 1024 } })
   const fill = async (client: Client) => {
     for (let count = 0; count < 3; count++) await client.get(`/api/v1/bills?x=${'x'.repeat(5000)}`)
     t.match(await requestsOf(app, client.clientId), { data: { length: 4 }, dropped: 0 })

@@ -1,13 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { firstIndex } from '../../core/records/binary-search.js'
 import { createGlob } from '../../core/rules/glob.js'
+import type { Slices } from '../../core/slices.js'
 import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
 import { FORM } from '../../http/form.js'
+import { hintsOf } from '../../http/hints.js'
 import { MASK, maskHeaders, maskPath, maskQuery, maskTokenRequest, parseMasked } from '../../http/masking.js'
 import type { Eventually } from '../../http/request-context.js'
+import { inSlices } from '../../http/slices.js'
 import { originForm, pathOf } from '../../http/url.js'
-import type { Effect, Fault } from '../faults/state.js'
+import type { Effect } from '../faults/state.js'
 import { isCutOff } from '../faults/state.js'
 
 /** A request of the app under test and its answer (control plane, Shapes). Secrets and tokens are masked. */
@@ -53,7 +56,7 @@ export interface Exchange {
   /** JSON; empty: there was none. */
   readonly responseText: string
   readonly milliseconds: number
-  readonly faults: readonly Fault[]
+  readonly faults: LoggedExchange['faults']
   readonly hints: readonly string[]
   /** The memory that it takes, roughly. */
   readonly bytes: number
@@ -106,43 +109,73 @@ export interface RequestLog {
 
 interface Entry {
   readonly seq: number
-  /** Position among the requests of all tenants. */
-  readonly order: number
   readonly exchange: Exchange
+  readonly log: TenantLog
+  /** The neighbours among the entries of all tenants. */
+  older: Entry | undefined
+  newer: Entry | undefined
 }
 
 interface TenantLog {
-  entries: Entry[]
+  /** The entries in order; those before `start` are dropped. */
+  entries: (Entry | undefined)[]
+  start: number
+  bytes: number
   last: number
   dropped: number
 }
 
-export function createRequestLog(bounds: RequestLogBounds): RequestLog {
+/** @param elapsed returns milliseconds since some moment */
+export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => number): RequestLog {
   const logs = new Map<string, TenantLog>()
   let bytes = 0
-  let requests = 0
+  let [oldest, newest]: (Entry | undefined)[] = []
 
   function logOf(clientId: string): TenantLog {
-    const log = logs.get(clientId) ?? { entries: [], last: 0, dropped: 0 }
+    const log = logs.get(clientId) ?? { entries: [], start: 0, bytes: 0, last: 0, dropped: 0 }
     logs.set(clientId, log)
     return log
   }
 
-  function dropOldest(log: TenantLog) {
-    bytes -= log.entries.shift()?.exchange.bytes ?? 0
-    log.dropped++
+  function keep(log: TenantLog, exchange: Exchange) {
+    const entry: Entry = { seq: log.last, exchange, log, older: newest, newer: undefined }
+    if (newest === undefined) oldest = entry
+    else newest.newer = entry
+    newest = entry
+    log.entries.push(entry)
+    bytes += exchange.bytes
+    log.bytes += exchange.bytes
   }
 
-  /** Returns the log with the oldest entry of all. */
-  function oldestLog(): TenantLog {
-    const orderOf = ({ entries: [oldest] }: TenantLog) => oldest?.order ?? Infinity
-    return [...logs.values()].reduce((oldest, log) => (orderOf(log) < orderOf(oldest) ? log : oldest))
+  function forget({ exchange, log, older, newer }: Entry) {
+    if (older === undefined) oldest = newer
+    else older.newer = newer
+    if (newer === undefined) newest = older
+    else newer.older = older
+    bytes -= exchange.bytes
+    log.bytes -= exchange.bytes
+  }
+
+  function dropOldest(log: TenantLog) {
+    const { entries, start } = log
+    forget(entries[start] as Entry)
+    entries[start] = undefined
+    log.start++
+    log.dropped++
+    // To shift each time would move all entries.
+    if (log.start > entries.length / 2) entriesOf(log)
+  }
+
+  function entriesOf(log: TenantLog): readonly Entry[] {
+    if (log.start > 0) log.entries = log.entries.slice(log.start)
+    log.start = 0
+    return log.entries as Entry[]
   }
 
   function clear(clientId: string): number {
     const log = logOf(clientId)
-    const { entries } = log
-    for (const { exchange } of entries) bytes -= exchange.bytes
+    const entries = entriesOf(log)
+    for (const entry of entries) forget(entry)
     log.entries = []
     return entries.length
   }
@@ -151,25 +184,27 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
     isShared: false,
     add(clientId, exchange) {
       const log = logOf(clientId)
-      const entry = { seq: ++log.last, order: ++requests, exchange }
+      log.last++
       // An entry that exceeds the bound must not push out all others.
       if (exchange.bytes > bounds.bytes || bounds.entries === 0) {
         log.dropped++
         return
       }
-      log.entries.push(entry)
-      bytes += exchange.bytes
-      if (log.entries.length > bounds.entries) dropOldest(log)
-      while (bytes > bounds.bytes) dropOldest(oldestLog())
+      keep(log, exchange)
+      if (log.entries.length - log.start > bounds.entries) dropOldest(log)
+      while (bytes > bounds.bytes) dropOldest((oldest as Entry).log)
     },
-    list(clientId, filter) {
-      const { entries = [], last = 0, dropped = 0 } = logs.get(clientId) ?? {}
+    async list(clientId, filter) {
+      const log = logs.get(clientId)
+      if (log === undefined) return { data: [], last: 0, dropped: 0 }
+      const { last, dropped } = log
       const { after = 0, before = Infinity } = filter ?? {}
+      const entries = entriesOf(log)
       const start = firstIndex(entries, ({ seq }) => seq > after)
       const end = firstIndex(entries, ({ seq }) => seq >= before)
-      return { data: filterExchanges(entries.slice(start, end).map(toLogged), filter), last, dropped }
+      return { data: await inSlices(select(entries.slice(start, end), toLogged, filter), elapsed), last, dropped }
     },
-    bytes: clientId => logs.get(clientId)?.entries.reduce((sum, { exchange }) => sum + exchange.bytes, 0) ?? 0,
+    bytes: clientId => logs.get(clientId)?.bytes ?? 0,
     clear,
     remove(clientId) {
       clear(clientId)
@@ -179,14 +214,22 @@ export function createRequestLog(bounds: RequestLogBounds): RequestLog {
   }
 }
 
-/** Returns the exchanges that match a filter, in the same order. With a limit, they are the latest. */
-export function filterExchanges(exchanges: readonly LoggedExchange[], filter: RequestFilter = {}): LoggedExchange[] {
+/**
+ * Returns the exchanges that match a filter, in the same order. With a limit, they are the latest.
+ * @param show returns an entry as an exchange
+ */
+export function* select<E>(
+  entries: readonly E[],
+  show: (entry: E) => LoggedExchange,
+  filter: RequestFilter = {},
+): Slices<LoggedExchange[]> {
   const { after = 0, before = Infinity, method, path, status, errors = false, hints = false } = filter
   const { limit = Infinity } = filter
   const isPath = path === undefined ? undefined : createGlob(path)
   const found: LoggedExchange[] = []
-  for (let at = exchanges.length - 1; at >= 0 && found.length < limit; at--) {
-    const exchange = exchanges[at] as LoggedExchange
+  for (let at = entries.length - 1; at >= 0 && found.length < limit; at--) {
+    yield
+    const exchange = show(entries[at] as E)
     if (exchange.seq <= after || exchange.seq >= before) continue
     if ((method ?? exchange.method) !== exchange.method || (status ?? exchange.status) !== exchange.status) continue
     if ((errors && (exchange.status ?? 500) < 400) || (hints && exchange.hints.length === 0)) continue
@@ -197,7 +240,7 @@ export function filterExchanges(exchanges: readonly LoggedExchange[], filter: Re
 
 /** Shows an exchange. Each member is masked when it is read, so that no more than one body is parsed at a time. */
 export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): LoggedExchange {
-  const { method, target, isToken, status, responseText, hints } = exchange
+  const { method, target, isToken, status, responseText, faults, hints } = exchange
   const path = pathOf(target)
   return {
     seq,
@@ -226,26 +269,29 @@ export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): Lo
       return parseMasked(responseText) ?? null
     },
     durationMs: Math.round(exchange.milliseconds * 10) / 10,
-    get faults() {
-      return exchange.faults.map(({ id, effect }) => ({ id, ...withoutTexts(effect) }))
-    },
+    faults,
     get hints() {
       return isToken ? hints.map(maskHint) : hints
     },
   }
 }
 
-/** The bytes that an entry takes beside its texts, roughly. */
+/** The bytes that an entry takes beside its texts, and each text beside its characters, roughly. */
 const OVERHEAD = 512
+const TEXT_OVERHEAD = 24
 
 /** Returns an exchange as it is kept. */
 export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload: unknown, at: Instant): Exchange {
-  const { faults, hints, form, bodyText, route } = request.sandbox
+  const { faults, form, bodyText, route } = request.sandbox
   const { method, headers } = request
   const isCut = faults !== null && isCutOff(faults)
   const target = originForm(request.originalUrl)
   const responseText = isCut || method === 'HEAD' || typeof payload !== 'string' ? '' : payload
-  const texts = [target, ...request.raw.rawHeaders, bodyText ?? '', ...Object.values(form ?? {}), responseText]
+  const responseHeaders = isCut ? {} : reply.getHeaders()
+  const hints = hintsOf(request)
+  const fired = (faults?.fired ?? []).map(({ id, effect }) => ({ id, ...withoutTexts(effect) }))
+  const texts = [target, bodyText ?? '', responseText, JSON.stringify(fired), ...hints]
+  for (const named of [headers, form ?? {}, responseHeaders]) texts.push(...Object.entries(named).flat().map(String))
   return {
     at,
     method,
@@ -256,12 +302,12 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
     bodyNote: form === undefined && bodyText === undefined ? noteOf(request) : undefined,
     isToken: route.config.consumes === FORM,
     status: isCut ? null : reply.statusCode,
-    responseHeaders: isCut ? {} : reply.getHeaders(),
+    responseHeaders,
     responseText,
     milliseconds: reply.elapsedTime + (faults?.delay ?? 0),
-    faults: faults?.fired ?? [],
+    faults: fired,
     hints,
-    bytes: OVERHEAD + texts.reduce((sum, { length }) => sum + length, 0),
+    bytes: texts.reduce((sum, { length }) => sum + TEXT_OVERHEAD + length, OVERHEAD),
   }
 }
 
