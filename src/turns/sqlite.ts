@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type Connection from 'libsql/promise'
 import { sha256 } from '../core/digests.js'
@@ -51,7 +51,7 @@ export async function openSqlite(folder: string, options: SqliteOptions): Promis
     if (versionIn(path) === FORMER_VERSION) throw new DatabaseError(carryOver(JSON.stringify(path)))
     const connection = new Libsql(path, {})
     try {
-      return await createDatabase(connection, resolve(folder), await prepare(connection, path, options))
+      return await createDatabase(connection, path, await prepare(connection, path, options))
     } catch (error) {
       connection.close()
       throw error
@@ -157,7 +157,9 @@ type Columns = Readonly<Record<string, number | Bytes | null | object>>
 const toTexts = <R>(row: Columns): R =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isBytes(value) ? textOf(value) : value])) as R
 
-async function createDatabase(connection: Connection, folder: string, seed: string): Promise<Database> {
+async function createDatabase(connection: Connection, path: string, seed: string): Promise<Database> {
+  const folder = dirname(path)
+  const opened = fs.statSync(path)
   const version = await numberOf(connection, 'user_version')
   const blobs = (...columns: string[]) => columns.map(column => `CAST(${column} AS BLOB) AS ${column}`).join(', ')
   const clients = await connection.prepare(
@@ -230,6 +232,16 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
     rows: (table, clientId, { version, number }) => select<Row>(tables[table].select, [clientId, version, number]),
   }
 
+  /**
+   * A folder that is deleted leaves the open file without a name: no later start would find what is written to it.
+   * @throws DatabaseError (the path has no file, or another)
+   */
+  function assertInPlace() {
+    const found = fs.statSync(path, { throwIfNoEntry: false })
+    if (found?.ino === opened.ino && found.dev === opened.dev) return
+    throw new DatabaseError(`${JSON.stringify(path)} is no longer the file that was opened: start the server again`)
+  }
+
   /** A part of what a commit writes, which holds the process only briefly. Returns true if there is more of it. */
   type Slice = () => Eventually<unknown>
 
@@ -250,6 +262,7 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
       const batch = waiting
       waiting = []
       try {
+        assertInPlace()
         await use(() => begin.run([]))
         for (const { slices } of batch) {
           for (const [at, slice] of slices.entries()) {
@@ -258,6 +271,7 @@ async function createDatabase(connection: Connection, folder: string, seed: stri
           }
         }
         await use(() => connection.exec('COMMIT'))
+        assertInPlace()
         for (const { done } of batch) done()
       } catch (error) {
         // SQLite may have ended the transaction itself, for example when the disk is full.

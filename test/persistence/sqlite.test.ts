@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { DatabaseError } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
+import { refused } from '../answers.js'
 import { bill, call, connect, requestToken } from '../helper.js'
 import { copyOf, onSqlite, stateOf } from './helper.js'
 
@@ -168,6 +169,62 @@ t.test('persistence, SQLite: flipped, overwritten or missing bytes are found, or
     const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
     t.ok(await isFound(damaged, text), text)
   }
+})
+
+t.test('persistence, SQLite: a file that is deleted, moved or replaced takes no write', async t => {
+  const messages: string[] = []
+  for (const [what, take, give] of [
+    ['deleted', (folder: string) => fs.rmSync(folder, { recursive: true }), null],
+    ['moved', (folder: string) => fs.renameSync(folder, `${folder}-2`), (folder: string) => `${folder}-2`],
+  ] as const) {
+    const folder = join(t.testdir({}), what)
+    const stored = await onSqlite(t, folder, { messages })
+    const client = await connect(stored.app)
+    const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
+    t.equal((await create(1)).status, 201)
+    const state = await stateOf(stored.app)
+
+    async function refuses() {
+      refused(t, await create(2), 503, 'SERVICE_UNAVAILABLE', null, what)
+      refused(t, await client.control('PUT', '/snapshots/s'), 503, 'SERVICE_UNAVAILABLE', null, what)
+      t.equal((await call(stored.app, 'GET', '/_sandbox/health/ready')).status, 503)
+      t.equal(await stateOf(stored.app), state, 'reads go on')
+    }
+    take(folder)
+    await refuses()
+    const second = await onSqlite(t, folder)
+    t.equal((await (await connect(second.app)).post('/api/v1/bills', bill())).status, 201)
+    await refuses()
+    await second.close()
+    if (give !== null) {
+      fs.rmSync(folder, { recursive: true })
+      fs.renameSync(give(folder), folder)
+      t.equal((await create(2)).status, 201, 'it is back')
+      const after = await stateOf(stored.app)
+      await stored.close()
+      t.equal(await stateOf((await onSqlite(t, folder)).app), after)
+    }
+  }
+  t.match(messages, [/database/])
+})
+
+t.test('persistence, SQLite: a commit whose file goes meanwhile is not acknowledged', async t => {
+  const folder = join(t.testdir({}), 'data')
+  const { app } = await onSqlite(t, folder)
+  const client = await connect(app)
+  const patched = fs as { statSync: typeof statSync }
+  const { statSync: original } = fs
+  t.teardown(() => {
+    patched.statSync = original
+  })
+  let looks = 0
+  patched.statSync = ((...given: Parameters<typeof original>) => {
+    const found = original(...given)
+    if (given[0] === join(folder, FILE) && ++looks === 1) fs.rmSync(folder, { recursive: true })
+    return found
+  }) as typeof original
+  refused(t, await client.post('/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
+  t.ok(looks > 1, 'it looked before')
 })
 
 t.test('persistence, SQLite: health/ready is 503 if the disk has less than 1 MiB left', async t => {
