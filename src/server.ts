@@ -109,7 +109,8 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
           changedElsewhere: recorder.onChangedElsewhere,
         })
   database?.listen(clientId => {
-    if (waiters.has(clientId)) turns.refresh(clientId, () => {})
+    if (clientId === undefined) waiters.lookAgain()
+    else if (waiters.has(clientId)) turns.refresh(clientId, () => {})
   })
 
   // The features. Their hooks on answers run in this order, after those of the wire.

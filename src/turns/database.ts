@@ -95,8 +95,8 @@ export interface Database {
   begin(clientIds: readonly string[]): Promise<Transaction>
   /** Tells other servers that tenants have changed. */
   announce(clientIds: readonly string[]): void
-  /** Calls back when another server may have changed a tenant. */
-  listen(onChanged: (clientId: string) => void): void
+  /** Calls back when another server may have changed a tenant; without an id, any of them. */
+  listen(onChanged: (clientId?: string) => void): void
   /** Rejects if requests cannot be served. */
   check(): Promise<void>
   /** Creates the coverage of clients that all servers share. */

@@ -205,7 +205,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  async function listen(onChanged: (clientId: string) => void): Promise<void> {
+  async function listen(onChanged: Parameters<Database['listen']>[0]): Promise<void> {
     if (isClosed) return
     const client = new pg.Client(settings)
     listener = client
@@ -217,6 +217,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     try {
       await client.connect()
       await client.query(`LISTEN ${CHANNEL}`)
+      // Without a connection, it has heard nothing.
+      onChanged()
     } catch {
       await client.end().catch(() => {})
     }

@@ -227,6 +227,27 @@ t.test(
       t.pass('the stream ends with the client')
     })
 
+    t.test('persistence: an event while a server does not listen is there as soon as it listens again', async t => {
+      const url = await createDatabase()
+      await query(url, 'CREATE ROLE deaf LOGIN; GRANT ALL ON SCHEMA public TO deaf')
+      const b = await onPostgres(t, url.replace('sandbox@', 'deaf@'), { timers: manualTime().timers })
+      const a = await onPostgres(t, url)
+      const client = await connect(a.app)
+      const stream = await follow(await listen(b.app), '/_sandbox/events?client=acme')
+      const waiting = call(b.app, 'GET', '/_sandbox/events?client=acme&wait=60')
+      // The calls wait once a later one is answered.
+      await call(b.app, 'GET', '/_sandbox/events?client=acme')
+      const listening = "FROM pg_stat_activity WHERE usename = 'deaf' AND query LIKE 'LISTEN%'"
+      while ((await query(url, `SELECT pid ${listening}`)).rowCount === 0) await pause(5)
+      await query(url, 'ALTER ROLE deaf NOLOGIN')
+      await query(url, `SELECT pg_terminate_backend(pid, 5000) ${listening}`)
+      await client.post('/api/v1/bills', bill())
+      await query(url, 'ALTER ROLE deaf LOGIN')
+      t.match((await waiting).body, { data: [{ kind: 'bill', to: 'OPEN' }], last: 1 })
+      t.match(await stream.next(), [{ id: '1', event: 'bill' }])
+      stream.hangUp()
+    })
+
     t.test(
       'console, Live pages: an open page of one server shows a change of another within a second or so',
       async t => {

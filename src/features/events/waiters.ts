@@ -67,6 +67,10 @@ export function createEventWaiters(timers: Timers) {
     },
     /** Whether there are waits of a tenant. */
     has: (clientId: string): boolean => waits.has(clientId),
+    /** Brings the tenants of all waits up to date, then lets them look. */
+    lookAgain(): void {
+      for (const of of [...waits.values()]) for (const wait of [...of]) wait.lookAgain()
+    },
     /** Lets all waits of a tenant look. */
     wake(clientId: string): void {
       // Waits may end while they look.
