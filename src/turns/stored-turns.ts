@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { ApiError, errors } from '../core/errors.js'
+import { inOrder } from '../core/records/events.js'
 import type { Slices } from '../core/slices.js'
 import { atOnce, toSlices } from '../core/slices.js'
 import { doSlice } from '../http/slices.js'
@@ -166,7 +167,11 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       for (let isLast = false; !isLast; await setImmediate()) {
         const batch = await reader.rows(table, clientId, after)
         const items = batch.map(each => fromRow<never>(table, clientId, each))
-        const content = { meta, records: table === 'record' ? items : [], events: table === 'event' ? items : [] }
+        const content = {
+          meta,
+          records: table === 'record' ? items : [],
+          events: table === 'event' ? items.map(inOrder) : [],
+        }
         atOnce(tenant.load(content, row.instant))
         after = batch.at(-1) ?? after
         isLast = batch.length < BATCH

@@ -13,8 +13,8 @@ export interface Event {
   /** Null on creation. */
   readonly from: string | null
   readonly to: string
-  readonly reasonCode?: string
   readonly cause: Cause
+  readonly reasonCode?: string
 }
 
 /** An event before it is appended. */
@@ -30,18 +30,24 @@ export interface EventFilter {
 
 export type EventLog = ReturnType<typeof createEventLog>
 
+/** Returns an event with its members in the order of all answers. A document or an earlier release may have another. */
+export const inOrder = ({ seq, at, kind, reference, from, to, cause, ...others }: Event): Event => ({
+  ...{ seq, at, kind, reference, from, to, cause },
+  ...others,
+})
+
 /**
  * Creates the log of all transitions of a tenant, in order.
  * @param earlier events of a restored state, numbered from 1
  */
 export function createEventLog(earlier: readonly Event[] = []) {
-  const events = [...earlier]
+  const events = earlier.map(inOrder)
 
   return {
     /** Appends an event and returns its `seq`. */
     append({ at, kind, reference, from, to, reasonCode, cause }: NewEvent): number {
       const seq = events.length + 1
-      events.push({ seq, at, kind, reference, from, to, ...(reasonCode !== undefined && { reasonCode }), cause })
+      events.push({ seq, at, kind, reference, from, to, cause, ...(reasonCode !== undefined && { reasonCode }) })
       return seq
     },
     /** Adds the events of a database, which follow the latest one. */
