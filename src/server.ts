@@ -180,6 +180,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         requestWaiters,
         scenarios,
         refresh: turns.refresh,
+        lifeOf: turns.lifeOf,
         largeAnswers: createLargeAnswers(timers),
         operations,
         documented,

@@ -29,6 +29,8 @@ export interface ControlContext {
   readonly requestWaiters: EventWaiters
   /** Brings a tenant up to date, then calls back. */
   readonly refresh: Refresh
+  /** Identifies the life of a tenant. Undefined: it begins with this call. */
+  lifeOf(clientId: string): unknown
   readonly largeAnswers: LargeAnswers
   readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */

@@ -425,6 +425,11 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       if (afterCommit === undefined) void work()
       else afterCommit.push(work)
     },
+    lifeOf(clientId) {
+      const stored = slots.get(clientId)?.stored
+      // The object is another one after a failure or a while without use.
+      return stored?.tenant === registry.peek(clientId) ? stored?.life : undefined
+    },
     check: () =>
       database.check().catch(error => {
         throw unavailable(error)

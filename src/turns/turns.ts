@@ -45,6 +45,11 @@ export interface Turns {
    * it is not done. Without a turn, it is done at once.
    */
   afterwards(work: () => Eventually<void>): void
+  /**
+   * Identifies the life of a tenant that is up to date: a reset, a restored state and a removal begin another. Undefined:
+   * it begins with the turn in progress, or there is no such tenant.
+   */
+  lifeOf(clientId: string): unknown
   /** Throws, or rejects with, SERVICE_UNAVAILABLE where requests cannot be served. */
   check(): Eventually<void>
 }
@@ -139,6 +144,7 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
       return described
     },
     afterwards: work => void work(),
+    lifeOf: registry.peek,
     check() {},
   }
 }

@@ -3,7 +3,10 @@ import { buildServer } from '../../src/server.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
 import { refused } from '../answers.js'
+import { follow } from '../event-stream.js'
 import { bill, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
+import { listen } from '../http/raw.js'
+import { manualTime } from '../manual-time.js'
 import type { Transport } from '../random-requests.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { isTimeless } from '../server-process.js'
@@ -158,6 +161,34 @@ onDatabase(
     t.equal((await control('POST', '/fork', { clientId: 'copy' })).status, 201)
     const after = await stateOf(app)
     t.equal(await stateOf((await storage.restart(stored)).app), after)
+  },
+)
+
+onDatabase(
+  'persistence, The turn of a request: a change that cannot be stored replays no event, and resets no stream',
+  async (t, storage) => {
+    const database = faulty()
+    const time = manualTime()
+    const { app } = await storage.start({ wrap: database.wrap, timers: time.timers })
+    const client = await connect(app)
+    const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
+    for (const n of [1, 2, 3]) await create(n)
+    const reader = await follow(await listen(app), '/_sandbox/events?client=acme')
+    const waiting = client.control('GET', '/events?after=3&wait=60')
+    t.match(await reader.next(3), [{ id: '1' }, { id: '2' }, { id: '3' }])
+    // The call waits once a later one is answered.
+    await client.control('GET', '/events')
+    database.failing = 'before'
+    t.equal((await create(4)).status, 503)
+    database.failing = null
+    // It is loaded again.
+    t.equal((await client.get('/api/v1/bills')).body.totalCount, 3)
+    t.equal((await create(4)).status, 201)
+    t.match((await waiting).body, { data: [{ seq: 4, reference: 'INV-0004' }], last: 4 })
+    t.match(await reader.next(), [{ id: '4', event: 'bill' }])
+    await client.control('POST', '/reset')
+    t.match(await reader.next(), [{ event: 'reset' }])
+    reader.hangUp()
   },
 )
 

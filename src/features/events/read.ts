@@ -7,7 +7,10 @@ import type { ControlContext } from '../control-route.js'
 import { openStream, resumeAt } from '../stream.js'
 import type { EventQuery } from './schemas.js'
 
-type EventsContext = Pick<ControlContext, 'registry' | 'refresh' | 'waiters' | 'now' | 'elapsed' | 'isClosing'>
+type EventsContext = Pick<
+  ControlContext,
+  'registry' | 'refresh' | 'lifeOf' | 'waiters' | 'now' | 'elapsed' | 'isClosing'
+>
 type Query = Static<typeof EventQuery>
 
 /** The maximum number of events in one answer. A reader requests the others afterwards. */
@@ -34,11 +37,12 @@ export function readEvents(
   client: string,
   query: Query,
   { raw: { socket } }: FastifyRequest,
-  { registry, refresh, waiters, now, elapsed, isClosing }: EventsContext,
+  { registry, refresh, lifeOf, waiters, now, elapsed, isClosing }: EventsContext,
 ) {
   const { wait = 0 } = query
   let { after = 0 } = query
-  const tenant = registry.tenant(client, now())
+  registry.tenant(client, now())
+  let life = lifeOf(client)
   const deadline = elapsed() + wait * 1000
 
   const settle = {} as { resolve(page: object): void; reject(error: Error): void }
@@ -52,9 +56,11 @@ export function readEvents(
       }
       const realNow = now()
       const current = registry.tenant(client, realNow)
-      const { data, last } = pageOf(current, query, current === tenant ? after : 0)
+      life ??= lifeOf(client)
+      const isReplaced = lifeOf(client) !== life
+      const { data, last } = pageOf(current, query, isReplaced ? 0 : after)
       const left = deadline - elapsed()
-      if (data.length > 0 || left <= 0 || isClosing() || current !== tenant) {
+      if (data.length > 0 || left <= 0 || isClosing() || isReplaced) {
         settle.resolve({ data, last })
         return null
       }
@@ -79,15 +85,16 @@ export function streamEvents(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   context: EventsContext,
 ): void {
-  const { registry, now } = context
-  let tenant = registry.tenant(client, now())
-  let after = resumeAt(request, query.after ?? 0, tenant.events.last())
+  const { registry, lifeOf, now } = context
+  let after = resumeAt(request, query.after ?? 0, registry.tenant(client, now()).events.last())
+  let life = lifeOf(client)
 
   openStream({ ...context, client, request, reply, greeting: 'the events of this tenant' }, stream => {
     const realNow = now()
-    const current = registry.tenant(client, realNow)
-    if (current !== tenant) {
-      tenant = current
+    const tenant = registry.tenant(client, realNow)
+    life ??= lifeOf(client)
+    if (lifeOf(client) !== life) {
+      life = lifeOf(client)
       after = 0
       stream.send(0, 'reset', {})
     }
