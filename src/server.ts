@@ -84,8 +84,11 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
   const coverage = database?.createCoverage(timers) ?? createCoverage()
   const reportDatabase = (facts: object) => app.log.error(facts, 'the database cannot be used')
+  const lifeOf: Turns['lifeOf'] = clientId => turns.lifeOf(clientId)
   const snapshots =
-    database === undefined ? createNamedSnapshots() : createStoredSnapshots(database.snapshots, reportDatabase)
+    database === undefined
+      ? createNamedSnapshots()
+      : createStoredSnapshots({ table: database.snapshots, lifeOf, report: reportDatabase })
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
@@ -180,7 +183,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         requestWaiters,
         scenarios,
         refresh: turns.refresh,
-        lifeOf: turns.lifeOf,
+        lifeOf,
         largeAnswers: createLargeAnswers(timers),
         operations,
         documented,

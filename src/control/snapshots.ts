@@ -76,7 +76,9 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
       const bytes = Buffer.byteLength(content)
       if (bytes > stateBytes) throw tooLarge()
       const summary = { name, now: formatInstant(saved.clock.now()), counts: saved.counts(), bytes }
-      return Promise.resolve(snapshots.save(client, { summary, content })).then(() => summary)
+      // A life has no identity before the turn that begins it is stored.
+      turns.afterwards(() => snapshots.save(client, { summary, content }))
+      return summary
     },
   }),
   route({

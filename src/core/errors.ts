@@ -365,6 +365,13 @@ export const errors = {
     new ApiError('SERVICE_UNAVAILABLE', null, 'The database cannot be used at the moment. Repeat the request.', {
       'retry-after': '1',
     }),
+  replacedMeanwhile: () =>
+    new ApiError(
+      'SERVICE_UNAVAILABLE',
+      null,
+      'The client was reset, restored or removed while its state was saved. Repeat the request.',
+      { 'retry-after': '1' },
+    ),
   unavailable: (message: string, headers?: Record<string, string>) =>
     new ApiError('SERVICE_UNAVAILABLE', null, message, headers),
 }

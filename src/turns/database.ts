@@ -66,8 +66,8 @@ export interface Reader {
 
 /** A turn in the database: nothing else changes its tenants until it ends. */
 export interface Transaction extends Reader {
-  /** Deletes all rows of a tenant but its own. */
-  clear(clientId: string): Promise<void>
+  /** Deletes the records and events of a tenant. `isGone`: its named snapshots, too. */
+  clear(clientId: string, isGone: boolean): Promise<void>
   /** Writes the row of a tenant, and up to `BATCH` changed or new rows of each table. */
   write(clientId: string, tenant: TenantRow, rows: Readonly<Record<Table, readonly Row[]>>): Promise<void>
   /** Resolves after all that was written is durable. */
@@ -114,14 +114,22 @@ export interface SnapshotRow {
   readonly checksum: string
 }
 
-/** The table of named snapshots. The rows of a client go with the row of its tenant. */
+/** The table of named snapshots. Those of a client go with it. */
 export interface SnapshotTable {
   /** Returns the summaries of a client. */
   summaries(clientId: string): Promise<string[]>
   /** Returns the rows of a snapshot in order, of one moment; none: there is no such snapshot. */
   find(clientId: string, name: string): Promise<SnapshotRow[]>
-  /** Saves or replaces a snapshot. Returns false, and changes nothing, if the client would have more than `most`. */
-  save(clientId: string, name: string, rows: readonly SnapshotRow[], most: number): Promise<boolean>
+  /**
+   * Saves or replaces a snapshot, or changes nothing. `full`: the client would have more than `most`. `past`: it has ended
+   * the life that the snapshot is of.
+   */
+  save(
+    clientId: string,
+    name: string,
+    rows: readonly SnapshotRow[],
+    bounds: { readonly most: number; readonly life: unknown },
+  ): Promise<'saved' | 'full' | 'past'>
   /** Returns whether there was such a snapshot. */
   remove(clientId: string, name: string): Promise<boolean>
 }

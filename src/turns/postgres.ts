@@ -299,15 +299,15 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const row = locked.get(clientId)
         return row?.version === 0 ? undefined : row
       },
-      async clear(clientId) {
+      async clear(clientId, isGone) {
         await run('clear records', 'DELETE FROM sandbox_record WHERE client_id = $1', [clientId])
         await run('clear events', 'DELETE FROM sandbox_event WHERE client_id = $1', [clientId])
+        if (isGone) await run('clear snapshots', 'DELETE FROM sandbox_snapshot WHERE client_id = $1', [clientId])
       },
       async write(clientId, { version, life, instant, isRemoved, content, checksum }, { record, event }) {
         const columns = (rows: readonly Row[]) => COLUMNS.map(column => rows.map(row => row[column]))
         const tenant = [clientId, version, life, instant, isRemoved ? 1 : 0, content, checksum]
         await run('write', WRITE, [...tenant, ...columns(record), ...columns(event)])
-        if (isRemoved) await run('clear snapshots', 'DELETE FROM sandbox_snapshot WHERE client_id = $1', [clientId])
       },
       commit: () => end('COMMIT'),
       rollback,
@@ -381,18 +381,20 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const { rows } = await query({ name: 'snapshot', text: SNAPSHOT, values: [clientId, name] })
         return rows as unknown as SnapshotRow[]
       },
-      async save(clientId, name, [first, ...pieces], most) {
+      async save(clientId, name, [first, ...pieces], { most, life }) {
         const { run, end } = await transact('BEGIN')
         try {
-          // So that two snapshots at a time are counted one after the other.
-          await run('lock', LOCK, [clientId])
+          // Until the end, no turn removes the client, and no other snapshot of it is counted.
+          const [row] = await run('lock', LOCK, [clientId])
+          const tenant = row && toTenant(row)
+          const isPast = tenant === undefined || tenant.isRemoved || tenant.life !== life
           const values = [clientId, name, first?.content, first?.checksum, most]
-          const isSaved = (await run('begin snapshot', BEGIN_SNAPSHOT, values)).length > 0
+          const isSaved = !isPast && (await run('begin snapshot', BEGIN_SNAPSHOT, values)).length > 0
           if (isSaved) await run('clear snapshot', `${REMOVE_SNAPSHOT} AND number > 0`, [clientId, name])
           for (const [at, { content, checksum }] of isSaved ? pieces.entries() : [])
             await run('add piece', ADD_PIECE, [clientId, name, at + 1, content, checksum])
           await end('COMMIT')
-          return isSaved
+          return isPast ? 'past' : isSaved ? 'saved' : 'full'
         } catch (error) {
           await end('ROLLBACK').catch(() => {})
           throw error

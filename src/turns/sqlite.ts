@@ -293,8 +293,9 @@ async function createDatabase(connection: Connection, path: string, seed: string
     const slices: Slice[] = []
     return {
       ...reader,
-      async clear(clientId) {
+      async clear(clientId, isGone) {
         for (const { clear } of Object.values(tables)) slices.push(() => clear.run([clientId]).changes === BATCH)
+        if (isGone) slices.push(() => snapshots.clear.run([clientId]).changes > 0)
       },
       async write(clientId, { version, life, instant, isRemoved, content, checksum }, rows) {
         slices.push(() => {
@@ -306,7 +307,6 @@ async function createDatabase(connection: Connection, path: string, seed: string
             }
           }
         })
-        if (isRemoved) slices.push(() => snapshots.clear.run([clientId]).changes > 0)
       },
       commit: () => commit(slices),
       async rollback() {},
@@ -373,18 +373,21 @@ async function createDatabase(connection: Connection, path: string, seed: string
             await setImmediate()
           }
         }),
-      async save(clientId, name, [first, ...pieces], most) {
-        let isSaved = false
+      async save(clientId, name, [first, ...pieces], { most, life }) {
+        let outcome: 'saved' | 'full' | 'past' = 'past'
         await commit([
           () => {
-            isSaved = snapshots.begin.run([clientId, name, first?.content, first?.checksum, most]).changes > 0
+            const row = tenant.get([clientId]) as Columns | undefined
+            if (row?.removed !== 0 || row.life !== life) return
+            const { changes } = snapshots.begin.run([clientId, name, first?.content, first?.checksum, most])
+            outcome = changes > 0 ? 'saved' : 'full'
           },
-          () => isSaved && snapshots.remove.run([clientId, name, 1]).changes > 0,
+          () => outcome === 'saved' && snapshots.remove.run([clientId, name, 1]).changes > 0,
           ...pieces.map(({ content, checksum }, at) => () => {
-            if (isSaved) snapshots.put.run([clientId, name, at + 1, content, checksum])
+            if (outcome === 'saved') snapshots.put.run([clientId, name, at + 1, content, checksum])
           }),
         ])
-        return isSaved
+        return outcome
       },
       async remove(clientId, name) {
         let removed = 0

@@ -11,8 +11,16 @@ import { checksumOf, DatabaseAwayError, damaged, factsOf } from './database.js'
 /** The characters of a piece of a state document. */
 const PIECE = 256 * 1024
 
-/** Creates named snapshots that a database keeps. They go with the row of their client. */
-export function createStoredSnapshots(table: SnapshotTable, report: (facts: object) => void): NamedSnapshots {
+export interface StoredSnapshotsOptions {
+  readonly table: SnapshotTable
+  /** Identifies the life of a tenant. */
+  lifeOf(clientId: string): unknown
+  /** Reports a failure of the database. */
+  report(facts: object): void
+}
+
+/** Creates named snapshots that a database keeps. They go with their client. */
+export function createStoredSnapshots({ table, lifeOf, report }: StoredSnapshotsOptions): NamedSnapshots {
   /** Reports a failure of the database. @throws SERVICE_UNAVAILABLE */
   async function guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -38,8 +46,11 @@ export function createStoredSnapshots(table: SnapshotTable, report: (facts: obje
     save: (clientId, snapshot) =>
       guarded(async () => {
         const { name } = snapshot.summary
+        const life = lifeOf(clientId)
         const rows = await inSlices(toRows(clientId, snapshot))
-        if (!(await table.save(clientId, name, rows, MOST_SNAPSHOTS))) throw tooManySnapshots()
+        const outcome = await table.save(clientId, name, rows, { most: MOST_SNAPSHOTS, life })
+        if (outcome === 'full') throw tooManySnapshots()
+        if (outcome === 'past') throw errors.replacedMeanwhile()
       }),
     remove: (clientId, name) => guarded(() => table.remove(clientId, name)),
     forget() {},

@@ -214,7 +214,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       const { identity, meta } = fromTenantRow(clientId, before as TenantRow)
       const resets = registry.resetsOf(clientId)
       const content = JSON.stringify({ identity: { ...identity, resets }, meta, records: 0, events: 0 })
-      await transaction.clear(clientId)
+      await transaction.clear(clientId, true)
       const row = toTenantRow(clientId, { version, life: version, instant, isRemoved: true, content })
       await transaction.write(clientId, row, { record: [], event: [] })
       return { stored: undefined }
@@ -226,7 +226,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const next = { version, life: known?.life ?? version, records: sizeOf(tenant), events: tenant.events.last() }
     const content = JSON.stringify(contentOf(tenant, next))
     const row = toTenantRow(clientId, { version, life: next.life, instant, isRemoved: false, content })
-    if (known === undefined && before !== undefined) await transaction.clear(clientId)
+    if (known === undefined && before !== undefined) await transaction.clear(clientId, before.isRemoved)
     for (let at = 0; ; at += BATCH) {
       const record = nextBatch(records).map(record => toRecordRow(clientId, version, record))
       const event = events.slice(at, at + BATCH).map(event => toEventRow(clientId, version, event))

@@ -178,6 +178,16 @@ t.test(
       t.same(clients.map(({ clientId }: { clientId: string }) => clientId).sort(), ['acme', 'copy', 'sandbox-client'])
     })
 
+    t.test('persistence: a snapshot that has outlived its client in an earlier release is not of the next', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      await connect(app)
+      await call(app, 'DELETE', '/_sandbox/clients/acme')
+      await query(url, "INSERT INTO sandbox_snapshot VALUES ('acme', 'old', 0, '{}', '')")
+      const next = await connect(app)
+      t.same((await next.control('GET', '/snapshots')).body, { data: [] })
+    })
+
     t.test('persistence: a server reads the changes of another, not the whole client', async t => {
       const counts = counting()
       const [a, b] = await serve(t, await createDatabase(), 2, { wrap: counts.wrap })

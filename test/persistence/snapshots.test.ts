@@ -1,3 +1,4 @@
+import type { Database } from '../../src/turns/database.js'
 import { refused } from '../answers.js'
 import { bill, call, connect, mandate } from '../helper.js'
 import { onDatabase, resume, stateOf } from './helper.js'
@@ -77,5 +78,60 @@ onDatabase(
     await connect(app)
     t.same(await listed('acme'), [])
     t.match(await listed('other'), [{ name: 's1' }])
+  },
+)
+
+onDatabase(
+  'persistence, State in tables: a snapshot that is saved while its client goes is not of the next one',
+  async (t, storage) => {
+    let hold = Promise.resolve()
+    const wrap = (database: Database): Database => ({
+      ...database,
+      snapshots: {
+        ...database.snapshots,
+        async save(...snapshot) {
+          await hold
+          return database.snapshots.save(...snapshot)
+        },
+      },
+    })
+    const { app } = await storage.start({ wrap })
+    const register = (secret: string) => connect(app, 'acme', 'EU', secret)
+    const remove = () => call(app, 'DELETE', '/_sandbox/clients/acme')
+    const names = async () => {
+      const { data } = (await call(app, 'GET', '/_sandbox/snapshots?client=acme')).body
+      return data.map(({ name }: { name: string }) => name)
+    }
+    for (const [what, meanwhile, after] of [
+      ['removed', remove, () => register('second')],
+      [
+        'removed and registered',
+        async () => {
+          await remove()
+          await register('third')
+        },
+        async () => {},
+      ],
+      ['reset', () => call(app, 'POST', '/_sandbox/reset?client=acme'), async () => {}],
+    ] as const) {
+      await register(what)
+      t.equal((await call(app, 'PUT', '/_sandbox/snapshots/first?client=acme')).status, 200)
+      let go = () => {}
+      hold = new Promise(resolve => {
+        go = resolve
+      })
+      const saving = call(app, 'PUT', '/_sandbox/snapshots/second?client=acme')
+      // It has read the state when a later call is answered.
+      await call(app, 'GET', '/_sandbox/snapshots?client=acme')
+      await meanwhile()
+      go()
+      const answer = await saving
+      refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, what)
+      t.equal(answer.headers['retry-after'], '1')
+      await after()
+      t.same(await names(), what === 'reset' ? ['first'] : [], what)
+      await remove()
+    }
+    t.equal((await call(app, 'PUT', '/_sandbox/snapshots/demo?client=sandbox-client')).status, 200, 'a first request')
   },
 )

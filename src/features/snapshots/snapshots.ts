@@ -26,7 +26,10 @@ export interface NamedSnapshots {
   list(clientId: string): Eventually<SnapshotSummary[]>
   /** Returns the state document of a snapshot, as JSON. Undefined: there is no such snapshot. */
   find(clientId: string, name: string): Eventually<string | undefined>
-  /** Saves a snapshot, and replaces one of the same name. @throws INVALID_FIELD (no room for another) */
+  /**
+   * Saves a snapshot of the present life of a client, and replaces one of the same name.
+   * @throws INVALID_FIELD (no room for another), SERVICE_UNAVAILABLE (its life has ended meanwhile)
+   */
   save(clientId: string, snapshot: NamedSnapshot): Eventually<void>
   /** Returns whether there was such a snapshot. */
   remove(clientId: string, name: string): Eventually<boolean>
