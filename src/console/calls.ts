@@ -3,24 +3,28 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import type { ErrorEnvelope } from '../core/errors.js'
 import { errors } from '../core/errors.js'
-import type { Region } from '../core/rules/regions.js'
+import { ownMember } from '../core/own-member.js'
+import { atOnce } from '../core/slices.js'
+import { addressOf, mediaTypeOf } from '../features/request-log/address.js'
+import type { LoggedExchange } from '../features/request-log/request-log.js'
 import { toCurl } from '../features/request-log/snippets.js'
+import { BODY_LIMIT, HEADER_LIMIT } from '../http/app.js'
+import { FORM } from '../http/form.js'
+import { isObject, parseLargeJson } from '../http/json-body.js'
 import { MASK } from '../http/masking.js'
+import { regionsOf } from '../http/region.js'
+import { check, refuseUnknown } from '../http/validation.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
-import type { ConsoleContext, Fields, Page } from './page.js'
+import type { Call, ConsoleContext, Fields } from './page.js'
 
-/**
- * A call of the control plane or of the API. Every action of the console is one: it is sent to the server itself, so
- * that its checks, errors, log, recording and turn are those of the same call by a program.
- */
-export interface Call {
-  readonly method: string
-  /** The path and query. */
-  readonly target: string
-  /** The value of `x-region`, for calls of the API. */
-  readonly region?: Region | undefined
-  /** A text stands for a file. */
-  readonly body?: object | string | undefined
+/** A request that the server sends to itself: that of a call, or one of the log. */
+type SentRequest = Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body'>
+
+/** A form as it was sent. */
+export interface SentForm {
+  readonly fields: Fields
+  /** The content of its file; undefined: it has none. */
+  readonly file?: Buffer | undefined
 }
 
 /** The answer of a call. */
@@ -30,38 +34,38 @@ export interface CallAnswer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** The name of a field of the body begins with it, such as `body.debtor.name`. */
+/** The names of fields begin with it: `body.debtor.name` is a member of the body, `params.id` a parameter of the path. */
 export const BODY = 'body.'
+export const PARAMS = 'params.'
 
-const CALL = /^(GET|POST|PUT|PATCH|DELETE) (\/(?:api\/v1|_sandbox)\/(?!console)[^\s#]*)$/
+/** The fields of each form. */
+const OWN_FIELDS = ['form', 'call', 'json'] as const
 
-/** Whether a call is one of the API, which needs an access token of the client. */
-export const isApiCall = ({ target }: Call): boolean => target.startsWith('/api/')
+/** The body of a call that takes a file, before one is chosen. */
+export const FILE = Buffer.of()
 
-/** Makes a call of the control plane for the client of a page, such as `POST /clock/advance`. */
-export function control({ tenant }: Page, name: string, body?: Call['body']): Call {
+/** Makes a call of the control plane, such as `POST /clock/advance`. */
+export function control(name: string, body?: object, params: Fields = {}): Call {
   const [method, path] = name.split(' ') as [string, string]
-  const query = path.startsWith('/clients/') ? '' : `?${new URLSearchParams({ client: tenant.clientId })}`
-  return { method, target: `/_sandbox${path}${query}`, body: body ?? (method === 'POST' ? {} : undefined) }
+  return { route: `${method} /_sandbox${path}`, params, body: body ?? (method === 'POST' ? {} : undefined) }
 }
 
-/** Returns the route of a call; undefined: it is unknown. */
-export function routeOf({ documented }: ConsoleContext, { method, target }: Call): DocumentedRoute | undefined {
-  const segments = (target.split('?')[0] as string).split('/')
-  const isRoute = ({ url }: DocumentedRoute) => {
-    const parts = url.split('/')
-    return parts.length === segments.length && parts.every((part, at) => part.startsWith(':') || part === segments[at])
-  }
-  // A path with fewer parameters comes first.
-  const found = documented.filter(route => route.method === method && isRoute(route))
-  return found.sort((a, b) => a.url.split(':').length - b.url.split(':').length)[0]
+/** Whether a request is one of the API, which needs an access token of the client. */
+export const isOfApi = ({ path }: SentRequest): boolean => path.startsWith('/api/')
+
+/** Returns the route of a call. @throws INVALID_FIELD */
+export function routeOf({ documented }: ConsoleContext, name: string | undefined): DocumentedRoute {
+  const found = documented.find(({ method, url }) => `${method} ${url}` === name)
+  if (found === undefined) throw errors.invalid('call', 'The form names no call.')
+  return found
 }
 
 /** Returns the schema of the body of a call. That of a scenario has its parameters. */
-export function bodyOf(context: ConsoleContext, call: Call): TSchema {
-  const [, name = ''] = /^\/_sandbox\/scenarios\/([\w-]+)/.exec(call.target) ?? []
-  const parameters = context.scenarios.find(name)?.parameters
-  if (parameters === undefined) return (routeOf(context, call)?.schema.body ?? {}) as TSchema
+export function bodyOf(context: ConsoleContext, { route, params = {} }: Call): TSchema {
+  const { schema } = routeOf(context, route)
+  const isScenario = schema.operationId === 'runScenario'
+  const parameters = isScenario ? context.scenarios.find(params.name as string)?.parameters : undefined
+  if (parameters === undefined) return (schema.body ?? {}) as TSchema
   const members = Object.entries(parameters).map(([member, { description, default: value }]) => {
     const schema = typeof value === 'number' ? Type.Integer({ description }) : Type.String({ description })
     return [member, Type.Optional(schema)] as const
@@ -69,79 +73,139 @@ export function bodyOf(context: ConsoleContext, call: Call): TSchema {
   return Type.Object(Object.fromEntries(members))
 }
 
-/** Returns the schema of a member by its path. */
-export const schemaAt = (schema: TSchema, path: string): TSchema | undefined =>
-  path.split('.').reduce<TSchema | undefined>((at, name) => at?.properties?.[name] ?? at?.items, schema)
+/** Whether a form has fields for the members of a value, and none for the value itself. */
+export const hasMembers = ({ type, properties }: TSchema): boolean => type === 'object' && properties !== undefined
 
 /**
- * Reads the call of a form. `json` has the body. The fields replace its members, with the types that the schema of the
- * call gives them; an empty field removes its member.
- * @throws INVALID_FIELD
+ * Reads the call of a form by the schemas of its route. `json` has the body. The fields replace its members, with the
+ * types of the schema; an empty field removes its member.
+ * @throws INVALID_FIELD (an unknown route or field), the errors of the parameters and of a JSON body
  */
-export function readCall(fields: Fields, context: ConsoleContext): Call {
-  const [, method, target] = CALL.exec(fields.call ?? '') ?? []
-  if (method === undefined || target === undefined) throw errors.invalid('call', 'The form names no call.')
-  const given = Object.entries(fields).filter(([name]) => name.startsWith(BODY))
-  const call: Call = { method, target, region: (fields.region || undefined) as Region | undefined }
-  if (fields.json === undefined && given.length === 0) return call
-  const body = parse(fields.json)
-  const schema = bodyOf(context, call)
-  for (const [name, text] of given) {
-    const path = name.slice(BODY.length)
-    // A form doubles the characters of a line break (WHATWG HTML §4.10.22.4).
-    put(body, path.split('.'), text === '' ? undefined : toTyped(text.replaceAll('\r\n', '\n'), schemaAt(schema, path)))
+export function readCall({ fields, file }: SentForm, context: ConsoleContext): Call {
+  const { method, url, schema } = routeOf(context, fields.call)
+  const { params, headers } = schema as { params?: TSchema; headers?: TSchema }
+  const known = new Set<string>(OWN_FIELDS)
+  const take = (name: string) => {
+    known.add(name)
+    return fields[name]
   }
-  return { ...call, body }
+  const names = Object.keys(params?.properties ?? {})
+  const call = {
+    route: `${method} ${url}`,
+    params: Object.fromEntries(names.map(name => [name, take(PARAMS + name)])) as Fields,
+    region: headers && take('region'),
+  }
+  const ofBody = bodyOf(context, call)
+  const json = fields.json === undefined ? undefined : atOnce(parseLargeJson(Buffer.from(fields.json), BODY_LIMIT))
+  const body = hasMembers(ofBody) ? withFields(ofBody, json, BODY.slice(0, -1), take) : json
+  for (const name of Object.keys(fields)) if (!known.has(name)) refuseUnknown(name, [...known])
+  if (params !== undefined) check(params, call.params, 'INVALID_FIELD')
+  if (headers !== undefined) check(headers, { 'x-region': call.region }, 'INVALID_FIELD')
+  return { ...call, body: file ?? (body as object | undefined) }
 }
 
-function parse(json = '{}'): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json)
-    if (value !== null && typeof value === 'object') return value as Record<string, unknown>
-  } catch {
-    // It is refused below.
+/**
+ * Returns a value with the fields of a form in it. The schema leads: a name is looked up, and never taken apart. Fields of
+ * a list of objects are those of one more.
+ * @param name the name of the field of the value
+ * @param take returns the text of a field; undefined: the form does not have it
+ */
+function withFields(
+  schema: TSchema,
+  value: unknown,
+  name: string,
+  take: (name: string) => string | undefined,
+): unknown {
+  if (hasMembers(schema)) {
+    const given = isObject(value) ? value : {}
+    const changed = Object.entries<TSchema>(schema.properties).flatMap(([member, one]) => {
+      const before = ownMember(given, member)
+      const after = withFields(one, before, `${name}.${member}`, take)
+      return after === before ? [] : [[member, after] as const]
+    })
+    return changed.length === 0 ? value : { ...given, ...Object.fromEntries(changed) }
   }
-  throw errors.invalid('json', 'The document is not a JSON object.')
-}
-
-/** Puts a value into a body. An undefined one is not sent. */
-function put(body: Record<string, unknown>, [name, ...rest]: readonly string[], value: unknown): void {
-  if (name === undefined || name === '__proto__') return
-  if (rest.length === 0) body[name] = value
-  else if (value !== undefined || body[name] !== undefined) {
-    body[name] ??= {}
-    put(body[name] as Record<string, unknown>, rest, value)
+  if (schema.type === 'array' && hasMembers(schema.items)) {
+    const list = Array.isArray(value) ? value : []
+    const item = withFields(schema.items, undefined, `${name}.${list.length}`, take)
+    return item === undefined ? value : [...list, item]
   }
+  const text = take(name)
+  // The field of a null is empty, too.
+  if (text === undefined || (text === '' && value === null)) return value
+  // A form doubles the characters of a line break (WHATWG HTML §4.10.22.4).
+  return text === '' ? undefined : toTyped(text.replaceAll('\r\n', '\n'), schema)
 }
 
 /** A text that is not of the type stays a text: the call refuses it. */
-function toTyped(text: string, schema: TSchema | undefined): unknown {
-  const types = [schema?.type ?? 'string'].flat() as string[]
+function toTyped(text: string, schema: TSchema): unknown {
+  const types = [schema.type ?? 'string'].flat() as string[]
   if (types.includes('null') && text === 'null') return null
-  if ((types.includes('integer') || types.includes('number')) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  if ((types.includes('integer') || types.includes('number')) && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) {
+    return Number(text)
+  }
   if (types.includes('array')) return text.split(/\s+/).filter(item => item !== '')
   if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true'
   // The field of a browser for a moment has no zone, and no seconds where they are 0.
   const [, minutes, seconds = ':00'] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?$/.exec(text) ?? []
-  return schema?.format === 'date-time' && minutes !== undefined ? `${minutes}${seconds}Z` : text
+  return schema.format === 'date-time' && minutes !== undefined ? `${minutes}${seconds}Z` : text
 }
 
-/** Sends a call to the server itself. */
-export async function send(app: FastifyInstance, call: Call, token: string | undefined): Promise<CallAnswer> {
-  const { method, target, region, body } = call
+/** Returns the request of a call for a client, with its token masked. */
+export function requestOf(context: ConsoleContext, call: Call, client: string): SentRequest {
+  const { params = {}, region, body = null } = call
+  const route = routeOf(context, call.route)
+  const { properties = {} } = (route.schema.querystring ?? {}) as TSchema
+  const needsToken = regionsOf(route.schema) !== undefined || context.adminToken !== undefined
+  return {
+    method: route.method,
+    path: route.url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] as string)),
+    query: { ...(Object.hasOwn(properties, 'client') && { client }) },
+    headers: {
+      ...(needsToken && { authorization: `Bearer ${MASK}` }),
+      ...(region !== undefined && { 'x-region': region }),
+      ...(body !== null && { 'content-type': 'application/json' }),
+    },
+    body,
+  }
+}
+
+/** Whether a URL keeps the path of a request: it resolves the segments `.` and `..` (WHATWG URL §4.4). */
+function isKept({ path }: SentRequest): boolean {
+  const target = addressOf({ path, query: {} }, '')
+  return new URL(target, 'http://sandbox').pathname === target
+}
+
+/** Whether a request of the log can be sent again. The log masks the secrets of a form, and keeps no files. */
+export const canRepeat = (request: SentRequest): boolean =>
+  request.path.startsWith('/api/v1/') &&
+  isKept(request) &&
+  mediaTypeOf(request.headers) !== FORM &&
+  typeof request.body === 'object'
+
+/**
+ * Sends a request to the server itself.
+ * @throws HEADERS_TOO_LARGE, ROUTE_NOT_FOUND: `inject` has no bound of a target, and resolves `..`
+ */
+export async function send(app: FastifyInstance, request: SentRequest, token: string | undefined): Promise<CallAnswer> {
+  const { method, headers, body } = request
+  const url = addressOf(request, '')
+  if (url.length > HEADER_LIMIT) throw errors.headersTooLarge()
+  if (!isKept(request)) throw errors.routeNotFound()
+  const payload = body === null || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   try {
-    const { statusCode, payload } = await app.inject({
+    const answer = await app.inject({
       method: method as 'GET',
-      url: target,
+      url,
       headers: {
         accept: 'application/json',
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(region !== undefined && { 'x-region': region }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(headers['x-region'] !== undefined && { 'x-region': headers['x-region'] }),
+        ...(payload !== null && { 'content-type': 'application/json' }),
       },
-      ...(body !== undefined && { payload: JSON.stringify(body) }),
+      ...(payload !== null && { payload }),
     })
-    return { status: statusCode, body: payload === '' ? {} : parse(payload) }
+    return { status: answer.statusCode, body: answer.payload === '' ? {} : answer.json() }
   } catch {
     return { status: null, body: {} }
   }
@@ -160,16 +224,10 @@ export function errorOf({ status, body }: CallAnswer): ErrorEnvelope | undefined
   return status < 400 ? undefined : (body as unknown as ErrorEnvelope)
 }
 
-/** Returns a call as a command for a shell. Tokens are variables. */
-export function commandOf({ registry, adminToken }: ConsoleContext, call: Call): string {
-  const { method, target, region, body = null } = call
-  const { pathname: path, searchParams } = new URL(target, 'http://sandbox')
-  const headers = {
-    ...((isApiCall(call) || adminToken !== undefined) && { authorization: `Bearer ${MASK}` }),
-    ...(region !== undefined && { 'x-region': region }),
-    ...(body !== null && { 'content-type': 'application/json' }),
-  }
-  const request = { method, path, query: Object.fromEntries(searchParams), headers, body }
-  const command = toCurl(request, registry.publicUrl())
-  return isApiCall(call) ? command : command.replace('$TOKEN', '$ADMIN_TOKEN')
+/** Returns a call for a client as a command for a shell. Tokens are variables. */
+export function commandOf(context: ConsoleContext, call: Call, client: string): string {
+  const request = requestOf(context, call, client)
+  const body = Buffer.isBuffer(request.body) ? 'a file' : request.body
+  const command = toCurl({ ...request, body }, context.registry.publicUrl())
+  return isOfApi(request) ? command : command.replace('$TOKEN', '$ADMIN_TOKEN')
 }

@@ -4,14 +4,11 @@ import type { AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { mandateLifecycle } from '../areas/mandates/lifecycle.js'
 import { payoutLinkLifecycle } from '../areas/payout-links/lifecycle.js'
-import { errors, quote } from '../core/errors.js'
 import type { Lifecycle } from '../core/records/state-machine.js'
 import type { Explained } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
-import { REGIONS } from '../core/rules/regions.js'
 import { toTitle, toWords } from '../core/words.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { Page } from './page.js'
 
 /** A record of any kind, as its store has it. */
 export type AnyRecord = Readonly<Record<string, unknown>>
@@ -25,8 +22,8 @@ interface KindRow {
   readonly hasRegions: boolean
   /** The states; undefined: it has none. */
   readonly lifecycle?: Lifecycle
-  /** The regions of the call of the API that creates a record; undefined: there is no such call. */
-  readonly regions?: readonly Region[]
+  /** Whether a call of the API creates a record. */
+  readonly canCreate: boolean
   /** The sentence of an empty table: how records of this kind come there. */
   readonly empty: string
 }
@@ -38,7 +35,7 @@ const rows: Readonly<Record<AreaName, KindRow>> = {
     columns: ['amount', 'collectionDate', 'debtorName', 'mandateReference', 'reasonCode'],
     hasRegions: false,
     lifecycle: collectionLifecycle,
-    regions: ['EU'],
+    canCreate: true,
     empty: 'A collection takes money from a debtor, under a mandate. Create one here, or by POST /api/v1/direct-debit.',
   },
   mandates: {
@@ -46,7 +43,7 @@ const rows: Readonly<Record<AreaName, KindRow>> = {
     columns: ['debtor.name', 'type', 'createdAt'],
     hasRegions: false,
     lifecycle: mandateLifecycle,
-    regions: ['EU'],
+    canCreate: true,
     empty: 'A mandate lets the client collect from a debtor. Create one here, or by POST /api/v1/mandates.',
   },
   payoutLinks: {
@@ -54,7 +51,7 @@ const rows: Readonly<Record<AreaName, KindRow>> = {
     columns: ['amount', 'payoutMethod', 'accountHolderName', 'expiresAt'],
     hasRegions: true,
     lifecycle: payoutLinkLifecycle,
-    regions: ['EU', 'US', 'UK'],
+    canCreate: true,
     empty: 'By a payout link, a recipient claims a payout. Create one here, or by POST /api/v1/payout-links.',
   },
   bills: {
@@ -62,19 +59,21 @@ const rows: Readonly<Record<AreaName, KindRow>> = {
     columns: ['openAmount', 'dueDate', 'totalAmount', 'counterpartyReference'],
     hasRegions: true,
     lifecycle: billLifecycle,
-    regions: REGIONS,
+    canCreate: true,
     empty: 'A bill is an amount due to the client, or from it. Create one here, or by POST /api/v1/bills.',
   },
   counterparties: {
     idField: 'counterpartyReference',
     columns: ['accountHolderName', 'emailAddress', 'region'],
     hasRegions: true,
+    canCreate: false,
     empty: 'A counterparty comes with its first bill, or with a fixture. The service documents no way to create one.',
   },
   accounts: {
     idField: 'accountReference',
     columns: ['balance', 'accountHolderName', 'accountIdentifier'],
     hasRegions: true,
+    canCreate: false,
     empty: 'The accounts of a client come with its fixture. The service documents no way to create one.',
   },
 }
@@ -127,10 +126,3 @@ export function findRecord(tenant: Tenant, { name }: Kind, reference: string, re
 /** Explains a record that has states. Throws the error of an unknown reference. */
 export const explain = (tenant: Tenant, { name }: Kind, reference: string, region?: Region): Explained<AnyRecord> =>
   (tenant[name] as { explain(reference: string, region?: Region): Explained<AnyRecord> }).explain(reference, region)
-
-/** Returns the region in the address of a page; undefined: it names none. @throws INVALID_QUERY_PARAMETER */
-export function regionIn({ query: { region } }: Page): Region | undefined {
-  const known = REGIONS.find(one => one === region)
-  if (known === region) return known
-  throw errors.invalidQuery('region', `region must be one of ${REGIONS.join(', ')}, not ${quote(region)}.`)
-}

@@ -1,9 +1,15 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import type { ControlPlane } from '../control/route.js'
 import type { ErrorEnvelope } from '../core/errors.js'
+import type { Region } from '../core/rules/regions.js'
+import { REGIONS } from '../core/rules/regions.js'
 import type { Scenario } from '../features/scenarios/files.js'
 import type { Eventually } from '../http/request-context.js'
+import { OneOf } from '../http/schemas.js'
 import type { Tenant } from '../tenants/tenant.js'
+import type { AnyRecord } from './kinds.js'
 
 /** The parts of the server that the console shows and acts on. */
 export interface ConsoleContext extends ControlPlane {
@@ -11,19 +17,51 @@ export interface ConsoleContext extends ControlPlane {
   readonly adminToken: string | undefined
 }
 
+const text = Type.String({ maxLength: 1000, 'x-expected': 'a text of at most 1000 characters' })
+/** A number of at most some digits. */
+export const digits = (most: number) =>
+  Type.String({ pattern: `^\\d{1,${most}}$`, 'x-expected': `a number of at most ${most} digits` })
+
 /** The parameters of all pages. Each page reads those that it needs. */
-export const PARAMETERS = [
+export const PARAMETERS = {
+  client: text,
   // The notice of an action with its signature, and the events of an advance.
-  ...['client', 'notice', 'proof', 'after', 'until'],
+  notice: text,
+  proof: text,
+  after: digits(15),
+  until: digits(15),
   // Tables, and the form of a fault.
-  ...['status', 'search', 'region', 'cursor', 'method', 'path', 'errors', 'hints', 'kind'],
+  status: text,
+  search: text,
+  region: OneOf(...REGIONS),
+  cursor: text,
+  method: text,
+  path: text,
+  errors: text,
+  hints: text,
+  kind: text,
   // The changes of the page: `requests`, or of all else.
-  'of',
-] as const
+  of: text,
+} as const
 export type Query = Readonly<Record<string, string | undefined>>
 
-/** The fields of a form by their names. */
+/** Texts by their names: the fields of a form, or the parameters of a path. */
 export type Fields = Readonly<Record<string, string>>
+
+/**
+ * A call of the control plane or of the API. Every action of the console is one: it is sent to the server itself, so
+ * that its checks, errors, log, recording and turn are those of the same call by a program.
+ */
+export interface Call {
+  /** The method and the URL of its route in the table, such as `DELETE /_sandbox/faults/:id`. */
+  readonly route: string
+  /** The parameters of the path. */
+  readonly params?: Fields
+  /** The value of `x-region`, for calls of the API. */
+  readonly region?: string | undefined
+  /** A buffer is a file. */
+  readonly body?: object | undefined
+}
 
 /** What a page is made from. */
 export interface Page {
@@ -37,9 +75,9 @@ export interface Page {
   /** Below the console, without query: empty, or such as `/collections/COL-0001`. */
   readonly path: string
   readonly params: Fields
-  readonly query: Query
+  readonly query: Query & { readonly region?: Region }
   /** The form that was refused. */
-  readonly refused?: { readonly fields: Fields; readonly error: ErrorEnvelope } | undefined
+  readonly refused?: { readonly fields: Fields; readonly call: Call; readonly error: ErrorEnvelope } | undefined
   /** Whether the browser has a session of the admin token. */
   readonly isSignedIn: boolean
 }
@@ -48,6 +86,11 @@ export interface Page {
 export interface PageRow {
   /** Below the console, in Fastify's form. */
   readonly url: string
+  /** Its parameters, where they have other schemas than `PARAMETERS`, and those of its path. */
+  readonly query?: Readonly<Record<string, TSchema>>
+  readonly params?: TSchema
+  /** Returns the page that follows an action, by its answer. Without it, the same page follows. */
+  next?(answer: AnyRecord): string
   title(page: Page): string
   /** Renders the content. What is not awaited is read in one turn. */
   view(page: Page): Eventually<ComponentChildren>

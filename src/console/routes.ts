@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { h } from 'preact'
 import { errors } from '../core/errors.js'
+import { RequestParams } from '../features/request-log/schemas.js'
 import { FORM, parseForm } from '../http/form.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
@@ -12,13 +13,13 @@ import { assumed, failures } from '../http/schemas.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { CallAnswer } from './calls.js'
-import { commandOf, errorOf, isApiCall, readCall, routeOf, send } from './calls.js'
+import type { SentForm } from './calls.js'
+import { canRepeat, commandOf, errorOf, isOfApi, readCall, requestOf, routeOf, send } from './calls.js'
 import { streamChanges } from './changes.js'
-import { kinds } from './kinds.js'
+import { kinds, referenceOf } from './kinds.js'
 import { describe, proofOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
-import { addressOf, PARAMETERS } from './page.js'
+import { addressOf, digits, PARAMETERS } from './page.js'
 import { styles } from './styles.js'
 import { CONFIRMATIONS, Confirm, clientView } from './views/client.js'
 import { Failures } from './views/failures.js'
@@ -26,22 +27,33 @@ import { renderPage } from './views/layout.js'
 import { Overview } from './views/overview.js'
 import { OneRecord, titleOf } from './views/record.js'
 import { NewRecord, Records } from './views/records.js'
-import { ErrorEntry, REPEAT, requestsView, requestView } from './views/requests.js'
+import { ErrorEntry, findRequest, REPEAT, requestsView, requestView } from './views/requests.js'
 
 /** The pages, below `/_sandbox/console`. */
 const pages: readonly PageRow[] = [
   { url: '', title: () => 'Overview', view: page => h(Overview, { page }) },
   ...kinds.flatMap((kind): PageRow[] => {
-    const create = { url: '/new', title: () => `New ${kind.noun}`, view: (page: Page) => h(NewRecord, { page, kind }) }
+    const create: PageRow = {
+      url: '/new',
+      title: () => `New ${kind.noun}`,
+      view: page => h(NewRecord, { page, kind }),
+      next: created => `${kind.path}/${encodeURIComponent(referenceOf(kind, created))}`,
+    }
     const rows: PageRow[] = [
       { url: '', title: () => kind.title, view: page => h(Records, { page, kind }) },
-      ...(kind.regions ? [create] : []),
+      ...(kind.canCreate ? [create] : []),
       { url: '/:reference', title: page => titleOf(page, kind), view: page => h(OneRecord, { page, kind }) },
     ]
     return rows.map(row => ({ ...row, url: kind.path + row.url }))
   }),
-  { url: '/requests', title: () => 'Requests', view: requestsView },
-  { url: '/requests/:seq', title: ({ params }) => `Request ${params.seq}`, view: requestView },
+  { url: '/requests', title: () => 'Requests', view: requestsView, query: { status: digits(3), cursor: digits(15) } },
+  {
+    url: '/requests/:seq',
+    title: ({ params }) => `Request ${params.seq}`,
+    view: requestView,
+    params: RequestParams,
+    next: () => '/requests',
+  },
   { url: '/errors/:code', title: ({ params }) => `Error ${params.code}`, view: page => h(ErrorEntry, { page }) },
   { url: '/failures', title: () => 'Failures', view: page => h(Failures, { page }) },
   { url: '/client', title: () => 'Client', view: clientView },
@@ -49,6 +61,7 @@ const pages: readonly PageRow[] = [
     url: `/client/${name}`,
     title: () => title,
     view: (page: Page) => h(Confirm, { page, name }),
+    next: () => '',
   })),
 ]
 
@@ -70,14 +83,24 @@ const HEADERS = {
   vary: 'accept',
 }
 
-const Parameter = Type.String({ maxLength: 1000, 'x-expected': 'a text of at most 1000 characters' })
-const PageQuery = Type.Object(Object.fromEntries(PARAMETERS.map(name => [name, Type.Optional(assumed(Parameter))])))
-
-/** No part of an interface, and made for people. */
-const page = {
-  config: { isPage: true, consumes: `${FORM} or multipart/form-data` },
-  schema: { hide: true, 'x-fidelity': 'assumed', tags: ['console'], querystring: PageQuery, response: failures },
-} as const
+/** Returns the options of a route of the console: no part of an interface, and made for people. */
+const optionsOf = ({ query, params }: Partial<PageRow> = {}) => {
+  const parameters = Object.entries({ ...PARAMETERS, ...query })
+  const querystring = Type.Object(
+    Object.fromEntries(parameters.map(([name, schema]) => [name, Type.Optional(assumed(schema))])),
+  )
+  return {
+    config: { isPage: true, consumes: `${FORM} or multipart/form-data` },
+    schema: {
+      hide: true,
+      'x-fidelity': 'assumed',
+      tags: ['console'],
+      querystring,
+      response: failures,
+      ...(params !== undefined && { params }),
+    },
+  } as const
+}
 
 export interface ConsoleOptions {
   readonly context: ConsoleContext
@@ -89,6 +112,8 @@ export interface ConsoleOptions {
 export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { context, stateBytes }, done) => {
   const { registry, turns, adminToken } = context
 
+  // A form is all that pages send.
+  app.removeContentTypeParser('application/json')
   app.register(formbody, { parser: parseForm })
   app.register(fastifyMultipart, {
     limits: { fileSize: stateBytes, files: 1, fields: 16, fieldSize: 64 * 1024, parts: 20 },
@@ -107,7 +132,9 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   })
   app.setErrorHandler(refuseWithPage)
 
+  const page = optionsOf()
   for (const row of pages) {
+    const page = optionsOf(row)
     app.get(row.url, page, (request, reply) => show(row, request, reply))
     app.post(row.url, page, (request, reply) => act(row, request, reply))
   }
@@ -128,9 +155,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     }),
   )
   // The command of a form whose fields have changed.
-  app.post('/command', page, (request, reply) =>
-    reply.type('text/plain; charset=utf-8').send(commandOf(context, readCall(request.body as Fields, context))),
-  )
+  app.post('/command', page, async (request, reply) => {
+    reply.type('text/plain; charset=utf-8')
+    return commandOf(context, readCall(await formOf(request), context), clientOf(request))
+  })
   for (const [path, file] of assets()) {
     app.get(`/assets/${path}`, { ...page, config: { isPage: true } }, (_request, reply) => {
       sendBrowserFile(reply, file)
@@ -150,7 +178,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       const shown: Page = {
         ...{ context, tenant, realNow, clients, scenarios, refused, path: pathBelow(request) },
         params: request.params as Fields,
-        query: request.query as Query,
+        query: request.query as Page['query'],
         isSignedIn: request.sandbox.isSignedIn === true,
       }
       const title = row.title(shown)
@@ -162,21 +190,23 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
-    const fields = await fieldsOf(request)
-    const call = readCall(fields, context)
-    const token = isApiCall(call) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
-    const answer = await send(app, call, token)
+    const form = await formOf(request)
+    const { fields } = form
+    const call = fields.form === REPEAT ? undefined : readCall(form, context)
+    const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
+    const token = isOfApi(sent) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
+    const answer = await send(app, sent, token)
     const error = errorOf(answer)
-    if (error !== undefined && fields.form !== REPEAT) {
+    if (error !== undefined && call !== undefined) {
       reply.code(answer.status ?? 502)
-      return show(row, request, reply, { fields, error })
+      return show(row, request, reply, { fields, call, error })
     }
     const notice =
       error === undefined
-        ? describe(routeOf(context, call)?.schema.operationId, answer.body)
+        ? describe(call && routeOf(context, call.route).schema.operationId, answer.body)
         : `The answer was ${answer.status ?? 'taken away'}: ${error.message}`
     const path = pathBelow(request)
-    const target = fields.next === undefined ? path : fill(fields.next, answer)
+    const target = row.next?.(answer.body) ?? path
     // A removed client has no pages.
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
     const query = await inTurn(client, tenant => {
@@ -190,25 +220,27 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       .header('location', `${addressOf({ path }, `console${target}`)}?${query}`)
       .send('')
   }
+
+  /** Returns the request of a page of the log. */
+  async function repeated(request: FastifyRequest) {
+    const exchange = await findRequest(context, clientOf(request), request.params as Fields)
+    if (!canRepeat(exchange)) throw errors.invalid('form', 'This request cannot be sent again.')
+    return exchange
+  }
 }
 
 const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_CLIENT.clientId
 
 const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/console'.length)
 
-/** Puts members of an answer into a path of the console. Any other text becomes the overview. */
-function fill(next: string, { body }: CallAnswer): string {
-  const path = next.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(body[name] ?? '')))
-  return /^(\/[\w.~%-]+)*$/.test(path) ? path : ''
-}
-
-/** Reads the fields of a form. A file becomes the body of the call. */
-async function fieldsOf(request: FastifyRequest): Promise<Fields> {
-  if (!request.isMultipart()) return (request.body ?? {}) as Fields
+/** Reads a form. */
+async function formOf(request: FastifyRequest): Promise<SentForm> {
   const fields: Record<string, string> = Object.create(null)
+  if (!request.isMultipart()) return { fields: (request.body ?? fields) as Fields }
+  let file: Buffer | undefined
   try {
     for await (const part of request.parts()) {
-      if (part.type === 'file') fields.json = (await part.toBuffer()).toString()
+      if (part.type === 'file') file = await part.toBuffer()
       else fields[part.fieldname] = String(part.value)
     }
   } catch (error) {
@@ -216,8 +248,8 @@ async function fieldsOf(request: FastifyRequest): Promise<Fields> {
       throw errors.payloadTooLarge('file', 'SANDBOX_STATE_BYTES')
     throw errors.malformed(null, 'The form is not well-formed multipart/form-data, or has too many parts.')
   }
-  if (!fields.json) throw errors.missing('file')
-  return fields
+  if (!file?.length) throw errors.missing('file')
+  return { fields, file }
 }
 
 let loaded: ReadonlyMap<string, BrowserFile> | undefined

@@ -18,8 +18,8 @@ import { validation, validatorCompiler } from './validation.js'
 import { webAccess } from './web-access.js'
 
 /** The size of a body (decisions §1) and of the request line with all headers, in bytes. */
-const BODY_LIMIT = 1024 * 1024
-const HEADER_LIMIT = 16 * 1024
+export const BODY_LIMIT = 1024 * 1024
+export const HEADER_LIMIT = 16 * 1024
 
 export interface AppOptions {
   readonly logger: FastifyBaseLogger | undefined

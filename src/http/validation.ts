@@ -213,7 +213,8 @@ const reportUnknown = (request: FastifyRequest) => (name: string, known: readonl
   hintIgnored(request, 'member', name)
 }
 
-function refuseUnknown(name: string, known: readonly string[]): never {
+/** Refuses a member, or a field of a form, that a schema does not name. @throws INVALID_FIELD */
+export function refuseUnknown(name: string, known: readonly string[]): never {
   throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ') || 'none'}.`)
 }
 

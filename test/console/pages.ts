@@ -39,25 +39,51 @@ const attribute = (tag: string, name: string) => {
   return value === undefined ? undefined : toText(value)
 }
 
-/** Returns the fields of a form as a browser would send them. @throws Error if the page has no such form */
+/** Returns the fields of a form as a browser would send them. @throws Error if the page has no such form, or it has two fields of one name */
 export function fieldsOf(html: string, id: string): { action: string; fields: Record<string, string> } {
   const [, tag, content = ''] = new RegExp(`(<form id="${id}"[^>]*>)(.*?)</form>`, 's').exec(html) ?? []
   if (tag === undefined) throw new Error(`There is no form ${id}.`)
   const fields: Record<string, string> = {}
+  const add = (name: string, value: string) => {
+    if (Object.hasOwn(fields, name)) throw new Error(`The form ${id} has two fields ${name}.`)
+    fields[name] = value
+  }
   for (const [input] of content.matchAll(/<input[^>]*>/g)) {
     const name = attribute(input, 'name')
-    if (name !== undefined) fields[name] = attribute(input, 'value') ?? ''
+    if (name !== undefined) add(name, attribute(input, 'value') ?? '')
   }
   for (const [, textarea = '', text = ''] of content.matchAll(/(<textarea[^>]*>)(.*?)<\/textarea>/gs)) {
-    fields[attribute(textarea, 'name') as string] = toText(text)
+    add(attribute(textarea, 'name') as string, toText(text))
   }
   for (const [, select = '', options = ''] of content.matchAll(/(<select[^>]*>)(.*?)<\/select>/gs)) {
     const all = [...options.matchAll(/<option[^>]*>/g)].map(([option]) => option)
     const chosen = all.find(option => / selected/.test(option)) ?? all[0] ?? ''
-    fields[attribute(select, 'name') as string] = attribute(chosen, 'value') ?? ''
+    add(attribute(select, 'name') as string, attribute(chosen, 'value') ?? '')
   }
   return { action: attribute(tag, 'action') as string, fields }
 }
+
+/** Returns the ids of the forms of a page that act. */
+export const formsOf = (html: string): string[] =>
+  [...html.matchAll(/<form id="([^"]+)" method="post"/g)].map(([, id]) => id as string)
+
+/**
+ * Sends a form.
+ * @param path the path below the console, with its query or for the client `acme`
+ * @param fields a text is sent as it is
+ */
+export const sendFields = (
+  app: FastifyInstance,
+  path: string,
+  fields: Readonly<Record<string, string>> | string,
+  headers: PageOptions['headers'] = {},
+): Promise<LightMyRequestResponse> =>
+  app.inject({
+    method: 'POST',
+    url: path.includes('?') ? CONSOLE + path : addressOf(path),
+    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload: typeof fields === 'string' ? fields : new URLSearchParams(fields).toString(),
+  })
 
 /** Opens a page and sends one of its forms, with some fields changed. */
 export async function submit(
@@ -69,12 +95,7 @@ export async function submit(
 ): Promise<LightMyRequestResponse> {
   const { fields, action } = fieldsOf((await open(app, path, options)).payload, id)
   const { pathname, search } = new URL(action, `http://sandbox${CONSOLE}${path}`)
-  return app.inject({
-    method: 'POST',
-    url: pathname + search,
-    headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded', ...options.headers },
-    payload: new URLSearchParams({ ...fields, ...changes }).toString(),
-  })
+  return sendFields(app, pathname.slice(CONSOLE.length) + search, { ...fields, ...changes }, options.headers)
 }
 
 /** Follows the redirection of a form. Returns the page, and its address below the console. */

@@ -2,11 +2,11 @@ import { formatInstant } from '../../core/time/time.js'
 import type { Scenario } from '../../features/scenarios/files.js'
 import { Facts } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
-import { bodyOf, control } from '../calls.js'
+import { bodyOf, control, FILE } from '../calls.js'
 import { kinds } from '../kinds.js'
-import type { Page } from '../page.js'
+import type { Call, Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { Actions, actionOf, SameCall } from './forms.js'
+import { Actions, SameCall } from './forms.js'
 import { Card, Pager, Table, Time } from './parts.js'
 
 const MOST_CLIENTS = 50
@@ -19,22 +19,22 @@ export async function clientView(page: Page) {
   const { clientId, fixture, settings } = tenant
   const { registry } = context
   const fixtures = [...registry.fixtures.keys()]
-  const update = actionOf(page, 'update-settings', 'Save', 'PUT /settings', settings, { fields: 'all' })
-  const choices = { fixture: fixtures }
-  const add = actionOf(
-    page,
-    'seed',
-    'Add them',
-    'POST /seed',
-    { fixture: fixtures[0] },
-    { fields: ['fixture'], choices },
-  )
-  const copy = exampleOf(tenant, page.realNow, bodyOf(context, control(page, 'POST /fork')))
-  const fork = actionOf(page, 'fork-client', 'Fork', 'POST /fork', copy, { fields: 'all', next: '/client' })
-  const expire = actionOf(page, 'expire', 'Expire all tokens', 'POST /tokens/expire')
+  const update = {
+    id: 'update-settings',
+    label: 'Save',
+    call: control('PUT /settings', settings),
+    fields: 'all' as const,
+  }
+  const add = {
+    ...{ id: 'seed', label: 'Add them', call: control('POST /seed', { fixture: fixtures[0] }) },
+    ...{ fields: ['fixture'], choices: { fixture: fixtures } },
+  }
+  const copy = exampleOf(tenant, page.realNow, bodyOf(context, control('POST /fork')))
+  const fork = { id: 'fork-client', label: 'Fork', call: control('POST /fork', copy), fields: 'all' as const }
+  const expire = { id: 'expire', label: 'Expire all tokens', call: control('POST /tokens/expire') }
   const files = [
-    { label: 'Download the state', call: control(page, 'GET /state') },
-    { label: 'Download the recording', call: control(page, 'GET /recording') },
+    { label: 'Download the state', call: control('GET /state') },
+    { label: 'Download the recording', call: control('GET /recording') },
   ]
   const all = [...page.clients].sort()
   const start = Math.max(0, query.cursor === undefined ? 0 : all.findIndex(id => id > (query.cursor as string)))
@@ -136,7 +136,8 @@ export async function clientView(page: Page) {
 function ScenarioFold({ page, scenario: { name, summary, parameters } }: { page: Page; scenario: Scenario }) {
   const body = Object.fromEntries(Object.entries(parameters).map(([member, parameter]) => [member, parameter.default]))
   const id = `scenario-${name}`
-  const action = actionOf(page, id, `Run ${name}`, `POST /scenarios/${name}`, body, { fields: 'all' })
+  const call = control('POST /scenarios/:name', body, { name })
+  const action = { id, label: `Run ${name}`, call, fields: 'all' as const }
   return (
     <details id={`${id}-fold`} class="fold" open={page.refused?.fields.form === id}>
       <summary>
@@ -159,35 +160,33 @@ const summaryOf = ({ context: { turns, registry } }: Page, id: string) =>
 
 /** Destructive actions: what they take away, and their call. */
 export const CONFIRMATIONS: Readonly<
-  Record<string, { title: string; lost: string; label: string; call: string; body?: string }>
+  Record<string, { title: string; lost: string; label: string; call(clientId: string): Call }>
 > = {
   reset: {
     title: 'Reset the client?',
     lost: 'All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests, coverage and recording begin again. All its tokens become invalid.',
     label: 'Reset',
-    call: 'POST /reset',
+    call: () => control('POST /reset'),
   },
   remove: {
     title: 'Remove the client?',
     lost: 'All of it goes: records, events, clock, settings, requests. Its tokens become invalid, and its id is free. The demo client and listed clients are reset instead.',
     label: 'Remove',
-    call: 'DELETE /clients/{client}',
+    call: clientId => control('DELETE /clients/:clientId', undefined, { clientId }),
   },
   load: {
     title: 'Load a state',
     lost: 'All its records, events, faults, armed outcomes, deprecations, clock and settings go, and those of the document come. The requests stay.',
     label: 'Load',
-    call: 'PUT /state',
-    body: 'a file',
+    call: () => control('PUT /state', FILE),
   },
 }
 
 /** Asks once before a destructive action. */
 export function Confirm({ page, name }: { page: Page; name: string }) {
-  const { lost, label, call, body } = CONFIRMATIONS[name] as (typeof CONFIRMATIONS)[string]
+  const { lost, label, call } = CONFIRMATIONS[name] as (typeof CONFIRMATIONS)[string]
   const { tenant } = page
-  const path = call.replace('{client}', encodeURIComponent(tenant.clientId))
-  const action = actionOf(page, name, label, path, body, { next: '', look: 'danger' })
+  const action = { id: name, label, call: call(tenant.clientId), look: 'danger' as const }
   return (
     <Card id="confirm" title={`${tenant.clientId} has ${sum(tenant.counts())} records`}>
       <p>{lost}</p>

@@ -2,10 +2,11 @@ import type { ComponentChildren } from 'preact'
 import type { EffectKind } from '../../features/faults/state.js'
 import { EFFECT_KINDS } from '../../features/faults/state.js'
 import { isSpent } from '../../features/outcomes/state.js'
+import { control } from '../calls.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
 import type { Action } from './forms.js'
-import { actionOf, Form, SameCall } from './forms.js'
+import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Card, Status, Table, Time } from './parts.js'
 
@@ -26,7 +27,11 @@ export function Failures({ page }: { page: Page }) {
   const { tenant, realNow, query, context } = page
   const chosen = EFFECT_KINDS.find(one => one === query.kind) ?? 'error'
   const breaking = page.scenarios.filter(({ title }) => title !== undefined)
-  const presets = breaking.map(({ name, title }) => actionOf(page, `preset-${name}`, title, `POST /scenarios/${name}`))
+  const presets = breaking.map(({ name, title }) => ({
+    id: `preset-${name}`,
+    label: title,
+    call: control('POST /scenarios/:name', {}, { name }),
+  }))
   const fault = { match: { path: '/api/v1/*' }, times: 1, effect: { kind: chosen, ...EFFECTS[chosen] } }
   const members = Object.keys(EFFECTS[chosen]).map(name => `effect.${name}`)
   const fields = ['match', 'times', 'skip', 'probability', 'ttl', ...members]
@@ -65,7 +70,7 @@ export function Failures({ page }: { page: Page }) {
           ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
         ]}
         rows={[...tenant.faults.list()].reverse()}
-        action={actionOf(page, 'arm', `Arm: ${chosen}`, 'POST /faults', fault, { fields })}
+        action={{ id: 'arm', label: `Arm: ${chosen}`, call: control('POST /faults', fault), fields }}
         empty="No fault is armed. A fault lets requests of the app fail; it is listed here with how often it matched and fired."
       >
         <h3>Arm another</h3>
@@ -91,7 +96,10 @@ export function Failures({ page }: { page: Page }) {
           ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
         ]}
         rows={[...tenant.outcomes.list()].reverse()}
-        action={actionOf(page, 'arm-outcome', 'Arm an outcome', 'POST /outcomes', outcome, { fields: 'all', isFolded })}
+        action={{
+          ...{ id: 'arm-outcome', label: 'Arm an outcome', call: control('POST /outcomes', outcome) },
+          ...{ fields: 'all', isFolded },
+        }}
         empty="No outcome is armed. An armed outcome decides how the next matching collection or payout link ends."
       />
       <Armed
@@ -104,14 +112,10 @@ export function Failures({ page }: { page: Page }) {
           ['Sunset', ({ sunset }) => sunset && <Time at={sunset} />],
           ['Then gone', ({ goneAfterSunset }) => (goneAfterSunset ? 'yes' : 'no')],
         ]}
-        action={actionOf(
-          page,
-          'deprecate',
-          'Deprecate an operation',
-          'PUT /deprecations',
-          { data: deprecations },
-          { fields: ofDeprecation, choices, isFolded },
-        )}
+        action={{
+          ...{ id: 'deprecate', label: 'Deprecate an operation', fields: ofDeprecation, choices, isFolded },
+          call: control('PUT /deprecations', { data: deprecations }),
+        }}
         rows={deprecations.map(deprecation => ({ ...deprecation, id: undefined }))}
         empty="Nothing is deprecated. A deprecated operation sends the headers Deprecation and Sunset."
       />
@@ -148,11 +152,11 @@ function Armed<R extends { id?: string | undefined }>(props: ArmedProps<R>) {
     shown.flatMap((row): [R, Action][] => {
       if (row.id === undefined) return []
       const label = ['Remove', <span key="id" class="hidden">{` ${row.id}`}</span>]
-      return [[row, actionOf(page, `remove-${row.id}`, label, `DELETE /${id}/${encodeURIComponent(row.id)}`)]]
+      return [[row, { id: `remove-${row.id}`, label, call: control(`DELETE /${id}/:id`, undefined, { id: row.id }) }]]
     }),
   )
   const remove: Column<R> = ['Remove', row => <Form page={page} action={removals.get(row) as Action} />]
-  const clear = actionOf(page, `clear-${id}`, 'Clear', `DELETE /${id}`)
+  const clear = { id: `clear-${id}`, label: 'Clear', call: control(`DELETE /${id}`) }
   return (
     <Card id={id} title={title} aside={rows.length > 0 && <Form page={page} action={clear} />}>
       <Table

@@ -2,9 +2,8 @@ import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import type { Option } from '../../http/pages/parts.js'
 import { Choice } from '../../http/pages/parts.js'
-import type { Call } from '../calls.js'
-import { BODY, bodyOf, commandOf, control, readCall, schemaAt } from '../calls.js'
-import type { Page } from '../page.js'
+import { BODY, bodyOf, commandOf, hasMembers, PARAMS } from '../calls.js'
+import type { Call, Page } from '../page.js'
 import { href } from '../page.js'
 import { Copyable, toLabel } from './parts.js'
 
@@ -21,23 +20,11 @@ export interface Action {
   readonly choices?: Readonly<Record<string, readonly Option[]>>
   /** The regions to choose from. */
   readonly regions?: readonly string[]
-  /** The page that follows, below the console; `{member}` is that of the answer. By default the same page. */
-  readonly next?: string
   /** By default, a form of several fields is primary, and any other is plain. */
   readonly look?: 'primary' | 'danger'
   /** Whether the form is folded. */
   readonly isFolded?: boolean
 }
-
-/** Makes an action of the control plane for the client of a page, with a call such as `POST /clock/advance`. */
-export const actionOf = (
-  page: Page,
-  id: string,
-  label: Action['label'],
-  call: string,
-  body?: Call['body'],
-  more: Partial<Action> = {},
-): Action => ({ id, label, call: control(page, call, body), ...more })
 
 interface ActionProps {
   readonly page: Page
@@ -49,13 +36,19 @@ const refusalOf = ({ refused }: Page, { id }: Action) => (refused?.fields.form =
 
 /** The form of an action. A refusal is shown in it. */
 export function Form({ page, action }: ActionProps) {
-  const { id, label, call, next, look, isFolded = false } = action
-  const isFile = typeof call.body === 'string'
+  const { id, label, call, regions = [], look, isFolded = false } = action
+  const { route, params = {}, region, body } = call
+  const isFile = Buffer.isBuffer(body)
   const refused = refusalOf(page, action)
   const fields = fieldsOf(page, action)
   const isOfField = fields.some(({ path }) => path === refused?.error.field)
-  const hidden = { form: id, call: `${call.method} ${call.target}`, region: call.region, next }
-  const json = typeof call.body === 'object' ? JSON.stringify(call.body) : undefined
+  const hidden = {
+    form: id,
+    call: route,
+    ...Object.fromEntries(Object.entries(params).map(([name, value]) => [PARAMS + name, value])),
+    region: regions.length < 2 ? region : undefined,
+    json: body === undefined || isFile ? undefined : JSON.stringify(body),
+  }
   const { notice, proof, ...query } = page.query
   const form = (
     <form
@@ -66,7 +59,7 @@ export function Form({ page, action }: ActionProps) {
       encType={isFile ? 'multipart/form-data' : undefined}
       noValidate
     >
-      {Object.entries({ ...hidden, json }).map(
+      {Object.entries(hidden).map(
         ([name, value]) => value !== undefined && <input key={name} type="hidden" name={name} value={value} />,
       )}
       {fields.map(field => (
@@ -123,11 +116,15 @@ export function SameCall({ page, id, actions }: { page: Page; id: string; action
       )}
       {actions.map(action => {
         const refused = refusalOf(page, action as Action)
-        const call = refused ? readCall(refused.fields, page.context) : action.call
+        const call = refused?.call ?? action.call
         return (
-          <div key={action.id ?? call.target}>
+          <div key={action.id ?? call.route}>
             {actions.length > 1 && <p class="hint">{action.label}</p>}
-            <Copyable label="Copy" text={commandOf(page.context, call)} of={action.fields && action.id} />
+            <Copyable
+              label="Copy"
+              text={commandOf(page.context, call, page.tenant.clientId)}
+              of={action.fields && action.id}
+            />
           </div>
         )
       })}
@@ -168,9 +165,13 @@ function fieldsOf({ context }: Page, action: Action): readonly Field[] {
   return [{ path: 'region', name: 'region', schema, value: String(call.region), options: regions }, ...ofBody]
 }
 
+/** Returns the schema of a member by its path. */
+const schemaAt = (schema: TSchema, path: string): TSchema | undefined =>
+  path.split('.').reduce<TSchema | undefined>((at, name) => at?.properties?.[name] ?? at?.items, schema)
+
 /** Lists the members of an object that are no objects. One that is optional with one value only has nothing to fill in. */
 const leavesOf = (schema: TSchema, path?: string): readonly (readonly [path: string, schema: TSchema])[] =>
-  schema.properties === undefined
+  !hasMembers(schema)
     ? [[path ?? '', schema]]
     : Object.entries<TSchema>(schema.properties)
         .filter(([name, member]) => schema.required?.includes(name) || member.enum?.length !== 1)

@@ -32,7 +32,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
       </Head>
       <body
         data-changes={addressOf(page, `console/changes${query}${path.startsWith('/requests') ? '&of=requests' : ''}`)}
-        data-command={addressOf(page, 'console/command')}
+        data-command={addressOf(page, `console/command${query}`)}
       >
         <a class="skip" href="#main">
           Skip to the content
@@ -79,8 +79,9 @@ function Layout({ page, title, children }: { page: Page; title: string; children
   )
 }
 
-/** The notice of an action, with links to its records. */
+/** The notice of an action, with links to its records. A refusal is here, too: its form may be far down, or no more. */
 function Notice({ page }: { page: Page }) {
+  if (page.refused !== undefined) return <>{`${page.refused.error.code}: ${page.refused.error.message}`}</>
   const parts = (noticeOf(page) ?? '').split(new RegExp(LINK, 'g'))
   // Each link has two parts, its text and its path, after the text before it.
   return (

@@ -1,13 +1,15 @@
 import { upcoming } from '../../control/upcoming.js'
 import type { Event } from '../../core/records/events.js'
 import { formatInstant } from '../../core/time/time.js'
+import { control } from '../calls.js'
 import type { Kind } from '../kinds.js'
 import { kindOfEvent, kinds } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import { paceOf } from '../notices.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
-import { Actions, actionOf } from './forms.js'
+import type { Action } from './forms.js'
+import { Actions } from './forms.js'
 import type { Column } from './parts.js'
 import { Card, Status, TableCard, Time } from './parts.js'
 import { linkTo } from './records.js'
@@ -108,15 +110,15 @@ function Clock({ page }: { page: Page }) {
   const isRunning = clock.mode() === 'running'
   const run = { mode: 'running', rate: clock.rate() }
   const rates = [1, 60, 3600, 86_400].map(rate => [rate, paceOf(rate)] as const)
-  const advance = 'POST /clock/advance'
-  const actions = [
-    actionOf(page, 'next-event', 'Next event', advance, { toNextEvent: true }, { look: 'primary' }),
-    actionOf(page, 'advance-PT1H', '+1 hour', advance, { by: 'PT1H' }),
-    actionOf(page, 'advance-P1D', '+1 day', advance, { by: 'P1D' }),
-    actionOf(page, 'advance-P7D', '+1 week', advance, { by: 'P7D' }),
-    actionOf(page, 'advance-to', 'Go', advance, { to: now }, { fields: ['to'] }),
-    ...(isRunning ? [actionOf(page, 'freeze', 'Freeze', 'PATCH /clock', { mode: 'frozen' })] : []),
-    actionOf(page, 'run', 'Run', 'PATCH /clock', run, { fields: ['rate'], choices: { rate: rates } }),
+  const advance = (body: object) => control('POST /clock/advance', body)
+  const actions: Action[] = [
+    { id: 'next-event', label: 'Next event', call: advance({ toNextEvent: true }), look: 'primary' },
+    { id: 'advance-PT1H', label: '+1 hour', call: advance({ by: 'PT1H' }) },
+    { id: 'advance-P1D', label: '+1 day', call: advance({ by: 'P1D' }) },
+    { id: 'advance-P7D', label: '+1 week', call: advance({ by: 'P7D' }) },
+    { id: 'advance-to', label: 'Go', call: advance({ to: now }), fields: ['to'] },
+    ...(isRunning ? [{ id: 'freeze', label: 'Freeze', call: control('PATCH /clock', { mode: 'frozen' }) }] : []),
+    { id: 'run', label: 'Run', call: control('PATCH /clock', run), fields: ['rate'], choices: { rate: rates } },
   ]
   return (
     <section class="card clock" aria-label="Time">

@@ -13,12 +13,12 @@ import { toTitle, toWords } from '../../core/words.js'
 import { Facts } from '../../http/pages/parts.js'
 import { control } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { explain, findRecord, kindOf, referenceOf, regionIn } from '../kinds.js'
+import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
 import { addressOf } from '../page.js'
 import type { Action } from './forms.js'
-import { Actions, actionOf } from './forms.js'
+import { Actions } from './forms.js'
 import { LifecycleDrawing } from './lifecycle.js'
 import { Card, Json, Status, TableCard, Time, Value } from './parts.js'
 import { linkTo, RecordTable } from './records.js'
@@ -33,11 +33,10 @@ export const titleOf = (page: Page, { noun }: Kind) => `${toTitle(noun)} ${page.
 
 /** One record, with its reference and region in the address. */
 export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
-  const { tenant, params } = page
+  const { tenant, params, query } = page
   const reference = params.reference as string
-  const region = regionIn(page)
   if (kind.lifecycle === undefined) {
-    const found = findRecord(tenant, kind, reference, region)
+    const found = findRecord(tenant, kind, reference, query.region)
     if (found === undefined) {
       throw kind.name === 'counterparties' ? errors.counterpartyNotFound(reference) : errors.routeNotFound()
     }
@@ -48,7 +47,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
       </>
     )
   }
-  const explained = explain(tenant, kind, reference, region)
+  const explained = explain(tenant, kind, reference, query.region)
   const { record, timeline, next } = explained
   const amount = ['amount', 'totalAmount'].find(name => name in record)
   return (
@@ -144,7 +143,6 @@ function Moves({ page, kind, explained: { record, legal } }: RecordProps) {
           id: `move-${verb}`,
           label: `${toTitle(toWords(verb))} → ${to}`,
           ...moveOf(
-            page,
             kind,
             record,
             legal.filter(move => move.verb === verb && move.to === to),
@@ -156,9 +154,10 @@ function Moves({ page, kind, explained: { record, legal } }: RecordProps) {
 }
 
 /** Returns the call of a move with its fields. Only the API moves a bill. */
-function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Omit<Action, 'id' | 'label'> {
+function moveOf(kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Omit<Action, 'id' | 'label'> {
   const { verb, to } = limits[0] as LegalMove
-  const path = `${kind.calls}/${encodeURIComponent(referenceOf(kind, record))}`
+  const params = { [kind.idField]: referenceOf(kind, record) }
+  const path = `${kind.calls}/:${kind.idField}`
   if (kind.name === 'bills') {
     const { totalAmount } = record
     const isPart = to === 'PARTIALLY_PAID'
@@ -167,15 +166,15 @@ function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly Lega
       : to === 'OPEN'
         ? { openAmount: totalAmount }
         : { status: to }
-    const call = { method: 'PATCH', target: `/api/v1${path}`, region: regionOfRecord(record), body }
+    const call = { route: `PATCH /api/v1${path}`, params, region: regionOfRecord(record), body }
     return isPart ? { call, fields: ['openAmount'] } : { call }
   }
   const name = `POST ${path}/${verb}`
-  if (verb === 'decline') return { call: control(page, name, { remarks: 'No, thanks' }), fields: ['remarks'] }
+  if (verb === 'decline') return { call: control(name, { remarks: 'No, thanks' }, params), fields: ['remarks'] }
   if (verb === 'claim') {
     const method = record.payoutMethod as PayoutMethod
     const { accountHolderName = 'Jane Doe' } = record
-    const call = control(page, name, { accountHolderName, ...accountRules[method].example })
+    const call = control(name, { accountHolderName, ...accountRules[method].example }, params)
     return { call, fields: claimFields(method).map(({ name }) => name), isFolded: true }
   }
   const reasons = limits.flatMap(({ reasonCodes = [], until }) =>
@@ -184,9 +183,9 @@ function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly Lega
     ),
   )
   const [first] = reasons
-  if (first === undefined) return { call: control(page, name) }
+  if (first === undefined) return { call: control(name, {}, params) }
   return {
-    call: control(page, name, { reasonCode: first[0] }),
+    call: control(name, { reasonCode: first[0] }, params),
     fields: ['reasonCode'],
     choices: { reasonCode: reasons },
   }
@@ -204,11 +203,12 @@ function Outcome({ page, kind, explained: { record, legal } }: RecordProps) {
   const present = outcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
   if (possible.length === 0 && present === undefined) return null
   const outcome = possible.find(one => one.outcome === present)?.outcome ?? possible[0]?.outcome
-  const path = `${kind.calls}/${encodeURIComponent(referenceOf(kind, record))}/outcome`
+  const params = { [kind.idField]: referenceOf(kind, record) }
+  const call = control(`PUT ${kind.calls}/:${kind.idField}/outcome`, { outcome }, params)
   const choices = {
     outcome: possible.map(({ outcome, description }) => [outcome, `${outcome}: ${description}`] as const),
   }
-  const action = actionOf(page, 'choose', 'Choose', `PUT ${path}`, { outcome }, { fields: ['outcome'], choices })
+  const action = { id: 'choose', label: 'Choose', call, fields: ['outcome'], choices }
   return (
     <Card id="outcome" title="Outcome">
       <p>{present === undefined ? 'None is chosen: it goes its usual way.' : `Chosen: ${present}.`}</p>

@@ -3,10 +3,11 @@ import { REGIONS } from '../../core/rules/regions.js'
 import { toTitle } from '../../core/words.js'
 import type { Option } from '../../http/pages/parts.js'
 import { Choice } from '../../http/pages/parts.js'
+import { regionsOf } from '../../http/region.js'
 import { exampleOf } from '../../tenants/examples.js'
-import { bodyOf } from '../calls.js'
+import { bodyOf, routeOf } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { findRecord, referenceOf, regionIn } from '../kinds.js'
+import { findRecord, referenceOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions } from './forms.js'
@@ -44,8 +45,7 @@ export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
 /** The records of a kind: filters, one page of a table, and the way to the next. */
 export function Records({ page, kind }: { page: Page; kind: Kind }) {
   const { tenant, query } = page
-  const { status, search, cursor } = query
-  const region = regionIn(page)
+  const { status, search, region, cursor } = query
   const filter = { status, search, region }
   const { data, nextCursor } = tenant[kind.name].search({ ...filter, cursor })
   const isFiltered = Object.values(filter).some(value => value !== undefined)
@@ -53,7 +53,7 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
     <Card
       id="table"
       title={`${tenant[kind.name].size()} in all`}
-      aside={kind.regions && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
+      aside={kind.canCreate && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
     >
       <Filters page={page} path={kind.path} isFiltered={isFiltered}>
         <TextFilter name="search" label="Reference" value={search} />
@@ -124,8 +124,9 @@ const MOST_TRIES = 20
 /** The form of a new record, filled in with a valid example that is new each time. */
 export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
   const { tenant, context } = page
-  const target = `/api/v1${kind.calls}`
-  const schema = bodyOf(context, { method: 'POST', target })
+  const call = { route: `POST /api/v1${kind.calls}` }
+  const regions = regionsOf(routeOf(context, call.route).schema) ?? []
+  const schema = bodyOf(context, call)
   const isNew = (body: AnyRecord) => findRecord(tenant, kind, referenceOf(kind, body)) === undefined
   const tries = Array.from({ length: MOST_TRIES }, (_, at) => exampleOf(tenant, page.realNow, schema, at) as AnyRecord)
   const example = tries.find(isNew) ?? tries[0]
@@ -138,10 +139,9 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
   const create = {
     id: 'create',
     label: `Create the ${kind.noun}`,
-    call: { method: 'POST', target, region: 'EU' as const, body },
+    call: { ...call, region: regions[0], body },
     fields: 'all' as const,
-    regions: kind.regions ?? [],
-    next: `${kind.path}/{${kind.idField}}`,
+    regions,
   }
   return (
     <Card id="new" title="The request of the API">

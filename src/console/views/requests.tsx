@@ -1,16 +1,15 @@
 import type { CatalogueEntry, ErrorCode } from '../../core/errors.js'
 import { catalogue, errors } from '../../core/errors.js'
-import { mediaTypeOf, parametersOf, addressOf as toAddress } from '../../features/request-log/address.js'
+import { parametersOf } from '../../features/request-log/address.js'
 import type { LoggedExchange } from '../../features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
-import { FORM } from '../../http/form.js'
 import { Facts } from '../../http/pages/parts.js'
 import { codesOf } from '../../openapi/errors.js'
-import { control } from '../calls.js'
+import { canRepeat, control } from '../calls.js'
 import { kinds } from '../kinds.js'
-import type { Page } from '../page.js'
+import type { ConsoleContext, Fields, Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { actionOf, Form, SameCall } from './forms.js'
+import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Card, Copyable, HttpStatus, Json, Pager, Table, Time } from './parts.js'
 import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
@@ -61,7 +60,7 @@ export async function requestsView(page: Page) {
       'wide',
     ],
   ]
-  const clear = actionOf(page, 'clear', 'Clear the log', 'DELETE /requests')
+  const clear = { id: 'clear', label: 'Clear the log', call: control('DELETE /requests') }
   return (
     <Card
       id="table"
@@ -100,7 +99,7 @@ export async function requestsView(page: Page) {
       <div class="actions">
         <Form page={page} action={clear} />
       </div>
-      <SameCall page={page} id="log" actions={[{ label: 'The list', call: control(page, 'GET /requests') }, clear]} />
+      <SameCall page={page} id="log" actions={[{ label: 'The list', call: control('GET /requests') }, clear]} />
     </Card>
   )
 }
@@ -111,24 +110,21 @@ const Tick = ({ name, label, isOn }: { name: string; label: string; isOn: boolea
   </label>
 )
 
-/** The form that sends a request again. A refusal is an answer of it, too. */
+/** The form that sends the request of a page again. A refusal is an answer of it, too. */
 export const REPEAT = 'repeat'
+
+/** Returns a request of the log. @throws REQUEST_NOT_FOUND */
+export async function findRequest({ requestLog }: ConsoleContext, client: string, { seq = '' }: Fields) {
+  const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
+  const [exchange] = data
+  if (exchange === undefined) throw errors.requestNotFound(seq)
+  return exchange
+}
 
 export async function requestView(page: Page) {
   const { tenant, params, context } = page
-  const seq = Number(params.seq)
-  const { data } = await context.requestLog.list(tenant.clientId, { after: seq - 1, before: seq + 1 })
-  const [exchange] = data
-  if (exchange === undefined) throw errors.requestNotFound(params.seq as string)
+  const exchange = await findRequest(context, tenant.clientId, params)
   const { method, path, headers, body, durationMs, at, faults, hints } = exchange
-  const canRepeat = path.startsWith('/api/v1/') && mediaTypeOf(headers) !== FORM && typeof body === 'object'
-  const repeat = {
-    id: REPEAT,
-    label: 'Send again',
-    next: '/requests',
-    look: 'primary' as const,
-    call: { method, target: toAddress(exchange, ''), region: headers['x-region'] as 'EU', body: body ?? undefined },
-  }
   return (
     <>
       <p class="headline">
@@ -151,8 +147,13 @@ export async function requestView(page: Page) {
           />
         </Card>
         <Card id="again" title="Use it">
-          {canRepeat ? (
-            <Form page={page} action={repeat} />
+          {canRepeat(exchange) ? (
+            <form id={REPEAT} method="post" action={href(page, page.path)} class="action">
+              <input type="hidden" name="form" value={REPEAT} />
+              <button type="submit" class="primary">
+                Send again
+              </button>
+            </form>
           ) : (
             <p class="hint">It cannot be sent again: the log masks its secrets, or does not keep its body.</p>
           )}
@@ -223,7 +224,7 @@ export function ErrorEntry({ page }: { page: Page }) {
           ['Operations', <ul key="operations">{operations}</ul>],
         ]}
       />
-      <SameCall page={page} id="errors" actions={[{ label: 'The catalogue', call: control(page, 'GET /errors') }]} />
+      <SameCall page={page} id="errors" actions={[{ label: 'The catalogue', call: control('GET /errors') }]} />
     </Card>
   )
 }

@@ -1,9 +1,11 @@
 import type { Scenario } from '../../features/scenarios/files.js'
+import { control } from '../calls.js'
 import type { AnyRecord, Row } from '../kinds.js'
 import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
-import { Actions, actionOf } from './forms.js'
+import type { Action } from './forms.js'
+import { Actions } from './forms.js'
 import { Card, Status } from './parts.js'
 import { linkTo } from './records.js'
 
@@ -34,8 +36,10 @@ export function Story({ page }: { page: Page }) {
   })
   const hasBegun = steps[0]?.isDone === true
   if (scenario === undefined || (!hasBegun && page.tenant.fixture !== 'demo')) return null
-  const next = (step: number, label: string) =>
-    actionOf(page, `story-${step}`, label, `POST /scenarios/${scenario.name}`, { step }, { look: 'primary' })
+  const next = (step: number, label: string): Action => {
+    const call = control('POST /scenarios/:name', { step }, { name: scenario.name })
+    return { id: `story-${step}`, label, call, look: 'primary' }
+  }
   const present = steps.findIndex(({ isDone }) => !isDone)
   return (
     <Card

@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { build, connect, newClient } from '../helper.js'
+import { field, MULTIPART, multipart } from '../multipart.js'
+import { CONSOLE, open, sendFields } from './pages.js'
+
+const ADVANCE = { call: 'POST /_sandbox/clock/advance' }
+const RESET = { call: 'POST /_sandbox/reset' }
+const SETTINGS = { call: 'PUT /_sandbox/settings' }
+const REMOVE = { call: 'DELETE /_sandbox/faults/:id' }
+const CREATE = { call: 'POST /api/v1/mandates' }
+
+const nested = (depth: number) => `{"by":${'['.repeat(depth)}${']'.repeat(depth)}}`
+
+type Row = readonly [fields: Readonly<Record<string, string>> | string, status: number, code: string]
+
+/** Forms that no page has, and their refusals. */
+const FORMS: readonly Row[] = [
+  // The call.
+  [{}, 400, 'INVALID_FIELD'],
+  ['json=%7B%7D', 400, 'INVALID_FIELD'],
+  [{ call: 'POST http://127.0.0.1/_sandbox/reset' }, 400, 'INVALID_FIELD'],
+  [{ call: 'POST /_sandbox/reset?client=acme' }, 400, 'INVALID_FIELD'],
+  [{ call: 'POST /_sandbox/console' }, 400, 'INVALID_FIELD'],
+  [{ call: 'GET /_sandbox/console/changes' }, 400, 'INVALID_FIELD'],
+  [{ call: 'GET /_sandbox/./console/changes' }, 400, 'INVALID_FIELD'],
+  [{ call: 'POST /api/v1/../../_sandbox/reset' }, 400, 'INVALID_FIELD'],
+  [{ call: 'POST /pay/x' }, 400, 'INVALID_FIELD'],
+  [{ call: 'POST /_sandbox/nowhere' }, 400, 'INVALID_FIELD'],
+  [{ call: `GET /api/v1/mandates?${'a&'.repeat(150_000)}` }, 400, 'INVALID_FIELD'],
+  ...['__proto__', 'constructor', 'toString', 'length', '0', '-1', '1e9', 'x'.repeat(100_000)].flatMap(
+    (name): Row[] => [
+      [{ call: name }, 400, 'INVALID_FIELD'],
+      // The names of fields.
+      [{ ...RESET, [name]: 'x' }, 400, 'INVALID_FIELD'],
+      [{ ...RESET, [`body.${name}`]: 'x' }, 400, 'INVALID_FIELD'],
+      [{ ...RESET, [`body.${name}.polluted`]: 'yes' }, 400, 'INVALID_FIELD'],
+      [{ ...ADVANCE, 'body.by': 'PT1H', [`body.by.${name}`]: 'x' }, 400, 'INVALID_FIELD'],
+      [{ ...SETTINGS, json: '{"allowedOrigins":[]}', [`body.allowedOrigins.${name}`]: 'x' }, 400, 'INVALID_FIELD'],
+      [{ call: 'PUT /_sandbox/deprecations', [`body.data.${name}.operation`]: 'x' }, 400, 'INVALID_FIELD'],
+      [{ ...REMOVE, 'params.id': 'fault-1', [`params.${name}`]: 'x' }, 400, 'INVALID_FIELD'],
+      [{ ...RESET, region: name }, 400, 'INVALID_FIELD'],
+      // Their values.
+      [{ ...CREATE, region: name, json: '{}' }, 400, 'INVALID_FIELD'],
+      [{ ...RESET, json: name }, 400, /^-?\d/.test(name) ? 'INVALID_FIELD' : 'MALFORMED_REQUEST'],
+    ],
+  ),
+  [{ ...RESET, 'body.constructor.prototype.polluted': 'yes' }, 400, 'INVALID_FIELD'],
+  [{ ...RESET, json: '{"a":[]}', 'body.a.90000000': '1' }, 400, 'INVALID_FIELD'],
+  [{ ...RESET, json: '{"a":[]}', 'body.a.length': '400000000' }, 400, 'INVALID_FIELD'],
+  [`call=POST+/_sandbox/reset&body${'.a'.repeat(400_000)}=1`, 400, 'INVALID_FIELD'],
+  ['call=POST+/_sandbox/reset&body.a=x&body.a.b=1', 400, 'INVALID_FIELD'],
+  ['call=POST+/_sandbox/clock/advance&body.by=PT1H&body.by=PT2H', 400, 'MALFORMED_REQUEST'],
+  ['call=POST+/_sandbox/clock/advance&body.by=%ff', 400, 'MALFORMED_REQUEST'],
+  [{ ...CREATE, json: '{}' }, 400, 'MISSING_FIELD'],
+  // The parameters of the path.
+  [REMOVE, 400, 'MISSING_FIELD'],
+  [{ ...REMOVE, 'params.id': '' }, 400, 'MISSING_FIELD'],
+  [{ ...REMOVE, 'params.id': 'x'.repeat(65) }, 400, 'INVALID_FIELD'],
+  [{ ...REMOVE, 'params.id': '..' }, 404, 'ROUTE_NOT_FOUND'],
+  [{ ...REMOVE, 'params.id': '../reset' }, 404, 'ROUTE_NOT_FOUND'],
+  // The document.
+  [{ ...ADVANCE, json: '{' }, 400, 'MALFORMED_REQUEST'],
+  [{ ...ADVANCE, json: '[]' }, 400, 'INVALID_FIELD'],
+  [{ ...ADVANCE, json: '{"__proto__":{"by":"PT1H"}}' }, 400, 'MALFORMED_REQUEST'],
+  [{ ...ADVANCE, json: '{"constructor":{"prototype":{"by":"PT1H"}}}' }, 400, 'MALFORMED_REQUEST'],
+  [{ ...ADVANCE, json: '{"by":"\\ud800"}' }, 400, 'INVALID_FIELD'],
+  [{ ...ADVANCE, json: '{"unknown":1}' }, 400, 'INVALID_FIELD'],
+  [{ ...ADVANCE, json: nested(100_000) }, 400, 'MALFORMED_REQUEST'],
+  [{ ...ADVANCE, json: `{"by":[${'0,'.repeat(200_000)}0]}` }, 413, 'PAYLOAD_TOO_LARGE'],
+  [{ ...ADVANCE, json: `{"by":"${'x'.repeat(1024 * 1024)}"}` }, 413, 'PAYLOAD_TOO_LARGE'],
+  [{ ...ADVANCE, json: '{"by":5}', 'body.to': 'soon' }, 400, 'INVALID_FIELD'],
+  // A number without an end would be null: no limit.
+  [
+    { call: 'POST /_sandbox/faults', json: '{"effect":{"kind":"drop","when":"after"}}', 'body.times': '9'.repeat(400) },
+    400,
+    'INVALID_FIELD',
+  ],
+  [{ form: 'repeat' }, 404, 'REQUEST_NOT_FOUND'],
+]
+
+t.test('console, Safety: a form with fields that its call lacks is refused, and changes nothing', async t => {
+  const { app, clientId, control } = await newClient()
+  const prototype = Object.getOwnPropertyNames(Object.prototype)
+  const before = (await control('GET', '/state')).body
+  for (const [fields, status, code] of FORMS) {
+    const label = JSON.stringify(fields).slice(0, 120)
+    const answer = await sendFields(app, `?client=${clientId}`, fields)
+    t.equal(answer.statusCode, status, label)
+    t.match(answer.payload, code, label)
+    const command = await sendFields(app, `/command?client=${clientId}`, fields)
+    t.ok(command.statusCode < 500, `the command of ${label}`)
+  }
+  t.same((await control('GET', '/state')).body, before)
+  t.same(Object.getOwnPropertyNames(Object.prototype), prototype)
+})
+
+t.test('console, Safety: only forms are read, and a file is a body of its own', async t => {
+  const { app, clientId, control } = await newClient()
+  const before = (await control('GET', '/state')).body
+  const rows: [path: string, type: string, payload: string | Buffer, status: number][] = [
+    ['', 'application/json', JSON.stringify({ call: 'POST /_sandbox/reset', json: {} }), 415],
+    ['/command', 'application/json', '{"call":["POST /_sandbox/reset"]}', 415],
+    ['', 'text/plain', 'call=POST /_sandbox/reset', 415],
+    ['', 'application/x-www-form-urlencoded', '', 400],
+    ['/command', 'application/x-www-form-urlencoded', '', 400],
+    ['/command', MULTIPART['content-type'], multipart(field('call', 'POST /_sandbox/reset')), 400],
+    ['/command', MULTIPART['content-type'], 'no form', 400],
+    ...['{"x":', `{"mandates":${'['.repeat(2_000_000)}${']'.repeat(2_000_000)}}`, '{"__proto__":{}}', '[]'].map(
+      (content): [string, string, Buffer, number] => {
+        const file = { fileName: 'state.json', type: 'application/json', content }
+        return ['/client/load', MULTIPART['content-type'], multipart(field('call', 'PUT /_sandbox/state'), file), 400]
+      },
+    ),
+  ]
+  for (const [path, type, payload, status] of rows) {
+    const answer = await app.inject({
+      method: 'POST',
+      url: `${CONSOLE}${path}?client=${clientId}`,
+      headers: { accept: 'text/html', 'content-type': type },
+      payload,
+    })
+    t.equal(answer.statusCode, status, `${path} ${type} ${payload.toString().slice(0, 80)}`)
+  }
+  t.same((await control('GET', '/state')).body, before)
+})
+
+t.test('console, Pages: a parameter that is no value of its page is refused', async t => {
+  const { app, clientId } = await newClient()
+  const hostile = ['__proto__', 'constructor', 'toString', '-1', '1e9', 'x'.repeat(1001)]
+  const rows: [path: string, name: string][] = [
+    ['/bills', 'region'],
+    ['/bills/INV-1', 'region'],
+    ['/payout-links/new', 'region'],
+    ['', 'after'],
+    ['', 'until'],
+    ['/requests', 'status'],
+    ['/requests', 'cursor'],
+  ]
+  for (const [path, name] of rows) {
+    for (const value of hostile) {
+      const { statusCode, payload } = await open(app, path, { client: clientId, query: { [name]: value } })
+      t.equal(statusCode, 400, `${path} ${name}=${value.slice(0, 20)}`)
+      t.match(payload, 'INVALID_QUERY_PARAMETER')
+    }
+  }
+  const others = ['notice', 'proof', 'search', 'method', 'path', 'errors', 'hints', 'kind', 'of']
+  for (const value of hostile) {
+    const query = Object.fromEntries(others.map(name => [name, value]))
+    for (const path of ['', '/bills', '/requests', '/failures', '/client', '/changes']) {
+      const { statusCode } = await open(app, path, { client: 'nobody', query })
+      t.ok(statusCode === 400 || statusCode === 404, `${path} ${value.slice(0, 20)}`)
+      if (path === '/changes') continue
+      t.equal((await open(app, path, { client: clientId, query })).statusCode, value.length > 1000 ? 400 : 200)
+    }
+  }
+  for (const seq of ['__proto__', '0', '-1', '1e9', '9'.repeat(16)]) {
+    t.equal((await open(app, `/requests/${seq}`, { client: clientId })).statusCode, 400, seq)
+  }
+})
+
+t.test('console, Actions: a logged path with other segments than its URL is not sent again', async t => {
+  const app = build(t)
+  const { token, control } = await connect(app)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  for (const path of ['/api/v1/../../_sandbox/reset', '/api/v1/%2e%2e/x', '/api/v1/mandates/..']) {
+    const sent = request({
+      port,
+      path,
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'x-region': 'EU' },
+    })
+    const [answer] = await once(sent.end(), 'response')
+    await once(answer.resume(), 'end')
+  }
+  const { data } = (await control('GET', '/requests')).body
+  t.equal(data.length, 4)
+  for (const { seq } of data.slice(1)) {
+    t.match((await open(app, `/requests/${seq}`)).payload, 'It cannot be sent again')
+    t.equal((await sendFields(app, `/requests/${seq}?client=acme`, { form: 'repeat' })).statusCode, 400)
+  }
+  t.equal((await control('GET', '/requests')).body.last, 4)
+})
