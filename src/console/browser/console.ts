@@ -30,14 +30,15 @@ function isChanged(field: Element): boolean {
 const isTyped = ({ dataset: { of = '' } }: HTMLElement) =>
   [...((document.getElementById(of) as HTMLFormElement | null)?.elements ?? [])].some(isChanged)
 
+/** Whether a text is a page of the console. Parsing another one here would break the policy for its styles. */
+const isOfConsole = (html: string) => html.startsWith('<!doctype html><html lang="en" class="console">')
+
 /**
- * Puts a page of the server in the place of the present one, and leaves all that a person has done to it.
+ * Puts a page of the console in the place of the present one, and leaves all that a person has done to it.
  * @param resets whether the fields of a form begin again; undefined: the page answers no form
  */
 function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean) {
   const next = new DOMParser().parseFromString(html, 'text/html')
-  const main = next.querySelector('main')
-  if (main === null || next.documentElement.className !== 'console') return location.reload()
   document.title = next.title
   const { activeElement } = document
   // The lists of a renewed page can have other options.
@@ -88,10 +89,11 @@ async function renew() {
   try {
     const answer = await fetch(address, { headers: { accept: 'text/html' } })
     const html = await answer.text()
-    // A session has ended.
-    if (answer.status === 401) location.reload()
     // Meanwhile, a form may have brought another page, or a refusal that must stay.
-    else if (location.href === address && !isSending && !document.querySelector('form .error')) morph(html)
+    if (location.href !== address || isSending || document.querySelector('form .error')) return
+    // A session has ended, or the page is no more.
+    if (isOfConsole(html)) morph(html)
+    else location.reload()
   } catch {
     // The stream reports that the server is away.
   } finally {
@@ -139,20 +141,47 @@ let isSending = false
 
 document.addEventListener('submit', event => {
   const form = event.target as HTMLFormElement
-  if (form.elements.namedItem('call') === null || form.enctype !== 'application/x-www-form-urlencoded') return
+  if (form.elements.namedItem('form') === null || form.enctype !== 'application/x-www-form-urlencoded') return
   event.preventDefault()
   void send(form)
 })
 
-/** Sends a form, and shows the page that answers it. */
+function say(text: string) {
+  const notice = element('notice')
+  notice.textContent = text
+  notice.scrollIntoView({ block: 'nearest' })
+}
+
+/** Returns the sentence of an error in the envelope. A server in between can answer with any text. */
+function messageOf(text: string): string {
+  try {
+    const { code, message } = JSON.parse(text)
+    if (typeof message === 'string') return `${code}: ${message}`
+  } catch {
+    // It is no envelope.
+  }
+  return 'It does not come from the sandbox.'
+}
+
+/** Sends a form, and shows its answer. */
 async function send(form: HTMLFormElement) {
   if (isSending) return
   isSending = true
   const button = form.querySelector('button[type=submit]')
   button?.setAttribute('aria-disabled', 'true')
   try {
-    const answer = await fetch(form.action, { method: 'POST', body: bodyOf(form), headers: { accept: 'text/html' } })
+    const answer = await fetch(form.action, {
+      method: 'POST',
+      body: bodyOf(form),
+      // Pages of the console have one type. A refusal without a form is an error in the envelope.
+      headers: { accept: 'application/json' },
+    })
     const html = await answer.text()
+    if (!isOfConsole(html)) {
+      // A session has ended: the page asks for the token.
+      if (answer.status === 401) return location.reload()
+      return say(`The answer was ${answer.status}. ${messageOf(html)}`)
+    }
     const { pathname } = location
     if (answer.redirected) history.pushState(null, '', answer.url)
     morph(html, other => other === form || location.pathname !== pathname)
@@ -161,8 +190,7 @@ async function send(form: HTMLFormElement) {
     stop()
     listen()
   } catch {
-    element('offline').textContent =
-      'The server is away. Nothing was changed by this form, or look before you send it again.'
+    say('No answer came. Look for the effect of this form before you send it again.')
   } finally {
     isSending = false
     button?.removeAttribute('aria-disabled')
