@@ -275,6 +275,19 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
+  /** Does some work in a transaction of its own, or nothing. */
+  async function atomically<T>(work: (run: Run) => Promise<T>): Promise<T> {
+    const { run, end } = await transact('BEGIN')
+    try {
+      const result = await work(run)
+      await end('COMMIT')
+      return result
+    } catch (error) {
+      await end('ROLLBACK').catch(() => {})
+      throw error
+    }
+  }
+
   async function begin(clientIds: readonly string[]): Promise<Transaction> {
     const { run, end } = await transact('BEGIN')
     const rollback = () => end('ROLLBACK').catch(() => {})
@@ -347,10 +360,12 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     announce(clientIds) {
       for (const clientId of clientIds) announce(clientId)
     },
-    async check() {
-      const { rows } = await query({ name: 'check', text: 'SHOW transaction_read_only' })
-      if (rows[0]?.transaction_read_only === 'on') throw new DatabaseAwayError('the database is read-only')
-    },
+    check: () =>
+      atomically(async run => {
+        await run('', LITTLE_MEMORY, [])
+        await run('check room', CHECK_ROOM, [])
+        await run('check write', CHECK_WRITE, [])
+      }),
     createRequestLog(bounds) {
       requestLog = createPostgresRequestLog(statement => guarded(() => run(logPool, statement)), bounds)
       return requestLog
@@ -358,16 +373,10 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     createCoverage(timers) {
       const tables: CoverageTables = {
         select: async ({ name, text, values }) => (await query({ name, text, values: [...values] })).rows,
-        async transact(statements) {
-          const { run, end } = await transact('BEGIN')
-          try {
+        transact: statements =>
+          atomically(async run => {
             for (const { name, text, values } of statements) await run(name, text, [...values])
-            await end('COMMIT')
-          } catch (error) {
-            await end('ROLLBACK').catch(() => {})
-            throw error
-          }
-        },
+          }),
       }
       coverage = createStoredCoverage(tables, timers)
       return coverage
@@ -381,25 +390,19 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const { rows } = await query({ name: 'snapshot', text: SNAPSHOT, values: [clientId, name] })
         return rows as unknown as SnapshotRow[]
       },
-      async save(clientId, name, [first, ...pieces], { most, life }) {
-        const { run, end } = await transact('BEGIN')
-        try {
+      save: (clientId, name, [first, ...pieces], { most, life }) =>
+        atomically(async run => {
           // Until the end, no turn removes the client, and no other snapshot of it is counted.
           const [row] = await run('lock', LOCK, [clientId])
           const tenant = row && toTenant(row)
-          const isPast = tenant === undefined || tenant.isRemoved || tenant.life !== life
+          if (tenant === undefined || tenant.isRemoved || tenant.life !== life) return 'past'
           const values = [clientId, name, first?.content, first?.checksum, most]
-          const isSaved = !isPast && (await run('begin snapshot', BEGIN_SNAPSHOT, values)).length > 0
-          if (isSaved) await run('clear snapshot', `${REMOVE_SNAPSHOT} AND number > 0`, [clientId, name])
-          for (const [at, { content, checksum }] of isSaved ? pieces.entries() : [])
+          if ((await run('begin snapshot', BEGIN_SNAPSHOT, values)).length === 0) return 'full'
+          await run('clear snapshot', `${REMOVE_SNAPSHOT} AND number > 0`, [clientId, name])
+          for (const [at, { content, checksum }] of pieces.entries())
             await run('add piece', ADD_PIECE, [clientId, name, at + 1, content, checksum])
-          await end('COMMIT')
-          return isPast ? 'past' : isSaved ? 'saved' : 'full'
-        } catch (error) {
-          await end('ROLLBACK').catch(() => {})
-          throw error
-        }
-      },
+          return 'saved'
+        }),
       async remove(clientId, name) {
         const { rowCount } = await query({ name: 'remove snapshot', text: REMOVE_SNAPSHOT, values: [clientId, name] })
         return rowCount !== 0
@@ -469,6 +472,12 @@ const WRITE = `
   SET version = $2::bigint, life = $3::bigint, instant = $4::bigint, removed = $5::integer, content = $6::text,
     checksum = $7::text
   WHERE client_id = $1::text`
+
+/** With this memory, `CHECK_ROOM` needs 1 MiB on the disk, which it gives back: a turn can need more than one page. */
+const LITTLE_MEMORY = "SET LOCAL work_mem = '64kB'"
+const CHECK_ROOM = "SELECT count(*) FROM unnest(array_fill(repeat('.', 8000), ARRAY[132]))"
+/** Changes nothing, but is written as all changes are. */
+const CHECK_WRITE = "UPDATE sandbox_setting SET value = value WHERE name = 'seed digest'"
 
 const SNAPSHOTS = 'SELECT content FROM sandbox_snapshot WHERE client_id = $1 AND number = 0 ORDER BY name'
 const SNAPSHOT = 'SELECT content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 ORDER BY number'

@@ -439,7 +439,7 @@ t.test(
       t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 503, 'a read-only database is not ready')
     })
 
-    t.test('persistence: a full disk is 503 for writes, reads go on, and the log says so', async t => {
+    t.test('persistence: a full disk is 503 for writes and readiness, reads go on, and the log says so', async t => {
       const url = await createDatabase()
       const lines: object[] = []
       const { app } = await onPostgres(t, url, { lines })
@@ -454,6 +454,18 @@ t.test(
       t.equal(await stateOf(app), state)
       await query(url, 'DROP TRIGGER full_disk ON sandbox_event')
       t.equal((await client.post('/api/v1/bills', bill())).status, 201)
+
+      const ready = async () => (await call(app, 'GET', '/_sandbox/health/ready')).status
+      t.equal(await ready(), 200)
+      await query(url, 'CREATE TRIGGER full_disk BEFORE UPDATE ON sandbox_setting EXECUTE FUNCTION fill()')
+      t.equal(await ready(), 503, 'its check writes')
+      await query(url, 'DROP TRIGGER full_disk ON sandbox_setting')
+      t.equal(await ready(), 200)
+      // Postgres has no bound of a disk, but one of the files that its check makes.
+      await query(url, `ALTER DATABASE ${nameOf(url)} SET temp_file_limit = '1MB'`)
+      const limited = await onPostgres(t, url)
+      t.equal((await call(limited.app, 'GET', '/_sandbox/health/ready')).status, 503, 'its check takes 1 MiB')
+      t.equal(await stateOf(limited.app), await stateOf(app))
     })
 
     t.test('persistence: a server whose database answers nothing ends on SIGTERM, with exit code 0', async t => {
