@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, type Environment, nearestName, readAdminToken } from './config.js'
+import { escapeControls } from './core/words.js'
 
 /** Options by name, some with their help. */
 export type Options = Readonly<Record<string, { type: 'string' | 'boolean'; short?: string; help?: string }>>
@@ -11,6 +12,15 @@ export interface Output {
   readonly stdout: { readonly columns?: number; write(text: string): unknown }
   readonly stderr: { write(text: string): unknown }
 }
+
+/** Returns an output that escapes control characters. In JSON, the escapes mean the same. */
+export const withoutControls = ({ stdout, stderr }: Output): Output => ({
+  stdout: {
+    ...(stdout.columns !== undefined && { columns: stdout.columns }),
+    write: text => stdout.write(escapeControls(text)),
+  },
+  stderr: { write: text => stderr.write(escapeControls(text)) },
+})
 
 /** The options of all commands that call a server. */
 export const COMMON = {

@@ -1,5 +1,5 @@
 import type { Output } from './command-line.js'
-import { COMMON, leadingWords, parseLine } from './command-line.js'
+import { COMMON, leadingWords, parseLine, withoutControls } from './command-line.js'
 import type { Config, Environment } from './config.js'
 import { ConfigError, optionOf, readConfig, SETTINGS } from './config.js'
 import { NAME, VERSION } from './package.js'
@@ -78,7 +78,7 @@ export async function run(args: readonly string[], environment: Environment, out
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const advice = code === 'EADDRINUSE' ? '. The port is in use: give a free port with --port or PORT, or 0.' : ''
-    output.stderr.write(`${NAME}: ${message}${advice}\n`)
+    withoutControls(output).stderr.write(`${NAME}: ${message}${advice}\n`)
     // Docker reserves exit code 2 of a health check.
     process.exitCode = error instanceof ConfigError && args[0] !== 'health' ? 2 : 1
   }
@@ -119,7 +119,7 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
     const { runCommand } = await import('./commands/run.js')
     // A reader such as `head` can end first.
     if (output === process) process.stdout.once('error', () => process.exit())
-    process.exitCode = await runCommand(args, environment, output)
+    process.exitCode = await runCommand(args, environment, withoutControls(output))
     return
   }
   const { help, version, until, settings, positionals } = parse(args)
@@ -132,5 +132,5 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
     return
   }
   const [name = 'start', ...rest] = positionals
-  await commands[name]?.(readConfig({ ...environment, ...settings }), rest, until, output)
+  await commands[name]?.(readConfig({ ...environment, ...settings }), rest, until, withoutControls(output))
 }

@@ -1,4 +1,5 @@
 import { ownMember } from '../core/own-member.js'
+import { escapeControls } from '../core/words.js'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -9,14 +10,15 @@ const isTable = (value: unknown): value is Row[] => Array.isArray(value) && valu
 export function toLine(value: unknown): string {
   if (Array.isArray(value)) return value.map(item => toLine(isObject(item) ? Object.values(item)[0] : item)).join(', ')
   const text = typeof value === 'string' ? value : (JSON.stringify(value ?? '') as string).replace(/^(\{\}|"")$/, '')
-  // A record must not control the terminal.
-  return text.replace(/\p{Cc}/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return escapeControls(text, '')
 }
 
 /** Returns the members of an object and of the objects in it, by their paths. Those of `record` have no path. */
 const flatten = (row: Row, path = ''): [string, unknown][] =>
   Object.entries(row).flatMap(([name, value]) =>
-    isObject(value) ? flatten(value, name === 'record' ? '' : `${path}${name}.`) : [[path + name, value]],
+    isObject(value)
+      ? flatten(value, name === 'record' ? '' : `${path}${toLine(name)}.`)
+      : [[path + toLine(name), value]],
   )
 
 /** Whether a cell is an object that is too long for a table. */
@@ -26,7 +28,7 @@ const isLong = (cell: string) => cell.startsWith('{') && cell.length > 60
 function formatTable(rows: readonly Row[], width?: number): string[] {
   const all = rows.map(({ record, ...row }): Row => ({ ...row, ...Object(record) }))
   const columns = [...new Set(all.flatMap(Object.keys))]
-    .map(name => [name, ...all.map(row => toLine(ownMember(row, name)))])
+    .map(name => [toLine(name), ...all.map(row => toLine(ownMember(row, name)))])
     .filter(([, ...cells]) => cells.some(cell => cell !== '') && !cells.some(isLong))
     .map(cells => ({ cells, longest: cells.reduce((most, { length }) => Math.max(most, length), 0) }))
   const lines = [0, ...rows].map((_, at) => columns.map(({ cells, longest }) => cells[at]?.padEnd(longest)).join('  '))

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { escapeControls } from '../core/words.js'
 import { NAME } from '../package.js'
 import { compare } from './compare.js'
 import { loadContract } from './contract.js'
@@ -40,11 +41,11 @@ export async function runCompare(args: readonly string[], { stdout, stderr }: Ou
     // Such a file would pass as traffic without a contradiction.
     if (comparison.entries.compared === 0) throw new HarError(entriesOf(comparison).join(' '))
     const { all = false, names = false } = values
-    stdout.write(values.json ? toJson(comparison, names) : toText(comparison, { all, names }))
+    stdout.write(escapeControls(values.json ? toJson(comparison, names) : toText(comparison, { all, names })))
     return contradictionsOf(comparison).next().done ? 0 : 1
   } catch (error) {
     if (!(error instanceof HarError)) throw error
-    stderr.write(`${NAME}: ${error.message}\n`)
+    stderr.write(escapeControls(`${NAME}: ${error.message}\n`))
     return 2
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { call } from '../helper.js'
 import { start } from './helper.js'
 
 // Each command against a server that listens, in this process.
@@ -178,6 +179,45 @@ t.test('commands, Output: control characters of a record do not reach the termin
   t.match(await run('seed', '--records', JSON.stringify(records)), { code: 0 })
   const { stdout } = await run('explain', 'MND-0002')
   t.match(stdout, /debtor\.name +Jane\\u001b\[31mDoe\\u0007\n/)
+})
+
+t.test('commands, Output: control characters of names do not reach the terminal, whatever prints them', async t => {
+  const { app, run, json } = await start(t)
+  const token = (await run('token')).stdout.trim()
+  const name = '\u001b]0;PWNED\u0007\u009b31m\u007f\r\n'
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
+  const query = `${encodeURIComponent(name)}=1`
+  await call(app, 'GET', `/api/v1/mandates?${query}`, { headers })
+  const body = { [name]: { [name]: 1 }, rows: [{ [name]: name }], [`${name}s`]: [{ a: 1 }], '\n#1 forged': 1 }
+  await call(app, 'POST', '/api/v1/mandates', { headers, body })
+  const { data } = await json('requests')
+  const seqOf = (method: string) =>
+    String(data.find((one: Record<string, unknown>) => one.path === '/api/v1/mandates' && one.method === method).seq)
+  const commands = [
+    ['requests'],
+    ['requests', 'get', seqOf('GET')],
+    ['requests', 'get', seqOf('POST')],
+    ['requests', '--path', `/${name}`],
+    ['requests', 'har', '-'],
+    ['verify', '--method', 'POST', '--body', JSON.stringify({ [name]: 2 })],
+    ['explain', name],
+    [name],
+    ['seed', '--records', JSON.stringify({ [name]: [] })],
+    ['seed', '--input', `/nowhere/${name}`],
+  ]
+  const printed: string[] = []
+  for (const command of commands) {
+    for (const options of [[], ['--json']]) {
+      const { stdout, stderr } = await run(...command, ...options)
+      const isPlain = !/[^\P{Cc}\n]/u.test(stdout + stderr) && stdout + stderr !== ''
+      if (!isPlain) printed.push(`${JSON.stringify([...command, ...options])}: ${JSON.stringify(stdout + stderr)}`)
+    }
+  }
+  t.same(printed, [])
+  const { stdout } = await run('requests', 'get', seqOf('POST'))
+  t.notMatch(stdout, /^#1 forged/m, 'a name cannot begin a line')
+  t.match(stdout, /\\u000a#1 forged/)
+  t.same((await json('requests', 'get', seqOf('POST'))).body, body, 'JSON means the same')
 })
 
 t.test('commands, Output: tables are cut on a terminal only', async t => {
