@@ -99,6 +99,10 @@ const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
  */
 export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { documents }, done) => {
   let bundle: Promise<Buffer> | undefined
+  app.addHook('onRequest', (_request, reply, next) => {
+    reply.header('x-content-type-options', 'nosniff')
+    next()
+  })
 
   const read = async (name: 'service' | 'control'): Promise<Json> => JSON.parse(await documents.render(name, 'json'))
 

@@ -15,7 +15,7 @@ export function serveDocument(
   ...[name, form]: Parameters<Documents['render']>
 ): void {
   app.get(url, PUBLIC_PAGE, (_request, reply) => {
-    reply.type(form === 'yaml' ? YAML_TYPE : JSON_TYPE)
+    reply.type(form === 'yaml' ? YAML_TYPE : JSON_TYPE).header('x-content-type-options', 'nosniff')
     return documents.render(name, form)
   })
 }

@@ -365,3 +365,31 @@ t.test('decisions §3: metadata names the token endpoint under the name that the
   t.equal(old?.body.issuer, 'https://pay.example.com/sandbox', 'HTTP/1.0 has no Host')
   t.equal((await requestToken(app)).status, 200)
 })
+
+t.test('control plane, Keep web pages out: all that is not JSON is sent with nosniff', async t => {
+  const app = build(t)
+  const urls = new Set<string>()
+  app.addHook('onRoute', ({ method, url }) => {
+    // The stream of a page of the console does not end.
+    if (method === 'GET' && url !== '/_sandbox/console/changes') urls.add(url)
+  })
+  const client = await connect(app)
+  const id = await createLink(client)
+  const values: Record<string, string> = { payoutLinkId: id, operationId: 'createMandate', '*': 'page.css' }
+  const assets = /(?:href|src)="(assets[^"]+)"/g
+  const files = [...(await open(client, id)).payload.matchAll(assets)].map(([, file]) => `/pay/${file}`)
+  const paths = [...urls].map(url => url.replace(/:(\w+)|\*/g, (part, name) => values[name ?? part] ?? 'nothing'))
+  const sniffed: unknown[] = []
+  const types = new Set<string>()
+  for (const url of [...paths, ...files, `/pay/${id}?client=nobody`]) {
+    for (const accept of url.startsWith('/docs') ? ['text/html', 'text/markdown'] : ['text/html']) {
+      const { headers } = await app.inject({ url, headers: { accept } })
+      const type = String(headers['content-type']).split(';')[0] as string
+      types.add(type)
+      if (!/json|undefined/.test(type) && headers['x-content-type-options'] !== 'nosniff') sniffed.push([url, type])
+    }
+  }
+  t.same(sniffed, [])
+  for (const type of ['application/yaml', 'text/css', 'text/html', 'text/javascript', 'text/markdown'])
+    t.ok(types.has(type))
+})
