@@ -70,6 +70,7 @@ const downloads: Fields = {
   '/state.json': '/_sandbox/state?',
   '/recording.json': '/_sandbox/recording?',
   '/requests.har': '/_sandbox/requests?format=har&',
+  '/requests/:seq/request.json': '/_sandbox/requests/:seq?',
 }
 
 const HEADERS = {
@@ -142,8 +143,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     app.get(url, page, async (request, reply) => {
       const client = clientOf(request)
       const headers = { ...(adminToken !== undefined && { authorization: `Bearer ${adminToken}` }) }
-      const answer = await app.inject({ url: target + new URLSearchParams({ client }), headers, payloadAsStream: true })
-      const name = `${encodeURIComponent(client)}-${url.slice(1)}`
+      const { seq = '' } = request.params as Fields
+      const path = target.replace(':seq', encodeURIComponent(seq)) + new URLSearchParams({ client })
+      const answer = await app.inject({ url: path, headers, payloadAsStream: true })
+      const name = `${encodeURIComponent(client)}-${pathBelow(request).slice(1).replaceAll('/', '-')}`
       reply.code(answer.statusCode).type(String(answer.headers['content-type']))
       if (answer.statusCode === 200) reply.header('content-disposition', `attachment; filename="${name}"`)
       return answer.stream()

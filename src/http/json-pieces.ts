@@ -1,19 +1,40 @@
+import type { Slices } from '../core/slices.js'
+import { isSlices } from '../core/slices.js'
+
 /** The size of a piece in characters, roughly. */
 const PIECE = 64 * 1024
 
 /**
  * Returns the text of `JSON.stringify(document, null, indent)` in pieces. The document can have any iterable for a list.
- * An item of a list is the most that is made at a time.
+ * An item of a list is the most that is made at a time. It can be work in slices: then an empty piece follows each slice.
  */
 export function* jsonPieces(document: object, indent = 0): Generator<string> {
   let piece = ''
   for (const text of textsOf(document, indent, 0)) {
     piece += text
+    if (text === '') yield ''
     if (piece.length < PIECE) continue
     yield piece
     piece = ''
   }
   yield piece
+}
+
+/** Returns the text of the same document as a whole, in slices. */
+export function* jsonText(document: object): Slices<string> {
+  let whole = ''
+  for (const piece of jsonPieces(document)) {
+    whole += piece
+    yield
+  }
+  return whole
+}
+
+/** Does some work, with an empty text after each slice. */
+function* withPauses<T>(work: Slices<T>): Generator<string, T> {
+  let step = work.next()
+  for (; !step.done; step = work.next()) yield ''
+  return step.value
 }
 
 /**
@@ -40,7 +61,8 @@ function* textsOf(value: unknown, indent: number, level: number): Generator<stri
   if (value === null || typeof value !== 'object') {
     yield JSON.stringify(value)
   } else if (Symbol.iterator in value) {
-    for (const item of value as Iterable<unknown>) {
+    for (const given of value as Iterable<unknown>) {
+      const item = isSlices(given) ? yield* withPauses(given) : given
       // A text in JSON has no line breaks, so all of them are between values.
       yield next('[') + JSON.stringify(item, null, indent).replaceAll('\n', inner as string)
     }

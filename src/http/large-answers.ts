@@ -5,6 +5,7 @@ import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
 import { jsonPieces, textPieces } from './json-pieces.js'
 import type { Eventually } from './request-context.js'
+import { isSliceOver } from './slices.js'
 import type { Timers } from './timers.js'
 
 /** The size above which an answer is large, in bytes or characters. */
@@ -35,8 +36,10 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
   }
 
   async function* patiently(pieces: Iterable<string>, cutOff: () => void) {
+    let began = elapsed()
     for (const piece of pieces) {
-      const began = elapsed()
+      if (piece === '' && !isSliceOver(began, elapsed)) continue
+      began = elapsed()
       const cancel = later(PATIENCE_MS, () => {
         // A server that closes ends all waits early, and has its own patience.
         if (elapsed() - began > PATIENCE_MS / 2) cutOff()

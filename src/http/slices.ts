@@ -5,6 +5,9 @@ import { elapsed as realElapsed } from './timers.js'
 /** The milliseconds for which a slice of work holds the event loop. */
 const SLICE_MS = 20
 
+/** Whether a slice that began at some moment has held the event loop for long enough. */
+export const isSliceOver = (began: number, elapsed = realElapsed): boolean => elapsed() - began >= SLICE_MS
+
 /**
  * Does the next slice of some work.
  * @param elapsed returns milliseconds since some moment
@@ -12,7 +15,7 @@ const SLICE_MS = 20
 export function doSlice<T>(work: Slices<T>, elapsed = realElapsed): IteratorResult<void, T> {
   const began = elapsed()
   let step = work.next()
-  while (!step.done && elapsed() - began < SLICE_MS) step = work.next()
+  while (!step.done && !isSliceOver(began, elapsed)) step = work.next()
   return step
 }
 

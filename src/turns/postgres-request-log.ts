@@ -2,7 +2,7 @@ import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
 import type { Slices } from '../core/slices.js'
 import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
-import { select, toLogged } from '../features/request-log/request-log.js'
+import { select, toLogged, whole } from '../features/request-log/request-log.js'
 import { inSlices } from '../http/slices.js'
 
 /** Runs a statement. Rejects at once while the database is away. */
@@ -10,6 +10,8 @@ export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, u
 
 /** A pending write for one client, in order: an exchange, or a new start of its log. */
 type Change = { readonly clientId: string; readonly exchange: Exchange | null }
+
+const bytesOf = ({ exchange }: Change) => exchange?.bytes ?? 0
 
 /** The least number of requests that is read at once to find some. */
 const LEAST_BATCH = 100
@@ -23,14 +25,22 @@ const PART_PER_CHECK = 16
  */
 export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds): RequestLog {
   let waiting: Change[] = []
+  let waitingBytes = 0
   let writing: Promise<void> | undefined
   let unchecked = 0
 
   function change(change: Change): void {
     waiting.push(change)
-    // While the database is away, the oldest go first.
-    if (waiting.length > bounds.entries + 1) waiting.shift()
+    waitingBytes += bytesOf(change)
+    dropOldest()
     void flush().catch(() => {})
+  }
+
+  /** While the database is away, the oldest changes go first. */
+  function dropOldest(): void {
+    while (waiting.length > 1 && (waiting.length > bounds.entries + 1 || waitingBytes > bounds.bytes)) {
+      waitingBytes -= bytesOf(waiting.shift() as Change)
+    }
   }
 
   /** Throws SERVICE_UNAVAILABLE. */
@@ -56,6 +66,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   async function writeBatch(): Promise<void> {
     let batch = waiting
     waiting = []
+    waitingBytes = 0
     try {
       // In the order of clients, so that two servers never wait for each other.
       for (const clientId of [...new Set(batch.map(({ clientId }) => clientId))].sort()) {
@@ -70,7 +81,9 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
         await query({ text: TRIM, values: [bounds.bytes] })
       }
     } catch (error) {
-      waiting = [...batch, ...waiting].slice(-bounds.entries - 1)
+      waiting = [...batch, ...waiting]
+      waitingBytes = waiting.reduce((sum, change) => sum + bytesOf(change), 0)
+      dropOldest()
       throw error
     }
   }
@@ -82,12 +95,8 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     if (exchanges.length === 0) return
     // An entry that exceeds the bound must not push out all others.
     const isKept = ({ bytes }: Exchange) => bytes <= bounds.bytes && bounds.entries > 0
-    const values = [
-      clientId,
-      exchanges.map(exchange => (isKept(exchange) ? contentOf(exchange) : null)),
-      exchanges.map(({ bytes }) => bytes),
-      bounds.entries,
-    ]
+    const contents = await inSlices(toContents(exchanges, isKept))
+    const values = [clientId, contents, exchanges.map(({ bytes }) => bytes), bounds.entries]
     await query({ name: 'add requests', text: ADD, values })
     unchecked += exchanges.reduce((sum, { bytes }) => sum + bytes, 0)
   }
@@ -141,8 +150,19 @@ function* toEntries(rows: readonly Record<string, unknown>[]): Slices<LoggedExch
   return entries
 }
 
-/** Returns the JSON text of an exchange, masked. Its number is that of its row. */
-const contentOf = (exchange: Exchange) => JSON.stringify({ ...toLogged({ seq: 0, exchange }), seq: undefined })
+/** Returns the JSON texts of exchanges, masked; null for others. The number of each is that of its row. */
+function* toContents(
+  exchanges: readonly Exchange[],
+  isKept: (exchange: Exchange) => boolean,
+): Slices<(string | null)[]> {
+  const contents: (string | null)[] = []
+  for (const exchange of exchanges) {
+    const content = isKept(exchange) && { ...(yield* whole(toLogged({ seq: 0, exchange }))), seq: undefined }
+    contents.push(content ? JSON.stringify(content) : null)
+    yield
+  }
+  return contents
+}
 
 const ADD = `
   WITH counted AS (

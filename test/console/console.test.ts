@@ -610,6 +610,13 @@ t.test('console, Actions: files go out and in', async t => {
   t.same(JSON.parse(state.payload), (await client.control('GET', '/state')).body)
   t.match(JSON.parse((await download('/recording.json')).payload), { clientId: 'acme' })
   t.match(JSON.parse((await download('/requests.har')).payload), { log: { version: '1.2' } })
+  const one = await download('/requests/1/request.json')
+  t.match(one.headers, { 'content-disposition': 'attachment; filename="acme-requests-1-request.json"' })
+  t.match(JSON.parse(one.payload), { seq: 1, method: 'POST', path: '/api/v1/oauth/token' })
+  t.same(
+    [(await download('/requests/x/request.json')).statusCode, (await download('/requests/99/request.json')).statusCode],
+    [400, 404],
+  )
 
   await client.control('POST', '/reset')
   const { fields, action } = fieldsOf((await open(app, '/client/load')).payload, 'load')
@@ -736,6 +743,21 @@ t.test('console, Safety: a foreign form does nothing, and a link of another site
     (await open(app, '', { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' } })).statusCode,
     403,
   )
+})
+
+t.test('console, Requests: a page shows the first part of a long body and links to the whole', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const body = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`m${at}`, 1]))
+  await client.post('/api/v1/mandates', body)
+  const { payload } = await open(app, '/requests/2')
+  t.ok(payload.length < 50_000, `${payload.length} characters`)
+  t.match(payload, '&quot;m0&quot;:1')
+  const [, link = ''] = /<a href="([^"]*request\.json[^"]*)"/.exec(payload) ?? []
+  const { pathname, search } = new URL(toText(link), `http://sandbox${CONSOLE}/requests/2`)
+  t.same(JSON.parse((await app.inject(pathname + search)).payload).body, body)
+  await client.get(`/api/v1/mandates/${'x'.repeat(10_000)}`)
+  t.ok((await open(app, '/requests')).payload.length < 20_000, 'a long path is shortened')
 })
 
 t.test('console, Safety: with an admin token, every page and action needs the session', async t => {

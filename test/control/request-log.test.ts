@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Exchange } from '../../src/features/request-log/request-log.js'
 import { createRequestLog } from '../../src/features/request-log/request-log.js'
+import { createTimers } from '../../src/http/timers.js'
 import { refused } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, call, connect, newClient, requestToken } from '../helper.js'
@@ -164,4 +165,69 @@ t.test('control plane, GET /requests: only as many requests are looked at as the
   )
   t.ok(looks.target <= 12, `${looks.target} targets`)
   t.same([looks.headers, looks.bodyText], [0, 0], 'nothing is masked that the filter does not need')
+})
+
+/** A server on which every slice is over at once, and a client of it; `looks` counts the slices, roughly. */
+async function sliced(t: Parameters<typeof build>[0]) {
+  const seen = { looks: 0 }
+  const elapsed = () => ++seen.looks * 1000
+  return { seen, client: await connect(build(t, { timers: { ...createTimers(), elapsed } })) }
+}
+
+const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, at]))
+
+t.test('control plane, GET /requests: each request is a slice of its own, however the log is read', async t => {
+  const { client, seen } = await sliced(t)
+  const members = 13
+  for (let count = 0; count < 30; count++) await client.get('/api/v1/mandates?x=1')
+  const one = (path: string) => call(client.app, 'GET', `/_sandbox/${path}/3?client=acme`)
+  const reads: Record<string, [read: () => Promise<unknown>, slices: number]> = {
+    list: [() => log(client), 31 * members],
+    'a path': [() => log(client, '&path=*nothing*'), 31],
+    har: [() => log(client, '&format=har'), 31 * members],
+    one: [() => one('requests'), members],
+    verify: [() => client.control('POST', '/requests/verify', { method: 'PUT' }), 31],
+    page: [() => one('console/requests'), members],
+  }
+  const read = async () => {
+    for (const [what, [read, slices]] of Object.entries(reads)) {
+      const before = seen.looks
+      await read()
+      t.ok(seen.looks - before > slices, `${what}: ${seen.looks - before} looks at the time`)
+    }
+  }
+  await read()
+  // Above 1 MiB, the log is sent in pieces.
+  for (let count = 0; count < 2; count++) await client.post('/api/v1/mandates', { note: 'x'.repeat(600_000) })
+  await read()
+})
+
+t.test('control plane, POST /requests/verify: 50 differences are listed, and the others are counted', async t => {
+  const { client, seen } = await sliced(t)
+  const nested = (value: object) => Array.from({ length: 90 }).reduce<object>(inner => ({ a: inner }), value)
+  await client.post('/api/v1/mandates', nested({ m49: 49, m50: 'another' }))
+  await client.post('/api/v1/mandates', { list: Array.from({ length: 2000 }, () => [{}]) })
+  const verify = async (expected: object) => (await client.control('POST', '/requests/verify', expected)).body
+  const before = seen.looks
+  const { nearestMisses } = await verify({ path: '*mandates', body: nested(members(3000)) })
+  t.ok(seen.looks - before > 2 * 3000, 'a slice for each member')
+  t.same(
+    nearestMisses.map(({ seq, differences, omitted }: { seq: number; differences: object[]; omitted?: number }) => [
+      seq,
+      differences.length,
+      omitted,
+    ]),
+    [
+      [3, 1, undefined],
+      [1, 2, undefined],
+      [2, 50, 2949],
+    ],
+  )
+  const at = nearestMisses[2].differences.map((difference: { expected: number }) => difference.expected)
+  t.same(at, [...Array(49).keys(), 50, 51].slice(0, 50), 'in the order of the expectation')
+  const beforeList = seen.looks
+  const list = Array.from({ length: 2000 }, () => [{}])
+  t.match(await verify({ body: { list } }), { matched: true, count: 1 })
+  t.ok(seen.looks - beforeList > 2000, 'a slice for each item')
+  t.match(await verify({ body: { list: [...list.slice(1), [{ a: 1 }]] } }), { matched: false })
 })

@@ -1,9 +1,12 @@
 import type { CatalogueEntry, ErrorCode } from '../../core/errors.js'
-import { catalogue, errors } from '../../core/errors.js'
+import { catalogue, errors, shorten } from '../../core/errors.js'
 import { parametersOf } from '../../features/request-log/address.js'
 import type { LoggedExchange } from '../../features/request-log/request-log.js'
+import { whole } from '../../features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
+import { isObject } from '../../http/json-body.js'
 import { Facts } from '../../http/pages/parts.js'
+import { inSlices } from '../../http/slices.js'
 import { codesOf } from '../../openapi/errors.js'
 import { canRepeat, control } from '../calls.js'
 import { kinds } from '../kinds.js'
@@ -11,7 +14,7 @@ import type { ConsoleContext, Fields, Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, Copyable, HttpStatus, Json, Pager, Table, Time } from './parts.js'
+import { Card, Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.js'
 import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
 
 const MOST_ROWS = 50
@@ -42,7 +45,7 @@ export async function requestsView(page: Page) {
       'Request',
       ({ seq, method, path }) => (
         <a href={href(page, `/requests/${seq}`)}>
-          <b>{method}</b> {path}
+          <b>{method}</b> {shorten(path)}
         </a>
       ),
     ],
@@ -114,17 +117,19 @@ const Tick = ({ name, label, isOn }: { name: string; label: string; isOn: boolea
 export const REPEAT = 'repeat'
 
 /** Returns a request of the log. @throws REQUEST_NOT_FOUND */
-export async function findRequest({ requestLog }: ConsoleContext, client: string, { seq = '' }: Fields) {
+export async function findRequest({ requestLog, elapsed }: ConsoleContext, client: string, { seq = '' }: Fields) {
   const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
-  const [exchange] = data
-  if (exchange === undefined) throw errors.requestNotFound(seq)
-  return exchange
+  const [logged] = data
+  if (logged === undefined) throw errors.requestNotFound(seq)
+  return inSlices(whole(logged), elapsed)
 }
 
 export async function requestView(page: Page) {
   const { tenant, params, context } = page
   const exchange = await findRequest(context, tenant.clientId, params)
-  const { method, path, headers, body, durationMs, at, faults, hints } = exchange
+  const { method, path, headers, durationMs, at, faults, hints } = exchange
+  const isShort = JSON.stringify(exchange.body).length <= LONGEST_BODY
+  const body = isShort ? exchange.body : '(too long for a page)'
   return (
     <>
       <p class="headline">
@@ -158,29 +163,52 @@ export async function requestView(page: Page) {
             <p class="hint">It cannot be sent again: the log masks its secrets, or does not keep its body.</p>
           )}
           <h3>As curl</h3>
-          <Copyable label="Copy as curl" text={toCurl(exchange, context.registry.publicUrl())} />
+          <Copyable label="Copy as curl" text={toCurl({ ...exchange, body }, context.registry.publicUrl())} />
           <h3>As test</h3>
-          <Copyable label="Copy as test" text={toExpectation(exchange)} />
+          <Copyable label="Copy as test" text={toExpectation(isShort ? exchange : { ...exchange, body: null })} />
         </Card>
       </div>
-      <Message id="request" title="Request" query={exchange.query} headers={headers} body={body} />
-      <Message id="answer" title="Answer" headers={exchange.responseHeaders} body={exchange.responseBody} />
+      <Message page={page} id="request" title="Request" query={exchange.query} headers={headers} body={exchange.body} />
+      <Message page={page} id="answer" title="Answer" headers={exchange.responseHeaders} body={exchange.responseBody} />
     </>
   )
 }
 
-type MessageProps = Pick<LoggedExchange, 'headers' | 'body'> & Partial<LoggedExchange> & { id: string; title: string }
+type MessageProps = Pick<LoggedExchange, 'headers' | 'body'> &
+  Partial<LoggedExchange> & { page: Page; id: string; title: string }
 
-const Message = ({ id, title, query = {}, headers, body }: MessageProps) => (
+const Message = ({ page, id, title, query = {}, headers, body }: MessageProps) => (
   <Card id={id} title={title}>
     <Facts facts={parametersOf(query)} />
     <details id={`${id}-headers`}>
       <summary>{Object.keys(headers).length} headers</summary>
       <Facts facts={Object.entries(headers)} />
     </details>
-    {body === null ? <p class="hint">No body.</p> : <Json label={`The body: ${title}`} value={body} />}
+    {body === null ? <p class="hint">No body.</p> : <Body page={page} label={`The body: ${title}`} body={body} />}
   </Card>
 )
+
+/** The longest body that a page shows as a whole, in characters of JSON. */
+const LONGEST_BODY = 20_000
+
+/** A body, or the first part of a long one with a link to the whole. */
+function Body({ page, label, body }: { page: Page; label: string; body: unknown }) {
+  const text = JSON.stringify(body)
+  if (text.length <= LONGEST_BODY) return <Json label={label} value={body} />
+  return (
+    <>
+      <Scroll label={label} class="code">
+        <code>{`${text.slice(0, LONGEST_BODY)}…`}</code>
+      </Scroll>
+      <p class="hint">
+        The first {LONGEST_BODY} of {text.length} characters.{' '}
+        <a href={href(page, `${page.path}/request.json`)} download>
+          Download the request as JSON
+        </a>
+      </p>
+    </>
+  )
+}
 
 const entryOf = (code = ''): CatalogueEntry | undefined =>
   Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode] : undefined
@@ -198,9 +226,12 @@ function ErrorMeaning({ page, code }: { page: Page; code: string | undefined }) 
 
 /** A link to the record that a request or its answer names. */
 function linkToNamed(page: Page, { body, responseBody }: LoggedExchange) {
-  const record = { ...(body as object | null), ...(responseBody as object | null) } as Record<string, unknown>
-  const kind = kinds.find(({ idField, lifecycle }) => lifecycle && typeof record[idField] === 'string')
-  return kind && linkTo(page, kind, { region: '', record })
+  const parts = [responseBody, body].filter(isObject)
+  for (const kind of kinds) {
+    const record = parts.find(part => Object.hasOwn(part, kind.idField) && typeof part[kind.idField] === 'string')
+    if (kind.lifecycle && record !== undefined) return linkTo(page, kind, { region: '', record })
+  }
+  return undefined
 }
 
 /** The entry of an error code in the catalogue. */

@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http'
+import type { Slices } from '../../core/slices.js'
 import { FORM } from '../../http/form.js'
 import { NAME, VERSION } from '../../package.js'
 import { addressOf, mediaTypeOf, parametersOf } from './address.js'
 import type { LoggedExchange } from './request-log.js'
+import { whole } from './request-log.js'
 
 /** The media type of a HAR document. */
 export const HAR_TYPE = 'application/har+json'
@@ -32,7 +34,8 @@ function contentOf({ responseHeaders, responseBody }: LoggedExchange) {
   }
 }
 
-function entryOf(logged: LoggedExchange, url: string) {
+function* entryOf(request: LoggedExchange, url: string): Slices<object> {
+  const logged = yield* whole(request)
   const { seq, at, method, query, headers, body, status, responseHeaders, durationMs, faults, hints } = logged
   return {
     startedDateTime: at,
@@ -70,7 +73,7 @@ function entryOf(logged: LoggedExchange, url: string) {
 
 /**
  * Returns logged requests as a HAR 1.2 document (http://www.softwareishard.com/blog/har-12-spec/). Its times are those of
- * the tenant. Its entries are made one by one, so that no more than one body is parsed at a time.
+ * the tenant. Its entries are made one by one and in slices, so that no more than one body is parsed at a time.
  * @param url the URL of the server without a trailing slash
  */
 export const toHar = (exchanges: readonly LoggedExchange[], url: string) => ({

@@ -276,6 +276,16 @@ export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): Lo
   }
 }
 
+/** Returns an exchange with each of its members made once, in slices. */
+export function* whole(logged: LoggedExchange): Slices<LoggedExchange> {
+  const members: [name: string, value: unknown][] = []
+  for (const name of Object.keys(logged) as (keyof LoggedExchange)[]) {
+    members.push([name, logged[name]])
+    yield
+  }
+  return Object.fromEntries(members) as unknown as LoggedExchange
+}
+
 /** The bytes that an entry takes beside its texts, and each text beside its characters, roughly. */
 const OVERHEAD = 512
 const TEXT_OVERHEAD = 24

@@ -1,5 +1,6 @@
 import { errors } from '../../core/errors.js'
-import { jsonPieces } from '../../http/json-pieces.js'
+import { JSON_TYPE } from '../../http/error-handler.js'
+import { jsonText } from '../../http/json-pieces.js'
 import { LARGE } from '../../http/large-answers.js'
 import { inSlices } from '../../http/slices.js'
 import type { ControlRoute } from '../control-route.js'
@@ -7,6 +8,7 @@ import { route } from '../control-route.js'
 import { Cleared, ClientQuery } from '../schemas.js'
 import { STREAM_TYPE, wantsStream } from '../stream.js'
 import { HAR_TYPE, toHar } from './har.js'
+import { whole } from './request-log.js'
 import * as schemas from './schemas.js'
 import { streamRequests } from './stream.js'
 import { verify } from './verify.js'
@@ -25,12 +27,12 @@ export const requestRoutes: readonly ControlRoute[] = [
     params: schemas.RequestParams,
     querystring: ClientQuery,
     response: schemas.LoggedRequest,
-    handle: async ({ requestLog, tenant, client, params: { seq } }) => {
+    handle: async ({ requestLog, tenant, client, elapsed, params: { seq } }) => {
       tenant()
       const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
       const [logged] = data
       if (logged === undefined) throw errors.requestNotFound(seq)
-      return logged
+      return inSlices(whole(logged), elapsed)
     },
   }),
   route({
@@ -49,18 +51,22 @@ export const requestRoutes: readonly ControlRoute[] = [
     response: schemas.RequestList,
     otherTypes: { [HAR_TYPE]: schemas.Har, ...STREAM_TYPE },
     async handle({ client, query, request, reply, ...context }) {
-      const { requestLog, registry, tenant, largeAnswers } = context
+      const { requestLog, registry, tenant, largeAnswers, elapsed } = context
       const { clientId } = tenant()
       if (wantsStream(request)) return streamRequests(client, query, { request, reply }, context)
       const list = () => requestLog.list(client, query)
+      const make = async () => {
+        const page = await list()
+        if (query.format === 'har') return toHar(page.data, registry.publicUrl())
+        return { ...page, data: page.data.map(logged => whole(logged)) }
+      }
       const isLarge = (await requestLog.bytes(client)) > LARGE
-      if (query.format !== 'har') return isLarge ? largeAnswers.send(reply, list) : list()
-      const make = async () => toHar((await list()).data, registry.publicUrl())
-      const har = isLarge ? await largeAnswers.send(reply, make) : [...jsonPieces(await make())].join('')
-      reply
-        .header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
-        .type(HAR_TYPE)
-      return har
+      const text = isLarge ? await largeAnswers.send(reply, make) : await inSlices(jsonText(await make()), elapsed)
+      reply.type(query.format === 'har' ? HAR_TYPE : JSON_TYPE)
+      if (query.format === 'har') {
+        reply.header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
+      }
+      return text
     },
   }),
   route({

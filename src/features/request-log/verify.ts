@@ -1,22 +1,31 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Static } from '@sinclair/typebox'
 import { errors, shorten } from '../../core/errors.js'
 import { createGlob } from '../../core/rules/glob.js'
 import type { Slices } from '../../core/slices.js'
+import { isObject } from '../../http/json-body.js'
 import { maskHeaders, maskJson } from '../../http/masking.js'
 import type { LoggedExchange, RequestPage } from './request-log.js'
 import type { Verification, VerificationResult } from './schemas.js'
 
 type Expected = Static<typeof Verification>
+type Shown = NonNullable<Static<typeof VerificationResult>['nearestMisses']>[number]['differences'][number]
 
-/** A difference between a request and its expectation. */
-interface Difference {
-  /** Such as `['body', 'amount']`. */
-  readonly at: readonly string[]
+/** A place in a request, such as `body.amount`. */
+interface Place {
+  readonly name: string
+  readonly owner: Place | undefined
+}
+
+/** A part of an expectation, and that of a request. */
+interface Pair {
+  readonly at: Place
   readonly expected: unknown
   /** Undefined: the request has none. */
   readonly actual: unknown
 }
+
+/** Differences, with undefined where other work may come in between. */
+type Differences = Generator<Pair | undefined>
 
 /** A request that differs, and by how much. */
 interface Miss {
@@ -25,6 +34,7 @@ interface Miss {
 }
 
 const NEAREST = 3
+const MOST_DIFFERENCES = 50
 
 /**
  * Counts the logged requests that are as described. Of headers and JSON members, those count that are named; `*` in a
@@ -38,7 +48,10 @@ export function* verify({ data, dropped }: RequestPage, expected: Expected): Sli
   let nearest: readonly Miss[] = []
   for (const request of data) {
     let distance = 0
-    for (const difference of differencesOf(request)) distance += weight(difference)
+    for (const difference of differencesOf(request)) {
+      if (difference === undefined) yield
+      else distance += weight(difference)
+    }
     if (distance === 0) count++
     else nearest = withMiss(nearest, { request, distance })
     yield
@@ -46,11 +59,18 @@ export function* verify({ data, dropped }: RequestPage, expected: Expected): Sli
   const matched = times === undefined ? count >= atLeast && count <= atMost : count === times
   if (matched) return { matched, count, dropped }
   const masked = maskExpected(expected)
-  const nearestMisses = nearest.map(({ request }) => {
+  const nearestMisses = []
+  for (const { request } of nearest) {
     const { seq, method, path, status } = request
-    const differences = [...differencesOf(request)].map(difference => describe(difference, masked))
-    return { seq, method, path, status, differences }
-  })
+    const differences: Shown[] = []
+    let omitted = 0
+    for (const difference of differencesOf(request)) {
+      if (difference === undefined) yield
+      else if (differences.length < MOST_DIFFERENCES) differences.push(describe(difference, masked))
+      else omitted++
+    }
+    nearestMisses.push({ seq, method, path, status, differences, ...(omitted > 0 && { omitted }) })
+  }
   return { matched, count, dropped, nearestMisses }
 }
 
@@ -69,32 +89,57 @@ function createComparison({ method, path, query, headers = {}, body, status }: E
   const isPath = path === undefined ? undefined : createGlob(path)
   const fields = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-  return function* (request: LoggedExchange): Generator<Difference> {
-    if (method !== undefined) yield* compare(['method'], method, request.method)
-    if (isPath?.(request.path) === false) yield { at: ['path'], expected: path, actual: request.path }
-    if (status !== undefined) yield* compare(['status'], status, request.status)
-    yield* compare(['headers'], fields, request.headers)
-    if (query !== undefined) yield* compare(['query'], query, request.query)
-    if (body !== undefined) yield* compare(['body'], body, request.body)
+  return function* (request: LoggedExchange): Differences {
+    if (method !== undefined) yield* compare('method', method, request.method)
+    if (isPath?.(request.path) === false) yield { at: placeOf('path'), expected: path, actual: request.path }
+    if (status !== undefined) yield* compare('status', status, request.status)
+    yield* compare('headers', fields, request.headers)
+    if (query !== undefined) yield* compare('query', query, request.query)
+    if (body !== undefined) yield* compare('body', body, request.body)
   }
 }
+
+const placeOf = (name: string, owner?: Place): Place => ({ name, owner })
 
 /** Compares the given members of objects, and all items of arrays. */
-function* compare(at: readonly string[], expected: unknown, actual: unknown): Generator<Difference> {
-  if (isRecord(expected) && isRecord(actual)) {
-    for (const [name, value] of Object.entries(expected)) {
-      yield* compare([...at, name], value, Object.hasOwn(actual, name) ? actual[name] : undefined)
-    }
-  } else if (!isDeepStrictEqual(expected, actual)) {
-    yield { at, expected, actual }
+function* compare(name: string, expected: unknown, actual: unknown): Differences {
+  const pending: Pair[] = [{ at: placeOf(name), expected, actual }]
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const { at, expected, actual } = pair
+    if (isRecord(expected) && isRecord(actual)) {
+      // The last one is compared first.
+      for (const [name, value] of Object.entries(expected).reverse()) {
+        const own = Object.hasOwn(actual, name) ? actual[name] : undefined
+        pending.push({ at: placeOf(name, at), expected: value, actual: own })
+      }
+    } else if (!(yield* isSame(expected, actual))) yield pair
+    yield
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
+/** Whether two JSON values are the same. The order of members does not matter. */
+function* isSame(one: unknown, other: unknown): Generator<undefined, boolean> {
+  const pending: [unknown, unknown][] = [[one, other]]
+  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+    const [one, other] = pair
+    if (Object.is(one, other)) continue
+    if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false
+    const names = Object.keys(one)
+    if (names.length !== Object.keys(other).length) return false
+    for (const name of names) {
+      if (!Object.hasOwn(other, name)) return false
+      if (!Object.is(one[name], other[name])) pending.push([one[name], other[name]])
+    }
+    yield
+  }
+  return true
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)
 
 /** Another operation is further away than another value. */
-const weight = ({ at: [part] }: Difference) => (part === 'method' || part === 'path' ? 10 : 1)
+const weight = ({ at: { name, owner } }: Pair) =>
+  owner === undefined && (name === 'method' || name === 'path') ? 10 : 1
 
 /** Adds a miss that is later than the others. Keeps those that differ least; of equals, the latest. */
 function withMiss(misses: readonly Miss[], miss: Miss): readonly Miss[] {
@@ -108,9 +153,11 @@ function maskExpected(expected: Expected): unknown {
   return { ...(maskJson(expected) as Expected), headers: maskHeaders(Object.fromEntries(fields)) }
 }
 
-function describe({ at, actual }: Difference, masked: unknown) {
+function describe({ at, actual }: Pair, masked: unknown): Shown {
+  const names: string[] = []
+  for (let place: Place | undefined = at; place !== undefined; place = place.owner) names.unshift(place.name)
   // A secret is masked as a whole: its members are not there.
-  const expected = at.reduce((value, name) => (isRecord(value) ? value[name] : value), masked)
+  const expected = names.reduce((value, name) => (isRecord(value) ? value[name] : value), masked)
   // Each name first: one can be as long as a body, and stand before thousands of values.
-  return { at: shorten(at.map(name => shorten(name)).join('.')), expected, ...(actual !== undefined && { actual }) }
+  return { at: shorten(names.map(name => shorten(name)).join('.')), expected, ...(actual !== undefined && { actual }) }
 }
