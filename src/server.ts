@@ -95,6 +95,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const registry = createTenantRegistry({
     ...options,
     ...(database !== undefined && { seed: database.seed, maxTenants: Number.POSITIVE_INFINITY }),
+    dueWorkFailed: (clientId, err) => app.log.error({ clientId, err }, 'due work of a client failed, and is parked'),
     listeners: [
       ...listeners,
       recorder,

@@ -22,7 +22,7 @@ import { Counterparty, SeedCounterparty } from './counterparties/schemas.js'
 import type { CounterpartyStore } from './counterparties/store.js'
 import { createCounterpartyStore } from './counterparties/store.js'
 import { COLLECTION_STATUSES } from './direct-debit/lifecycle.js'
-import { COLLECTION_OUTCOMES } from './direct-debit/outcomes.js'
+import { COLLECTION_OUTCOMES, formerOutcome } from './direct-debit/outcomes.js'
 import { collectionRoutes } from './direct-debit/routes.js'
 import { SeedCollection, StoredCollection } from './direct-debit/schemas.js'
 import type { CollectionStore } from './direct-debit/store.js'
@@ -77,6 +77,8 @@ export interface Store {
   entries(): readonly Entry<unknown>[]
   /** Returns an entry as a database keeps it. */
   toStored(entry: never): StoredRecord
+  /** Returns a record of a state document as a database keeps it, without checks. */
+  fromSnapshot(snapshot: never): StoredRecord
   /** Adds or replaces a record of a database. It is not a change, and no rule is checked. */
   load(record: StoredRecord): unknown
   /** Returns a page of the records of all regions, newest first. @throws INVALID_CURSOR */
@@ -116,7 +118,12 @@ export interface Area<S extends Store = Store> {
   /** The kind of the records in events, in the singular, and their states. Absent: they have none. */
   readonly lifecycle?: { readonly kind: string; readonly states: readonly string[] }
   /** The outcomes that can be armed, and the fields of a record that they compare. Absent: none. */
-  readonly outcomes?: { readonly names: readonly string[]; readonly fields: readonly (keyof OutcomeMatch)[] }
+  readonly outcomes?: {
+    readonly names: readonly string[]
+    readonly fields: readonly (keyof OutcomeMatch)[]
+    /** Whether a name that this release lacks was an outcome of an earlier one. */
+    isFormer?(name: string): boolean
+  }
   /** The schema of seeded records. */
   readonly seeds: TArray
   /** The schema of a stored record, for the state document. */
@@ -155,6 +162,7 @@ export const areas = {
     outcomes: {
       names: COLLECTION_OUTCOMES,
       fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
+      isFormer: name => formerOutcome(name) !== undefined,
     },
     seeds: assumed(
       Type.Array(SeedCollection),

@@ -108,6 +108,11 @@ export const kindOf = (name: AreaName): Kind => kinds.find(kind => kind.name ===
 /** Finds a kind by the name that events have, such as `payoutLink`. */
 export const kindOfEvent = (event: string): Kind => kinds.find(({ noun }) => noun === toWords(event)) as Kind
 
+/** Lists the states of a kind: those of the lifecycle, and those of another release that records have. */
+export const statesOf = (tenant: Tenant, { name, lifecycle = {} }: Kind): readonly string[] => [
+  ...new Set([...Object.keys(lifecycle), ...tenant[name].counts().keys()]),
+]
+
 /** Returns the reference of a record. */
 export const referenceOf = ({ idField }: Kind, record: AnyRecord): string => String(record[idField])
 

@@ -6,9 +6,11 @@ import { record } from '../features/recording/record.js'
 import { Nothing } from '../features/schemas.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
+import { openSerializerCompiler } from '../http/serialization.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import { inTurn } from '../turns/take-turns.js'
 import type { Turns } from '../turns/turns.js'
+import { keptAnswers } from './schemas.js'
 
 /** The parts of the server that the control plane acts on, with those that only `addRoutes` and its own rows need. */
 export interface ControlPlane extends ControlContext {
@@ -19,7 +21,15 @@ export interface ControlPlane extends ControlContext {
 export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: readonly ControlRoute[]): void {
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
-    const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false, errors = [] } = row
+    const {
+      status = 200,
+      isGlobal = false,
+      isOpen = false,
+      isPage = false,
+      hasPage = false,
+      isReplacing = false,
+      errors = [],
+    } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, recordedBody, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
     const { registry, recorder, turns, now } = context
@@ -40,6 +50,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         clientOf,
         otherOf: ({ body }) => creates?.(body),
         isRead: () => method === 'GET',
+        skipsDueWork: isReplacing,
         enter(request, realNow) {
           if (!isRecorded) return registry.peek(clientOf(request))
           const tenant = registry.tenant(clientOf(request), realNow)
@@ -57,6 +68,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       config: { isStrict: true, isOpen, isPage, hasPage },
       ...((isPage || hasPage) && { errorHandler: refuseWithPage }),
       ...(bodyLimit !== undefined && { bodyLimit }),
+      ...(keptAnswers.has(response) && { serializerCompiler: openSerializerCompiler }),
       schema: {
         operationId,
         hide: isPage,

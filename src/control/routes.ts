@@ -192,7 +192,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         nameClient(reply, client_id)
         return turns.take(client_id, {
           isRead: () => true,
-          run: realNow => describe(registry.authenticate(client_id, client_secret, realNow)),
+          run: realNow => describe(registry.authenticate(client_id, client_secret, realNow), realNow),
         })
       },
     }),
@@ -200,6 +200,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'POST',
       url: '/reset',
       operationId: 'resetClient',
+      isReplacing: true,
       summary: 'Put the tenant back to its fixture: records, clock, ids, settings, faults, requests, events, tokens',
       description:
         'Earlier tokens become invalid. The numbers of events and requests start at 1 again. The coverage and the ' +
@@ -207,7 +208,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isRecorded: false,
       querystring,
       response: schemas.ResetResult,
-      handle: ({ registry, client, realNow }) => describe(registry.reset(client, realNow)),
+      handle: ({ registry, client, realNow }) => describe(registry.reset(client, realNow), realNow),
     }),
     route({
       method: 'POST',
@@ -276,7 +277,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       body: schemas.StateDocument,
       response: schemas.ResetResult,
       *handle({ registry, client, realNow, body }) {
-        return describe(yield* registry.replace(client, body, realNow))
+        return describe(yield* registry.replace(client, body, realNow), realNow)
       },
     }),
     route({
@@ -303,6 +304,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'DELETE',
       url: '/clients/:clientId',
       operationId: 'removeClient',
+      isReplacing: true,
       summary: 'Remove a tenant; the demo client and listed clients are reset instead',
       description:
         'The tokens of the client become invalid, and its id is free. The demo client and the clients of ' +

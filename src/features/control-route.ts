@@ -99,6 +99,8 @@ export interface ControlRoute {
   readonly isGlobal?: boolean
   /** Whether the answer is a page for people. */
   readonly isPage?: boolean
+  /** Whether the call replaces or removes the tenant, so that its due work stays undone. */
+  readonly isReplacing?: boolean
   /** Whether the call answers a page, too, to requests that prefer HTML. */
   readonly hasPage?: boolean
   /** Whether the call needs no admin token. */

@@ -12,6 +12,14 @@ function serializerOf(schema: object): Serialize {
   return serializer
 }
 
+/** Returns a schema that takes any further members, at any depth. */
+function open(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(open)
+  if (schema === null || typeof schema !== 'object') return schema
+  const opened = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, open(part)]))
+  return 'properties' in schema ? { ...opened, additionalProperties: true } : opened
+}
+
 /** Fastify's serializer compiler. It compiles each response schema on its first use, once for a process. */
 export const serializerCompiler: FastifySerializerCompiler<unknown> = ({ schema }) => {
   let serializer: Serialize | undefined
@@ -19,4 +27,14 @@ export const serializerCompiler: FastifySerializerCompiler<unknown> = ({ schema 
     serializer ??= serializerOf(schema as object)
     return serializer(value)
   }
+}
+
+/** The open schemas by schema. */
+const openSchemas = new WeakMap<object, object>()
+
+/** The same compiler for answers that can have members that their schema lacks: these come last. */
+export const openSerializerCompiler: FastifySerializerCompiler<unknown> = ({ schema, ...rest }) => {
+  const opened = openSchemas.get(schema as object) ?? (open(schema) as object)
+  openSchemas.set(schema as object, opened)
+  return serializerCompiler({ schema: opened, ...rest })
 }

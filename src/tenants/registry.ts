@@ -11,7 +11,7 @@ import { resolveDates, withOriginsOf } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
 import type { StateDocument, TenantSnapshot } from './snapshot.js'
 import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
-import { createTenant, loadTenant, restoreTenant } from './tenant.js'
+import { createTenant, loadSaved, loadTenant, restoreTenant } from './tenant.js'
 
 /** A client that exists from the start: an entry of the file SANDBOX_CLIENTS, or the demo client. */
 export interface ClientEntry {
@@ -37,6 +37,8 @@ export interface TenantRegistryOptions {
   publicUrl(): string
   /** Called with each tenant that made room for another. */
   dropped?(clientId: string): void
+  /** Called with the error of due work of a tenant, which is parked. */
+  dueWorkFailed?(clientId: string, error: Error): void
   /** Called in this order. */
   readonly listeners?: readonly TenantListener[]
   /** Whether secrets and tokens are not checked: a token is the client id. For a replay, which has no secrets. */
@@ -118,7 +120,18 @@ interface Registration {
  * clock of a tenant (`turns/turns.ts`); a look-up does not.
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
-  const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime, publicUrl, dropped } = options
+  const {
+    seed,
+    frozenAt,
+    fixtures,
+    clients,
+    openRegistration,
+    maxTenants,
+    tokenLifetime,
+    publicUrl,
+    dropped,
+    dueWorkFailed,
+  } = options
   const { listeners = [], skipAuthentication = false } = options
   const configured = new Map<string, Registration>()
   // In order of use: the one idle longest comes first.
@@ -213,6 +226,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     return { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset }
   }
 
+  const tenantOptions = (client: Registration) => ({
+    ...{ seed, client: factsOf(client), publicUrl },
+    dueWorkFailed: (error: Error) => dueWorkFailed?.(client.clientId, error),
+  })
+
   const identity = ({ tenant, ...identity }: Registration): Identity => identity
 
   /** Makes a tenant the client's present one, once all listeners have accepted it. */
@@ -241,11 +259,9 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     const build = () => {
       const records = fixtureRecords(client.fixture, now)
       const tenant = createTenant({
-        seed,
-        client: factsOf(client),
+        ...tenantOptions(client),
         clock: { now, mode: frozenAt === undefined ? 'running' : 'frozen', rate: 1, realNow },
         settings: { allowedOrigins: withOriginsOf(records, client.allowedOrigins) },
-        publicUrl,
       })
       tenant.seed(records)
       return tenant
@@ -263,7 +279,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   const restored = (client: Registration, document: StateDocument, realNow: number) =>
-    restoreTenant({ seed, client: factsOf(client), publicUrl, realNow }, document)
+    restoreTenant({ ...tenantOptions(client), realNow }, document)
 
   function reset(clientId: string, realNow: number): Tenant {
     const client = mustUse(clientId)
@@ -389,10 +405,19 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       drop(client)
       return true
     },
-    /** Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`. */
-    *replace(clientId: string, document: StateDocument, realNow: number): Slices<Tenant> {
+    /**
+     * Puts a state back. Throws CLIENT_NOT_FOUND and the errors of `restoreTenant`.
+     * @param options `isSaved`: the server has saved the document itself, so it follows no rule of a later release
+     */
+    *replace(
+      clientId: string,
+      document: StateDocument,
+      realNow: number,
+      { isSaved = false }: { readonly isSaved?: boolean } = {},
+    ): Slices<Tenant> {
       const client = mustUse(clientId)
-      const replacement = yield* restored(client, document, realNow)
+      const restore = isSaved ? loadSaved : restoreTenant
+      const replacement = yield* restore({ ...tenantOptions(client), realNow }, document)
       // It may have made room for another meanwhile.
       if (find(clientId) !== client) throw errors.clientNotFound(clientId)
       const generation = client.tenant?.tokens.generation() ?? 0
@@ -417,7 +442,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const client = registration({ clientId: to.clientId, fixture, scope, allowedOrigins })
       client.secretDigest = to.clientSecret === undefined ? secretDigest : digestOf(to.clientSecret)
       const meta = tenant.meta()
-      const fork = loadTenant({ seed, client: factsOf(client), publicUrl }, meta, realNow)
+      const fork = loadTenant(tenantOptions(client), meta, realNow)
       yield* fork.load({ meta, records: tenant.records(), events: tenant.events.after(0) }, realNow)
       register(client, () => install(client, 'fork', fork, { origin: clientId }), origin)
       return yield* begin(fork, realNow)
@@ -433,7 +458,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     /** Creates the tenant of a client from a database, without its records. A listed client keeps its listed secret. */
     load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant {
       const client = known(identity)
-      const tenant = loadTenant({ seed, client: factsOf(client), publicUrl }, meta, realNow)
+      const tenant = loadTenant(tenantOptions(client), meta, realNow)
       return {
         tenant,
         install() {

@@ -84,6 +84,8 @@ export interface TenantOptions {
   readonly settings: Pick<Settings, 'allowedOrigins'> & Partial<Settings>
   /** Returns the address of payout links, without a trailing slash. */
   publicUrl(): string
+  /** Called with the error of due work, which is parked. */
+  dueWorkFailed?(error: Error): void
 }
 
 /** The parts of a snapshot that are restored before the stores. */
@@ -108,14 +110,14 @@ const SEED_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.
  * area (decisions §3). A reset, and a state that is put back, create another tenant object of the same client.
  */
 export function createTenant(
-  { seed, client, clock, settings: given, publicUrl }: TenantOptions,
+  { seed, client, clock, settings: given, publicUrl, dueWorkFailed }: TenantOptions,
   past: Past = noPast(client.clientId),
 ) {
   const { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
   const settings: Settings = { ...DEFAULT_SETTINGS, ...given }
   let { sequence } = past
   const context: TenantContext = {
-    clock: createClock(clock),
+    clock: createClock(clock, dueWorkFailed),
     ids: createIds(seed, past.ids.scope, past.ids.counters),
     events: createEventLog(past.events as readonly Event[]),
     changes: createChangeLog(),
@@ -228,6 +230,12 @@ export function createTenant(
     *records(): Iterable<TenantRecord> {
       for (const kind of areaNames) for (const entry of storeOf(kind).entries()) yield toRecord(kind, entry)
     },
+    /** Returns the records of a state document as a database keeps them, without checks. */
+    *recordsOf(document: StateDocument): Iterable<TenantRecord> {
+      for (const kind of areaNames) {
+        for (const snapshot of document[kind] ?? []) yield { kind, ...storeOf(kind).fromSnapshot(snapshot as never) }
+      }
+    },
     /** Brings the tenant to the state of a database: replaces the meta, adds or replaces records, and adds events. */
     *load(content: TenantContent, realNow: number): Slices {
       restoreMeta(content.meta, realNow)
@@ -283,7 +291,7 @@ const steeredKinds = (storeOf: (name: AreaName) => Store): Readonly<Record<strin
     Object.entries<Area>(areas).flatMap(([name, { outcomes }]) => {
       if (outcomes === undefined) return []
       const assertReachable = (match: OutcomeMatch) => storeOf(name as AreaName).assertReachable?.(match)
-      return [[name, { noun: toWords(name), fields: outcomes.fields, outcomes: outcomes.names, assertReachable }]]
+      return [[name, { ...outcomes, noun: toWords(name), outcomes: outcomes.names, assertReachable }]]
     }),
   )
 
@@ -305,6 +313,23 @@ export function* restoreTenant({ realNow, ...options }: RestoreOptions, snapshot
     const store: Store = tenant[name]
     yield* store.restore(snapshot[name] ?? [], name)
   }
+  return tenant
+}
+
+/**
+ * Creates a tenant from a state document that this or an earlier release has saved. It checks no rule, so that no later
+ * release refuses or changes its records. Their next transitions are planned again.
+ */
+export function* loadSaved({ realNow, ...options }: RestoreOptions, document: StateDocument): Slices<Tenant> {
+  const { clock, settings, deprecations, faults, outcomes = [], ids, tokens, sequence, events } = document
+  const now = parseInstant(clock.now) as Instant
+  const meta = {
+    clock: { ...clock, now, anchor: { real: realNow, virtual: now } },
+    settings: { ...DEFAULT_SETTINGS, ...settings },
+    ...{ deprecations, faults: faults as readonly Fault[], outcomes, ids, tokens, sequence },
+  }
+  const tenant = loadTenant(options, meta, realNow)
+  yield* tenant.load({ meta, records: tenant.recordsOf(document), events: events as readonly Event[] }, realNow)
   return tenant
 }
 

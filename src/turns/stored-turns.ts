@@ -244,7 +244,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
 
   /** Does due work, then the work of a request. */
   function* turnOf<T>(all: readonly Slot[], work: Work<T>, realNow: number): Slices<T> {
-    for (const { clientId } of all) {
+    for (const { clientId } of work.skipsDueWork ? [] : all) {
       const tenant = registry.peek(clientId)
       if (tenant !== undefined) yield* tenant.clock.syncing(realNow)
     }
@@ -304,7 +304,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   }
 
   /** Loads what other servers have changed, and does due work. */
-  async function catchUp(slot: Slot): Promise<void> {
+  async function catchUp(slot: Slot, { skipsDueWork = false }: Pick<Work<unknown>, 'skipsDueWork'>): Promise<void> {
     const { clientId, stored } = slot
     let isLoading = false
     try {
@@ -319,22 +319,25 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       throw unavailable(error, clientId)
     }
     const tenant = slot.stored?.tenant
-    if (tenant === undefined) return
+    if (tenant === undefined || skipsDueWork) return
     if (tenant.clock.isDueAt(now())) await takeTurn([slot], IDLE)
     else tenant.clock.sync(now())
   }
 
   /** Whether some work can be done on the copy in memory, which is up to date. */
-  function isReadable({ clientId, stored }: Slot, { isRead }: Pick<Work<unknown>, 'isRead'>): boolean {
+  function isReadable(
+    { clientId, stored }: Slot,
+    { isRead, skipsDueWork = false }: Pick<Work<unknown>, 'isRead' | 'skipsDueWork'>,
+  ): boolean {
     const realNow = now()
     if (stored === undefined || registry.peek(clientId) !== stored.tenant) return false
-    return !stored.tenant.clock.isDueAt(realNow) && isRead(realNow)
+    return (skipsDueWork || !stored.tenant.clock.isDueAt(realNow)) && isRead(realNow)
   }
 
   /** Does some work on the copy in memory. It changes nothing, so it is not in slices. */
-  function read<T>({ stored }: Slot, { run }: Work<T>): T {
+  function read<T>({ stored }: Slot, { run, skipsDueWork = false }: Work<T>): T {
     const realNow = now()
-    stored?.tenant.clock.sync(realNow)
+    if (!skipsDueWork) stored?.tenant.clock.sync(realNow)
     return run(realNow) as T
   }
 
@@ -354,7 +357,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const all = [...new Set([clientId, other])].sort().map(slotOf)
     const outcome = await queued(all, async (): Promise<Outcome<T>> => {
       if (other === clientId && work.isRead(now())) {
-        if (!work.isFresh || slot.stored === undefined) await catchUp(slot)
+        if (!work.isFresh || slot.stored === undefined) await catchUp(slot, work)
         if (isReadable(slot, work)) {
           try {
             return { value: read(slot, work) }
@@ -400,7 +403,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
         // A call that comes from now on needs another look at the database.
         slot.looks = undefined
         let error: Error | undefined
-        await catchUp(slot).catch(failure => {
+        await catchUp(slot, IDLE).catch(failure => {
           error = failure
         })
         for (const look of looks) look(error)
@@ -413,9 +416,10 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       for (const clientId of await clients()) {
         await take(clientId, {
           isRead: () => true,
+          skipsDueWork: true,
           run(realNow) {
             // Another request may have removed it meanwhile.
-            if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow)))
+            if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
           },
         })
       }

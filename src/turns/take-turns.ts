@@ -24,6 +24,8 @@ export interface TurnRules {
   isRead(request: FastifyRequest, realNow: number): boolean
   /** Whether the tenant was brought up to date when the request was authenticated. */
   readonly isFresh?: boolean
+  /** Whether the work of the tenant that is due stays undone. */
+  readonly skipsDueWork?: boolean
   /**
    * Finds the tenant in the turn, and does all that precedes the handler, such as recording and faults.
    * @returns undefined: the handler creates or finds it
@@ -42,6 +44,7 @@ export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMeth
       {
         isRead: realNow => rules.isRead(request, realNow),
         isFresh: rules.isFresh === true,
+        skipsDueWork: rules.skipsDueWork === true,
         run(realNow) {
           request.sandbox.realNow = realNow
           const tenant = rules.enter(request, realNow)

@@ -11,6 +11,8 @@ export interface Work<T> {
   isRead(realNow: number): boolean
   /** Whether `refresh` has brought the tenant up to date for this request. */
   readonly isFresh?: boolean
+  /** Whether the work that is due stays undone: the tenant is replaced, removed or only listed. */
+  readonly skipsDueWork?: boolean
   /**
    * Does the work at once, or returns it in slices if it changes something. Its result is answered after a database has
    * all that it changed.
@@ -38,8 +40,8 @@ export interface Turns {
   take<T>(clientId: string, work: Work<T>, other?: string): Eventually<T>
   /** Lists the ids of all clients. */
   clients(): Eventually<string[]>
-  /** Describes each tenant in a turn. */
-  all<T>(describe: (tenant: Tenant) => T): Eventually<T[]>
+  /** Describes each tenant, whose due work stays undone: that of one client must not hold up the others. */
+  all<T>(describe: (tenant: Tenant, realNow: number) => T): Eventually<T[]>
   /**
    * Does some work once the changes of the turn in progress are stored, and before its answer. If they cannot be stored,
    * it is not done. Without a turn, it is done at once.
@@ -79,9 +81,9 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
     return hasChanged
   }
 
-  function* turnOf<T>(clientId: string, { isRead, run }: Work<T>): Slices<T> {
+  function* turnOf<T>(clientId: string, { isRead, run, skipsDueWork = false }: Work<T>): Slices<T> {
     const realNow = now()
-    const hasChanged = yield* sync(clientId, realNow)
+    const hasChanged = !skipsDueWork && (yield* sync(clientId, realNow))
     // A read wakes nothing: a page that renews itself would never end.
     const wakes = hasChanged || !isRead(realNow)
     try {
@@ -134,10 +136,11 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
       for (const { clientId } of registry.tenants(now())) {
         await take(clientId, {
           isRead: () => true,
-          run() {
+          skipsDueWork: true,
+          run(realNow) {
             const tenant = registry.peek(clientId)
             // It may have been removed meanwhile.
-            if (tenant !== undefined) described.push(describe(tenant))
+            if (tenant !== undefined) described.push(describe(tenant, realNow))
           },
         })
       }

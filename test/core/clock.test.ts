@@ -140,6 +140,53 @@ t.test('control plane, Skip to payday: a running clock does what has become due'
   t.equal(clock.now(), START + 600 * SECOND)
 })
 
+t.test('persistence, Upgrades: due work that throws is parked, reported once, and holds up nothing else', async t => {
+  const failures: Error[] = []
+  const start = { now: START, mode: 'running', rate: 1, realNow: 0 } as const
+  const clock = createClock(start, error => failures.push(error))
+  const { done, work } = journal(clock)
+  const [first, second] = [item(1), item(2)]
+  const fails: DueWork<Item> = ({ name }) => {
+    throw new Error(name)
+  }
+  clock.schedule(first, START + 10 * SECOND, fails)
+  clock.schedule(second, START + 20 * SECOND, work)
+  clock.sync(15_000)
+  t.equal(clock.now(), START + 15 * SECOND, 'the clock goes on')
+  t.match(first, { dueAt: START + 10 * SECOND, failure: { message: '#1' } })
+  t.equal(clock.nextDue(), second.dueAt)
+  t.notOk(clock.isDueAt(15_000))
+  clock.sync(30_000)
+  t.same(done, [[20, '#2']])
+  t.same(
+    failures.map(({ message }) => message),
+    ['#1'],
+  )
+
+  // The way back of an operation that is undone.
+  const { now, ...pace } = clock.state()
+  clock.restore({ ...pace, now: START + 10 * SECOND })
+  t.equal(clock.nextDue(), null, 'it failed before')
+  clock.restore({ ...pace, now: START + 9 * SECOND })
+  t.equal(clock.nextDue(), START + 10 * SECOND, 'it has not failed yet')
+  t.equal(first.failure, undefined)
+  clock.sync(30_000)
+  t.equal(failures.length, 2)
+
+  clock.schedule(first, first.dueAt, work)
+  t.equal(clock.nextDue(), clock.now(), 'a new plan is tried, also one for the same time')
+  clock.sync(30_000)
+  t.same(done.at(-1), [30, '#1'])
+  t.match(first, { dueAt: null, failure: undefined })
+
+  clock.schedule(first, clock.now(), fails)
+  clock.sync(30_000)
+  clock.schedule(first, null, fails)
+  t.match(first, { dueAt: null, failure: undefined }, 'a plan that is removed is not parked')
+  clock.restore({ ...pace, now: START })
+  t.equal(clock.nextDue(), null)
+})
+
 t.test(
   'control plane, Skip to payday: work is done in order, each at its time, as by a naive list of plans',
   async () => {

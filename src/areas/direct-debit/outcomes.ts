@@ -91,14 +91,29 @@ export const findOutcome = (debtorReference: string | undefined): Outcome | unde
 
 /** The fields that determine the outcome of a collection. */
 export interface Steered {
-  /** The outcome that the control plane has given to it, by name. */
+  /** The outcome that is stored with it, by name. */
   readonly outcome?: string
   readonly debtorReference?: string
+  readonly status?: string
 }
 
-/** Returns the outcome of a collection, if it has one. That of the control plane wins over that of its reference. */
-export const outcomeOf = ({ outcome, debtorReference }: Steered): Outcome | undefined =>
-  outcome === undefined ? findOutcome(debtorReference) : byReference.get(`SIM-${outcome}`)
+/** Returns the outcome of a collection, if it has one. The one that is stored with it wins over that of its reference. */
+export const outcomeOf = ({ outcome, debtorReference, status }: Steered): Outcome | undefined =>
+  outcome === undefined
+    ? findOutcome(debtorReference)
+    : (byReference.get(`SIM-${outcome}`) ?? formerOutcome(outcome, status))
+
+/**
+ * Returns an outcome whose reason code this release lacks. It takes effect as another one to the same state, from the
+ * present state of its collection if there is one, and keeps its code.
+ */
+export function formerOutcome(outcome: string, status?: string): Outcome | undefined {
+  const [, state, reasonCode] = /^(REJECTED|FAILED|RETURNED)-([A-Z]{2}[A-Z0-9]{2})$/.exec(outcome) ?? []
+  if (state === undefined || reasonCode === undefined) return undefined
+  const others = outcomes.filter(other => other.outcome.startsWith(state))
+  const like = others.find(({ from }) => from === status) ?? others[0]
+  return like && { ...like, ...named(outcome), description: `Becomes ${state} with ${reasonCode}.`, reasonCode }
+}
 
 /** The states on the way of a collection that nothing stops, in order. */
 const PATH: readonly CollectionStatus[] = ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED']

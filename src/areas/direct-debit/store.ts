@@ -69,8 +69,13 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
 
   const entryOf = (collectionReference: string) => repository.get('EU', collectionReference, errors.collectionNotFound)
 
-  function build(input: NewCollection, mandate: CollectedMandate): Collection {
+  /**
+   * Makes a new collection. The outcome that its debtorReference selects is stored, so that a later release with other
+   * outcomes does not change it.
+   */
+  function build(input: NewCollection, mandate: CollectedMandate): StoredCollection {
     const debtorReference = input.debtorReference ?? mandate.debtor.reference
+    const selected = findOutcome(debtorReference)?.outcome as CollectionOutcome | undefined
     const now = formatInstant(clock.now())
     return {
       collectionReference: input.collectionReference,
@@ -84,12 +89,13 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       collectionDate: onOrAfter(T2, input.collectionDate),
       initiatedAt: now,
       updatedAt: now,
+      ...(selected !== undefined && { outcome: selected }),
     }
   }
 
   /** Gives a new collection the armed outcome that matches it, unless its debtorReference selects one. */
-  function steer(collection: Collection): StoredCollection {
-    if (findOutcome(collection.debtorReference) !== undefined) return collection
+  function steer(collection: StoredCollection): StoredCollection {
+    if (collection.outcome !== undefined) return collection
     const outcome = takeOutcome(collection) as CollectionOutcome | undefined
     return outcome === undefined ? collection : { ...collection, outcome }
   }

@@ -3,7 +3,7 @@ import type { Event } from '../../core/records/events.js'
 import { formatInstant } from '../../core/time/time.js'
 import { control } from '../calls.js'
 import type { Kind } from '../kinds.js'
-import { kindOfEvent, kinds } from '../kinds.js'
+import { kindOfEvent, kinds, statesOf } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import { paceOf } from '../notices.js'
 import type { Page } from '../page.js'
@@ -58,7 +58,7 @@ export function Overview({ page }: { page: Page }) {
             ['Record', ({ kind, reference, region }) => link(kind, reference, region)],
             ['Becomes', ({ to }) => <Status of={to} />],
             ['At', ({ at }) => <Time at={at} />],
-            ['Why', ({ cause }) => cause, 'wide'],
+            ['Why', ({ cause, parked = cause }) => parked, 'wide'],
           ]}
           rows={upcoming(tenant, {}).data}
           keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}
@@ -81,7 +81,7 @@ export function Overview({ page }: { page: Page }) {
                 <strong>{tenant[kind.name].size()}</strong> {kind.title}
               </a>
               <ul>
-                {statesOf(page, kind).map(([status, count]) => (
+                {countsOf(page, kind).map(([status, count]) => (
                   <li key={status}>
                     <a href={href(page, kind.path, { status })}>
                       <Status of={status} /> {count}
@@ -98,9 +98,9 @@ export function Overview({ page }: { page: Page }) {
 }
 
 /** Lists the states of the records of a kind with their numbers, in the order of the lifecycle. */
-const statesOf = ({ tenant }: Page, { name, lifecycle = {} }: Kind) =>
-  Object.keys(lifecycle)
-    .map(status => [status, tenant[name].counts().get(status) ?? 0] as const)
+const countsOf = ({ tenant }: Page, kind: Kind) =>
+  statesOf(tenant, kind)
+    .map(status => [status, tenant[kind.name].counts().get(status) ?? 0] as const)
     .filter(([, count]) => count > 0)
 
 /** The clock of the client, with its controls. */

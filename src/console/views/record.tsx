@@ -95,8 +95,9 @@ const regionOfRecord = ({ currency = 'EUR' }: AnyRecord): Region => regionOf(cur
 const nameOf = (code: string) => `${code} ${toWords(findReasonCode(code)?.name ?? '').trim()}`
 
 /** Says what comes next, and why. */
-function Comes({ record, next, legal }: Explained<AnyRecord>) {
+function Comes({ record, next, legal, parked }: Explained<AnyRecord>) {
   const { status } = record
+  if (parked !== undefined) return <p>{parked}</p>
   const outcome = outcomeOf(record as { outcome?: string })
   if (next === null) {
     const stuckIn = outcome?.stuckIn ?? String(record.outcome ?? '').replace('STUCK-', '')

@@ -7,7 +7,7 @@ import { regionsOf } from '../../http/region.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf, routeOf } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { findRecord, referenceOf } from '../kinds.js'
+import { findRecord, referenceOf, statesOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions } from './forms.js'
@@ -57,7 +57,7 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
     >
       <Filters page={page} path={kind.path} isFiltered={isFiltered}>
         <TextFilter name="search" label="Reference" value={search} />
-        {kind.lifecycle && <ListFilter name="status" values={Object.keys(kind.lifecycle)} value={status} />}
+        {kind.lifecycle && <ListFilter name="status" values={statesOf(tenant, kind)} value={status} />}
         {kind.hasRegions && <ListFilter name="region" values={REGIONS} value={region} />}
       </Filters>
       <RecordTable

@@ -33,6 +33,8 @@ export function createPlainRepository<R>(
       record,
     }))
 
+  const fromSnapshot = ({ createdAt, ...snapshot }: RecordSnapshot<R>) => repository.fromSnapshot(snapshot, createdAt)
+
   /**
    * Stores the records of a state document. The repository is empty.
    * @throws DUPLICATE_REFERENCE, INVALID_FIELD
@@ -61,6 +63,6 @@ export function createPlainRepository<R>(
       }
     },
     /** The operations that every store has. */
-    ofStore: { size, counts, find, search, entries, toStored, load, snapshot, restore },
+    ofStore: { size, counts, find, search, entries, toStored, fromSnapshot, load, snapshot, restore },
   }
 }

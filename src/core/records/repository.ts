@@ -4,7 +4,7 @@ import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
-import { formatInstant } from '../time/time.js'
+import { formatInstant, parseInstant } from '../time/time.js'
 import { firstIndex } from './binary-search.js'
 import type { Cursors, Position } from './cursor.js'
 import { createCursors } from './cursor.js'
@@ -283,6 +283,12 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       reference: options.reference(record),
       createdAt,
       record,
+    }),
+    /** Returns a record of a state document as a database keeps it. */
+    fromSnapshot: (snapshot: Snapshot<R>, createdAt: string): StoredRecord => ({
+      ...snapshot,
+      reference: options.reference(snapshot.record),
+      createdAt: parseInstant(createdAt) as Instant,
     }),
     /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */
     load({ region, sequence, reference, createdAt, record }: StoredRecord): E {

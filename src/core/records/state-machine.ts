@@ -1,4 +1,5 @@
 import { errors } from '../errors.js'
+import { ownMember } from '../own-member.js'
 
 /**
  * The states and transitions of one kind of record, such as `{ ACTIVE: { cancel: 'CANCELLED' }, CANCELLED: {} }`.
@@ -14,10 +15,20 @@ export interface Move<State extends string = string, Verb extends string = strin
   readonly to: State
 }
 
-/** Returns the legal transitions from a state, in the order of the table. */
+/** Returns the legal transitions from a state, in the order of the table. A state that the table lacks has none. */
 export function legalMoves<S extends string, V extends string>(lifecycle: Lifecycle<S, V>, from: S): Move<S, V>[] {
-  return Object.entries(lifecycle[from]).map(([verb, to]) => ({ verb: verb as V, to: to as S }))
+  return Object.entries(ownMember<object>(lifecycle, from) ?? {}).map(([verb, to]) => ({ verb: verb as V, to }))
 }
+
+/** Whether a lifecycle has a state. A stored record can have a state of another release. */
+export const isKnown = (lifecycle: Lifecycle, state: string): boolean => Object.hasOwn(lifecycle, state)
+
+/** Returns the state to which a verb leads; undefined: there is no such transition. */
+export const stateAfter = <S extends string, V extends string>(
+  lifecycle: Lifecycle<S, V>,
+  from: S,
+  verb: V,
+): S | undefined => ownMember(ownMember<Partial<Record<string, S>>>(lifecycle, from) ?? {}, verb)
 
 /**
  * Returns the state after a transition.
@@ -30,11 +41,12 @@ export function next<S extends string, V extends string>(
   verb: V,
   noun: string,
 ): S {
-  const to = lifecycle[from][verb]
+  const to = stateAfter(lifecycle, from, verb)
   if (to !== undefined) return to
   const legal = legalMoves(lifecycle, from).map(move => move.verb)
+  const none = isKnown(lifecycle, from) ? 'the state is final' : 'this release has no such state'
   throw errors.illegalTransition(
     null,
-    `Cannot ${verb} a ${noun} that is ${from}. Legal now: ${legal.length > 0 ? legal.join(', ') : 'nothing, the state is final'}.`,
+    `Cannot ${verb} a ${noun} that is ${from}. Legal now: ${legal.length > 0 ? legal.join(', ') : `nothing, ${none}`}.`,
   )
 }

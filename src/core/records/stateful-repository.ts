@@ -1,6 +1,7 @@
-import { errors, quote } from '../errors.js'
+import { ApiError, errors, quote } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import type { Slices } from '../slices.js'
+import { atOnce } from '../slices.js'
 import type { RecordNames, StoreContext } from '../tenant-context.js'
 import type { Schedulable } from '../time/scheduler.js'
 import type { Instant } from '../time/time.js'
@@ -11,7 +12,7 @@ import type { Cause, Event } from './events.js'
 import type { Entry, Placed, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
 import type { Lifecycle, Move } from './state-machine.js'
-import { legalMoves, next } from './state-machine.js'
+import { isKnown, legalMoves, next, stateAfter } from './state-machine.js'
 
 /** The fields of every record with a lifecycle. */
 export interface Stateful<S extends string> {
@@ -64,6 +65,8 @@ export interface Explained<R> {
   readonly timeline: readonly Event[]
   readonly next: { readonly at: string; readonly to: string } | null
   readonly legal: readonly LegalMove[]
+  /** Why no transition happens by itself, although one was planned. Absent: nothing is in its way. */
+  readonly parked?: string
 }
 
 /** The place of due work: its time, then the record's place in the order of creation. */
@@ -81,6 +84,8 @@ export interface DueTransition extends DuePosition {
   readonly from: string
   readonly to: string
   readonly cause: Cause
+  /** Why it was due and did not happen. Absent: it will happen. */
+  readonly parked?: string
 }
 
 /** Sorts by due time, then by sequence, as the scheduler does. */
@@ -92,11 +97,19 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
   context: StoreContext,
 ) {
   const { lifecycle } = options
-  const { clock, events, names } = context
+  const { clock, events, changes, names } = context
   const kind = kindOf(names)
   const repository = createRepository<R, StatefulEntry<R, V>>(options, context)
 
-  const schedule = (entry: StatefulEntry<R, V>) => clock.schedule(entry, entry.nextStep?.at ?? null, takeStep)
+  /** Returns the state after a transition of a record; undefined: this release has none with the verb. */
+  const after = ({ record }: StatefulEntry<R, V>, { verb }: Step<V>) => stateAfter(lifecycle, record.status, verb)
+
+  /** Plans the next transition of a record. One that this release lacks is not due. */
+  function schedule(entry: StatefulEntry<R, V>) {
+    const { nextStep } = entry
+    const isKnown = nextStep !== null && after(entry, nextStep) !== undefined
+    clock.schedule(entry, isKnown ? nextStep.at : null, takeStep)
+  }
 
   /** Returns the next transition of a record. One in the past happens now, and one after the last instant never. */
   function planOf(record: R): Step<V> | null {
@@ -131,13 +144,53 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     return record
   }
 
-  const currentStep = ({ nextStep, record }: StatefulEntry<R, V>): Step<V> | null =>
-    nextStep === null || options.whenDue === undefined ? nextStep : options.whenDue(nextStep, record)
+  /** Returns the next transition of a record as it would be now. Only an entry with a next step is scheduled. */
+  function stepOf({ nextStep, record }: StatefulEntry<R, V>): Step<V> {
+    const step = nextStep as Step<V>
+    return options.whenDue?.(step, record) ?? step
+  }
 
+  /** Makes the next transition, all or nothing. */
   function takeStep(entry: StatefulEntry<R, V>) {
-    // Only an entry with a next step is scheduled.
-    const { verb, cause, reasonCode } = currentStep(entry) as Step<V>
-    move(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
+    const [changed, last] = [changes.length(), events.last()]
+    try {
+      const { verb, cause, reasonCode } = stepOf(entry)
+      move(entry, verb, cause, reasonCode === undefined ? undefined : ({ reasonCode } as Partial<R>))
+    } catch (error) {
+      atOnce(changes.undoTo(changed))
+      events.truncate(last)
+      const reference = quote(options.reference(entry.record))
+      throw new Error(`The transition of the ${toWords(kind)} ${reference} failed.`, { cause: error })
+    }
+  }
+
+  /** Says why the transition that was planned does not happen; undefined: it will. */
+  function obstacleOf({ record: { status }, nextStep, failure }: StatefulEntry<R, V>): string | undefined {
+    const noun = toWords(kind)
+    if (!isKnown(lifecycle, status)) {
+      return `This release has no state ${quote(status)} of a ${noun}. The record stays as it is.`
+    }
+    if (nextStep !== null && stateAfter(lifecycle, status, nextStep.verb) === undefined) {
+      return `This release has no transition ${quote(nextStep.verb)} of a ${noun} that is ${status}. It does not happen.`
+    }
+    if (failure === undefined) return undefined
+    const { cause } = failure
+    const reason = cause instanceof ApiError ? cause.message : 'See the log of the server.'
+    return `The transition was due, and failed. ${reason}`
+  }
+
+  /** Returns the cause and the state of the next transition of a scheduled record. */
+  function comingOf(entry: StatefulEntry<R, V>): Pick<DueTransition, 'to' | 'cause'> {
+    const { verb, cause } = entry.nextStep as Step<V>
+    const planned = { to: lifecycle[entry.record.status][verb] as S, cause }
+    try {
+      const step = stepOf(entry)
+      const to = after(entry, step)
+      return to === undefined ? planned : { to, cause: step.cause }
+    } catch {
+      // It cannot be adapted, so it will be parked when it is due.
+      return planned
+    }
   }
 
   function store(region: Region, record: R, sequence: number, timeline: readonly number[]): StatefulEntry<R, V> {
@@ -181,9 +234,10 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     }
     return due.map(entry => {
       const { region, record, dueAt, sequence } = entry
-      const { verb, cause } = currentStep(entry) as Step<V>
-      const to = lifecycle[record.status][verb] as S
-      return { dueAt, sequence, region, reference: options.reference(record), kind, from: record.status, to, cause }
+      const from = record.status
+      const parked = obstacleOf(entry)
+      const reference = options.reference(record)
+      return { dueAt, sequence, region, reference, kind, from, ...comingOf(entry), ...(parked && { parked }) }
     })
   }
 
@@ -219,6 +273,18 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     nextStep: entry.nextStep,
   })
 
+  /** Returns a record of a state document as a database keeps it, with its next transition if it can be planned. */
+  function fromSnapshot(snapshot: StatefulSnapshot<R>): StoredRecord {
+    const { record } = snapshot
+    const stored = repository.fromSnapshot(snapshot, options.createdAt(record))
+    try {
+      return { ...stored, nextStep: planOf(record) }
+    } catch {
+      // A later release lacks something that the plan follows from. The record stays readable.
+      return { ...stored, nextStep: null }
+    }
+  }
+
   function load(stored: StoredRecord): StatefulEntry<R, V> {
     const { timeline, nextStep } = stored as StoredRecord & Pick<StatefulEntry<R, V>, 'timeline' | 'nextStep'>
     const entry = Object.assign(repository.load(stored), { timeline, nextStep })
@@ -251,17 +317,20 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
       entry: StatefulEntry<R, V>,
       legal: readonly LegalMove[] = legalMoves(lifecycle, entry.record.status),
     ): Explained<R> {
-      const { record, timeline } = entry
-      const step = currentStep(entry)
+      const { record, timeline, nextStep, dueAt } = entry
+      const parked = obstacleOf(entry)
+      const next =
+        nextStep === null || dueAt === null ? null : { at: formatInstant(nextStep.at), to: comingOf(entry).to }
       return {
         record,
         timeline: timeline.map(seq => events.at(seq) as Event),
-        next: step === null ? null : { at: formatInstant(step.at), to: lifecycle[record.status][step.verb] as S },
+        next,
         legal,
+        ...(parked && { parked }),
       }
     },
     /** The operations that every store has. */
-    ofStore: { size, counts, find, search, upcoming, entries, toStored, load, snapshot, restore },
+    ofStore: { size, counts, find, search, upcoming, entries, toStored, fromSnapshot, load, snapshot, restore },
   }
 }
 

@@ -24,8 +24,11 @@ export interface ClockStart {
   readonly realNow: number
 }
 
-/** Creates the clock of a tenant. It never reads the real time: callers pass it as an argument, in milliseconds. */
-export function createClock(start: ClockStart) {
+/**
+ * Creates the clock of a tenant. It never reads the real time: callers pass it as an argument, in milliseconds.
+ * @param failed called with the error of due work, which is parked: one record does not stop the clock of its tenant
+ */
+export function createClock(start: ClockStart, failed: (error: Error) => void = () => {}) {
   let { now, mode, rate } = start
   // Time runs from this pair of times, so that rounding to whole seconds never accumulates.
   let anchor = { real: start.realNow, virtual: start.now }
@@ -40,9 +43,8 @@ export function createClock(start: ClockStart) {
       try {
         work(item)
       } catch (error) {
-        // The work has not happened, so it stays planned.
-        scheduler.plan(item, at, work)
-        throw error
+        scheduler.park(item, at, work, error as Error)
+        failed(error as Error)
       }
       yield
     }
@@ -90,6 +92,8 @@ export function createClock(start: ClockStart) {
     restore(state: ClockState, realNow: number = lastReal): void {
       ;({ now, mode, rate, anchor } = state)
       lastReal = Math.max(lastReal, realNow)
+      // The time in which it failed is undone.
+      scheduler.planFailedAfter(now)
     },
     /** Moves to the time that a recorded request had, and does all due work. A running clock continues from there. */
     replayTo(at: Instant, realNow: number): void {

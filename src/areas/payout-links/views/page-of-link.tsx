@@ -83,8 +83,10 @@ export interface NoticePage extends Omit<DocumentProps, 'title' | 'isLive' | 'ou
 }
 
 /** Renders a page that says why there is nothing to claim. */
-export function renderNotice({ name, ...page }: NoticePage): string {
+export function renderNotice({ name: given, ...page }: NoticePage): string {
   const t = strings[page.language]
+  // A link can have a state that this release lacks.
+  const name = Object.hasOwn(t.notices, given) ? given : 'failure'
   return renderPage({
     ...page,
     title: t.notices[name].title,

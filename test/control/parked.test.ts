@@ -1,0 +1,245 @@
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import t from 'tap'
+import type { StoredRecord } from '../../src/core/records/repository.js'
+import { buildServer } from '../../src/server.js'
+import type { Tenant } from '../../src/tenants/tenant.js'
+import { refused } from '../answers.js'
+import { call, collection, connect, mandate, requestToken, serverOptions } from '../helper.js'
+
+// persistence, Upgrades: due work that fails, and records of another release, hold up nothing.
+
+type Changes = Partial<Omit<StoredRecord, 'record'>> & { record?: object }
+
+/** Builds a server whose time runs as `pass` says, and whose log is kept. */
+function serve(t: Test) {
+  let real = Date.parse('2026-11-02T09:00:00Z')
+  const lines: { clientId?: string; msg: string; err?: object }[] = []
+  const logger = pino({ level: 'error' }, { write: text => void lines.push(JSON.parse(text)) })
+  const { app, registry } = buildServer({ ...serverOptions({ clock: 'real', now: () => real }), logger })
+  app.decorate('hasFormerRecords', true)
+  t.teardown(() => app.close())
+
+  const pass = (days: number) => {
+    real += days * 86_400_000
+  }
+  const tenantOf = (clientId: string) => registry.peek(clientId) as Tenant
+
+  /** Puts a collection into a client as a database would: no rule is checked. */
+  async function store(clientId: string, reference: string, { record, ...changes }: Changes) {
+    const client = await connect(app, clientId)
+    await client.post('/api/v1/mandates', mandate())
+    const dated = collection({ collectionReference: reference, collectionDate: '2026-11-20' })
+    await client.post('/api/v1/direct-debit', dated)
+    const { collections } = tenantOf(clientId)
+    const [entry] = collections.find(reference)
+    const kept = collections.toStored(entry as never)
+    collections.load({ ...kept, ...changes, record: { ...(kept.record as object), ...record } })
+    return client
+  }
+
+  /** Sends a request of the API with a new token: time has passed. */
+  async function send(clientId: string, method: string, path: string, body?: object) {
+    const { access_token } = (await requestToken(app, { client_id: clientId })).body
+    return call(app, method, `/api/v1${path}`, {
+      headers: { authorization: `Bearer ${access_token}` },
+      body,
+      region: 'EU',
+    })
+  }
+
+  return { app, lines, pass, tenantOf, store, send }
+}
+
+const parkedIn = (body: { data: { reference: string; parked?: string }[] }) =>
+  body.data.flatMap(({ reference, parked }) => (parked === undefined ? [] : [[reference, parked]]))
+
+t.test('persistence, Upgrades: a due step that fails is parked, and the client goes on', async t => {
+  const { lines, pass, store } = serve(t)
+  const client = await store('broken', 'COL-BROKEN', { record: { mandateReference: 'MND-GONE' } })
+  await client.post(
+    '/api/v1/direct-debit',
+    collection({ collectionReference: 'COL-WHOLE', collectionDate: '2026-11-20' }),
+  )
+  const due = (await client.control('GET', '/direct-debit/COL-BROKEN')).body.next
+  t.same(due, { at: '2026-11-18T15:00:00Z', to: 'SUBMITTED' })
+  lines.length = 0
+  pass(30)
+  const { status, body } = await client.control('GET', '/direct-debit/COL-BROKEN')
+  t.equal(status, 200)
+  const parked = 'The transition was due, and failed. There is no mandate "MND-GONE" of this tenant in this region.'
+  t.match(body, { record: { status: 'PENDING' }, timeline: { length: 1 }, next: due, parked })
+  const upcoming = await client.control('GET', '/upcoming')
+  t.match(upcoming.body.data[0], { at: due.at, reference: 'COL-BROKEN', from: 'PENDING', to: 'SUBMITTED', parked })
+  t.same(parkedIn(upcoming.body), [['COL-BROKEN', parked]])
+  t.equal((await client.control('GET', '/direct-debit/COL-WHOLE')).body.record.status, 'SETTLED')
+  t.equal((await client.control('GET', '/clock')).body.now, '2026-12-02T09:00:00Z')
+  const advanced = await client.control('POST', '/clock/advance', { toNextEvent: true })
+  t.not(advanced.body.now, due.at, 'it is no next event')
+  for (const path of ['/state', '/events', '/console', '/console/collections/COL-BROKEN']) {
+    t.equal((await client.control('GET', path)).status, 200, path)
+  }
+  const page = (await client.control('GET', '/console/collections/COL-BROKEN')).body
+  t.match(page, 'The transition was due, and failed. There is no mandate')
+  t.match(lines, [{ clientId: 'broken', err: { message: /^The transition of the collection "COL-BROKEN" failed/ } }])
+  t.equal(lines.length, 1, 'it is logged once')
+})
+
+t.test('persistence, Upgrades: a failure that is no refusal is not shown, and leaves nothing half done', async t => {
+  const { lines, pass, store, tenantOf } = serve(t)
+  // The next transition of the next state cannot be planned, when the event of this one is there.
+  const client = await store('odd', 'COL-ODD', { record: { collectionDate: null } })
+  const { events } = tenantOf('odd')
+  const last = events.last()
+  pass(30)
+  await client.control('GET', '/clock')
+  t.equal(events.last(), last, 'no event')
+  const { body } = await client.control('GET', '/direct-debit/COL-ODD')
+  t.match(body, {
+    record: { status: 'PENDING' },
+    timeline: { length: 1 },
+    parked: 'The transition was due, and failed. See the log of the server.',
+  })
+  t.equal(lines.length, 1)
+  const moved = await client.control('POST', '/mandates/MND-0001/cancel')
+  t.equal(moved.status, 200, 'other records move')
+})
+
+t.test('persistence, Upgrades: a parked transition is tried again after a change of the record', async t => {
+  const { pass, store, send } = serve(t)
+  const client = await store('mended', 'COL-MENDED', { record: { mandateReference: 'MND-LATER' } })
+  pass(30)
+  t.match((await client.control('GET', '/direct-debit/COL-MENDED')).body, { parked: /MND-LATER/ })
+  const later = mandate({ mandateReference: 'MND-LATER' })
+  t.equal((await send('mended', 'POST', '/mandates', later)).status, 201)
+  await client.control('PUT', '/direct-debit/COL-MENDED/outcome', { outcome: 'STUCK-SUBMITTED' })
+  const { record, parked } = (await client.control('GET', '/direct-debit/COL-MENDED')).body
+  t.same([record.status, parked], ['SUBMITTED', undefined])
+})
+
+t.test('persistence, Upgrades: reset and removal do no due work, and lists of clients do not either', async t => {
+  const { app, lines, pass, store } = serve(t)
+  await store('listed', 'COL-LISTED', { record: { mandateReference: 'MND-GONE' } })
+  pass(30)
+  const { body } = await call(app, 'GET', '/_sandbox/clients')
+  t.match(
+    body.data.find(({ clientId }: { clientId: string }) => clientId === 'listed'),
+    { now: '2026-12-02T09:00:00Z', counts: { collections: 1 } },
+  )
+  t.equal((await call(app, 'GET', '/_sandbox')).status, 200)
+  t.equal((await call(app, 'GET', '/_sandbox/console')).status, 200)
+  t.same(lines, [], 'nothing was done')
+  t.equal((await call(app, 'POST', '/_sandbox/reset?client=listed')).body.counts.collections, 0)
+  t.equal((await call(app, 'DELETE', '/_sandbox/clients/listed')).body.removed, 1)
+  t.same(lines, [])
+})
+
+t.test('persistence, Upgrades: a record of a state or with a verb of another release stays as it is', async t => {
+  const at = Date.parse('2026-12-03T00:00:00Z')
+  const renamed = { at, verb: 'send', cause: 'time' }
+  for (const [clientId, changes, parked, legal] of [
+    [
+      'of-state',
+      { record: { status: 'constructor' } },
+      'This release has no state "constructor" of a collection. The record stays as it is.',
+      [],
+    ],
+    [
+      'of-verb',
+      { nextStep: renamed },
+      'This release has no transition "send" of a collection that is PENDING. It does not happen.',
+      ['submit', 'fail', 'cancel'],
+    ],
+  ] as const) {
+    const { pass, store } = serve(t)
+    const client = await store(clientId, 'COL-KEPT', changes)
+    pass(60)
+    const { body } = await client.control('GET', '/direct-debit/COL-KEPT')
+    t.match(body, { next: null, parked })
+    t.same(
+      body.legal.map(({ verb }: { verb: string }) => verb),
+      legal,
+    )
+    const { data } = (await client.control('GET', '/upcoming')).body
+    t.notOk(data.some(({ reference }: { reference: string }) => reference === 'COL-KEPT'))
+    const overview = (await client.control('GET', '/console')).body
+    t.match(overview, body.record.status)
+    t.equal((await client.control('POST', '/clock/advance', { by: 'P10D' })).status, 200)
+    t.equal((await client.control('GET', `/console/collections?status=${body.record.status}`)).status, 200)
+    t.match((await client.control('GET', '/console/collections/COL-KEPT')).body, parked.replaceAll('"', '&quot;'))
+    const { status } = await client.control('POST', '/direct-debit/COL-KEPT/submit')
+    t.equal(status, legal.length === 0 ? 409 : 200)
+    const settled = await client.control('POST', '/direct-debit/COL-KEPT/settle')
+    refused(t, settled, 409, 'ILLEGAL_TRANSITION', null)
+  }
+})
+
+t.test('persistence, Upgrades: the control plane shows a record as it is kept, the API as it is now', async t => {
+  const { store, send } = serve(t)
+  const client = await store('former', 'COL-FORMER', { record: { formerMember: { of: ['1.0.0'] } } })
+  const record = { formerMember: { of: ['1.0.0'] } }
+  t.match((await client.control('GET', '/direct-debit/COL-FORMER')).body.record, record)
+  t.match((await client.control('GET', '/direct-debit')).body.data[0].record, record)
+  t.match((await client.control('POST', '/direct-debit/COL-FORMER/submit')).body.record, record)
+  t.match((await client.control('GET', '/state')).body.collections[0].record, record)
+  const answer = await send('former', 'GET', '/direct-debit/COL-FORMER')
+  t.equal(answer.status, 200)
+  t.notOk('formerMember' in answer.body)
+})
+
+t.test(
+  'persistence, Upgrades: a snapshot of the server restores without rules, a document from outside with them',
+  async t => {
+    const { store, tenantOf } = serve(t)
+    const client = await store('kept', 'COL-KEPT', {
+      record: { outcome: 'RETURNED-ZZ99', debtorReference: 'x'.repeat(999) },
+    })
+    const { outcomes } = tenantOf('kept')
+    const armed = {
+      id: 'outcome-7',
+      match: {},
+      outcome: 'FAILED-ZZ99',
+      times: 2,
+      fired: 0,
+      armedAt: '2026-11-02T09:00:00Z',
+    }
+    outcomes.restore([armed])
+    await client.control('PATCH', '/clock', { mode: 'frozen' })
+    t.equal((await client.control('PUT', '/snapshots/kept')).status, 200)
+    const { body: state } = await client.control('GET', '/state')
+    await client.control('POST', '/reset')
+    t.equal((await client.control('PUT', '/state', state)).status, 400)
+    t.equal((await client.control('POST', '/snapshots/kept/restore')).status, 200)
+    t.same((await client.control('GET', '/state')).body, state)
+  },
+)
+
+t.test('decisions §6: a collection keeps the reason code of its outcome, also one that is gone', async t => {
+  const { store } = serve(t)
+  for (const [outcome, status] of [
+    ['REJECTED-ZZ99', 'REJECTED'],
+    ['FAILED-ZZ99', 'FAILED'],
+    ['RETURNED-ZZ99', 'RETURNED'],
+  ] as const) {
+    const clientId = `code-${status}`
+    const client = await store(clientId, 'COL-CODE', { record: { outcome } })
+    await client.control('PATCH', '/clock', { mode: 'frozen' })
+    await client.control('POST', '/direct-debit/COL-CODE/submit')
+    await client.control('POST', '/clock/advance', { by: 'P400D' })
+    t.match((await client.control('GET', '/direct-debit/COL-CODE')).body.record, { status, reasonCode: 'ZZ99' })
+  }
+})
+
+t.test('decisions §6: an armed outcome whose reason code is gone steers a collection, and no payout link', async t => {
+  const { store, tenantOf, send } = serve(t)
+  const client = await store('armed-former', 'COL-OTHER', {})
+  const { outcomes } = tenantOf('armed-former')
+  outcomes.restore([
+    { id: 'outcome-1', match: {}, outcome: 'FAILED-ZZ99', times: 1, fired: 0, armedAt: '2026-11-02T09:00:00Z' },
+  ])
+  const link = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
+  t.equal((await send('armed-former', 'POST', '/payout-links', link)).status, 201)
+  t.equal(outcomes.list()[0]?.fired, 0)
+  await send('armed-former', 'POST', '/direct-debit', collection({ collectionReference: 'COL-ARMED' }))
+  t.equal((await client.control('GET', '/direct-debit/COL-ARMED')).body.record.outcome, 'FAILED-ZZ99')
+})
