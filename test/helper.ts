@@ -33,6 +33,16 @@ export const serverOptions = ({ clock = MONDAY, ...options }: BuildOptions = {})
   ...options,
 })
 
+/** Timers that do not wait. */
+export const NO_WAIT = {
+  elapsed: () => 0,
+  later(_milliseconds: number, work: () => void) {
+    setImmediate(work)
+    return () => {}
+  },
+  flush() {},
+}
+
 /** A fresh server that does not listen, with a frozen clock and a fixed seed. It closes with the test. */
 export function build(t: Teardown, options: BuildOptions = {}): FastifyInstance {
   const { app } = buildServer(serverOptions(options))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import { build, call, requestToken } from '../helper.js'
+import { build, call, NO_WAIT, requestToken } from '../helper.js'
 import type { Json, Operation } from './contract.js'
 import { createChecker, DOCUMENTS, exampleRequest, operationsOf } from './contract.js'
 import type { Place } from './schema-values.js'
@@ -55,16 +55,6 @@ function casesOf(operation: Operation): Case[] {
 const randomValue = (place: Place, at: number): unknown =>
   fc.sample(valuesOf(place), { seed: SEED + at, numRuns: 1 })[0]
 
-/** Timers that do not wait. */
-const timers = {
-  elapsed: () => 0,
-  later(_milliseconds: number, work: () => void) {
-    setImmediate(work)
-    return () => {}
-  },
-  flush() {},
-}
-
 /** Returns the texts of a parameter, and the value that they stand for in the terms of its schema. */
 function encodeParameter({ schema }: Part, value: unknown): { texts: string[]; value: unknown } {
   const values = [value].flat().filter(one => one !== undefined)
@@ -117,7 +107,7 @@ function requestOf(operation: Operation, exampleBody: Json, { part, place, value
   }
 }
 
-const app = build(t, { timers })
+const app = build(t, { timers: NO_WAIT })
 
 /** Puts the demo client back to its fixture. Returns the header of a new token. */
 async function reset(): Promise<string> {
