@@ -490,12 +490,12 @@ t.test('console, Actions: a refusal is shown at its field or its form, and keeps
   t.match(duplicate.payload, /id="create-mandateReference-error" role="alert"><code>DUPLICATE_REFERENCE/)
 
   // The state has changed since the page was loaded.
-  const { fields } = fieldsOf((await open(app, '/collections/COL-0001')).payload, 'move-submit')
-  const stale = await submit(app, '/collections/COL-0001', 'move-cancel', {
-    call: String(fields.call).replace('submit', 'settle'),
-  })
+  const settle = 'POST /_sandbox/direct-debit/:collectionReference/settle'
+  const stale = await submit(app, '/collections/COL-0001', 'move-cancel', { call: settle })
   t.equal(stale.statusCode, 409)
   t.match(stale.payload, /<form id="move-cancel".*?role="alert"><code>ILLEGAL_TRANSITION<\/code> Cannot settle/s)
+  const gone = await submit(app, '/collections/COL-0001', 'move-cancel', { form: 'move-settle', call: settle })
+  t.equal(noticeOf(gone.payload).split(':')[0], 'ILLEGAL_TRANSITION', 'the form is no more, and its refusal is said')
   const backwards = await submit(app, '', 'advance-to', { 'body.to': '2020-01-01T00:00' })
   t.match(
     backwards.payload,
