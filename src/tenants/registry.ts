@@ -58,6 +58,9 @@ export interface Identity {
   readonly allowedOrigins: readonly string[]
 }
 
+/** The facts that an identity has at least. The others have a default. */
+export type KnownIdentity = Pick<Identity, 'clientId' | 'secretDigest' | 'resets'> & Partial<Identity>
+
 /** The creation of a tenant object. */
 export interface Creation {
   readonly reason: 'fixture' | 'reset' | 'state' | 'fork' | 'restored'
@@ -293,7 +296,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   /** Returns the client of an identity: a listed one, or one that is not registered yet. */
-  function known({ clientId, secretDigest, resets, tokenGenerationOffset = 0, ...rest }: Identity): Registration {
+  function known({ clientId, secretDigest, resets, tokenGenerationOffset = 0, ...rest }: KnownIdentity): Registration {
     const client = configured.get(clientId) ?? { ...registration({ clientId, ...rest }), secretDigest }
     client.resets = resets
     client.tokenGenerationOffset = tokenGenerationOffset
@@ -454,6 +457,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       if (configured.has(client.clientId)) create()
       else register(client, create)
       return client.tenant as Tenant
+    },
+    /** Makes a client of a database known without its tenant, which is damaged: a reset or a removal needs no more. */
+    identify(identity: KnownIdentity): void {
+      const client = known(identity)
+      if (!configured.has(client.clientId)) registered.set(client.clientId, client)
     },
     /** Creates the tenant of a client from a database, without its records. A listed client keeps its listed secret. */
     load(identity: Identity, meta: TenantMeta, realNow: number): LoadingTenant {

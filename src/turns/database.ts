@@ -3,11 +3,14 @@ import type { Event } from '../core/records/events.js'
 import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
 import type { Timers } from '../http/timers.js'
-import type { Identity } from '../tenants/registry.js'
+import type { Identity, KnownIdentity } from '../tenants/registry.js'
 import type { TenantMeta, TenantRecord } from '../tenants/tenant.js'
 
 /** The database cannot be used. The message is one line that names it and the reason. */
 export class DatabaseError extends Error {}
+
+/** A part of a tenant is not as it was written. */
+export class DamageError extends DatabaseError {}
 
 /** The database is away or busy. It was logged when it went, and will be when it is back. */
 export class DatabaseAwayError extends Error {}
@@ -27,7 +30,7 @@ export interface TenantRow {
 
 /** The content of a tenant's row. */
 export interface TenantContents {
-  /** Of a removed client, its resets count: its tokens stay invalid. */
+  /** A removed client has nothing else. Its resets count: its tokens stay invalid. */
   readonly identity: Identity
   readonly meta: TenantMeta
   /** The number of rows of its records and of its events. */
@@ -178,6 +181,18 @@ export function fromTenantRow(clientId: string, row: TenantRow): TenantContents 
   return JSON.parse(row.content) as TenantContents
 }
 
+/**
+ * Returns the identity in the row of a tenant. Of a damaged row, it is one that its next secret fits and none of its tokens:
+ * each reset raises the version, too.
+ */
+export function identityOf(clientId: string, row: TenantRow): KnownIdentity {
+  try {
+    return fromTenantRow(clientId, row).identity
+  } catch {
+    return { clientId, secretDigest: null, resets: row.version }
+  }
+}
+
 /** Returns the record or event of a row. @throws DatabaseError (the row is not as it was written) */
 export function fromRow<T>(table: Table, clientId: string, row: Row): T {
   if (row.checksum !== checksumOfRow(table, clientId, row)) throw damaged(`${table} ${row.number}`, clientId)
@@ -186,4 +201,4 @@ export function fromRow<T>(table: Table, clientId: string, row: Row): T {
 
 /** @param part the part of a tenant that is not as it was written */
 export const damaged = (part: string, clientId: string) =>
-  new DatabaseError(`the database is damaged: ${part} of the client ${JSON.stringify(clientId)}`)
+  new DamageError(`the database is damaged: ${part} of the client ${JSON.stringify(clientId)}`)

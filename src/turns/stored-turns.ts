@@ -10,11 +10,13 @@ import type { Tenant } from '../tenants/tenant.js'
 import type { Database, Reader, TenantContents, TenantRow, Transaction } from './database.js'
 import {
   BATCH,
+  DamageError,
   DatabaseAwayError,
   damaged,
   factsOf,
   fromRow,
   fromTenantRow,
+  identityOf,
   toEventRow,
   toRecordRow,
   toTenantRow,
@@ -66,6 +68,17 @@ interface Slot {
 
 /** A value, or the refusal of a request. The answer waits for the work after the commit. */
 type Outcome<T> = ({ readonly value: T } | { readonly error: unknown }) & { readonly afterwards?: Promise<unknown> }
+
+/** The state of a client is damaged, which concerns no other client. */
+class UnreadableError extends ApiError {
+  constructor() {
+    super(
+      'SERVICE_UNAVAILABLE',
+      null,
+      'The state of this client is damaged in the database. Reset or remove the client.',
+    )
+  }
+}
 
 type Afterwards = Parameters<Turns['afterwards']>[0]
 
@@ -135,7 +148,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     if (!(error instanceof DatabaseAwayError)) {
       logger.error({ clientId, ...factsOf(error as Error) }, 'the database cannot be used')
     }
-    return errors.databaseUnavailable()
+    return error instanceof DamageError ? new UnreadableError() : errors.databaseUnavailable()
   }
 
   /** Loads the changes of other servers into a tenant, or all of it. Returns its row. */
@@ -155,6 +168,19 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       )
     }
     return row
+  }
+
+  /** Does the same for work that needs no state. Of a tenant that cannot be loaded, only the identity is. */
+  async function loadForReplacement(slot: Slot, reader: Reader): Promise<TenantRow | undefined> {
+    try {
+      return await load(slot, reader)
+    } catch (error) {
+      const row = await reader.tenant(slot.clientId)
+      if (!(error instanceof DamageError) || row === undefined) throw error
+      forget(slot)
+      registry.identify(identityOf(slot.clientId, row))
+      return row
+    }
   }
 
   /** @param since the state in memory; undefined: all is loaded */
@@ -207,13 +233,13 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     realNow: number,
   ) {
     const tenant = registry.peek(clientId)
-    if (tenant === stored?.tenant && (stored === undefined || !hasChanged(stored))) return null
+    const isGone = tenant === undefined && before?.isRemoved === false && !registry.has(clientId)
+    if (tenant === stored?.tenant && (stored === undefined ? !isGone : !hasChanged(stored))) return null
     const version = (before?.version ?? 0) + 1
     const instant = Math.max(realNow, before?.instant ?? 0)
     if (tenant === undefined) {
-      const { identity, meta } = fromTenantRow(clientId, before as TenantRow)
-      const resets = registry.resetsOf(clientId)
-      const content = JSON.stringify({ identity: { ...identity, resets }, meta, records: 0, events: 0 })
+      const identity = { ...identityOf(clientId, before as TenantRow), resets: registry.resetsOf(clientId) }
+      const content = JSON.stringify({ identity })
       await transaction.clear(clientId, true)
       const row = toTenantRow(clientId, { version, life: version, instant, isRemoved: true, content })
       await transaction.write(clientId, row, { record: [], event: [] })
@@ -278,7 +304,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     try {
       transaction = await database.begin(all.map(({ clientId }) => clientId))
       const rows = new Map<Slot, TenantRow | undefined>()
-      for (const slot of all) rows.set(slot, await load(slot, transaction))
+      const loading = work.skipsDueWork && !work.isRead(now()) ? loadForReplacement : load
+      for (const slot of all) rows.set(slot, await loading(slot, transaction))
       const realNow = now()
       const later: Afterwards[] = []
       const outcome = await attempt(turnOf(all, work, realNow), later)
@@ -290,6 +317,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       if (written.size === 0) await transaction.rollback()
       else await transaction.commit()
       for (const [slot, { stored }] of written) slot.stored = stored
+      // A reset that was refused has left a client without its tenant.
+      for (const slot of all) if (slot.stored === undefined && registry.has(slot.clientId)) forget(slot)
       if (written.size > 0) database.announce([...written.keys()].map(({ clientId }) => clientId))
       for (const { clientId } of all) changed(clientId)
       return { ...outcome, afterwards: Promise.all(later.map(work => work())) }
@@ -414,14 +443,18 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     async all(describe) {
       const described: ReturnType<typeof describe>[] = []
       for (const clientId of await clients()) {
-        await take(clientId, {
-          isRead: () => true,
-          skipsDueWork: true,
-          run(realNow) {
-            // Another request may have removed it meanwhile.
-            if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
-          },
-        })
+        try {
+          await take(clientId, {
+            isRead: () => true,
+            skipsDueWork: true,
+            run(realNow) {
+              // Another request may have removed it meanwhile.
+              if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
+            },
+          })
+        } catch (error) {
+          if (!(error instanceof UnreadableError)) throw error
+        }
       }
       return described
     },

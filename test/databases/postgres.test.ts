@@ -188,6 +188,32 @@ t.test(
       t.same((await next.control('GET', '/snapshots')).body, { data: [] })
     })
 
+    t.test('persistence: a damaged client can be reset and removed, also where it is in memory', async t => {
+      const url = await createDatabase()
+      const [a, b] = await serve(t, url, 2)
+      for (const table of ['record', 'event', 'tenant']) {
+        for (const [method, path] of [
+          ['POST', '/_sandbox/reset?client=acme'],
+          ['DELETE', '/_sandbox/clients/acme'],
+        ] as const) {
+          const client = await connect(a.app)
+          await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-0001' }))
+          t.match(JSON.parse(await stateOf(b.app)).bills, { length: 1 })
+          t.equal((await client.patch('/api/v1/bills/INV-0001', { status: 'PAID' })).status, 200)
+          const rows = `sandbox_${table} SET content = '{}' WHERE client_id = 'acme'`
+          t.ok((await query(url, `UPDATE ${rows}`)).rowCount, rows)
+          refused(t, await call(b.app, 'GET', '/_sandbox/state?client=acme'), 503, 'SERVICE_UNAVAILABLE', null)
+          t.equal((await call(b.app, method, path)).status, 200, `${method} ${path} of a damaged ${table}`)
+          for (const { app } of [a, b]) {
+            t.equal((await resume(app, client.token).send('GET', '/api/v1/bills')).status, 401)
+            const { status, body } = await call(app, 'GET', '/_sandbox/state?client=acme')
+            t.match([status, body.bills ?? []], [method === 'POST' ? 200 : 404, { length: 0 }])
+          }
+          await call(a.app, 'DELETE', '/_sandbox/clients/acme')
+        }
+      }
+    })
+
     t.test('persistence: a server reads the changes of another, not the whole client', async t => {
       const counts = counting()
       const [a, b] = await serve(t, await createDatabase(), 2, { wrap: counts.wrap })

@@ -287,6 +287,81 @@ t.test('persistence, SQLite: a row that is missing, or that is of another time o
   }
 })
 
+t.test('persistence, State in tables: a damaged client can be reset and removed, and concerns no other', async t => {
+  const folder = t.testdir()
+  const tokens = new Map<string, string>()
+  const first = await onSqlite(t, folder)
+  const clientIds = ['acme', 'beta', 'sandbox-client']
+  for (const clientId of clientIds) {
+    const client = await connect(first.app, clientId, 'EU', clientId === 'sandbox-client' ? 'sandbox-secret' : 'secret')
+    // Each life has other tokens.
+    await client.control('POST', '/reset')
+    const again = await connect(first.app, clientId, 'EU', clientId === 'sandbox-client' ? 'sandbox-secret' : 'secret')
+    await again.post('/api/v1/bills', bill())
+    await again.control('PUT', '/snapshots/whole')
+    tokens.set(clientId, again.token)
+  }
+  const beta = await stateOf(first.app, 'beta')
+  await first.close()
+  for (const [damage, keepsSecret, damaged] of [
+    [`UPDATE sandbox_record SET content = '{}' WHERE client_id = ?1 AND number = 1`, true, ['acme']],
+    ['DELETE FROM sandbox_event WHERE client_id = ?1 AND number = 1', true, ['sandbox-client']],
+    [`UPDATE sandbox_tenant SET content = 'x' WHERE client_id = ?1`, false, ['acme', 'sandbox-client']],
+  ] as const) {
+    for (const clientId of damaged) {
+      const copy = copyOf(t, folder)
+      const connection = new Libsql(join(copy, FILE))
+      t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
+      connection.close()
+      const { app } = await onSqlite(t, copy)
+      const send = (method: string, url: string) => call(app, method, `/_sandbox${url}`)
+      const state = `/state?client=${clientId}`
+      refused(t, await send('GET', state), 503, 'SERVICE_UNAVAILABLE', null)
+      t.match((await send('GET', state)).body.message, 'Reset or remove the client')
+      const listed = (await send('GET', '/clients')).body.data.map((client: { clientId: string }) => client.clientId)
+      t.same(
+        listed.sort(),
+        clientIds.filter(other => other !== clientId),
+        'the others are listed',
+      )
+      t.equal((await send('GET', '')).status, 200)
+      t.equal(await stateOf(app, 'beta'), beta)
+
+      const counts = clientId === 'acme' ? { bills: 0 } : { bills: 20 }
+      t.match(await send('POST', `/reset?client=${clientId}`), { status: 200, body: { clientId, counts } }, damage)
+      t.match(JSON.parse(await stateOf(app, clientId)).events.length, clientId === 'acme' ? 0 : 125)
+      t.match((await send('GET', `/snapshots?client=${clientId}`)).body.data, [{ name: 'whole' }])
+      const headers = { authorization: `Bearer ${tokens.get(clientId)}` }
+      const used = () => call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })
+      t.equal((await used()).status, 401, 'its tokens are invalid')
+      const client_secret = clientId === 'acme' ? 'other' : 'sandbox-secret'
+      const isOpen = clientId !== 'acme' || !keepsSecret
+      t.equal((await requestToken(app, { client_id: clientId, client_secret })).status, isOpen ? 200 : 401)
+
+      const next = copyOf(t, folder)
+      const again = new Libsql(join(next, FILE))
+      again.prepare(damage).run([clientId])
+      again.close()
+      const second = await onSqlite(t, next)
+      const removal = await call(second.app, 'DELETE', `/_sandbox/clients/${clientId}`)
+      t.match(removal, { status: 200, body: { removed: clientId === 'acme' ? 1 : 0 } }, damage)
+      const found = await call(second.app, 'GET', `/_sandbox${state}`)
+      t.equal(found.status, clientId === 'acme' ? 404 : 200)
+      await second.close()
+      // It is stored.
+      const third = await onSqlite(t, next)
+      t.equal((await call(third.app, 'GET', `/_sandbox${state}`)).status, found.status)
+      const registered = await requestToken(third.app, {
+        client_id: clientId,
+        client_secret: clientId === 'acme' ? 'other' : 'sandbox-secret',
+      })
+      t.equal(registered.status, 200)
+      const stale = await call(third.app, 'GET', '/api/v1/bills', { region: 'EU', headers })
+      t.equal(stale.status, 401, 'tokens of the former life')
+    }
+  }
+})
+
 t.test('persistence, SQLite: a copy of the files at any moment opens, with all that was acknowledged', async t => {
   const folder = t.testdir()
   const { app } = await onSqlite(t, folder)
