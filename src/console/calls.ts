@@ -8,7 +8,7 @@ import { atOnce } from '../core/slices.js'
 import { addressOf, mediaTypeOf } from '../features/request-log/address.js'
 import type { LoggedExchange } from '../features/request-log/request-log.js'
 import { toCurl } from '../features/request-log/snippets.js'
-import { BODY_LIMIT, HEADER_LIMIT } from '../http/app.js'
+import { HEADER_LIMIT } from '../http/app.js'
 import { FORM } from '../http/form.js'
 import { isObject, parseLargeJson } from '../http/json-body.js'
 import { MASK } from '../http/masking.js'
@@ -37,6 +37,9 @@ export interface CallAnswer {
 /** The names of fields begin with it: `body.debtor.name` is a member of the body, `params.id` a parameter of the path. */
 export const BODY = 'body.'
 export const PARAMS = 'params.'
+
+/** The maximum size of a form without its file, in bytes. The largest has 100 deprecations. */
+export const FORM_LIMIT = 128 * 1024
 
 /** The fields of each form. */
 const OWN_FIELDS = ['form', 'call', 'json'] as const
@@ -96,7 +99,7 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
     region: headers && take('region'),
   }
   const ofBody = bodyOf(context, call)
-  const json = fields.json === undefined ? undefined : atOnce(parseLargeJson(Buffer.from(fields.json), BODY_LIMIT))
+  const json = fields.json === undefined ? undefined : atOnce(parseLargeJson(Buffer.from(fields.json), FORM_LIMIT))
   const body = hasMembers(ofBody) ? withFields(ofBody, json, BODY.slice(0, -1), take) : json
   for (const name of Object.keys(fields)) if (!known.has(name)) refuseUnknown(name, [...known])
   if (params !== undefined) check(params, call.params, 'INVALID_FIELD')

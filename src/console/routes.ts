@@ -14,7 +14,7 @@ import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { SentForm } from './calls.js'
-import { canRepeat, commandOf, errorOf, isOfApi, readCall, requestOf, routeOf, send } from './calls.js'
+import { canRepeat, commandOf, errorOf, FORM_LIMIT, isOfApi, readCall, requestOf, routeOf, send } from './calls.js'
 import { streamChanges } from './changes.js'
 import { kinds, referenceOf } from './kinds.js'
 import { describe, proofOf, transitionsOf } from './notices.js'
@@ -91,6 +91,7 @@ const optionsOf = ({ query, params }: Partial<PageRow> = {}) => {
     Object.fromEntries(parameters.map(([name, schema]) => [name, Type.Optional(assumed(schema))])),
   )
   return {
+    bodyLimit: FORM_LIMIT,
     config: { isPage: true, consumes: `${FORM} or multipart/form-data` },
     schema: {
       hide: true,

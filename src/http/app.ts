@@ -18,7 +18,7 @@ import { validation, validatorCompiler } from './validation.js'
 import { webAccess } from './web-access.js'
 
 /** The size of a body (decisions §1) and of the request line with all headers, in bytes. */
-export const BODY_LIMIT = 1024 * 1024
+const BODY_LIMIT = 1024 * 1024
 export const HEADER_LIMIT = 16 * 1024
 
 export interface AppOptions {

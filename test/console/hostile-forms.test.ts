@@ -29,7 +29,7 @@ const FORMS: readonly Row[] = [
   [{ call: 'POST /api/v1/../../_sandbox/reset' }, 400, 'INVALID_FIELD'],
   [{ call: 'POST /pay/x' }, 400, 'INVALID_FIELD'],
   [{ call: 'POST /_sandbox/nowhere' }, 400, 'INVALID_FIELD'],
-  [{ call: `GET /api/v1/mandates?${'a&'.repeat(150_000)}` }, 400, 'INVALID_FIELD'],
+  [{ call: `GET /api/v1/mandates?${'a&'.repeat(20_000)}` }, 400, 'INVALID_FIELD'],
   ...['__proto__', 'constructor', 'toString', 'length', '0', '-1', '1e9', 'x'.repeat(100_000)].flatMap(
     (name): Row[] => [
       [{ call: name }, 400, 'INVALID_FIELD'],
@@ -50,7 +50,8 @@ const FORMS: readonly Row[] = [
   [{ ...RESET, 'body.constructor.prototype.polluted': 'yes' }, 400, 'INVALID_FIELD'],
   [{ ...RESET, json: '{"a":[]}', 'body.a.90000000': '1' }, 400, 'INVALID_FIELD'],
   [{ ...RESET, json: '{"a":[]}', 'body.a.length': '400000000' }, 400, 'INVALID_FIELD'],
-  [`call=POST+/_sandbox/reset&body${'.a'.repeat(400_000)}=1`, 400, 'INVALID_FIELD'],
+  [`call=POST+/_sandbox/reset&body${'.a'.repeat(50_000)}=1`, 400, 'INVALID_FIELD'],
+  [`call=POST+/_sandbox/reset&body${'.a'.repeat(400_000)}=1`, 413, 'PAYLOAD_TOO_LARGE'],
   ['call=POST+/_sandbox/reset&body.a=x&body.a.b=1', 400, 'INVALID_FIELD'],
   ['call=POST+/_sandbox/clock/advance&body.by=PT1H&body.by=PT2H', 400, 'MALFORMED_REQUEST'],
   ['call=POST+/_sandbox/clock/advance&body.by=%ff', 400, 'MALFORMED_REQUEST'],
@@ -68,9 +69,9 @@ const FORMS: readonly Row[] = [
   [{ ...ADVANCE, json: '{"constructor":{"prototype":{"by":"PT1H"}}}' }, 400, 'MALFORMED_REQUEST'],
   [{ ...ADVANCE, json: '{"by":"\\ud800"}' }, 400, 'INVALID_FIELD'],
   [{ ...ADVANCE, json: '{"unknown":1}' }, 400, 'INVALID_FIELD'],
-  [{ ...ADVANCE, json: nested(100_000) }, 400, 'MALFORMED_REQUEST'],
-  [{ ...ADVANCE, json: `{"by":[${'0,'.repeat(200_000)}0]}` }, 413, 'PAYLOAD_TOO_LARGE'],
-  [{ ...ADVANCE, json: `{"by":"${'x'.repeat(1024 * 1024)}"}` }, 413, 'PAYLOAD_TOO_LARGE'],
+  [{ ...ADVANCE, json: nested(20_000) }, 400, 'MALFORMED_REQUEST'],
+  [{ ...ADVANCE, json: `{"by":[${'0,'.repeat(20_000)}0]}` }, 413, 'PAYLOAD_TOO_LARGE'],
+  [{ ...ADVANCE, json: `{"by":"${'x'.repeat(128 * 1024)}"}` }, 413, 'PAYLOAD_TOO_LARGE'],
   [{ ...ADVANCE, json: '{"by":5}', 'body.to': 'soon' }, 400, 'INVALID_FIELD'],
   // A number without an end would be null: no limit.
   [
