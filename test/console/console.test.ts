@@ -745,7 +745,7 @@ t.test('console, Safety: a foreign form does nothing, and a link of another site
   )
 })
 
-t.test('console, Requests: a page shows the first part of a long body and links to the whole', async t => {
+t.test('console, Pages: a page of a request shows the first part of a long body and links to the whole', async t => {
   const app = build(t)
   const client = await connect(app)
   const body = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`m${at}`, 1]))
