@@ -13,6 +13,7 @@ import { createEventWaiters } from './features/events/waiters.js'
 import { faultDelivery } from './features/faults/delivery.js'
 import { forgetExchanges, observer } from './features/observer.js'
 import { createRecorder } from './features/recording/recorder.js'
+import { createRequestReads } from './features/request-log/reads.js'
 import type { RequestLogBounds } from './features/request-log/request-log.js'
 import { createRequestLog } from './features/request-log/request-log.js'
 import type { Scenarios } from './features/scenarios/files.js'
@@ -20,6 +21,7 @@ import { createScenarios } from './features/scenarios/files.js'
 import { createNamedSnapshots, forgetSnapshots } from './features/snapshots/snapshots.js'
 import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
+import { createBacklog } from './http/event-stream.js'
 import { createLargeAnswers } from './http/large-answers.js'
 import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
@@ -186,6 +188,8 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         refresh: turns.refresh,
         lifeOf,
         largeAnswers: createLargeAnswers(timers),
+        backlog: createBacklog(),
+        requestReads: createRequestReads(requestLog, timers.elapsed),
         operations,
         documented,
         documents,

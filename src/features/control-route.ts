@@ -2,6 +2,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../core/errors.js'
 import { JSON_TYPE } from '../http/error-handler.js'
+import type { Backlog } from '../http/event-stream.js'
 import { jsonPieces } from '../http/json-pieces.js'
 import type { LargeAnswers } from '../http/large-answers.js'
 import type { Operation } from '../http/operations.js'
@@ -13,6 +14,7 @@ import type { Tenant } from '../tenants/tenant.js'
 import type { Coverage } from './coverage/coverage.js'
 import type { EventWaiters, Refresh } from './events/waiters.js'
 import type { Recorder } from './recording/recorder.js'
+import type { RequestReads } from './request-log/reads.js'
 import type { RequestLog } from './request-log/request-log.js'
 import type { Scenarios } from './scenarios/files.js'
 import type { NamedSnapshots } from './snapshots/snapshots.js'
@@ -32,6 +34,10 @@ export interface ControlContext {
   /** Identifies the life of a tenant. Undefined: it begins with this call. */
   lifeOf(clientId: string): unknown
   readonly largeAnswers: LargeAnswers
+  /** What the readers of streams have not taken. */
+  readonly backlog: Backlog
+  /** The reads of the request log for streams. */
+  readonly requestReads: RequestReads
   readonly scenarios: Scenarios
   /** The operations of the API, for faults and deprecations. */
   readonly operations: readonly Operation[]

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { messageOf } from '../http/event-stream.js'
 import { PATIENCE_MS } from '../http/large-answers.js'
 import type { ControlContext } from './control-route.js'
 import type { EventWaiters, Look } from './events/waiters.js'
@@ -10,11 +11,14 @@ const HEARTBEAT_MS = 15_000
 /** A stream of server-sent events to one reader (WHATWG HTML §9.2). */
 export interface Stream {
   send(id: number, event: string, data: object): void
-  /** Whether the reader has not taken what was sent. Then more must wait for the next look. */
+  /** Sends an event of `messageOf`. Many streams can have the same: it is in memory once. */
+  sendMessage(message: Buffer): void
+  /** Whether the reader has not taken what was sent, or is gone. Then more must wait for the next look. */
   isFull(): boolean
 }
 
-export interface StreamOptions extends Pick<ControlContext, 'registry' | 'refresh' | 'elapsed' | 'isClosing'> {
+export interface StreamOptions
+  extends Pick<ControlContext, 'registry' | 'refresh' | 'backlog' | 'elapsed' | 'isClosing'> {
   readonly client: string
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -39,7 +43,7 @@ export const wantsStream = ({ method, headers }: FastifyRequest): boolean =>
  * the tenant has changed, or its log; otherwise, time has passed
  */
 export function openStream(options: StreamOptions, look: (stream: Stream, isNews: boolean) => number): void {
-  const { client, request, reply, waiters, greeting, registry, refresh, elapsed, isClosing } = options
+  const { client, request, reply, waiters, greeting, registry, refresh, backlog, elapsed, isClosing } = options
   const { raw } = reply
   const { socket } = request.raw
   reply.hijack()
@@ -54,14 +58,16 @@ export function openStream(options: StreamOptions, look: (stream: Stream, isNews
     connection: 'close',
   })
   let lastSent = elapsed()
-  const write = (text: string) => {
+  const write = (text: string | Buffer) => {
     if (raw.writableEnded || raw.destroyed) return
     lastSent = elapsed()
     raw.write(text)
+    backlog.add(raw)
   }
   const stream: Stream = {
-    send: (id, event, data) => write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
-    isFull: () => raw.writableNeedDrain,
+    send: (id, event, data) => write(messageOf(id, event, JSON.stringify(data))),
+    sendMessage: write,
+    isFull: () => raw.writableNeedDrain || raw.destroyed || raw.writableEnded,
   }
   write(`: ${greeting}\n\n`)
 
@@ -83,8 +89,14 @@ export function openStream(options: StreamOptions, look: (stream: Stream, isNews
   }
   const wait = waiters.wait(client, lookOnce, refresh)
   // Between the slices of a turn, there are events that it may undo.
-  raw.on('drain', wait.lookAgain)
-  socket.once('close', wait.cancel)
+  raw.on('drain', () => {
+    backlog.remove(raw)
+    wait.lookAgain()
+  })
+  socket.once('close', () => {
+    backlog.remove(raw)
+    wait.cancel()
+  })
 }
 
 /**

@@ -1,4 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
+import { createRequestReads } from '../../src/features/request-log/reads.js'
+import type { LoggedExchange, RequestLog } from '../../src/features/request-log/request-log.js'
+import { createBacklog } from '../../src/http/event-stream.js'
 import { gist } from '../answers.js'
 import { follow as followStream, type Sent } from '../event-stream.js'
 import type { BuildOptions } from '../helper.js'
@@ -143,5 +147,76 @@ t.test('control plane, GET /requests: a reader that takes nothing gets all reque
   for (let at = 0; at < 60; at++) await client.post(MANDATES, { ...mandate(), note: long })
   reader.response.resume()
   t.equal((await reader.next(60)).length, 60)
+  reader.hangUp()
+})
+
+t.test('control plane, GET /requests: readers share what they read at a time, and it is made once', async t => {
+  const made = { pages: 0, bodies: 0 }
+  const logged = (seq: number) =>
+    Object.defineProperty({ seq }, 'body', { enumerable: true, get: () => `body ${++made.bodies}` })
+  const list = () => {
+    made.pages++
+    return { data: [logged(1), logged(2)] as unknown as LoggedExchange[], last: 2, dropped: 0 }
+  }
+  const reads = createRequestReads({ list } as unknown as RequestLog, () => 0)
+  const order: string[] = []
+  const reader = (name: string, filter: object) =>
+    reads.read('acme', filter, async ({ data }) => {
+      for (const entry of data) order.push(`${name}: ${(await reads.messageOf(entry)).toString().trim()}`)
+    })
+  const message = (seq: number, body: number) =>
+    `id: ${seq}\nevent: request\ndata: {"seq":${seq},"body":"body ${body}"}`
+
+  await Promise.all([reader('a', {}), reader('b', {}), reader('c', { after: 0 }), reader('d', {})])
+  t.same(made, { pages: 2, bodies: 4 }, 'once for each filter')
+  t.same(order, [
+    ...['a', 'b'].flatMap(name => [`${name}: ${message(1, 1)}`, `${name}: ${message(2, 2)}`]),
+    ...[`c: ${message(1, 3)}`, `c: ${message(2, 4)}`, `d: ${message(1, 1)}`, `d: ${message(2, 2)}`],
+  ])
+  await reader('a', {})
+  t.equal(made.pages, 3, 'nothing is kept after the last reader')
+  made.pages = 0
+  const many = Array.from({ length: 30 }, (_, after) => reader('many', { after }))
+  await Promise.all([...many, reader('first', { after: 0 })])
+  t.equal(made.pages, 31, 'and only some pages are kept at a time')
+})
+
+t.test(
+  'control plane, GET /requests: readers that take nothing are closed, the one that waits longest first',
+  async t => {
+    const backlog = createBacklog()
+    const closed: string[] = []
+    const stream = (name: string, mebibytes: number) => ({
+      writableNeedDrain: mebibytes > 0,
+      writableLength: mebibytes * 1024 * 1024,
+      destroy: () => closed.push(name),
+    })
+    const add = (raw: object) => backlog.add(raw as ServerResponse)
+    const [a, b] = [stream('a', 10), stream('b', 20)]
+    for (const raw of [a, b, stream('reads all', 0), b]) add(raw)
+    t.same(closed, [])
+    backlog.remove(a as unknown as ServerResponse)
+    for (const raw of [stream('c', 10), stream('d', 2)]) add(raw)
+    t.same(closed, [], '32 MiB')
+    add(stream('e', 1))
+    t.same(closed, ['b'])
+    add(stream('f', 33))
+    t.same(closed, ['b', 'c', 'd', 'e', 'f'])
+  },
+)
+
+t.test('control plane, POST /reset: a stream tells of it, also if the new log is longer already', async t => {
+  const { app, client, port } = await streaming(t)
+  const reader = await follow(port)
+  await reader.next()
+  await Promise.all([
+    client.control('POST', '/reset').then(() => Promise.all(Array.from({ length: 5 }, () => connect(app)))),
+    ...Array.from({ length: 20 }, () => call(app, 'GET', '/_sandbox/health/live')),
+  ])
+  t.match(await reader.next(), [{ event: 'reset' }])
+  t.same(
+    (await reader.next(5)).map(({ id }) => id),
+    ['1', '2', '3', '4', '5'],
+  )
   reader.hangUp()
 })

@@ -9,15 +9,17 @@ import type { EventQuery } from './schemas.js'
 
 type EventsContext = Pick<
   ControlContext,
-  'registry' | 'refresh' | 'lifeOf' | 'waiters' | 'now' | 'elapsed' | 'isClosing'
+  'registry' | 'refresh' | 'lifeOf' | 'waiters' | 'backlog' | 'now' | 'elapsed' | 'isClosing'
 >
 type Query = Static<typeof EventQuery>
 
 /** The maximum number of events in one answer. A reader requests the others afterwards. */
 const MOST = 1000
+/** The number of events that a stream sends before it looks whether its reader takes them. */
+const MOST_STREAMED = 100
 
-function pageOf({ events }: Tenant, query: Query, after: number) {
-  const { events: data, areAll } = events.select(after, query, MOST)
+function pageOf({ events }: Tenant, query: Query, after: number, most = MOST) {
+  const { events: data, areAll } = events.select(after, query, most)
   return { data, last: areAll ? events.last() : (data.at(-1) as Event).seq, isWhole: areAll }
 }
 
@@ -100,7 +102,7 @@ export function streamEvents(
     }
     // A slow reader gets the next page after it has taken this one.
     for (let isWhole = false; !isWhole && !stream.isFull(); ) {
-      const page = pageOf(tenant, query, after)
+      const page = pageOf(tenant, query, after, MOST_STREAMED)
       for (const event of page.data) stream.send(event.seq, event.kind, event)
       after = page.last
       isWhole = page.isWhole

@@ -85,6 +85,8 @@ export interface RequestLogBounds {
 }
 
 export interface RequestPage {
+  /** Another object after each reset; undefined: it is not known, or there is no log yet. */
+  readonly life?: object | undefined
   readonly data: LoggedExchange[]
   readonly last: number
   readonly dropped: number
@@ -202,7 +204,8 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
       const entries = entriesOf(log)
       const start = firstIndex(entries, ({ seq }) => seq > after)
       const end = firstIndex(entries, ({ seq }) => seq >= before)
-      return { data: await inSlices(select(entries.slice(start, end), toLogged, filter), elapsed), last, dropped }
+      const data = await inSlices(select(entries.slice(start, end), toLogged, filter), elapsed)
+      return { life: log, data, last, dropped }
     },
     bytes: clientId => logs.get(clientId)?.bytes ?? 0,
     clear,

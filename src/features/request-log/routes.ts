@@ -56,9 +56,9 @@ export const requestRoutes: readonly ControlRoute[] = [
       if (wantsStream(request)) return streamRequests(client, query, { request, reply }, context)
       const list = () => requestLog.list(client, query)
       const make = async () => {
-        const page = await list()
-        if (query.format === 'har') return toHar(page.data, registry.publicUrl())
-        return { ...page, data: page.data.map(logged => whole(logged)) }
+        const { data, last, dropped } = await list()
+        if (query.format === 'har') return toHar(data, registry.publicUrl())
+        return { data: data.map(logged => whole(logged)), last, dropped }
       }
       const isLarge = (await requestLog.bytes(client)) > LARGE
       const text = isLarge ? await largeAnswers.send(reply, make) : await inSlices(jsonText(await make()), elapsed)

@@ -5,7 +5,10 @@ import { openStream, resumeAt } from '../stream.js'
 import type { RequestPage } from './request-log.js'
 import type { RequestQuery } from './schemas.js'
 
-type Context = Pick<ControlContext, 'registry' | 'requestLog' | 'requestWaiters' | 'refresh' | 'elapsed' | 'isClosing'>
+type Context = Pick<
+  ControlContext,
+  'registry' | 'requestLog' | 'requestReads' | 'requestWaiters' | 'refresh' | 'backlog' | 'elapsed' | 'isClosing'
+>
 
 /** The time until a log that other servers share is read again. */
 const POLL_MS = 500
@@ -18,43 +21,44 @@ export async function streamRequests(
   client: string,
   query: Static<typeof RequestQuery>,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { requestLog, requestWaiters: waiters, ...context }: Context,
+  { requestLog, requestReads, requestWaiters: waiters, ...context }: Context,
 ): Promise<void> {
-  const { last } = await requestLog.list(client, { limit: 1 })
-  let latest = last
-  let after = resumeAt(request, query.after ?? 0, last)
+  let { last: latest, life } = await requestLog.list(client, { limit: 1 })
+  let after = resumeAt(request, query.after ?? 0, latest)
   let isReading = false
   let isStale = false
   const filter = { ...query, before: undefined, limit: undefined }
 
   openStream({ ...context, client, request, reply, waiters, greeting: 'the requests of this tenant' }, stream => {
-    const take = ({ data, last }: RequestPage) => {
-      const isReset = last < latest
-      latest = last
+    const take = async (page: RequestPage) => {
+      const isReset = page.last < latest || (life !== undefined && page.life !== life)
+      latest = page.last
+      life = page.life
       if (isReset) {
         after = 0
         isStale = true
         stream.send(0, 'reset', {})
         return
       }
-      for (const logged of data) {
+      for (const logged of page.data) {
         // A slow reader gets the others after it has taken these.
         if (stream.isFull()) return
-        stream.send(logged.seq, 'request', logged)
+        stream.sendMessage(await requestReads.messageOf(logged))
         after = logged.seq
       }
       // Requests that do not match are not compared again.
-      after = Math.max(after, last)
+      after = Math.max(after, page.last)
     }
     const read = async () => {
       isReading = true
       do {
         isStale = false
         // A database that is away is asked again.
-        await Promise.resolve(requestLog.list(client, { ...filter, after })).then(take, () => {})
+        await requestReads.read(client, { ...filter, after }, take).catch(() => {})
       } while (isStale)
       isReading = false
     }
+    requestReads.expire()
     if (isReading) isStale = true
     else void read()
     return requestLog.isShared ? POLL_MS : Infinity

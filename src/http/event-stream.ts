@@ -1,0 +1,38 @@
+import type { ServerResponse } from 'node:http'
+
+/** The maximum size of all that readers have not taken, in bytes. */
+const MOST_UNSENT = 32 * 1024 * 1024
+
+/** Returns the text of a server-sent event (WHATWG HTML §9.2). @param data JSON */
+export const messageOf = (id: number, event: string, data: string): string =>
+  `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`
+
+export type Backlog = ReturnType<typeof createBacklog>
+
+/** Creates the backlog of the streams of a server: what their readers have not taken. */
+export function createBacklog() {
+  /** The sizes in bytes. The stream that has waited longest comes first. */
+  const sizes = new Map<ServerResponse, number>()
+  let total = 0
+
+  function remove(raw: ServerResponse): void {
+    total -= sizes.get(raw) ?? 0
+    sizes.delete(raw)
+  }
+
+  return {
+    remove,
+    /** Counts what a reader has not taken. Closes the streams that have waited longest, if there is too much. */
+    add(raw: ServerResponse): void {
+      remove(raw)
+      if (!raw.writableNeedDrain) return
+      sizes.set(raw, raw.writableLength)
+      total += raw.writableLength
+      for (const oldest of sizes.keys()) {
+        if (total <= MOST_UNSENT) return
+        remove(oldest)
+        oldest.destroy()
+      }
+    },
+  }
+}
