@@ -301,9 +301,11 @@ function namedOnly(
   const properties = propertiesOf(schema)
   if (!isObject(value) || Array.isArray(value) || properties === undefined) return value
   const named: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(value)) {
+  const known = Object.keys(properties)
+  for (const name of Object.keys(value)) {
+    const member = value[name]
     const property = ownMember(properties, name)
-    if (property === undefined) report([...path, name].join('.'), Object.keys(properties))
+    if (property === undefined) report([...path, name].join('.'), known)
     else named[name] = isObject(member) ? namedOnly(property, member, report, [...path, name]) : member
   }
   return named
