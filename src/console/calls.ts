@@ -82,10 +82,11 @@ export const hasMembers = ({ type, properties }: TSchema): boolean => type === '
 /**
  * Reads the call of a form by the schemas of its route. `json` has the body. The fields replace its members, with the
  * types of the schema; an empty field removes its member.
- * @throws INVALID_FIELD (an unknown route or field), the errors of the parameters and of a JSON body
+ * @throws INVALID_FIELD (an unknown field, or no route of a change), the errors of the parameters and of a JSON body
  */
 export function readCall({ fields, file }: SentForm, context: ConsoleContext): Call {
   const { method, url, schema } = routeOf(context, fields.call)
+  if (method === 'GET') throw errors.invalid('call', 'A form sends no call that only reads.')
   const { params, headers } = schema as { params?: TSchema; headers?: TSchema }
   const known = new Set<string>(OWN_FIELDS)
   const take = (name: string) => {

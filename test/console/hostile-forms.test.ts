@@ -24,6 +24,7 @@ const FORMS: readonly Row[] = [
   [{ call: 'POST http://127.0.0.1/_sandbox/reset' }, 400, 'INVALID_FIELD'],
   [{ call: 'POST /_sandbox/reset?client=acme' }, 400, 'INVALID_FIELD'],
   [{ call: 'POST /_sandbox/console' }, 400, 'INVALID_FIELD'],
+  [{ call: 'GET /_sandbox/state' }, 400, 'INVALID_FIELD'],
   [{ call: 'GET /_sandbox/console/changes' }, 400, 'INVALID_FIELD'],
   [{ call: 'GET /_sandbox/./console/changes' }, 400, 'INVALID_FIELD'],
   [{ call: 'POST /api/v1/../../_sandbox/reset' }, 400, 'INVALID_FIELD'],
