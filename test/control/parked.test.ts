@@ -1,11 +1,13 @@
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import t from 'tap'
+import type { Store } from '../../src/areas/index.js'
+import { receiptOf } from '../../src/areas/payout-links/page-answers.js'
 import type { StoredRecord } from '../../src/core/records/repository.js'
 import { buildServer } from '../../src/server.js'
 import type { Tenant } from '../../src/tenants/tenant.js'
 import { refused } from '../answers.js'
-import { call, collection, connect, mandate, requestToken, serverOptions } from '../helper.js'
+import { bill, call, collection, connect, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
 
 // persistence, Upgrades: due work that fails, and records of another release, hold up nothing.
 
@@ -174,6 +176,56 @@ t.test('persistence, Upgrades: a record of a state or with a verb of another rel
   }
 })
 
+t.test('persistence, Upgrades: every kind of record has pages and answers in a state of another release', async t => {
+  const { app, send, tenantOf } = serve(t)
+  const client = await connect(app, 'all')
+  await send('all', 'POST', '/mandates', mandate())
+  await send('all', 'POST', '/direct-debit', collection())
+  await send('all', 'POST', '/bills', bill())
+  const { payoutLinkId } = (await send('all', 'POST', '/payout-links', payoutLink())).body
+  const tenant = tenantOf('all')
+  const rows = [
+    ['mandates', 'mandates', 'MND-0001', '/mandates', 'cancel'],
+    ['collections', 'direct-debit', 'COL-0001', '/collections', 'submit'],
+    ['bills', 'bills', 'INV-2026-001', '/bills', undefined],
+    ['payoutLinks', 'payout-links', payoutLinkId, '/payout-links', 'claim'],
+  ] as const
+  for (const [kind, path, reference, pages, verb] of rows) {
+    const store: Store = tenant[kind]
+    const [entry] = store.find(reference)
+    const kept = store.toStored(entry as never)
+    store.load({ ...kept, record: { ...(kept.record as object), status: 'HELD' } })
+    const { body } = await client.control('GET', `/${path}/${reference}`)
+    t.match(
+      body,
+      { record: { status: 'HELD' }, next: null, legal: [], parked: /^This release has no state "HELD"/ },
+      kind,
+    )
+    t.match((await client.control('GET', `/${path}`)).body.data[0].record, { status: 'HELD' })
+    for (const page of [`/console${pages}`, `/console${pages}/${reference}`]) {
+      const { status, body } = await client.control('GET', page)
+      t.equal(status, 200, page)
+      t.match(body, 'HELD')
+    }
+    if (verb === undefined) continue
+    const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+    const moved = await client.control('POST', `/${path}/${reference}/${verb}`, verb === 'claim' ? claim : undefined)
+    refused(t, moved, 409, 'ILLEGAL_TRANSITION', null)
+  }
+  for (const list of ['mandates', 'direct-debit', 'bills']) {
+    t.match((await send('all', 'GET', `/${list}`)).body.data, [{ status: 'HELD' }])
+  }
+  t.equal((await send('all', 'PATCH', '/bills/INV-2026-001', { status: 'PAID' })).status, 409)
+  const { url } = (await client.control('GET', `/payout-links/${payoutLinkId}`)).body.record
+  const receipt = receiptOf(tenant.ids, payoutLinkId)
+  for (const query of ['', `&receipt=${receipt}`]) {
+    const page = await call(app, 'GET', new URL(url).pathname + new URL(url).search + query, {
+      headers: { accept: 'text/html' },
+    })
+    t.ok(page.status < 500, `${page.status} of the page of the link`)
+  }
+})
+
 t.test('persistence, Upgrades: the control plane shows a record as it is kept, the API as it is now', async t => {
   const { store, send } = serve(t)
   const client = await store('former', 'COL-FORMER', { record: { formerMember: { of: ['1.0.0'] } } })
@@ -190,7 +242,7 @@ t.test('persistence, Upgrades: the control plane shows a record as it is kept, t
 t.test(
   'persistence, Upgrades: a snapshot of the server restores without rules, a document from outside with them',
   async t => {
-    const { store, tenantOf } = serve(t)
+    const { store, tenantOf, send } = serve(t)
     const client = await store('kept', 'COL-KEPT', {
       record: { outcome: 'RETURNED-ZZ99', debtorReference: 'x'.repeat(999) },
     })
@@ -204,6 +256,13 @@ t.test(
       armedAt: '2026-11-02T09:00:00Z',
     }
     outcomes.restore([armed])
+    const { payoutLinkId } = (await send('kept', 'POST', '/payout-links', payoutLink())).body
+    const { payoutLinks } = tenantOf('kept')
+    const [link] = payoutLinks.find(payoutLinkId)
+    const gone = payoutLinks.toStored(link as never)
+    // Its next transition cannot be planned.
+    const record = { ...(gone.record as object), status: 'PROCESSING', payoutMethod: 'GONE' }
+    payoutLinks.load({ ...gone, record, nextStep: null })
     await client.control('PATCH', '/clock', { mode: 'frozen' })
     t.equal((await client.control('PUT', '/snapshots/kept')).status, 200)
     const { body: state } = await client.control('GET', '/state')
