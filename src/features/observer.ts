@@ -56,6 +56,8 @@ function clientOf(request: FastifyRequest, registry: TenantRegistry): string | u
   const { route, tenant, isForeign } = request.sandbox
   // The control plane and the browsers of recipients are not the app under test.
   if (isForeign || route.schema?.hide || (route.url ?? pathOf(request.url)).startsWith('/_sandbox')) return undefined
+  // The client may have made room for another since the request began.
+  if (tenant !== undefined && registry.isGone(tenant)) return undefined
   return tenant?.clientId ?? claimedClient(request, registry) ?? DEMO_CLIENT.clientId
 }
 

@@ -141,6 +141,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   const registered = new Map<string, Registration>()
   /** The number of resets of dropped clients, so that their old tokens stay invalid. */
   const retired = new Map<string, number>()
+  /** The tenants of removed clients. */
+  const gone = new WeakSet<Tenant>()
 
   for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
 
@@ -183,7 +185,12 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   function drop(client: Registration) {
     registered.delete(client.clientId)
     retire(client)
-    for (const listener of listeners) listener.onRemoved(client.clientId, 'removed')
+    leave(client)
+  }
+
+  function leave({ clientId, tenant }: Registration) {
+    if (tenant !== undefined) gone.add(tenant)
+    for (const listener of listeners) listener.onRemoved(clientId, 'removed')
   }
 
   /** Remembers the resets of a client that is gone, so that its tokens stay invalid. */
@@ -359,6 +366,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     timeOf: (clientId: string, realNow: number): Instant =>
       find(clientId)?.tenant?.clock.timeAt(realNow) ?? frozenAt ?? wholeSecond(realNow),
     has: (clientId: string): boolean => find(clientId) !== undefined,
+    /** Whether the client of a tenant was removed. Its id may be that of another client since then. */
+    isGone: (tenant: Tenant): boolean => gone.has(tenant),
     /** Returns a client whose id differs from that of a registered one in case only; undefined: there is none. */
     lookalikeOf(clientId: string): string | undefined {
       const letters = clientId.toLowerCase()
@@ -382,8 +391,10 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
     retire(clientId: string, resets: number): void {
       retired.set(clientId, resets)
-      if (!registered.delete(clientId)) return
-      for (const listener of listeners) listener.onRemoved(clientId, 'removed')
+      const client = registered.get(clientId)
+      if (client === undefined) return
+      registered.delete(clientId)
+      leave(client)
     },
     /** Returns the resets of a client that was removed. */
     resetsOf: (clientId: string): number => retired.get(clientId) ?? 0,
