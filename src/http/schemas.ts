@@ -100,13 +100,16 @@ export const OneOf = <const V extends readonly string[]>(...values: V) =>
 export const Text = (minLength: number, maxLength: number) =>
   Type.String({ minLength, maxLength, 'x-expected': `a string of ${minLength} to ${maxLength} characters` })
 
-/** A caller's reference: interface, Collection request summary. */
+/** A caller's reference: interface, Collection request summary. Its length and pattern are documented for collections only. */
 export const Reference = Type.String({
   minLength: 5,
   maxLength: 50,
   pattern: '^[a-zA-Z0-9\\-]+$',
   'x-expected': '5 to 50 letters, digits or hyphens',
 })
+
+export const REFERENCE_NOTE =
+  'The service documents length and pattern for the records of collections and their filter only.'
 
 /** The caller's reference for a debtor: interface, Collection request summary. */
 export const DebtorReference = Text(1, 100)

@@ -185,7 +185,8 @@ const STATED_REGIONS: Record<string, string[]> = {
 /** The constraints that the interface states, by field and by the start of the place where they apply; by hand. */
 const STATED: [place: RegExp, constraints: object][] = [
   // Collection request summary; query parameters of GET /api/v1/direct-debit; Limits
-  [/ \/api\/v1\/(direct-debit|mandates).*(collectionReference|mandateReference)$/, REFERENCE],
+  [/ \/api\/v1\/direct-debit (body|query|\d+).*(collectionReference|mandateReference)$/, REFERENCE],
+  [/ \/api\/v1\/direct-debit\/.* 200\.(collectionReference|mandateReference)$/, REFERENCE],
   [/ \/api\/v1\/direct-debit .*\.scheme$/, { enum: ['SEPA'] }],
   [
     / \/api\/v1\/direct-debit.*\.status$/,
@@ -216,7 +217,6 @@ const STATED: [place: RegExp, constraints: object][] = [
   [/ \/api\/v1\/payout-links body\.uiMode$/, { enum: ['hosted', 'embedded'], default: 'hosted' }],
   [/ \/api\/v1\/payout-links.*\.uiMode$/, { enum: ['hosted', 'embedded'] }],
   [/ \/api\/v1\/payout-links.*\.currency$/, { enum: ['EUR', 'USD', 'GBP'] }],
-  [/ \/api\/v1\/payout-links.*\.expiryPeriod$/, { format: 'iso-8601-duration' }],
   // Other named fields: Counterparty
   [/\.branchIdentifier\.type$/, { enum: ['BIC', 'SORT', 'ROUTING', 'IFSC'] }],
 ]

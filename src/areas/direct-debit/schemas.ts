@@ -13,6 +13,7 @@ import {
   named,
   OneOf,
   pageParameters,
+  REFERENCE_NOTE,
   Reference,
   Text,
   titled,
@@ -163,9 +164,10 @@ export const SeedCollection = titled(
 export type SeedCollection = Static<typeof SeedCollection>
 
 export const CollectionParams = Type.Object({
-  collectionReference: documented(
+  collectionReference: named(
     like(CollectionReference, 'COL-ACME-0001'),
     'The reference of the collection request. A slash is a path separator, also as `%2F`: 404.',
+    REFERENCE_NOTE,
   ),
 })
 

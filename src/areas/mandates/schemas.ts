@@ -14,6 +14,7 @@ import {
   named,
   OneOf,
   pageParameters,
+  REFERENCE_NOTE,
   Reference,
   Text,
   titled,
@@ -62,7 +63,7 @@ const Debtor = Type.Object({
 
 /** Which members a mandate has is documented in part (interface, Other named fields); the rest is decisions §7. */
 const given = {
-  mandateReference: documented(MandateReference, "The caller's unique reference of the mandate."),
+  mandateReference: named(MandateReference, "The caller's unique reference of the mandate.", REFERENCE_NOTE),
   type: documented(
     OneOf(...MANDATE_TYPES),
     'Whether collections repeat, or there is one.',
@@ -170,9 +171,10 @@ export const SeedMandate = titled(
 export type SeedMandate = Static<typeof SeedMandate>
 
 export const MandateParams = Type.Object({
-  mandateReference: documented(
+  mandateReference: named(
     like(MandateReference, 'MND-ACME-0001'),
     'The reference of the mandate. A slash is a path separator, also as `%2F`: 404.',
+    REFERENCE_NOTE,
   ),
 })
 
