@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { stateAt as collectionStateAt } from '../areas/direct-debit/timing.js'
+import { stateAt as mandateStateAt } from '../areas/mandates/store.js'
 import { isAllowedOrigin } from '../core/rules/origins.js'
 import { addOpenDays, onOrAfter, T2 } from '../core/time/business-days.js'
 import { parseDuration } from '../core/time/duration.js'
 import type { Instant } from '../core/time/time.js'
-import { addDays, formatInstant, instantOf, localDate } from '../core/time/time.js'
+import { addDays, formatInstant, instantOf, isCalendarDate, localDate, parseInstant } from '../core/time/time.js'
 import type { SeedRecords } from './seed.js'
 
 /** A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. */
@@ -75,6 +77,44 @@ function shift(text: string, sign: string | undefined, duration: string | undefi
   const seconds = parseDuration(duration)
   if (seconds === undefined) throw new Error(`${text} is no relative date`)
   return sign === '-' ? -seconds : seconds
+}
+
+/** The status of a record that has the state to which time alone has led. */
+const SCHEDULED = '{{schedule}}'
+
+/** Returns the state of such a record; undefined: its kind has no schedule, or a member that it depends on is wrong. */
+function stateOf(record: Readonly<Record<string, unknown>>, kind: string, now: Instant): object | undefined {
+  if (kind === 'collections') {
+    const { collectionDate, initiatedAt } = record
+    const isTimed = typeof collectionDate === 'string' && isCalendarDate(collectionDate) && isMoment(initiatedAt)
+    return isTimed ? collectionStateAt(record as Parameters<typeof collectionStateAt>[0], now) : undefined
+  }
+  const { createdAt, lastPresentedAt = createdAt } = record
+  const isTimed = kind === 'mandates' && isMoment(createdAt) && isMoment(lastPresentedAt)
+  return isTimed ? mandateStateAt(record as Parameters<typeof mandateStateAt>[0], now) : undefined
+}
+
+const isMoment = (value: unknown) => typeof value === 'string' && parseInstant(value) !== undefined
+
+/**
+ * Returns the records of a fixture with absolute dates, and with the states of those that have the status `{{schedule}}`.
+ * @throws Error that quotes a text that is no relative date, or names a record without a schedule
+ */
+export function resolveFixture(fixture: Fixture, now: Instant): SeedRecords {
+  const resolved = Object.entries(fixture).map(([kind, records]) => {
+    if (!Array.isArray(records)) return [kind, resolveDates(records, now)]
+    const all = records.map((record, at) => {
+      if (Object(record).status !== SCHEDULED) return resolveDates(record, now)
+      const { status, ...members } = record
+      const dated = resolveDates(members, now)
+      const state = stateOf(dated, kind, now)
+      if (state === undefined)
+        throw new Error(`${kind}.${at}.status: ${status} needs the times of a collection or mandate`)
+      return { ...dated, ...state }
+    })
+    return [kind, all]
+  })
+  return Object.fromEntries(resolved)
 }
 
 /** Returns a list of allowed origins with those of the embedded links of a fixture (decisions §8). */

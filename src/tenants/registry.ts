@@ -7,7 +7,7 @@ import { atOnce } from '../core/slices.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
 import type { Fixtures } from './fixtures.js'
-import { resolveDates, withOriginsOf } from './fixtures.js'
+import { resolveFixture, withOriginsOf } from './fixtures.js'
 import type { SeedRecords } from './seed.js'
 import type { StateDocument, TenantSnapshot } from './snapshot.js'
 import type { ClientFacts, Tenant, TenantMeta } from './tenant.js'
@@ -285,7 +285,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   function fixtureRecords(name: string, now: Instant): SeedRecords {
     const fixture = fixtures.get(name)
     if (fixture === undefined) throw errors.unknownFixture(name, [...fixtures.keys()])
-    return resolveDates(fixture as SeedRecords, now)
+    return resolveFixture(fixture, now)
   }
 
   const restored = (client: Registration, document: StateDocument, realNow: number) =>

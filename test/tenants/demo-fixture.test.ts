@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { addOpenDays, T2 } from '../../src/core/time/business-days.js'
+import { instantOf } from '../../src/core/time/time.js'
+import { resolveFixture } from '../../src/tenants/fixtures.js'
 import { REGIONS, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, connect, MONDAY, requestToken } from '../helper.js'
+import { build, call, connect, MONDAY, mandate, requestToken } from '../helper.js'
 
 /** The fixture as it is written: references and states, with dates that are relative. */
 const DEMO: Record<string, Record<string, string>[]> = JSON.parse(readFileSync('fixtures/demo.json', 'utf8'))
@@ -79,8 +82,7 @@ async function inconsistencies(start: string): Promise<string[]> {
     check((status === 'PENDING') === (initiatedAt === updatedAt), record, 'has been updated if need be')
     const settledAt = `${collectionDate}T12:00:00Z`
     if (isOneOf(status, 'SETTLED RETURNED')) check(settledAt <= updatedAt, record, 'has settled')
-    if (isOneOf(status, 'PENDING SUBMITTED PROCESSING'))
-      check(start < `${collectionDate}T13:00:00Z`, record, 'is not late')
+    if (isOnItsWay && !isStuck) check(start < `${collectionDate}T13:00:00Z`, record, 'is not late')
     if (status === 'CANCELLED') check(updatedAt.slice(0, 10) < collectionDate, record, 'was cancelled in time')
   }
   for (const { record, next } of await linksOf(client)) {
@@ -131,6 +133,100 @@ t.test('README, Fixtures; decisions §5 to §10: demo fits together and goes on,
   const found: string[] = []
   for (const start of STARTS) found.push(...(await inconsistencies(start)))
   t.same(found, [])
+})
+
+/** The hours of some days: usual ones, the end of daylight saving time, its start at Easter, and Christmas. */
+const HOURS = [
+  ...[Date.UTC(2026, 8, 6, 22), Date.UTC(2026, 9, 23, 22), Date.UTC(2027, 2, 24, 23), Date.UTC(2026, 11, 22, 23)],
+].flatMap((first, index) =>
+  Array.from({ length: ([3, 4, 6, 6][index] as number) * 24 }, (_, hour) => first + hour * 3600_000),
+)
+
+/** Reason codes by the moment of the transition (decisions §6). */
+const CLEARING = ['FF01', 'AC01', 'RC01', 'AG02', 'BE05', 'AM05', 'MD02', 'CNOR', 'DNOR']
+
+/** Returns when a collection came into its state at the earliest and latest, and when it leaves it (decisions §6). */
+function timesOf({ status, reasonCode, collectionDate, debtorReference = '', initiatedAt }: Record_) {
+  const on = (days: number, time: string) => instantOf(addOpenDays(T2, collectionDate, days), time, T2.zone)
+  const [initiated, submitted, processed, settled] = [
+    ...[Date.parse(initiatedAt), on(-2, '16:00'), on(-1, '09:00'), on(0, '14:00')],
+  ] as [number, number, number, number]
+  const isFinal = debtorReference === `SIM-STUCK-${status}`
+  const exactly = (at: number, end: number) => [at, at, isFinal ? Number.POSITIVE_INFINITY : end]
+  const returnedAt = ['MD01', 'MD06'].includes(reasonCode)
+    ? [settled + 1, settled + (reasonCode === 'MD06' ? 56 : 390) * DAY]
+    : [on(2, '14:00'), on(2, '14:00')]
+  const times: Record<string, readonly number[]> = {
+    PENDING: exactly(initiated, submitted),
+    SUBMITTED: exactly(submitted, processed),
+    PROCESSING: exactly(processed, settled),
+    SETTLED: exactly(settled, Number.POSITIVE_INFINITY),
+    FAILED: exactly(reasonCode === 'MD01' ? submitted : settled, Number.POSITIVE_INFINITY),
+    REJECTED: exactly(CLEARING.includes(reasonCode) ? processed : settled, Number.POSITIVE_INFINITY),
+    RETURNED: [...returnedAt, Number.POSITIVE_INFINITY],
+    CANCELLED: [initiated, submitted - 1, Number.POSITIVE_INFINITY],
+  }
+  return times[status] as readonly [number, number, number]
+}
+
+t.test(
+  'README, Fixtures; decisions §6, §7: at any hour, the states and times of demo are those of the schedule',
+  async t => {
+    const wrong: string[] = []
+    const states = new Map<string, Set<string>>()
+    for (const now of HOURS) {
+      const { collections = [], mandates = [] } = resolveFixture(DEMO, now)
+      for (const collection of collections) {
+        const { collectionReference, status = 'PENDING', initiatedAt, updatedAt = initiatedAt } = collection
+        const [first, last, end] = timesOf({ ...collection, status })
+        const since = Date.parse(updatedAt as string)
+        if (since < first || since > last || since > now || now >= end) {
+          wrong.push(`${new Date(now).toISOString()} ${collectionReference} ${status} since ${updatedAt}`)
+        }
+        states.set(collectionReference, (states.get(collectionReference) ?? new Set()).add(status))
+      }
+      for (const { mandateReference, status, updatedAt, lastPresentedAt } of mandates) {
+        if (status !== 'EXPIRED') continue
+        const since = new Date(updatedAt as string)
+        since.setUTCMonth(since.getUTCMonth() - 36)
+        if (since.toISOString().slice(0, 13) !== lastPresentedAt?.slice(0, 13))
+          wrong.push(`${mandateReference} ${updatedAt}`)
+      }
+    }
+    t.same(wrong, [])
+    // These four move within a day.
+    t.same([...(states.get('COL-ACME-0045') ?? [])].sort(), ['PENDING', 'SUBMITTED'])
+    t.same([...(states.get('COL-ACME-0042') ?? [])].sort(), ['PROCESSING', 'SUBMITTED'])
+    t.same([...(states.get('COL-ACME-0062') ?? [])], ['SUBMITTED'], 'one for the examples of the documents')
+    t.same([...(states.get('COL-ACME-0063') ?? [])], ['PROCESSING'])
+  },
+)
+
+t.test('README, Fixtures: a collection that is created and waits is as demo has it', async t => {
+  for (const start of [
+    '2026-09-15T06:30:00Z',
+    '2026-09-18T14:00:00Z',
+    '2026-10-25T10:00:00Z',
+    '2026-12-29T08:00:00Z',
+  ]) {
+    const { collections = [] } = resolveFixture(DEMO, Date.parse(start))
+    const scheduled = collections
+      .filter((_, at) => DEMO.collections?.[at]?.status === '{{schedule}}')
+      .sort((one, other) => ((one.initiatedAt as string) < (other.initiatedAt as string) ? -1 : 1))
+    t.ok(scheduled.length > 50)
+    const client = await open()
+    for (const mandateReference of new Set(scheduled.map(one => one.mandateReference))) {
+      await client.post('/api/v1/mandates', mandate({ mandateReference }))
+    }
+    for (const { status, initiatedAt, updatedAt, ...request } of scheduled) {
+      await client.advance({ to: initiatedAt as string })
+      await client.post('/api/v1/direct-debit', request)
+    }
+    await client.advance({ to: start })
+    const pick = ({ collectionReference, status, initiatedAt, updatedAt }: Record_) =>
+      [collectionReference, status, initiatedAt, updatedAt].join()
+    t.same((await list(client, 'direct-debit')).map(pick).sort(), scheduled.map(pick).sort(), start)
+  }
 })
 
 t.test('README, Fixtures: demo shows every state, type, region and branch identifier', async t => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { resolveFixture } from '../../src/tenants/fixtures.js'
 import { gist, table } from '../answers.js'
 import { bill, build, connect, MONDAY } from '../helper.js'
 
@@ -83,4 +84,23 @@ t.test('README, Fixtures: a text that starts like a relative date and is none is
     (await client.control('POST', '/seed', { fixture })).status < 400 ? 'taken' : 'refused'
   await table(t, seed, { refused: WRONG })
   t.equal((await client.get('/api/v1/bills')).body.totalCount, 0)
+})
+
+t.test('README, Fixtures: a status by the schedule needs the times of a collection or mandate', async t => {
+  const collection = { collectionDate: '{{open-day+2}}', initiatedAt: '{{now-P6D}}', status: '{{schedule}}' }
+  const wrong = [
+    { bills: [{ status: '{{schedule}}' }] },
+    { collections: [{ ...collection, initiatedAt: 'yesterday' }] },
+    { collections: [{ ...collection, collectionDate: 7 }] },
+    { collections: [{ status: '{{schedule}}' }] },
+    { mandates: [{ status: '{{schedule}}' }] },
+    { mandates: [{ status: '{{schedule}}', createdAt: '{{now}}', lastPresentedAt: null }] },
+  ]
+  for (const fixture of wrong) t.throws(() => resolveFixture(fixture, 0), /^\w+\.0\.status: \{\{schedule\}\} needs/)
+  const monday = Date.parse(MONDAY)
+  t.match(resolveFixture({ collections: [collection] }, monday), { collections: [{ status: 'PENDING' }] })
+  const mandates = [{ createdAt: '{{now-P2000D}}', status: '{{schedule}}' }]
+  t.match(resolveFixture({ mandates }, monday), {
+    mandates: [{ status: 'EXPIRED', updatedAt: '2024-05-12T09:00:00Z' }],
+  })
 })

@@ -1,8 +1,9 @@
 import type { Step } from '../../core/records/stateful-repository.js'
 import { addOpenDays, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
-import { addDays, instantOf, localDate, localTime } from '../../core/time/time.js'
+import { addDays, formatInstant, instantOf, localDate, localTime } from '../../core/time/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
+import { collectionLifecycle } from './lifecycle.js'
 import type { Steered } from './outcomes.js'
 import { outcomeOf } from './outcomes.js'
 
@@ -54,6 +55,26 @@ export function nextStep(collection: Timed): Step<CollectionVerb> | null {
       return { at: settlementOf(collectionDate), verb: 'settle', cause: 'time' }
     default:
       return null
+  }
+}
+
+/** A state, and the moment at which the record came into it. */
+interface Reached {
+  readonly status: CollectionStatus
+  readonly updatedAt: string
+  readonly reasonCode?: string
+}
+
+/** Returns the state of a collection at an instant, if only time has acted on it since its initiation (decisions §6). */
+export function stateAt(collection: Omit<Timed, 'status'> & { readonly initiatedAt: string }, now: Instant): Reached {
+  let reached: Reached = { status: 'PENDING', updatedAt: collection.initiatedAt }
+  for (;;) {
+    const step = nextStep({ ...collection, ...reached })
+    if (step === null || step.at > now) return reached
+    const { at, verb, reasonCode } = step
+    const status = (collectionLifecycle[reached.status] as Partial<Record<CollectionVerb, CollectionStatus>>)[verb]
+    const reason = reasonCode === undefined ? {} : { reasonCode }
+    reached = { status: status as CollectionStatus, updatedAt: formatInstant(at), ...reason }
   }
 }
 

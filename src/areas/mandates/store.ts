@@ -144,6 +144,14 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
   }
 }
 
-function expiryOf(mandate: StoredMandate): Instant {
-  return addMonths(parseInstant(mandate.lastPresentedAt ?? mandate.createdAt) as Instant, MONTHS_UNTIL_EXPIRY)
+function expiryOf({ lastPresentedAt, createdAt }: Pick<StoredMandate, 'lastPresentedAt' | 'createdAt'>): Instant {
+  return addMonths(parseInstant(lastPresentedAt ?? createdAt) as Instant, MONTHS_UNTIL_EXPIRY)
+}
+
+/** Returns the state of a mandate at an instant, if only time has acted on it since its creation (decisions §7). */
+export function stateAt(mandate: Pick<StoredMandate, 'lastPresentedAt' | 'createdAt'>, now: Instant) {
+  const expiry = expiryOf(mandate)
+  return expiry <= now
+    ? { status: 'EXPIRED', updatedAt: formatInstant(expiry) }
+    : { status: 'ACTIVE', updatedAt: mandate.createdAt }
 }
