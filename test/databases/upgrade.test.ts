@@ -51,18 +51,42 @@ const CHANGES: readonly (readonly [module: string, text: string, other: string])
 /** The numbers of the changes of three builds. */
 const BUILDS = [0, 1, 2].map(first => [...CHANGES.keys()].filter(number => number % 3 === first))
 
+/** Other names, and a transition that fails: the same, with the number of places. */
+const RENAMED: readonly (readonly [module: string, text: string, other: string, places?: number])[] = [
+  // A state.
+  ['areas/direct-debit/lifecycle', 'SUBMITTED', 'SENT', 3],
+  ['areas/direct-debit/reason-codes', 'SUBMITTED', 'SENT'],
+  ['areas/direct-debit/outcomes', 'SUBMITTED', 'SENT', 3],
+  ['areas/direct-debit/timing', 'SUBMITTED', 'SENT', 2],
+  ['areas/direct-debit/store', 'SUBMITTED', 'SENT'],
+  // A verb.
+  ['areas/payout-links/lifecycle', 'expire', 'lapse', 2],
+  ['areas/payout-links/store', 'verb: "expire"', 'verb: "lapse"'],
+  // A reason code.
+  ['areas/direct-debit/reason-codes', 'reason("RR04", "RegulatoryReason", "bank", "return"),', ''],
+  // A member.
+  ['areas/direct-debit/schemas', 'debtorName: documented(Type.String(), "Full legal name of the debtor."),', ''],
+  // A limit.
+  ['http/schemas', 'DebtorReference = Text(1, 100)', 'DebtorReference = Text(99, 100)'],
+  // A transition that fails.
+  [
+    'areas/direct-debit/store',
+    'whenDue(step, { mandateReference }) {',
+    'whenDue(step, { mandateReference, collectionReference }) { if (collectionReference === "COL-FAILS") throw new Error("hush");',
+  ],
+]
+
 /** Makes a build with other rules. Returns the path of its program. */
-function makeBuild(t: Test, name: string, numbers: readonly number[]): string {
+function makeBuild(t: Test, name: string, changes: typeof RENAMED): string {
   const folder = join(t.testdirName, name)
   cpSync(resolve('build/src'), folder, { recursive: true, filter: path => !path.endsWith('.map') })
-  for (const number of numbers) {
-    const [module, text, other] = CHANGES[number] as (typeof CHANGES)[0]
+  for (const [module, text, other, places = 1] of changes) {
     const path = join(folder, `${module}.js`)
     const code = readFileSync(path, 'utf8')
-    t.equal(code.split(text).length, 2, `${module} has ${text} once`)
+    t.equal(code.split(text).length - 1, places, `${module} has ${text}`)
     writeFileSync(
       path,
-      code.replace(text, () => other),
+      code.replaceAll(text, () => other),
     )
   }
   return join(folder, 'cli.js')
@@ -248,8 +272,9 @@ onDatabase('persistence, Upgrades: later releases answer the same about all that
   await close()
 
   async function testBuild(numbers: readonly number[], at: number) {
-    const name = numbers.map(number => String(CHANGES[number])).join('; ')
-    const main = makeBuild(t, `build-${at}`, numbers)
+    const changes = numbers.map(number => CHANGES[number] as (typeof CHANGES)[0])
+    const name = changes.join('; ')
+    const main = makeBuild(t, `build-${at}`, changes)
     const server = await Server.start(await storage.copy(), { ...uncheckedProgram, main })
     t.teardown(() => server.kill())
     const after = await readAll(server.transport)
@@ -269,4 +294,129 @@ onDatabase('persistence, Upgrades: later releases answer the same about all that
     for (const [at, numbers] of builds.entries()) if (at % 2 === first) await testBuild(numbers, at)
   })
   await Promise.all(turns)
+})
+
+/** Calls the control plane of a server, for a client if it is given. Returns the status and the JSON of the answer. */
+const controlOf =
+  ({ transport }: Pick<Server, 'transport'>, client?: string) =>
+  async (method: string, path: string, payload?: object) => {
+    const headers = { ...(payload && { 'content-type': 'application/json' }) }
+    const url = `/_sandbox${path}${client === undefined ? '' : `?client=${client}`}`
+    const { status, text } = await transport({
+      method,
+      url,
+      headers,
+      ...(payload && { payload: JSON.stringify(payload) }),
+    })
+    return { status, body: JSON.parse(text) }
+  }
+
+onDatabase('persistence, Upgrades: a later release with other names leaves no client stuck', async (t, storage) => {
+  const { app, close } = await storage.start({ publicUrl: () => PUBLIC_URL })
+  const client = await connect(app)
+  const send = async (path: string, body: object) => {
+    const answer = await client.post(`/api/v1${path}`, body)
+    t.equal(answer.status, 201, JSON.stringify(answer.body))
+    return answer.body
+  }
+  await send('/mandates', mandate())
+  for (const [collectionReference, debtorReference] of [
+    ['COL-SUBMITTED'],
+    ['COL-SELECTED', 'SIM-RETURNED-RR04'],
+    ['COL-GIVEN'],
+    ['COL-USUAL', 'SIM-REJECTED-AC01'],
+    ['COL-FAILS'],
+  ]) {
+    await send('/direct-debit', collection({ collectionReference, debtorReference }))
+  }
+  const { payoutLinkId } = await send('/payout-links', payoutLink())
+  const steps: [string, string, object?][] = [
+    ['POST', '/direct-debit/COL-SUBMITTED/submit'],
+    ['PUT', '/direct-debit/COL-GIVEN/outcome', { outcome: 'REJECTED-RR04' }],
+    ['POST', '/outcomes', { outcome: 'RETURNED-RR04', match: { amount: '77' } }],
+    ['PUT', '/snapshots/kept'],
+    ['POST', '/fork', { clientId: 'fork' }],
+    ['POST', '/fork', { clientId: 'runs' }],
+  ]
+  for (const [method, path, body] of steps) {
+    const answer = await client.control(method, path, body)
+    t.ok(answer.status < 300, JSON.stringify(answer.body))
+  }
+  const of = (clientId: string) => controlOf({ transport: injecting(app) }, clientId)
+  await of('fork')('PUT', '/snapshots/kept')
+  // Its clock began in 1970 of the real time, so all is due when a process of its own starts.
+  await of('runs')('PATCH', '/clock', { mode: 'running' })
+  const { body: state } = await of('acme')('GET', '/state')
+  const { body: explained } = await of('acme')('GET', '/direct-debit/COL-SUBMITTED')
+  await close()
+
+  const settings = await storage.copy()
+  const later = await Server.start(settings, { ...uncheckedProgram, main: makeBuild(t, 'renamed', RENAMED) })
+  t.teardown(() => later.kill())
+  const acme = controlOf(later, 'acme')
+  const runs = controlOf(later, 'runs')
+  for (const path of ['', '/clients'])
+    t.equal((await controlOf(later)('GET', path)).status, 200, `GET /_sandbox${path}`)
+  t.same((await acme('GET', '/state')).body, state)
+
+  const parked = 'This release has no state "SUBMITTED" of a collection. The record stays as it is.'
+  t.same((await acme('GET', '/direct-debit/COL-SUBMITTED')).body, { ...explained, next: null, legal: [], parked })
+  const link = (await acme('GET', `/payout-links/${payoutLinkId}`)).body
+  t.match(link, { record: { status: 'ACTIVE' }, next: null, parked: /no transition "expire" of a payout link/ })
+  t.match(link.legal[0], { verb: 'claim' })
+  const player = createPlayer(later.transport, 'acme', 'secret')
+  await player.authenticate()
+  const path = '/api/v1/direct-debit/COL-SUBMITTED'
+  const { debtorName, ...shown } = explained.record
+  t.same(JSON.parse((await player.play({ plane: 'api', method: 'GET', path, region: 'EU' })).text), shown)
+  t.match((await acme('GET', '/direct-debit')).body.data[0].record, { debtorName })
+  const created = collection({ collectionReference: 'COL-ARMED', amount: '77', debtorReference: undefined })
+  await player.play({ plane: 'api', method: 'POST', path: '/api/v1/direct-debit', region: 'EU', body: created })
+
+  t.equal((await acme('POST', '/clock/advance', { by: 'P60D' })).status, 200)
+  const ends = async (control: typeof acme) => {
+    const { collections } = (await control('GET', '/state')).body
+    const records = collections.map(({ record }: { record: Record<string, string> }) => record)
+    return Object.fromEntries(
+      records.map((record: Record<string, string>) => [
+        record.collectionReference,
+        [record.status, record.reasonCode].join(' '),
+      ]),
+    )
+  }
+  const happened = {
+    'COL-SUBMITTED': 'SUBMITTED ',
+    'COL-SELECTED': 'RETURNED RR04',
+    'COL-GIVEN': 'REJECTED RR04',
+    'COL-USUAL': 'REJECTED AC01',
+    'COL-FAILS': 'PENDING ',
+  }
+  t.same(await ends(acme), { ...happened, 'COL-ARMED': 'RETURNED RR04' })
+  const failed = 'The transition was due, and failed. See the log of the server.'
+  t.match((await acme('GET', '/upcoming')).body.data[0], { reference: 'COL-FAILS', to: 'SENT', parked: failed })
+  t.equal((await acme('GET', '/direct-debit/COL-FAILS')).body.parked, failed)
+
+  for (const control of [acme, controlOf(later, 'fork')]) {
+    t.equal((await control('POST', '/snapshots/kept/restore')).status, 200)
+    const { body } = await control('GET', '/state')
+    t.same([body.collections, body.payoutLinks, body.outcomes], [state.collections, state.payoutLinks, state.outcomes])
+  }
+  t.equal((await acme('PUT', '/state', state)).status, 400, 'a document from outside is checked')
+
+  t.same(await ends(runs), happened)
+  for (const [method, path, body] of [
+    ['PATCH', '/clock', { mode: 'frozen' }],
+    ['GET', '/upcoming'],
+    ['POST', '/reset'],
+  ] as const) {
+    t.equal((await runs(method, path, body)).status, 200, path)
+  }
+  t.equal((await controlOf(later)('DELETE', '/clients/runs')).body.removed, 1)
+  await acme('POST', '/clock/advance', { by: 'P60D' })
+  await later.kill()
+
+  const again = await Server.start(settings, uncheckedProgram)
+  t.teardown(() => again.kill())
+  const { record, parked: none } = (await controlOf(again, 'acme')('GET', '/direct-debit/COL-FAILS')).body
+  t.same([record.status, none], ['SETTLED', undefined], 'a release that can do it does it')
 })

@@ -40,6 +40,8 @@ async function testSteps(t: Test, { app, registry }: Omit<Stored, 'database' | '
   const wrong: unknown[] = []
   let [failures, sent] = [0, 0]
   const flaky: Transport = async request => {
+    // Due work that fails is parked, and refuses no request.
+    if (request.url.includes('/clock/advance')) return injecting(app)(request)
     const before = await stateOf(app)
     const end = failAt(registry, 'acme', [1, 1, 2, 1, 3][++sent % 5] as number)
     const first = await injecting(app)(request)
@@ -60,7 +62,7 @@ async function testSteps(t: Test, { app, registry }: Omit<Stored, 'database' | '
   t.same(wrong, [])
   t.equal(await stateOf(app), await stateOf(twin))
   t.same(wrongCounts(registry, 'acme'), [])
-  t.ok(failures > requests.length / 10, `${failures} of ${requests.length} failed`)
+  t.ok(failures > requests.length / 12, `${failures} of ${requests.length} failed`)
 }
 
 onSqliteOnly('persistence, The turn of a request: an operation that fails midway leaves no trace (memory)', t => {
