@@ -8,7 +8,7 @@ const SHORT_NAMES = ['__proto__', 'constructor', 'prototype', 'toString', 'lengt
 /** The names for a body. */
 export const NAMES: readonly string[] = [...SHORT_NAMES, 'x'.repeat(100_000)]
 /** The names for an address or a header. Longer ones do not come through (decisions §1). */
-export const START_NAMES: readonly string[] = [...SHORT_NAMES, 'x'.repeat(5_000)]
+export const START_NAMES: readonly string[] = [...SHORT_NAMES, 'x'.repeat(1_000)]
 /** A member with which a careless copy of an object would change all objects. */
 export const POISON = { polluted: 'yes', prototype: { polluted: 'yes' } }
 
@@ -97,6 +97,7 @@ export async function createBatch(server: FastifyInstance) {
     /** Asserts that no answer was wrong, and that what all code shares is as before. */
     check(t: Test, name: string): void {
       t.same([...faults], [], name)
+      faults.clear()
       t.ok(isDeepStrictEqual(membersOfShared(), before), `${name}: shared objects are as before`)
     },
   }

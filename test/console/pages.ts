@@ -39,33 +39,53 @@ const attribute = (tag: string, name: string) => {
   return value === undefined ? undefined : toText(value)
 }
 
-/** Returns the fields of a form as a browser would send them. @throws Error if the page has no such form, or it has two fields of one name */
-export function fieldsOf(html: string, id: string): { action: string; fields: Record<string, string> } {
-  const [, tag, content = ''] = new RegExp(`(<form id="${id}"[^>]*>)(.*?)</form>`, 's').exec(html) ?? []
-  if (tag === undefined) throw new Error(`There is no form ${id}.`)
-  const fields: Record<string, string> = {}
-  const add = (name: string, value: string) => {
-    if (Object.hasOwn(fields, name)) throw new Error(`The form ${id} has two fields ${name}.`)
-    fields[name] = value
-  }
-  for (const [input] of content.matchAll(/<input[^>]*>/g)) {
-    const name = attribute(input, 'name')
-    if (name !== undefined) add(name, attribute(input, 'value') ?? '')
-  }
-  for (const [, textarea = '', text = ''] of content.matchAll(/(<textarea[^>]*>)(.*?)<\/textarea>/gs)) {
-    add(attribute(textarea, 'name') as string, toText(text))
-  }
-  for (const [, select = '', options = ''] of content.matchAll(/(<select[^>]*>)(.*?)<\/select>/gs)) {
-    const all = [...options.matchAll(/<option[^>]*>/g)].map(([option]) => option)
-    const chosen = all.find(option => / selected/.test(option)) ?? all[0] ?? ''
-    add(attribute(select, 'name') as string, attribute(chosen, 'value') ?? '')
-  }
-  return { action: attribute(tag, 'action') as string, fields }
+/** A form of a page, with its fields as a browser would send them. */
+export interface PageForm {
+  /** Empty: it has none. */
+  readonly id: string
+  readonly method: string
+  readonly action: string
+  readonly fields: Readonly<Record<string, string>>
+  /** The names of the fields that a person fills in. */
+  readonly shown: readonly string[]
+}
+
+/** Lists the forms of a page. @throws Error if a form has two fields of one name */
+export const formsIn = (html: string): PageForm[] =>
+  [...html.matchAll(/(<form[^>]*>)(.*?)<\/form>/gs)].map(([, tag = '', content = '']) => {
+    const of = { id: attribute(tag, 'id') ?? '', method: attribute(tag, 'method') ?? 'get' }
+    const fields: Record<string, string> = {}
+    const shown: string[] = []
+    const add = (field: string, value: string) => {
+      const name = attribute(field, 'name')
+      const isFurtherChoice = attribute(field, 'type') === 'radio' && Object.hasOwn(fields, name ?? '')
+      if (name === undefined || isFurtherChoice) return
+      if (Object.hasOwn(fields, name)) throw new Error(`The form ${of.id} has two fields ${name}.`)
+      fields[name] = value
+      if (attribute(field, 'type') !== 'hidden') shown.push(name)
+    }
+    for (const [input] of content.matchAll(/<input[^>]*>/g)) add(input, attribute(input, 'value') ?? '')
+    for (const [, textarea = '', text = ''] of content.matchAll(/(<textarea[^>]*>)(.*?)<\/textarea>/gs)) {
+      add(textarea, toText(text))
+    }
+    for (const [, select = '', options = ''] of content.matchAll(/(<select[^>]*>)(.*?)<\/select>/gs)) {
+      const all = [...options.matchAll(/<option[^>]*>/g)].map(([option]) => option)
+      const chosen = all.find(option => / selected/.test(option)) ?? all[0] ?? ''
+      add(select, attribute(chosen, 'value') ?? '')
+    }
+    return { ...of, action: attribute(tag, 'action') ?? '', fields, shown }
+  })
+
+/** Returns a form of a page. @throws Error if the page has no such form */
+export function fieldsOf(html: string, id: string): PageForm {
+  const form = formsIn(html).find(one => one.id === id)
+  if (form === undefined) throw new Error(`There is no form ${id}.`)
+  return form
 }
 
 /** Returns the ids of the forms of a page that act. */
 export const formsOf = (html: string): string[] =>
-  [...html.matchAll(/<form id="([^"]+)" method="post"/g)].map(([, id]) => id as string)
+  formsIn(html).flatMap(({ id, method }) => (method === 'post' && id !== '' ? [id] : []))
 
 /**
  * Sends a form.
