@@ -1,6 +1,6 @@
 /**
  * Measures the sandbox against a bare Fastify server, Prism, Mockoon and fixed limits, and writes RESULTS.md.
- * `--only http,pages,lists,console,console-load,advance,pings,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
+ * `--only http,pages,lists,console,console-load,advance,pings,worst,start,library,memory` prints some of the rows, and leaves RESULTS.md as it is.
  * `--short` runs each subject at its smallest size and prints no figures: it only shows that the benchmark works.
  */
 import assert from 'node:assert/strict'
@@ -34,10 +34,11 @@ const size = options.short
       libraries: 2,
       memory: [400, 800],
       pings: [300],
+      worst: 2000,
     }
   : {
       ...{ blocks: 48, block: 1, lists: [10_000, 100_000], queries: 31, month: 10_000, starts: 5, libraries: 21 },
-      ...{ memory: [20_000, 180_000], pings: [40_000, 100_000] },
+      ...{ memory: [20_000, 180_000], pings: [40_000, 100_000], worst: 1_000_000 },
     }
 const API = '/api/v1/direct-debit'
 
@@ -376,13 +377,16 @@ async function advance() {
 }
 
 /** Does a call. Returns its time, the longest time of a ping beside it, and its text, in milliseconds. */
-async function pinged(port, method, path, body) {
+async function pinged(port, method, path, body, fields = json, isRefused = false) {
   let isDone = false
   const began = performance.now()
-  const headers = body === undefined ? {} : json
+  const headers = body === undefined ? {} : fields
   const call = fetch(urlOf(port) + path, { method, headers, body }).then(async response => {
     const text = await response.text()
-    assert(response.ok, `${method} ${path}: ${response.status} ${text.slice(0, 200)}`)
+    assert(
+      response.ok || (isRefused && response.status < 500),
+      `${method} ${path}: ${response.status} ${text.slice(0, 200)}`,
+    )
     return text
   })
   const end = call.finally(() => {
@@ -397,6 +401,58 @@ async function pinged(port, method, path, body) {
     await wait(1)
   }
   return { text: await end, took: performance.now() - began, longest }
+}
+
+/** Repeats a text with its number, up to a size. */
+function fill(bytes, part, separator) {
+  const parts = []
+  for (let length = 0; length < bytes; length += parts.at(-1).length + separator.length) parts.push(part(parts.length))
+  return parts.join(separator)
+}
+
+/** Measures for how long the largest inputs hold up other requests: when they come, and when each reader shows them. */
+async function worst() {
+  const { port } = await launch('sandbox')
+  const most = size.worst
+  const measure = async (what, calls) => {
+    const done = []
+    for (const call of calls) done.push(await pinged(port, ...call))
+    const longest = Math.max(...done.map(one => one.longest))
+    row(`longest ping beside ${what}`, '≤ 200 ms', `${ms(longest)}, ${calls.length} times`, longest <= 200)
+  }
+  const name = number => `n${number.toString(36)}`
+  const names = fill(most, number => `"${name(number)}":1`, ',')
+  const escaped = fill(most, number => `"\\u006e${number.toString(36)}":1`, ',')
+  const { access_token } = await (await send(port, tokenOf(CLIENT))).json()
+  const own = { ...fieldsOf(access_token), ...json }
+  const bodies = [`{${names}}`, `{${escaped}}`, `{"a":${'['.repeat(most / 2)}${']'.repeat(most / 2)}}`]
+  const sent = times(4, at => ['POST', '/api/v1/mandates', bodies[at % bodies.length], own, true])
+  await measure('bodies of 1 MB with the most names and levels', sent)
+  const forms = times(4, () => ['POST', tokenOf(CLIENT).path, fill(most, name, '&'), tokenOf(CLIENT).headers, true])
+  await measure('token forms of 1 MB with the most names', forms)
+  const state = await (await send(port, { method: 'GET', path: `/_sandbox/state?client=${CLIENT}` })).text()
+  const put = document => ['PUT', `/_sandbox/state?client=${CLIENT}`, document, json, true]
+  const large = [most * 10, most * 30].map(bytes => fill(bytes, number => `"${name(number)}":1`, ','))
+  const items = fill(most * 20, () => '{}', ',')
+  const documents = [
+    ...large.map(members => state.replace('{', () => `{${members},`)),
+    state.replace('"settings": {', text => `${text}${large[0]},`),
+    state.replace('"events": [', text => `${text}${items},`),
+  ]
+  await measure('`PUT /state` of 10 to 30 MB with the most names and items', documents.map(put))
+  const targets = [fill(15_000, () => 'a', '&'), fill(15_000, name, '&')]
+  const repeated = times(40, at => ['GET', `${API}?${targets[at % 2]}`, undefined, undefined, true])
+  await measure('40 requests with the most parameters', repeated)
+  const readers = ['', '?format=har', '?limit=1'].map(query => ['GET', `/_sandbox/requests${query}`])
+  await measure('the list of them, and as HAR', readers)
+  const expectation = `{"body":{${fill(Math.min(most, 500_000), number => `"${name(number)}":2`, ',')}}}`
+  await measure('their verification', [['POST', `/_sandbox/requests/verify?client=${CLIENT}`, expectation]])
+  const pages = [1, 2, 3].map(seq => `/requests/${seq}?client=${CLIENT}`)
+  const shown = ['/requests', `/requests?client=${CLIENT}`, ...pages]
+  await measure(
+    'their pages of the console',
+    shown.map(path => ['GET', `/_sandbox/console${path}`]),
+  )
 }
 
 /** Measures for how long the calls that do the most work hold up other requests. */
@@ -640,7 +696,7 @@ async function fillLog(port, client, headers, collection = 'COL-100250') {
 
 const subjects = {
   ...{ library, start, http, pages, lists, console: consolePages },
-  ...{ 'console-load': consoleLoad, advance, pings, memory },
+  ...{ 'console-load': consoleLoad, advance, pings, worst, memory },
 }
 for (const name of options.only?.split(',') ?? Object.keys(subjects)) {
   await subjects[name]()
