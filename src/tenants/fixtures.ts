@@ -86,8 +86,10 @@ const SCHEDULED = '{{schedule}}'
 function stateOf(record: Readonly<Record<string, unknown>>, kind: string, now: Instant): object | undefined {
   if (kind === 'collections') {
     const { collectionDate, initiatedAt } = record
-    const isTimed = typeof collectionDate === 'string' && isCalendarDate(collectionDate) && isMoment(initiatedAt)
-    return isTimed ? collectionStateAt(record as Parameters<typeof collectionStateAt>[0], now) : undefined
+    if (typeof collectionDate !== 'string' || !isCalendarDate(collectionDate) || !isMoment(initiatedAt))
+      return undefined
+    const moved = { ...record, collectionDate: onOrAfter(T2, collectionDate) }
+    return collectionStateAt(moved as Parameters<typeof collectionStateAt>[0], now)
   }
   const { createdAt, lastPresentedAt = createdAt } = record
   const isTimed = kind === 'mandates' && isMoment(createdAt) && isMoment(lastPresentedAt)

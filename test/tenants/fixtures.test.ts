@@ -99,6 +99,9 @@ t.test('README, Fixtures: a status by the schedule needs the times of a collecti
   for (const fixture of wrong) t.throws(() => resolveFixture(fixture, 0), /^\w+\.0\.status: \{\{schedule\}\} needs/)
   const monday = Date.parse(MONDAY)
   t.match(resolveFixture({ collections: [collection] }, monday), { collections: [{ status: 'PENDING' }] })
+  // A Saturday, which is moved to this Monday.
+  const saturday = { ...collection, collectionDate: '2026-10-31' }
+  t.match(resolveFixture({ collections: [saturday] }, monday), { collections: [{ status: 'PROCESSING' }] })
   const mandates = [{ createdAt: '{{now-P2000D}}', status: '{{schedule}}' }]
   t.match(resolveFixture({ mandates }, monday), {
     mandates: [{ status: 'EXPIRED', updatedAt: '2024-05-12T09:00:00Z' }],
