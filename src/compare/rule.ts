@@ -106,8 +106,22 @@ export function expectedGuards(
   return []
 }
 
-/** Makes the rule of a guard: the request is refused with its code. */
-export const ruleOf = ({ id, label, place, sentence, operations, code, stage, applies }: Guard): Rule =>
+/** The source of the code and status of a refusal whose condition is documented. */
+const CODES = assumed(2, '[errors.md](errors.md) lists all codes with their statuses and conditions.')
+
+/** Makes the rules of a guard: the request is refused, with its code. They are one if both are assumed. */
+export function rulesOf(guard: Guard): readonly Rule[] {
+  const { id, label, place, sentence, operations, code } = guard
+  if (label === 'assumed') return [refusalWithCode(guard)]
+  const refusal = rule(id, { label, place, sentence }, operations, (observation, { expected }) => {
+    if (!expected.has(id)) return undefined
+    if (observation.isAccepted) return { why: 'accepted, where a refusal is expected' }
+    return observation.code === code ? 'holds' : undefined
+  })
+  return [refusal, { ...refusalWithCode(guard), ...CODES, id: `code of: ${id}` }]
+}
+
+const refusalWithCode = ({ id, label, place, sentence, operations, code, stage, applies }: Guard): Rule =>
   rule(id, { label, place, sentence }, operations, (observation, context) => {
     const { isAccepted } = observation
     if (!context.expected.has(id)) {
@@ -121,7 +135,8 @@ export const ruleOf = ({ id, label, place, sentence, operations, code, stage, ap
         applies(observation, context) === false
       return isContrary ? { why: `refused with ${code}, although its condition is not met` } : undefined
     }
-    if (isAccepted) return { why: `accepted, where ${code} is expected` }
+    // That breaks the rule of the refusal.
+    if (isAccepted) return label === 'documented' ? undefined : { why: `accepted, where ${code} is expected` }
     if (observation.code === code) return 'holds'
     const isOther = statusOfCode(observation.code) === statusOfCode(code) && context.expected.size === 1
     return isOther && !hasFaults(observation)

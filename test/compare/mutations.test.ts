@@ -165,7 +165,7 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
     'POST /direct-debit 409 MND-GONE',
     set({ code: 'MANDATE_ALREADY_USED' }),
     CREATE,
-    'mandate that is not active',
+    'code of: mandate that is not active',
   ],
   ['errors without field', 'POST /mandates 409', set({ field: undefined }), MANDATES, 'error envelope'],
   [

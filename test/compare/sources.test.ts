@@ -52,3 +52,23 @@ t.test('README, Documented and assumed: no operation has two rules of the same i
     )
   }
 })
+
+t.test('interface, Errors: conditions that are documented have codes that are assumed', async t => {
+  const rules = rulesOf(await loadContract())
+  const labelsOf = (operation: string, ...ids: string[]) =>
+    ids.map(id => rules.get(operation)?.rules.find(rule => rule.id === id)?.label)
+  for (const [operation, id] of [
+    ['listCollections', 'list or cancellation without a token'],
+    ['cancelPayoutLink', 'list or cancellation without a token'],
+    ['createCollection', 'mandate that is not active'],
+    ['createCollection', 'duplicate reference'],
+    ['createMandate', 'duplicate reference'],
+    ['createBill', 'currency of another region'],
+  ] as const) {
+    t.same(labelsOf(operation, id, `code of: ${id}`), ['documented', 'assumed'], `${operation}, ${id}`)
+  }
+  t.same(labelsOf('createPayoutLink', 'currency of another region'), ['assumed'])
+  t.same(labelsOf('listMandates', 'request without a token'), ['assumed'])
+  t.same(labelsOf('listCollections', 'request without a token'), [undefined])
+  t.same(labelsOf('other paths', 'slash in an identifier'), ['documented'], 'with its status')
+})

@@ -447,19 +447,28 @@ const partyRules: readonly Rule[] = [
   ),
 ]
 
-const currencyGuard = guard(
-  'currency of another region',
-  assumed(4, '| EU | EUR |'),
-  ['createBill', 'createPayoutLink'],
-  ['values', 'REGION_CURRENCY_MISMATCH'],
-  ({ region, input: { currency } }) =>
-    isRegion(region) && typeof currency === 'string' ? currency !== CURRENCY_OF[region] : undefined,
+const MISMATCH = documented('Errors', 'Two belong to bills: a mismatch of region and currency')
+
+const currencyGuards = (
+  [
+    ['createBill', MISMATCH],
+    ['createPayoutLink', assumed(4, '| EU | EUR |')],
+  ] as const
+).map(([operation, source]) =>
+  guard(
+    'currency of another region',
+    source,
+    [operation],
+    ['values', 'REGION_CURRENCY_MISMATCH'],
+    ({ region, input: { currency } }) =>
+      isRegion(region) && typeof currency === 'string' ? currency !== CURRENCY_OF[region] : undefined,
+  ),
 )
 
 /** Rules and refusals of mandates, payout links, bills, counterparties and accounts (decisions §7 to §10). */
 export const areaRules: readonly Rule[] = [...mandateRules, ...linkRules, ...billRules, ...partyRules]
 export const areaGuards: readonly Guard[] = [
-  currencyGuard,
+  ...currencyGuards,
   ...mandateGuards,
   ...linkGuards,
   ...billGuards,

@@ -8,7 +8,7 @@ import { isBefore } from '../har.js'
 import type { Observation } from '../observations.js'
 import { isSound } from '../observations.js'
 import type { Guard, Rule, Source } from '../rule.js'
-import { assumed, guard, hasFaults, rule, verdict } from '../rule.js'
+import { assumed, documented, guard, hasFaults, rule, verdict } from '../rule.js'
 import { membersOf, textAt } from '../values.js'
 import { ofRecords, READS } from './records.js'
 
@@ -58,7 +58,7 @@ export const collectionGuards: readonly Guard[] = [
   ),
   guard(
     'mandate that is not active',
-    assumed(6, 'Returns 409 MANDATE_NOT_ACTIVE for a mandate that is not ACTIVE.'),
+    documented('Other endpoints (method and path only)', 'Initiates a collection request against an active mandate.'),
     CREATE,
     ['state', 'MANDATE_NOT_ACTIVE'],
     (observation, { history }) => {

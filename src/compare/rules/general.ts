@@ -344,19 +344,28 @@ const isReadOfLink = ({ method, apiPath }: Observation) =>
 
 const MIB = 1024 * 1024
 
+const isWithoutToken: Guard['applies'] = ({ operation, headers }, { hasAuthorization }) =>
+  operation !== undefined &&
+  operation.id !== 'issueToken' &&
+  hasAuthorization &&
+  headers.authorization === undefined &&
+  Object.keys(headers).length > 0
+
 /** Refusals that any operation has. */
 export const generalGuards: readonly Guard[] = [
+  guard(
+    'list or cancellation without a token',
+    documented('Authentication', 'The list and cancel endpoints use the security scheme `bearerAuth` (HTTP bearer).'),
+    ['listCollections', 'cancelPayoutLink'],
+    ['token', 'MISSING_TOKEN'],
+    isWithoutToken,
+  ),
   guard(
     'request without a token',
     assumed(3, 'Without credentials: 401 with `WWW-Authenticate: Bearer realm="payments-sandbox"`.'),
     undefined,
     ['token', 'MISSING_TOKEN'],
-    ({ operation, headers }, { hasAuthorization }) =>
-      operation !== undefined &&
-      operation.id !== 'issueToken' &&
-      hasAuthorization &&
-      headers.authorization === undefined &&
-      Object.keys(headers).length > 0,
+    isWithoutToken,
   ),
   guard(
     'expired token',

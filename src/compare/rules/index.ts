@@ -2,7 +2,7 @@ import type { Contract, Operation } from '../contract.js'
 import { isList } from '../contract.js'
 import { OTHER_PATHS } from '../observations.js'
 import type { Guard, Rule } from '../rule.js'
-import { ruleOf } from '../rule.js'
+import { rulesOf as rulesOfGuard } from '../rule.js'
 import { areaGuards, areaRules } from './areas.js'
 import { collectionGuards, collectionRules } from './collections.js'
 import { generalGuards, generalRules, statusRule } from './general.js'
@@ -20,12 +20,17 @@ export interface Rules {
 }
 
 /** Rules that only some operations can show, by the start of their ids. */
-const isPossible = ({ id }: { readonly id: string }, { method, params, query, body, status }: Operation): boolean => {
+const isPossible = (
+  { id }: { readonly id: string },
+  { id: operationId, method, params, query, body, status }: Operation,
+): boolean => {
   if (id === 'HEAD') return method === 'GET'
   if (id === 'JSON') return status !== 204
   if (id === 'Accept-Patch') return method === 'PATCH'
   if (id === 'absent body' || id === 'body that is no object' || id === 'large body') return body !== undefined
   if (id === 'repeated parameter' || id === 'empty parameter') return query !== undefined
+  // The service documents the token of these two.
+  if (id === 'request without a token') return operationId !== 'listCollections' && operationId !== 'cancelPayoutLink'
   const needsToken = /token$|^Bearer$|^challenge /.test(id)
   return !needsToken || params !== undefined || body === undefined || !('client_id' in body.properties)
 }
@@ -49,7 +54,7 @@ export function rulesOf({ operations }: Contract): ReadonlyMap<string, Rules> {
       ...(isList(operation) ? filterRules(operation) : []),
       ...recordRules(operation),
       ...[...generalRules, ...tokenRules, ...listRules, ...collectionRules, ...areaRules].filter(isOwn),
-      ...guards.map(ruleOf),
+      ...guards.flatMap(rulesOfGuard),
     ]
     return [id, { name: `${method} ${path}`, guards, rules }]
   })

@@ -7,7 +7,7 @@ import { recordSchemaOf } from '../contract.js'
 import type { Observation } from '../observations.js'
 import { isSound } from '../observations.js'
 import type { Context, Guard, Rule, Source, Verdict } from '../rule.js'
-import { assumed, guard, hasFaults, rule, verdict } from '../rule.js'
+import { assumed, documented, guard, hasFaults, rule, verdict } from '../rule.js'
 import { membersOf, textAt } from '../values.js'
 
 /** The operations that answer records of a kind, with lists. */
@@ -175,8 +175,10 @@ function otherRegion(operation: Operation, kind: Kind): Guard[] {
   ]
 }
 
+const SUMMARY = 'Collection request summary (element of `data` in the list response)'
 const DUPLICATE: Readonly<Record<string, Source>> = {
-  createCollection: assumed(6, 'Returns 409 for a duplicate reference.'),
+  createCollection: documented(SUMMARY, 'Unique reference that the caller chooses.'),
+  createMandate: documented(SUMMARY, 'Unique mandate reference that the caller provides.'),
 }
 const DUPLICATES = assumed(2, '409 DUPLICATE_REFERENCE does not depend on the body: an identical one is refused, too.')
 const IDEMPOTENCY = assumed(
