@@ -237,7 +237,7 @@ t.test('control plane, POST /requests/verify: 50 differences are listed, and the
 })
 
 t.test(
-  'control plane, SANDBOX_MAX_TENANTS: a dropped client leaves no log and no coverage, by a late request either',
+  'decisions §3: a dropped client leaves no log and no coverage, by a late request either',
   async t => {
     const app = build(t, { maxTenants: 2 })
     let begun = 0
