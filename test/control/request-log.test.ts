@@ -236,33 +236,30 @@ t.test('control plane, POST /requests/verify: 50 differences are listed, and the
   t.match(await verify({ body: { list: [...list.slice(1), [{ a: 1 }]] } }), { matched: false })
 })
 
-t.test(
-  'decisions §3: a dropped client leaves no log and no coverage, by a late request either',
-  async t => {
-    const app = build(t, { maxTenants: 2 })
-    let begun = 0
-    app.addHook('preParsing', (_request, _reply, _payload, next) => {
-      begun++
-      next()
-    })
-    const port = await listen(app)
-    const { token } = await connect(app)
-    const before = begun
-    const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
-    const late = request({ port, method: 'POST', path: '/api/v1/mandates', headers })
-    late.write('{')
-    await until(() => begun > before)
-    await connect(app, 'other')
-    late.end('}')
-    const [response] = await once(late, 'response')
-    response.resume()
-    await connect(app)
-    const { data } = await log({ app, clientId: 'acme' })
-    t.same(
-      data.map(({ seq, path }: { seq: number; path: string }) => [seq, path]),
-      [[1, '/api/v1/oauth/token']],
-    )
-    const coverage = await call(app, 'GET', '/_sandbox/coverage?client=acme')
-    t.equal(coverage.body.summary.operations.met, 1)
-  },
-)
+t.test('decisions §3: a dropped client leaves no log and no coverage, by a late request either', async t => {
+  const app = build(t, { maxTenants: 2 })
+  let begun = 0
+  app.addHook('preParsing', (_request, _reply, _payload, next) => {
+    begun++
+    next()
+  })
+  const port = await listen(app)
+  const { token } = await connect(app)
+  const before = begun
+  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const late = request({ port, method: 'POST', path: '/api/v1/mandates', headers })
+  late.write('{')
+  await until(() => begun > before)
+  await connect(app, 'other')
+  late.end('}')
+  const [response] = await once(late, 'response')
+  response.resume()
+  await connect(app)
+  const { data } = await log({ app, clientId: 'acme' })
+  t.same(
+    data.map(({ seq, path }: { seq: number; path: string }) => [seq, path]),
+    [[1, '/api/v1/oauth/token']],
+  )
+  const coverage = await call(app, 'GET', '/_sandbox/coverage?client=acme')
+  t.equal(coverage.body.summary.operations.met, 1)
+})
