@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Area } from './areas/index.js'
 import { areas, serviceTags } from './areas/index.js'
@@ -70,6 +71,18 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly requestTimeout?: number | undefined
 }
 
+/** The numbers of things that a server must release. */
+export type Held = Readonly<Record<'timers' | 'waits' | 'largeAnswers' | 'turns' | 'miscountedBytes', number>>
+
+/** A server that was built, as tests see it. */
+export interface Built {
+  readonly app: FastifyInstance
+  held(): Held
+}
+
+/** Tells tests of each server (Node's diagnostics channels). */
+const built = channel('payments-sandbox.built')
+
 /** Builds the server and its tenants. It does not listen. */
 export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
@@ -93,6 +106,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       : createStoredSnapshots({ table: database.snapshots, lifeOf, report: reportDatabase })
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
+  const largeAnswers = createLargeAnswers(timers)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,
@@ -187,7 +201,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         scenarios,
         refresh: turns.refresh,
         lifeOf,
-        largeAnswers: createLargeAnswers(timers),
+        largeAnswers,
         backlog: createBacklog(),
         requestReads: createRequestReads(requestLog, timers.elapsed),
         operations,
@@ -206,5 +220,16 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     },
     { prefix: '/_sandbox' },
   )
+  built.publish({
+    app,
+    /** What the server holds at the moment: nothing, when all requests are answered and their readers gone. */
+    held: (): Held => ({
+      timers: timers.pending() - coverage.pending(),
+      waits: waiters.size() + requestWaiters.size(),
+      largeAnswers: largeAnswers.inUse(),
+      turns: turns.inUse(),
+      miscountedBytes: [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0),
+    }),
+  } satisfies Built)
   return { app, registry }
 }

@@ -60,6 +60,8 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
   }
 
   return {
+    /** The number of answers that have a place or wait for one, for tests. */
+    inUse: (): number => MOST - places + waiting.length,
     /**
      * Sends a JSON document in pieces, each once the reader takes it.
      * @param make returns the document or its text, when it is its turn

@@ -102,6 +102,8 @@ export interface Database {
   listen(onChanged: (clientId?: string) => void): void
   /** Rejects if requests cannot be served. */
   check(): Promise<void>
+  /** The number of connections in use, or of statements that run or wait, for tests. */
+  inUse(): number
   /** Creates the coverage of clients that all servers share. */
   createCoverage(timers: Timers): Coverage
   /** Creates a request log that all servers share; undefined: each server has its own. */

@@ -137,6 +137,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     remove: clientId => change({ clientId, exchange: null }),
     // A failed write stays in the queue.
     flush: () => flush().catch(() => {}),
+    miscount: () => waitingBytes - waiting.reduce((sum, change) => sum + bytesOf(change), 0),
   }
 }
 

@@ -360,6 +360,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     announce(clientIds) {
       for (const clientId of clientIds) announce(clientId)
     },
+    inUse: () => [pool, logPool].reduce((sum, of) => sum + of.totalCount - of.idleCount + of.waitingCount, 0),
     check: () =>
       atomically(async run => {
         await run('', LITTLE_MEMORY, [])

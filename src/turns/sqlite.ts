@@ -205,6 +205,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
   }
 
   let queue: Promise<unknown> = Promise.resolve()
+  let inUse = 0
 
   /**
    * Does some work with the connection after all that came before. A statement beside one that another thread executes
@@ -212,7 +213,12 @@ async function createDatabase(connection: Connection, path: string, seed: string
    */
   function use<T>(work: () => Eventually<T>): Promise<T> {
     const result = queue.then(work)
-    queue = result.catch(() => {})
+    inUse++
+    queue = result
+      .catch(() => {})
+      .then(() => {
+        inUse--
+      })
     return result
   }
 
@@ -349,6 +355,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
     begin: async () => beginTurn(),
     announce() {},
     listen() {},
+    inUse: () => inUse,
     async check() {
       const { blocks, bavail, bsize } = await fs.promises.statfs(folder)
       if (blocks > 0 && bavail * bsize < LEAST_ROOM)

@@ -109,6 +109,7 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
     },
     clients: async () => (await read(CLIENTS, ['client_id'])).map(row => row.client_id as string),
     flush: flushQuietly,
+    pending: () => Number(isPlanned),
   }
 }
 

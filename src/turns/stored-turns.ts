@@ -471,6 +471,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       database.check().catch(error => {
         throw unavailable(error)
       }),
+    inUse: () => [...slots.values()].reduce((sum, { users }) => sum + users, database.inUse()),
   }
 }
 

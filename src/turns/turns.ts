@@ -54,6 +54,8 @@ export interface Turns {
   lifeOf(clientId: string): unknown
   /** Throws, or rejects with, SERVICE_UNAVAILABLE where requests cannot be served. */
   check(): Eventually<void>
+  /** The number of turns that run or wait, for tests. */
+  inUse(): number
 }
 
 export interface MemoryTurnsOptions {
@@ -149,5 +151,6 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
     afterwards: work => void work(),
     lifeOf: registry.peek,
     check() {},
+    inUse: () => ends.size,
   }
 }

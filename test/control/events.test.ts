@@ -10,6 +10,7 @@ import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
 import { closed, listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
+import { closesEarly } from '../nothing-left.js'
 
 // control plane, GET /events: the tenant's state changes, in order, numbered; `wait` long-polls for the next;
 // `Accept: text/event-stream` streams.
@@ -377,6 +378,7 @@ t.test('control plane, GET /events: when the server closes, waiting calls are an
   await client.post('/api/v1/mandates', mandate())
   const answer = fetch(`http://127.0.0.1:${port}/_sandbox/events?client=acme&after=1&wait=60`)
   await until(() => time.pending === 1)
+  closesEarly(app)
   await app.close()
   t.same(await (await answer).json(), { data: [], last: 1 })
   t.equal(time.pending, 0)
@@ -601,6 +603,7 @@ t.test('control plane, GET /events: when the server closes, streams end, and it 
   await client.post('/api/v1/mandates', mandate())
   const readers = [await follow(port), await follow(port), await follow(port, '&kind=bill')]
   await until(() => time.pending === 3)
+  closesEarly(app)
   await app.close()
   await Promise.all(readers.map(({ end }) => end))
   t.ok(readers.every(({ response }) => response.complete))
@@ -643,6 +646,7 @@ t.test('control plane, GET /events: a reader that takes nothing for a minute is 
 
 t.test('control plane, GET /events: a reader that takes nothing does not keep the server from closing', async t => {
   const { app, time, socket } = await stalled(t)
+  closesEarly(app)
   await app.close()
   t.equal(time.pending, 0)
   await everything(socket)

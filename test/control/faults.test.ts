@@ -450,6 +450,7 @@ t.test('control plane, POST /faults: a delay takes its time in three spellings',
       return () => {}
     },
     flush: () => {},
+    pending: () => 0,
   }
   const client = await connect(build(t, { timers }))
   for (const effect of [

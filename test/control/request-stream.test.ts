@@ -9,6 +9,7 @@ import type { BuildOptions } from '../helper.js'
 import { build, call, connect, mandate } from '../helper.js'
 import { listen } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
+import { closesEarly } from '../nothing-left.js'
 
 // control plane, GET /requests: with `Accept: text/event-stream`, the requests of the app as they come.
 
@@ -120,6 +121,7 @@ t.test('control plane, GET /requests: a stream is kept open, and ends with its c
   t.equal(time.pending, 0)
   const last = await followStream(port, '/_sandbox/requests')
   await last.sees('\n\n')
+  closesEarly(app)
   await app.close()
   await last.end
 })

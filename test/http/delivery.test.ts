@@ -7,6 +7,7 @@ import type { Effect, FaultRequest } from '../../src/features/faults/state.js'
 import { createTimers, type Timers } from '../../src/http/timers.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { build, connect, mandate, payoutLink } from '../helper.js'
+import { closesEarly } from '../nothing-left.js'
 import { closed, listen, open, request, stillServes } from './raw.js'
 
 // -------------------------------------------------------------------------------------------------------------- tools
@@ -25,6 +26,7 @@ function manualTimers() {
   let wake = () => {}
   const timers: Timers = {
     elapsed: () => 0,
+    pending: () => waiting.size,
     later(ms, work) {
       const wait: Wait = {
         ms,
@@ -347,6 +349,7 @@ t.test('control plane, POST /faults: a server that closes gives late answers at 
   const connections = [await open(port), await open(port)]
   for (const [at, connection] of connections.entries()) connection.send(create(client, `MND-000${at}`))
   await until(async () => (await references(client)).length === 2)
+  closesEarly(app)
   const closing = app.close()
   for (const connection of connections) {
     const answer = await connection.read()
@@ -363,6 +366,7 @@ t.test('control plane, POST /faults: a server that closes sends what dribbles at
   const connection = await open(port)
   connection.send(read(client))
   await next()
+  closesEarly(app)
   const closing = app.close()
   const answer = await connection.read()
   t.same([answer?.status, answer?.body.mandateReference], [200, 'MND-KEPT'])

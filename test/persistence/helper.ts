@@ -23,6 +23,7 @@ export const timers = {
     return () => {}
   },
   flush() {},
+  pending: () => 0,
   elapsed: () => 0,
 }
 

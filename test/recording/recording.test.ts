@@ -71,6 +71,7 @@ const timers = {
     return () => {}
   },
   flush() {},
+  pending: () => 0,
 }
 
 t.test('control plane, GET /recording: a request has one real time, even while time passes', async t => {

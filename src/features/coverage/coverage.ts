@@ -33,6 +33,8 @@ export interface Coverage {
   clients(): Eventually<string[]>
   /** Resolves after all is stored that came before. Never rejects. */
   flush(): Eventually<void>
+  /** The number of timers that are set, for tests. */
+  pending(): number
 }
 
 /** Counts facts, by operation. */
@@ -104,6 +106,7 @@ export function createCoverage(): Coverage {
     },
     clients: () => [...own.keys()],
     flush() {},
+    pending: () => 0,
   }
 }
 

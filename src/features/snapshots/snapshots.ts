@@ -33,6 +33,8 @@ export interface NamedSnapshots {
   save(clientId: string, snapshot: NamedSnapshot): Eventually<void>
   /** Returns whether there was such a snapshot. */
   remove(clientId: string, name: string): Eventually<boolean>
+  /** Returns the bytes that are counted less those of all that is kept, for tests: 0. */
+  miscount(): number
   /** Removes the snapshots of a client that is gone. */
   forget(clientId: string): void
 }
@@ -83,6 +85,10 @@ export function createNamedSnapshots(mostBytes = MOST_BYTES): NamedSnapshots {
       clients.set(clientId, snapshots.set(name, snapshot))
     },
     remove,
+    miscount: () =>
+      [...clients.values()]
+        .flatMap(snapshots => [...snapshots.values()])
+        .reduce((rest, { content }) => rest - Buffer.byteLength(content), bytes),
     forget(clientId) {
       for (const name of [...of(clientId).keys()]) remove(clientId, name)
     },
