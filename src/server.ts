@@ -107,6 +107,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
   const largeAnswers = createLargeAnswers(timers)
+  const backlog = createBacklog()
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,
@@ -202,7 +203,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         refresh: turns.refresh,
         lifeOf,
         largeAnswers,
-        backlog: createBacklog(),
+        backlog,
         requestReads: createRequestReads(requestLog, timers.elapsed),
         operations,
         documented,
@@ -225,7 +226,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
     /** What the server holds at the moment: nothing, when all requests are answered and their readers gone. */
     held: (): Held => ({
       timers: timers.pending() - coverage.pending(),
-      waits: waiters.size() + requestWaiters.size(),
+      waits: waiters.size() + requestWaiters.size() + backlog.size(),
       largeAnswers: largeAnswers.inUse(),
       turns: turns.inUse(),
       miscountedBytes: [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0),

@@ -22,6 +22,8 @@ export function createBacklog() {
 
   return {
     remove,
+    /** The number of streams whose readers have not taken all, for tests. */
+    size: (): number => sizes.size,
     /** Counts what a reader has not taken. Closes the streams that have waited longest, if there is too much. */
     add(raw: ServerResponse): void {
       remove(raw)
