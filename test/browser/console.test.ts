@@ -4,6 +4,7 @@ import t from 'tap'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { createLink } from '../areas/pages.js'
 import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { closesEarly } from '../nothing-left.js'
 import { assertAccessible, assertFits, unfold } from './accessibility.js'
 import { openBrowser } from './browser.js'
 import { measureCoverage, needsChromium } from './chromium.js'
@@ -251,6 +252,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     const page = await openConsole(t, browser, site, '/mandates')
     page.removeAllListeners('console')
     const { port } = new URL(site.url)
+    closesEarly(site.app)
     await site.app.close()
     await page.locator('#offline', { hasText: 'The server is away.' }).waitFor()
     const again = build(t, { publicUrl: () => site.url })
@@ -259,6 +261,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-AGAIN' }))
     await page.getByRole('link', { name: 'MND-AGAIN' }).waitFor()
     t.equal(await page.locator('#offline').textContent(), '')
+    closesEarly(again)
   })
 
   await t.test('a hidden tab has no connection', async t => {
