@@ -143,10 +143,13 @@ async function create(Libsql: typeof Connection, path: string, seed: string): Pr
   fs.rmSync(temporary)
 }
 
-/** A prepared statement. The library has no type for it. */
+/**
+ * A prepared statement. The library has no type for it.
+ *
+ * Its `get` is not used: after `all`, it returns the row of the former values.
+ */
 interface Prepared {
   run(values: readonly unknown[]): { readonly changes: number }
-  get(values: readonly unknown[]): unknown
   all(values: readonly unknown[]): Promise<unknown[]>
 }
 
@@ -374,7 +377,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
         use(async () => {
           const rows: SnapshotRow[] = []
           for (;;) {
-            const row = snapshots.find.get([clientId, name, rows.length]) as Columns | undefined
+            const [row] = (await snapshots.find.all([clientId, name, rows.length])) as Columns[]
             if (row === undefined) return rows
             rows.push(toTexts(row))
             await setImmediate()
@@ -383,8 +386,8 @@ async function createDatabase(connection: Connection, path: string, seed: string
       async save(clientId, name, [first, ...pieces], { most, life }) {
         let outcome: 'saved' | 'full' | 'past' = 'past'
         await commit([
-          () => {
-            const row = tenant.get([clientId]) as Columns | undefined
+          async () => {
+            const [row] = (await tenant.all([clientId])) as Columns[]
             if (row?.removed !== 0 || row.life !== life) return
             const { changes } = snapshots.begin.run([clientId, name, first?.content, first?.checksum, most])
             outcome = changes > 0 ? 'saved' : 'full'

@@ -135,3 +135,27 @@ onDatabase(
     t.equal((await call(app, 'PUT', '/_sandbox/snapshots/demo?client=sandbox-client')).status, 200, 'a first request')
   },
 )
+
+onDatabase(
+  'persistence, State in tables: a snapshot is saved for the life of its own client, while another one is read',
+  async (t, storage) => {
+    const wrap = (database: Database): Database => ({
+      ...database,
+      snapshots: {
+        ...database.snapshots,
+        async save(...snapshot) {
+          await database.read(reader => reader.tenant('other'))
+          return database.snapshots.save(...snapshot)
+        },
+      },
+    })
+    const { app, database } = await storage.start({ wrap })
+    const client = await connect(app)
+    await connect(app, 'other')
+    t.equal((await call(app, 'POST', '/_sandbox/reset?client=other')).status, 200, 'its life is another one')
+    t.equal((await client.control('PUT', '/snapshots/before')).status, 200)
+
+    const life = (await database.read(reader => reader.tenant('other')))?.life
+    t.equal(await database.snapshots.save('nobody', 'before', [], { most: 1, life }), 'past')
+  },
+)
