@@ -37,22 +37,26 @@ export function maskHeaders(headers: Readonly<Record<string, unknown>>): Record<
     SECRET_HEADERS.has(name) || isSecretMember(name)
       ? `${/^(basic|bearer) /i.exec(text)?.[0] ?? ''}${MASK}`
       : maskText(text)
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, mask(name, String(value))]))
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [maskText(name), mask(name, String(value))]))
 }
 
-const isSecretMember = (name: string) => SECRET_MEMBERS.has(name.toLowerCase())
+const isSecretMember = (name: string) => SECRET_MEMBERS.has(decode(name).toLowerCase())
 
-/** Masks the members of a JSON value that carry credentials. An empty secret stays visible. */
-export function maskJson(value: unknown, isSecret = isSecretMember, depth = 0): unknown {
+/**
+ * Masks the members of a JSON value that carry credentials, and the tokens in its texts and names. An empty secret stays
+ * visible. Of names that are the same when they are masked, the last one stays.
+ */
+export function maskJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return maskText(value)
   if (value === null || typeof value !== 'object') return value
   if (depth === DEEPEST) return '(nested too deeply to be shown)'
-  if (Array.isArray(value)) return value.map(item => maskJson(item, isSecret, depth + 1))
+  if (Array.isArray(value)) return value.map(item => maskJson(item, depth + 1))
   const masked: Record<string, unknown> = {}
-  for (const name of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[name]
-    const isMasked = isSecret(name) && member !== '' && member !== null
-    const shown = isMasked ? MASK : maskJson(member, isSecret, depth + 1)
+  for (const given of Object.keys(value)) {
+    const name = maskText(given)
+    const member = (value as Record<string, unknown>)[given]
+    const isMasked = isSecretMember(name) && member !== '' && member !== null
+    const shown = isMasked ? MASK : maskJson(member, depth + 1)
     if (name === '__proto__') Object.defineProperty(masked, name, { value: shown, enumerable: true })
     else masked[name] = shown
   }
@@ -89,14 +93,12 @@ export function maskTokenRequest(fields: Readonly<Record<string, string>>): Reco
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => mask(name, value)))
 }
 
-/** The bytes of a path that are ASCII. */
-const ENCODED_ASCII = /%([0-7][0-9a-f])/gi
 /** A name of a secret, a separator, and the rest of the path. */
 const PATH_SECRET = /((?:secret|password|access_token)["'\s]*[=:/]["'\s]*).+/is
 
 /** Masks a secret and all that follows it in the path of a request, and decodes the rest: a name can be encoded. */
 export function maskPath(path: string): string {
-  const decoded = path.replace(ENCODED_ASCII, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  const decoded = decode(path)
   const masked = decoded.replace(PATH_SECRET, `$1${MASK}`)
   return maskText(masked === decoded ? path : masked)
 }
@@ -105,8 +107,41 @@ const PARAMETER = /((?:secret|token|password)=)[^&\s"]+/gi
 /** The form of our access tokens (areas/oauth/tokens.ts). */
 const ACCESS_TOKEN = /(?<![\w-])[\w-]{2,400}(?:\.[0-9a-z]{1,11}){3}\.[\w-]{16}/g
 
-/** Masks our access tokens, and parameters that carry credentials, in a text such as a path. */
+/**
+ * Masks our access tokens, and parameters that carry credentials, in a text such as a path. A text that has them in
+ * percent-encoding is decoded.
+ */
 export function maskText(text: string): string {
+  const masked = maskPlain(text)
+  const decoded = decode(masked)
+  if (decoded === masked) return masked
+  const shown = maskPlain(decoded)
+  return shown === decoded ? masked : shown
+}
+
+function maskPlain(text: string): string {
   const masked = text.includes('=') ? text.replace(PARAMETER, `$1${MASK}`) : text
   return masked.includes('.') ? masked.replace(ACCESS_TOKEN, MASK) : masked
+}
+
+const PERCENT = 0x25
+/** The values of bytes that are digits of hexadecimal numbers; NaN: it is none. */
+const DIGITS = Array.from({ length: 256 }, (_, byte) => Number.parseInt(String.fromCharCode(byte), 16))
+
+/** Decodes the percent-encoding of ASCII, also where it is encoded itself, in one pass. */
+function decode(text: string): string {
+  if (!text.includes('%')) return text
+  const bytes = Buffer.from(text)
+  let length = 0
+  for (const byte of bytes) {
+    bytes[length++] = byte
+    while (bytes[length - 3] === PERCENT) {
+      const code =
+        (DIGITS[bytes[length - 2] as number] as number) * 16 + (DIGITS[bytes[length - 1] as number] as number)
+      if (!(code < 128)) break
+      length -= 2
+      bytes[length - 1] = code
+    }
+  }
+  return bytes.toString('utf8', 0, length)
 }

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { CONSOLE } from '../console/pages.js'
+import { follow } from '../event-stream.js'
 import { bill, build, call, connect, mandate, newClient, requestToken } from '../helper.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { buildLogged, exchange, listen, request } from './raw.js'
@@ -242,12 +244,98 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   t.match(token.body, shown)
 })
 
+const toHex = (character: string) => `%${character.charCodeAt(0).toString(16)}`
+/** Encodes each character. */
+const encoded = (text: string) => [...text].map(toHex).join('')
+
+/** Returns a text without percent-encoding of ASCII, however often it is encoded. */
+function decoded(text: string): string {
+  const once = text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return once === text ? text : decoded(once)
+}
+
+t.test('control plane, Shapes: an access token is masked in each place and encoding, whatever shows it', async t => {
+  const { app, log } = buildLogged(t)
+  const port = await listen(app)
+  const client = await connect(app)
+  const { token } = client
+  const dots = token.replaceAll('.', '%2E')
+  const shapes = {
+    plain: token,
+    'encoded dots': dots,
+    'dots in lower case': dots.toLowerCase(),
+    'encoded twice': encodeURIComponent(dots),
+    'encoded four times': encodeURIComponent(encodeURIComponent(encodeURIComponent(dots))),
+    'each character twice': encoded(encoded(token)),
+  }
+  const places: Readonly<Record<string, (text: string) => Promise<unknown>>> = {
+    'a path': text => client.get(`/nowhere/${text}/x`),
+    'a reference': text => client.get(`/api/v1/mandates/${text}`),
+    'the value of a parameter': text => client.get(`/api/v1/mandates?x=${text}`),
+    'the name of a parameter': text => client.get(`/api/v1/mandates?${text}=x`),
+    'the value of a member': text => client.post('/api/v1/mandates', { deep: [{ x: text }] }),
+    'the name of a member': text => client.post('/api/v1/mandates', { [text]: 1, deep: [{ [text]: 1 }] }),
+    'the value of a header': text => client.get('/api/v1/mandates', { headers: { 'x-shown': text } }),
+    'a secret by its name': text =>
+      client.get(`/api/v1/mandates?${encoded(encoded('client_secret'))}=${text.replaceAll('.', '')}`),
+  }
+  const hidden = new Set<string>()
+  for (const text of Object.values(shapes)) {
+    for (const shown of [decoded(text), decoded(text).replaceAll('.', '')]) hidden.add(shown)
+  }
+  for (const [place, send] of Object.entries(places)) {
+    for (const [shape, text] of Object.entries(shapes)) {
+      const already = log().length
+      await send(text)
+      const { data, last } = (await client.control('GET', '/requests?limit=1')).body
+      const expected = { path: '/none', query: { [text]: text }, body: { [text]: text, deep: { [text]: 1 } } }
+      const reader = await follow(port, `/_sandbox/requests?client=acme&after=${last - 1}`)
+      const [sent] = await reader.next()
+      reader.hangUp()
+      const pages = ['/requests', `/requests/${last}`, `/requests/${last}/request.json`].map(async path => {
+        const { payload } = await app.inject({ url: `${CONSOLE}${path}?client=acme`, headers: { accept: 'text/html' } })
+        return payload
+      })
+      const readers = {
+        list: JSON.stringify(data),
+        'server log': log().slice(already),
+        har: JSON.stringify((await client.control('GET', '/requests?format=har&limit=1')).body),
+        stream: sent?.data as string,
+        console: (await Promise.all(pages)).join(),
+        verify: JSON.stringify((await client.control('POST', '/requests/verify', expected)).body),
+      }
+      for (const [reader, content] of Object.entries(readers)) {
+        const plain = decoded(content)
+        const found = [...hidden].filter(one => plain.includes(one))
+        if (found.length > 0 || plain === '') t.fail(`${reader}: ${place}, ${shape}: ${found}`)
+      }
+      t.match(readers.list, '***')
+    }
+  }
+})
+
+t.test('control plane, Shapes: names of members that are masked stay in their objects', async t => {
+  const client = await newClient()
+  const { token } = client
+  const body = `{"z":1,"${token}":{"${token}x":[{"${token}":1}]},"a":2,"${token}y":3,"deep":{"__proto__ ":4}}`
+  await client.post('/api/v1/mandates', body)
+  const { data } = (await client.control('GET', '/requests?limit=1')).body
+  const masked = { '***': { '***x': [{ '***': 1 }] } }
+  t.same(Object.entries(data[0].body), Object.entries({ z: 1, ...masked, a: 2, '***y': 3, deep: { '__proto__ ': 4 } }))
+})
+
 t.test('control plane, Inspect the requests of your app: a large body is masked in one pass', async t => {
   const client = await newClient()
   // A pattern that goes back over its text would take minutes.
-  for (const text of ['x', 'a-', 'a.b.', 'secret=']) {
+  for (const text of ['x', 'a-', '%33', 'a.b.', '%2541', 'secret=', 'a%2Eb%2E']) {
     const note = text.repeat(900_000 / text.length)
     const { status } = await client.post('/api/v1/mandates', mandate({ mandateReference: `MND-${text.length}`, note }))
     t.equal(status, 201, text)
+    t.equal((await client.control('GET', '/requests?limit=1')).status, 200)
+  }
+  // Each pair is a digit that completes the one before it.
+  for (const text of ['%'.repeat(400_000) + '3'.repeat(400_000), `%${'25'.repeat(450_000)}2E`]) {
+    await client.post('/api/v1/mandates', { [text]: text })
+    t.equal((await client.control('GET', '/requests?limit=1')).status, 200)
   }
 })

@@ -1,9 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { errors, shorten } from '../../core/errors.js'
+import { ownMember } from '../../core/own-member.js'
 import { createGlob } from '../../core/rules/glob.js'
 import type { Slices } from '../../core/slices.js'
 import { isObject } from '../../http/json-body.js'
-import { maskHeaders, maskJson } from '../../http/masking.js'
+import { maskHeaders, maskJson, maskText } from '../../http/masking.js'
 import type { LoggedExchange, RequestPage } from './request-log.js'
 import type { Verification, VerificationResult } from './schemas.js'
 
@@ -155,9 +156,9 @@ function maskExpected(expected: Expected): unknown {
 
 function describe({ at, actual }: Pair, masked: unknown): Shown {
   const names: string[] = []
-  for (let place: Place | undefined = at; place !== undefined; place = place.owner) names.unshift(place.name)
+  for (let place: Place | undefined = at; place !== undefined; place = place.owner) names.unshift(maskText(place.name))
   // A secret is masked as a whole: its members are not there.
-  const expected = names.reduce((value, name) => (isRecord(value) ? value[name] : value), masked)
+  const expected = names.reduce((value, name) => (isRecord(value) ? ownMember(value, name) : value), masked)
   // Each name first: one can be as long as a body, and stand before thousands of values.
   return { at: shorten(names.map(name => shorten(name)).join('.')), expected, ...(actual !== undefined && { actual }) }
 }
