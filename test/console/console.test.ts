@@ -133,20 +133,25 @@ t.test(
     const client = await connect(app)
     const mandates = Array.from({ length: 120 }, (_, at) => mandate({ mandateReference: `MND-${1000 + at}` }))
     await client.control('POST', '/seed', { records: { mandates } })
-    const seen: string[] = []
-    let query = {}
-    for (let pages = 0; pages < 3; pages++) {
-      const { payload } = await open(app, '/mandates', { query })
-      const rows = [...payload.matchAll(/<tr[^>]* id="mandates-EU-(MND-\d+)"/g)].map(
-        ([, reference]) => reference as string,
-      )
-      t.ok(rows.length <= 50)
-      seen.push(...rows)
-      const older = /<a href="([^"]+)">Older<\/a>/.exec(payload)?.[1]
-      query = Object.fromEntries(new URL(toText(older ?? ''), 'http://sandbox').searchParams)
-      t.equal(older !== undefined, pages < 2)
+    for (let sent = 1; sent < 120; sent++) await client.get('/api/v1/accounts')
+    const tables = {
+      '/mandates': [/<tr[^>]* id="mandates-EU-(MND-\d+)"/g, mandates.map(({ mandateReference }) => mandateReference)],
+      '/requests': [/<tr[^>]* id="request-(\d+)"/g, Array.from({ length: 120 }, (_, at) => String(at + 1))],
+    } as const
+    for (const [path, [row, all]] of Object.entries(tables)) {
+      const seen: (string | undefined)[] = []
+      let query = {}
+      for (let pages = 0; pages < 3; pages++) {
+        const { payload } = await open(app, path, { query })
+        const rows = [...payload.matchAll(row)].map(([, name]) => name)
+        t.ok(rows.length <= 50)
+        seen.push(...rows)
+        const older = /<a href="([^"]+)">Older<\/a>/.exec(payload)?.[1]
+        query = Object.fromEntries(new URL(toText(older ?? ''), 'http://sandbox').searchParams)
+        t.equal(older !== undefined, pages < 2, path)
+      }
+      t.same(seen, all.toReversed(), path)
     }
-    t.same(seen, mandates.map(({ mandateReference }) => mandateReference).reverse())
     const { payload } = await open(app, '/mandates', { query: { search: 'nd-111', status: 'ACTIVE' } })
     t.equal(payload.match(/<tr[^>]* id="mandates-/g)?.length, 10)
     t.match((await open(app, '/mandates', { query: { status: 'FAILED' } })).payload, 'No mandate fits this filter.')

@@ -401,6 +401,14 @@ t.test(
   },
 )
 
+t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: a request above the bound pushes out no other', async t => {
+  const client = await connect(build(t, { requestLog: { bytes: 20 * 1024 } }))
+  await client.get('/api/v1/bills')
+  await client.post('/api/v1/mandates', { padding: 'x'.repeat(20 * 1024) })
+  const { data, last, dropped } = await requestsOf(client.app, 'acme')
+  t.same([data.map(({ seq }: Logged) => seq), last, dropped], [[1, 2], 3, 1])
+})
+
 t.test('control plane, DELETE /requests: the bytes of removed requests are free', async t => {
   const app = build(t, { requestLog: { bytes: 24 * 1024 } })
   const fill = async (client: Client) => {

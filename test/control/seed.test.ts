@@ -278,6 +278,11 @@ t.test('decisions §7: a seeded collection that reached the scheme counts as pre
       collection({ status: 'SETTLED', collectionDate: '2026-10-05', initiatedAt: '2026-09-25T00:00:00Z' }),
       collection({ collectionReference: 'COL-0002', status: 'SETTLED', collectionDate: '2026-03-02' }),
       collection({ collectionReference: 'COL-0003', status: 'CANCELLED', collectionDate: '2026-11-30' }),
+      // The mandate was not active at its submission, so it never reached the scheme.
+      collection({
+        ...{ collectionReference: 'COL-0004', status: 'FAILED', reasonCode: 'MD01' },
+        ...{ collectionDate: '2026-10-19', initiatedAt: '2026-10-08T00:00:00Z' },
+      }),
     ],
   })
   const { body } = await client.control('GET', '/mandates/MND-0001')

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import pino from 'pino'
 import t from 'tap'
 import { gist } from '../answers.js'
 import type { CallOptions } from '../helper.js'
@@ -56,9 +57,12 @@ t.test('control plane, Lock the control plane: a browser is asked for the token 
 t.test(
   'control plane, Lock the control plane: the cookie is no copy of the token, and bound to these pages',
   async t => {
-    const app = build(t, { adminToken: ADMIN })
+    const lines: string[] = []
+    const logger = pino({ level: 'trace' }, { write: line => void lines.push(line) }) as FastifyBaseLogger
+    const app = build(t, { adminToken: ADMIN, logger })
     const answer = await signIn(app, ADMIN)
     t.equal(answer.status, 303)
+    t.equal(answer.headers['cache-control'], 'no-store')
     const [value = '', ...attributes] = String(answer.headers['set-cookie']).split('; ')
     t.match(value, /^sandbox_session=[\w-]{22}\.\d+\.[\w-]{43}$/)
     t.same(attributes.sort(), ['HttpOnly', 'Max-Age=43200', 'Path=/_sandbox', 'SameSite=Strict'])
@@ -66,6 +70,9 @@ t.test(
       t.notOk(value.includes(text))
     }
     t.not(value, await sessionOf(app), 'each session has a value of its own')
+    t.equal((await page(app, COVERAGE, value)).status, 200)
+    t.match(lines.join(), COVERAGE)
+    t.notOk(lines.join().includes(value), 'it is not in the log')
   },
 )
 
@@ -198,7 +205,7 @@ t.test('control plane, Lock the control plane: "Sign out" ends the session', asy
   const answer = await call(app, 'POST', '/_sandbox/sign-out', { headers: { ...OWN, cookie } })
   t.match(answer, {
     status: 303,
-    headers: { location: 'sign-in', 'set-cookie': /^sandbox_session=;.*Path=\/_sandbox/ },
+    headers: { location: 'sign-in', 'cache-control': 'no-store', 'set-cookie': /^sandbox_session=;.*Path=\/_sandbox/ },
   })
   t.equal((await page(app, COVERAGE, cookie)).status, 401, 'also for a copy of the cookie')
   t.equal((await page(app, COVERAGE, await sessionOf(app))).status, 200)

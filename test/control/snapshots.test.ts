@@ -1,3 +1,4 @@
+import type { Test } from 'tap'
 import t from 'tap'
 import { invalid, NO_ROUTE, refused, table } from '../answers.js'
 import type { Client } from '../helper.js'
@@ -10,15 +11,15 @@ const save = (client: Client, name: string) => client.control('PUT', `/snapshots
 const restore = (client: Client, name: string) => client.control('POST', `/snapshots/${name}/restore`)
 const list = async (client: Client) => (await client.control('GET', '/snapshots')).body.data
 
-async function stock(clientId = 'acme'): Promise<Client> {
-  const client = await connect(build(t), clientId)
+async function stock(t: Test): Promise<Client> {
+  const client = await connect(build(t))
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection())
   return client
 }
 
 t.test('control plane, PUT /snapshots/{name}: a snapshot is the state document, and is listed', async t => {
-  const client = await stock()
+  const client = await stock(t)
   const document = await state(client)
   const { status, body } = await save(client, 'before')
   t.equal(status, 200)
@@ -34,7 +35,7 @@ t.test('control plane, PUT /snapshots/{name}: a snapshot is the state document, 
 })
 
 t.test('control plane, POST /snapshots/{name}/restore: the tenant is as it was, as often as one likes', async t => {
-  const client = await stock()
+  const client = await stock(t)
   const before = await state(client)
   await save(client, 'before')
   for (const step of ['P10D', 'P1D']) {
@@ -49,7 +50,7 @@ t.test('control plane, POST /snapshots/{name}/restore: the tenant is as it was, 
 })
 
 t.test('control plane, PUT /snapshots/{name}: the same name replaces, and others stay', async t => {
-  const client = await stock()
+  const client = await stock(t)
   await save(client, 'a')
   await save(client, 'b')
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
@@ -66,7 +67,7 @@ t.test('control plane, PUT /snapshots/{name}: the same name replaces, and others
 t.test(
   'control plane, PUT /snapshots/{name}: snapshots outlive a reset, and no removal; clients are separate',
   async t => {
-    const client = await stock()
+    const client = await stock(t)
     const other = await connect(client.app, 'other')
     await save(client, 'mine')
     await client.control('POST', '/reset')
@@ -81,7 +82,7 @@ t.test(
 )
 
 t.test('control plane, PUT /snapshots/{name}: a client has at most 20, of at most SANDBOX_STATE_BYTES', async t => {
-  const client = await stock()
+  const client = await stock(t)
   for (let at = 1; at <= 20; at++) t.equal((await save(client, `s${at}`)).status, 200)
   refused(t, await save(client, 's21'), 400, 'INVALID_FIELD', 'name')
   t.equal((await save(client, 's20')).status, 200, 'one can still be replaced')
@@ -98,7 +99,7 @@ t.test('control plane, PUT /snapshots/{name}: a client has at most 20, of at mos
 })
 
 t.test('control plane, PUT /snapshots/{name}: names are checked, and nothing is half done', async t => {
-  const client = await stock()
+  const client = await stock(t)
   const before = await state(client)
   await table(t, name => save(client, name), {
     200: ['a', 'A.b_c-9', 'x'.repeat(64), '..x', 'constructor', '__proto__'],
@@ -124,7 +125,7 @@ t.test('control plane, PUT /snapshots/{name}: names are checked, and nothing is 
 })
 
 t.test('control plane, POST /snapshots/{name}/restore: a new recording starts, and the request log stays', async t => {
-  const client = await stock()
+  const client = await stock(t)
   await save(client, 'a')
   const log = (await client.control('GET', '/requests')).body
   await restore(client, 'a')

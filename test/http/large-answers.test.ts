@@ -2,8 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
+import fastify from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
+import { createLargeAnswers } from '../../src/http/large-answers.js'
+import { createTimers } from '../../src/http/timers.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, build, call, collection, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
@@ -46,6 +49,26 @@ function read(port: number) {
   })
   return { seen, end }
 }
+
+t.test('control plane, Large answers: a document that cannot be made leaves its place', async t => {
+  const answers = createLargeAnswers(createTimers())
+  const app = fastify()
+  t.teardown(() => app.close())
+  let isAway = true
+  app.get('/', (_request, reply) =>
+    answers.send(reply, async () => {
+      if (isAway) throw new Error('The database is away.')
+      return { data: [] }
+    }),
+  )
+  for (let n = 1; n <= 5; n++) {
+    t.equal((await app.inject('/')).statusCode, 500)
+    t.equal(answers.inUse(), 0)
+  }
+  isAway = false
+  t.same((await app.inject('/')).json(), { data: [] })
+  await until(() => answers.inUse() === 0)
+})
 
 t.test('control plane, GET /state: a large document is the same in pieces, and can be put back', async t => {
   const app = build(t)

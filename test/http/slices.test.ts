@@ -3,9 +3,19 @@ import t from 'tap'
 import type { Timers } from '../../src/http/timers.js'
 import { createTimers } from '../../src/http/timers.js'
 import { buildServer } from '../../src/server.js'
-import { refused } from '../answers.js'
+import { gist, refused } from '../answers.js'
 import type { Answer, BuildOptions, Client } from '../helper.js'
-import { build, call, collection, connect, MONDAY, mandate, serverOptions } from '../helper.js'
+import {
+  build,
+  call,
+  collection,
+  connect,
+  MONDAY,
+  mandate,
+  payoutLink,
+  requestToken,
+  serverOptions,
+} from '../helper.js'
 import { until } from '../manual-time.js'
 import { onDatabase } from '../persistence/helper.js'
 
@@ -93,6 +103,69 @@ onDatabase(
   async (t, storage) => {
     const timers = hasty()
     await testOrder(t, (await storage.start({ timers })).app, timers)
+  },
+)
+
+/** A client that is being made by a fork is the one that later requests see. */
+async function testFork(t: Test, app: Client['app'], timers: ReturnType<typeof hasty>) {
+  const [client, other] = [await connect(app), await connect(app, 'other')]
+  await fill(client)
+  const { end } = await begun(timers, () => client.control('POST', '/fork', { clientId: 'copy' }))
+  const [fork, token, reset] = await Promise.all([
+    other.control('POST', '/fork', { clientId: 'copy' }),
+    requestToken(app, { client_id: 'copy', client_secret: 'another' }),
+    call(app, 'POST', '/_sandbox/reset?client=copy'),
+  ])
+  t.same([await end, fork, token, reset].map(gist), [
+    '201',
+    '409 DUPLICATE_REFERENCE clientId',
+    '401 INVALID_CLIENT client_id',
+    '200',
+  ])
+}
+
+/** A token that a long call makes expire is refused, though it was good when its request came. */
+async function testExpiry(t: Test, app: Client['app'], timers: ReturnType<typeof hasty>) {
+  const client = await connect(app)
+  // All of the work comes before the token expires.
+  const payoutLinks = Array.from({ length: 30 }, (_, n) => payoutLink({ expiryPeriod: `PT${10 + n}M` }))
+  await client.control('POST', '/seed', { records: { payoutLinks } })
+  const { end } = await begun(timers, () => client.control('POST', '/clock/advance', { by: 'PT2H' }))
+  t.equal(gist(await client.get('/api/v1/bills')), '401 EXPIRED_TOKEN authorization')
+  t.equal((await end).body.transitions.length, 30)
+}
+
+for (const [title, test] of [
+  ['the client that a fork makes waits, too', testFork],
+  ['a token is checked after them', testExpiry],
+] as const) {
+  t.test(`control plane, Long calls: ${title}`, async t => {
+    const timers = hasty()
+    await test(t, build(t, { timers }), timers)
+  })
+
+  onDatabase(`control plane, Long calls: ${title}`, async (t, storage) => {
+    const timers = hasty()
+    await test(t, (await storage.start({ timers })).app, timers)
+  })
+}
+
+t.test(
+  'control plane, Long calls: a list of clients that waits leaves out those that are removed meanwhile',
+  async t => {
+    const timers = hasty()
+    const app = build(t, { timers })
+    const [client, other] = [await connect(app), await connect(app, 'other')]
+    await fill(client)
+    const { end } = await begun(timers, () => client.control('POST', '/clock/advance', { by: 'P10D' }))
+    await other.get('/api/v1/bills')
+    const [list] = await Promise.all([
+      call(app, 'GET', '/_sandbox/clients'),
+      call(app, 'DELETE', '/_sandbox/clients/other'),
+      end,
+    ])
+    t.equal(list.status, 200)
+    t.same(list.body.data.map(({ clientId }: Client) => clientId).sort(), ['acme', 'sandbox-client'])
   },
 )
 

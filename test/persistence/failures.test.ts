@@ -78,20 +78,41 @@ onDatabase(
 
 // ------------------------------------------------------------------------------------------------------ a commit
 
-/** A database whose commits fail on demand. `after`: they are made, but an error is reported. */
+/** A database whose statements or commits fail on demand. `after`: they are made, but an error is reported. */
 function faulty() {
   const faults = {
-    failing: null as 'before' | 'after' | null,
+    failing: null as 'tenant' | 'write' | 'before' | 'after' | null,
+    /** The transactions that are neither committed nor rolled back. */
+    open: 0,
     wrap: (database: Database): Database => ({
       ...database,
       async begin(clientIds) {
         const transaction = await database.begin(clientIds)
+        faults.open++
+        let isOpen = true
+        const end = () => {
+          if (isOpen) faults.open--
+          isOpen = false
+        }
         return {
           ...transaction,
+          tenant(clientId) {
+            if (faults.failing === 'tenant') throw new Error('the statement took too long')
+            return transaction.tenant(clientId)
+          },
+          async write(...row) {
+            await transaction.write(...row)
+            if (faults.failing === 'write') throw new Error('the disk is full')
+          },
           async commit() {
             if (faults.failing === 'before') throw new Error('the disk is full')
             await transaction.commit()
+            end()
             if (faults.failing === 'after') throw new Error('the connection is lost')
+          },
+          async rollback() {
+            await transaction.rollback()
+            end()
           },
         }
       },
@@ -134,12 +155,13 @@ onDatabase(
       ['a fork', () => control('POST', '/fork', { clientId: 'copy' })],
       ['a removal', () => call(app, 'DELETE', '/_sandbox/clients/acme')],
     ]
-    for (const [what, step] of attempts) {
-      database.failing = 'before'
+    for (const [at, [what, step]] of attempts.entries()) {
+      database.failing = (['before', 'write', 'tenant'] as const)[at % 3] ?? null
       const answer = await step()
       database.failing = null
       refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, what)
       t.equal(answer.headers['retry-after'], '1')
+      t.equal(database.open, 0, 'its transaction has ended')
       t.equal(await stateOf(app), state, `${what} changes nothing`)
     }
     database.failing = 'before'
@@ -162,6 +184,7 @@ onDatabase(
     t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'another' })).status, 200, 'it was not')
     t.equal((await control('POST', '/fork', { clientId: 'copy' })).status, 201)
     const after = await stateOf(app)
+    t.equal(database.open, 0)
     t.equal(await stateOf((await storage.restart(stored)).app), after)
   },
 )

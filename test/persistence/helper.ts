@@ -11,8 +11,9 @@ import type { TenantRegistry } from '../../src/tenants/registry.js'
 import type { Database, Reader } from '../../src/turns/database.js'
 import { openPostgres } from '../../src/turns/postgres.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
+import { gist } from '../answers.js'
 import type { BuildOptions } from '../helper.js'
-import { call, serverOptions } from '../helper.js'
+import { call, requestToken, serverOptions } from '../helper.js'
 import type { Postgres } from '../postgres.js'
 import { postgresSkip, startPostgres } from '../postgres.js'
 
@@ -191,6 +192,24 @@ export function resume(app: FastifyInstance, token: string, clientId = 'acme') {
     control: (method: string, url: string, body?: object) =>
       call(app, method, `/_sandbox${url}?client=${clientId}`, { body }),
   }
+}
+
+/**
+ * Registers clients of which the database refuses a statement or the COMMIT. Their answer is 503, nothing of them is there,
+ * and other clients go on.
+ */
+export async function testRefusals(t: Test, { app }: Stored): Promise<void> {
+  for (const client_id of ['statement', 'commit', 'statement', 'commit', 'commit']) {
+    const answers = [
+      await requestToken(app, { client_id }),
+      await requestToken(app, { client_id: `after-${client_id}` }),
+    ]
+    t.same(answers.map(gist), ['503 SERVICE_UNAVAILABLE null', '200'], client_id)
+  }
+  const { data } = (await call(app, 'GET', '/_sandbox/clients')).body
+  t.same(data.map(({ clientId }: { clientId: string }) => clientId).sort(), [
+    ...['after-commit', 'after-statement', 'sandbox-client'],
+  ])
 }
 
 /** Counts the transactions that are begun and committed, and the rows of records and events that are read or written. */

@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import Libsql from 'libsql'
 import type { Test } from 'tap'
 import t from 'tap'
-import { DatabaseError } from '../../src/turns/database.js'
+import { DatabaseError, toTenantRow } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
 import { refused } from '../answers.js'
 import { bill, call, connect, requestToken } from '../helper.js'
-import { copyOf, onSqlite, stateOf } from './helper.js'
+import { copyOf, onSqlite, stateOf, testRefusals } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 const FILE = 'sandbox.db'
@@ -169,6 +169,41 @@ t.test('persistence, SQLite: flipped, overwritten or missing bytes are found, or
     const damaged = Buffer.from(whole.toString('latin1').replaceAll(text, `${text.slice(0, -1)}\xff`), 'latin1')
     t.ok(await isFound(damaged, text), text)
   }
+})
+
+t.test('persistence, SQLite: a statement or COMMIT that fails is undone, and the next turn is stored', async t => {
+  const folder = t.testdir()
+  await (await open(folder, 'test')).close()
+  const connection = new Libsql(join(folder, FILE))
+  connection.exec(`
+    CREATE TABLE parent (id INTEGER PRIMARY KEY);
+    CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+    CREATE TRIGGER failing_statement AFTER INSERT ON sandbox_tenant WHEN CAST(NEW.client_id AS TEXT) = 'statement'
+    BEGIN SELECT RAISE(ABORT, 'injected'); END;
+    CREATE TRIGGER failing_commit AFTER INSERT ON sandbox_tenant WHEN CAST(NEW.client_id AS TEXT) = 'commit'
+    BEGIN INSERT INTO child VALUES (1); END;`)
+  connection.close()
+  const stored = await onSqlite(t, folder)
+  await testRefusals(t, stored)
+  const { database } = stored
+  const row = { version: 1, life: 1, instant: 0, isRemoved: false, content: '{}' }
+  for (const [clientIds, status] of [
+    [['other', 'statement'], 'rejected'],
+    [['one', 'two'], 'fulfilled'],
+  ] as const) {
+    const turns = clientIds.map(async clientId => {
+      const turn = await database.begin([clientId])
+      await turn.write(clientId, toTenantRow(clientId, row), { record: [], event: [] })
+      return turn
+    })
+    const commits = (await Promise.all(turns)).map(turn => turn.commit())
+    const outcomes = (await Promise.allSettled(commits)).map(({ status }) => status)
+    t.same(outcomes, [status, status], `${clientIds.join(' and ')} share a commit`)
+  }
+  const clients = await database.clients()
+  t.same(clients, ['after-commit', 'after-statement', 'one', 'sandbox-client', 'two'])
+  await stored.close()
+  t.same(await (await onSqlite(t, folder)).database.clients(), clients)
 })
 
 t.test('persistence, SQLite: a file that is deleted, moved or replaced takes no write', async t => {

@@ -159,6 +159,16 @@ t.test('decisions §3: to make room, tenants without records go first', async t 
   t.same(dropped.slice(-1), ['acme'], 'where all have records, the one idle longest')
 })
 
+t.test('decisions §3: the origin of a fork makes no room for it', async t => {
+  const dropped: string[] = []
+  const app = build(t, { maxTenants: 3, dropped: clientId => void dropped.push(clientId) })
+  const [acme, beta] = [await connect(app, 'acme'), await connect(app, 'beta')]
+  await beta.post('/api/v1/bills', bill())
+  t.equal((await acme.control('POST', '/fork', { clientId: 'copy' })).status, 201)
+  t.same([dropped, await clientIds(app)], [['beta'], ['acme', 'copy', 'sandbox-client']], 'though it has no records')
+  t.equal((await acme.get('/api/v1/bills')).status, 200)
+})
+
 t.test('persistence, The turn of a request: a tenant that comes back has its tokens and records', async t => {
   const stored = new Map<string, { identity: Identity; snapshot(): TenantSnapshot }>()
   const removals: unknown[] = []
