@@ -145,7 +145,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
 function* toEntries(rows: readonly Record<string, unknown>[]): Slices<LoggedExchange[]> {
   const entries: LoggedExchange[] = []
   for (const { seq, content } of rows) {
-    if (seq !== null) entries.push({ ...JSON.parse(content as string), seq: Number(seq) })
+    if (seq !== null) entries.push({ seq: Number(seq), ...JSON.parse(content as string) })
     yield
   }
   return entries
