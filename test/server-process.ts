@@ -4,9 +4,38 @@ import { Agent, request as send } from 'node:http'
 import { createInterface } from 'node:readline'
 import { MONDAY } from './helper.js'
 import { launch, program } from './program.js'
-import type { RandomRequest, Transport } from './random-requests.js'
+import type { Outgoing, RandomRequest, Transport } from './random-requests.js'
 
 export const PUBLIC_URL = 'http://pay.example'
+
+/** All that a client gets of an answer. */
+export interface Received {
+  /** Undefined: the connection ended before. */
+  readonly status: number | undefined
+  /** Names and values in turn, as they came. */
+  readonly headers: readonly string[]
+  readonly text: string
+  /** The reason why the answer is not whole. */
+  readonly error?: NodeJS.ErrnoException
+}
+
+/** Sends a request to a server that listens. */
+export const exchange = (base: string, agent: Agent, { method, url, headers, payload }: Outgoing): Promise<Received> =>
+  new Promise(done => {
+    let received: Received = { status: undefined, headers: [], text: '' }
+    const fail = (error: Error) => done({ ...received, error })
+    const request = send(base + url, { method, headers, agent }, response => {
+      received = { status: response.statusCode, headers: response.rawHeaders, text: '' }
+      response.setEncoding('utf8')
+      response.on('data', chunk => {
+        received = { ...received, text: received.text + chunk }
+      })
+      response.on('end', () => done(received))
+      response.on('error', fail)
+    })
+    request.on('error', fail)
+    request.end(payload)
+  })
 
 /** A server in a process of its own, with a frozen clock, that a test kills. */
 export class Server {
@@ -43,20 +72,11 @@ export class Server {
   }
 
   /** Rejects when the server is gone before the answer is whole. */
-  readonly transport: Transport = ({ method, url, headers, payload }) =>
-    new Promise((done, fail) => {
-      const request = send(this.url + url, { method, headers, agent: this.#agent }, response => {
-        let text = ''
-        response.setEncoding('utf8')
-        response.on('data', chunk => {
-          text += chunk
-        })
-        response.on('end', () => done({ status: response.statusCode as number, text }))
-        response.on('error', fail)
-      })
-      request.on('error', fail)
-      request.end(payload)
-    })
+  readonly transport: Transport = async request => {
+    const { status, text, error } = await exchange(this.url, this.#agent, request)
+    if (error !== undefined) throw error
+    return { status: status as number, text }
+  }
 
   async kill() {
     this.isKilled = true

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { refused } from '../answers.js'
 import { bill, build, collection, connect, mandate } from '../helper.js'
+import { playRounds } from '../parallel-jobs.js'
+import { PUBLIC_URL } from '../server-process.js'
 import { type Connection, listen, open, type RawAnswer, request } from './raw.js'
 
 // decisions §2: DUPLICATE_REFERENCE 409: the caller's reference is taken, whatever the body.
@@ -71,4 +73,12 @@ t.test('decisions §1: 20 simultaneous first requests of a fresh server are all 
     answers.map(answer => answer?.status),
     Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? 200 : 404)),
   )
+})
+
+// test/databases/parallel-jobs.test.ts has the long form.
+t.test('control plane, Run 16 CI jobs against one container: two rounds of the same journey', async t => {
+  await playRounds(t, 2, async () => {
+    const app = build(t, { publicUrl: () => PUBLIC_URL })
+    return { url: `http://127.0.0.1:${await listen(app)}` }
+  })
 })
