@@ -8,8 +8,8 @@ export const toWords = (name: string): string => name.replace(/[A-Z]/g, letter =
 export const toList = (names: readonly string[], conjunction: 'and' | 'or'): string =>
   names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`
 
-/** Escapes control characters, so that a text from outside cannot control a terminal. */
+/** Escapes control characters, also those of directions, so that a text from outside cannot control a terminal. */
 export const escapeControls = (text: string, kept = '\n\t'): string =>
-  text.replace(/\p{Cc}/gu, character =>
+  text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, character =>
     kept.includes(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )

@@ -184,7 +184,8 @@ t.test('commands, Output: control characters of a record do not reach the termin
 t.test('commands, Output: control characters of names do not reach the terminal, whatever prints them', async t => {
   const { app, run, json } = await start(t)
   const token = (await run('token')).stdout.trim()
-  const name = '\u001b]0;PWNED\u0007\u009b31m\u007f\r\n'
+  const bidi = '\u061c\u200e\u200f\u202a\u202e\u2066\u2069'
+  const name = `\u001b]0;PWNED\u0007\u009b31m\u007f${bidi}\r\n`
   const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
   const query = `${encodeURIComponent(name)}=1`
   await call(app, 'GET', `/api/v1/mandates?${query}`, { headers })
@@ -209,7 +210,7 @@ t.test('commands, Output: control characters of names do not reach the terminal,
   for (const command of commands) {
     for (const options of [[], ['--json']]) {
       const { stdout, stderr } = await run(...command, ...options)
-      const isPlain = !/[^\P{Cc}\n]/u.test(stdout + stderr) && stdout + stderr !== ''
+      const isPlain = !/[^\P{Cc}\n]|\p{Bidi_Control}/u.test(stdout + stderr) && stdout + stderr !== ''
       if (!isPlain) printed.push(`${JSON.stringify([...command, ...options])}: ${JSON.stringify(stdout + stderr)}`)
     }
   }
