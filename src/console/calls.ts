@@ -76,6 +76,12 @@ export function bodyOf(context: ConsoleContext, { route, params = {} }: Call): T
   return Type.Object(Object.fromEntries(members))
 }
 
+/** Returns the schema of a member by its path; undefined: there is none. The name of an item is its number. */
+export const schemaAt = (schema: TSchema, path: string): TSchema | undefined =>
+  path
+    .split('.')
+    .reduce<TSchema | undefined>((at, name) => ownMember<TSchema>(at?.properties ?? {}, name) ?? at?.items, schema)
+
 /** Whether a form has fields for the members of a value, and none for the value itself. */
 export const hasMembers = ({ type, properties }: TSchema): boolean => type === 'object' && properties !== undefined
 

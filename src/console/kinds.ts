@@ -116,6 +116,10 @@ export const statesOf = (tenant: Tenant, { name, lifecycle = {} }: Kind): readon
 /** Returns the reference of a record. */
 export const referenceOf = ({ idField }: Kind, record: AnyRecord): string => String(record[idField])
 
+/** Returns the page of a record, below the console; undefined: the reference is not valid Unicode, which no URL holds. */
+export const pageOf = ({ path }: Kind, reference: string): string | undefined =>
+  reference.isWellFormed() ? `${path}/${encodeURIComponent(reference)}` : undefined
+
 /** A record with its region. */
 export interface Row {
   readonly region: string

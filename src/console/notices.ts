@@ -1,16 +1,23 @@
 import { isSame } from '../core/digests.js'
 import type { Tenant } from '../tenants/tenant.js'
-import { kinds, referenceOf } from './kinds.js'
+import { kinds, pageOf, referenceOf } from './kinds.js'
 import { formatMoment } from './moments.js'
 import type { Page } from './page.js'
+import { LONGEST_TEXT } from './page.js'
 
 /** Signs the notice of an action, so that no link can put a text into a page. */
-export const proofOf = ({ ids }: Tenant, notice: string): string => ids.sign('consoleNotice', notice)
+export const proofOf = ({ ids, clientId }: Tenant, notice: string): string =>
+  // A fork has the ids of its origin.
+  ids.sign('consoleNotice', JSON.stringify([clientId, notice]))
 
 /** Returns the notice of a page; undefined: it has none. */
 export function noticeOf({ tenant, query: { notice, proof = '' } }: Page): string | undefined {
   return notice !== undefined && isSame(proof, proofOf(tenant, notice)) ? notice : undefined
 }
+
+/** Cuts a notice at a word, so that a page takes it. A link has no space. */
+export const cut = (notice: string): string =>
+  notice.length > LONGEST_TEXT ? `${notice.slice(0, notice.lastIndexOf(' ', LONGEST_TEXT - 2))} …` : notice
 
 /** A link in a notice: `[text](path below the console)`. */
 export const LINK = /\[([\w-]+)\]\((\/[\w/-]+)\)/
@@ -66,7 +73,7 @@ function nameOf(answer: Answer): string | undefined {
   const kind = kinds.find(({ idField }) => record[idField] !== undefined)
   if (kind === undefined) return undefined
   const reference = referenceOf(kind, record)
-  const link = `[${reference}](${kind.path}/${reference})`
+  const link = `[${reference}](${pageOf(kind, reference)})`
   return LINK.test(link) ? link : reference
 }
 

@@ -17,7 +17,9 @@ export interface ConsoleContext extends ControlPlane {
   readonly adminToken: string | undefined
 }
 
-const text = Type.String({ maxLength: 1000, 'x-expected': 'a text of at most 1000 characters' })
+/** The longest text of a parameter, in characters. */
+export const LONGEST_TEXT = 1000
+const text = Type.String({ maxLength: LONGEST_TEXT, 'x-expected': `a text of at most ${LONGEST_TEXT} characters` })
 /** A number of at most some digits. */
 export const digits = (most: number) =>
   Type.String({ pattern: `^\\d{1,${most}}$`, 'x-expected': `a number of at most ${most} digits` })

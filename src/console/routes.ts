@@ -1,11 +1,12 @@
 import formbody from '@fastify/formbody'
+import type { MultipartValue } from '@fastify/multipart'
 import fastifyMultipart from '@fastify/multipart'
 import { Type } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { h } from 'preact'
 import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
-import { FORM, parseForm } from '../http/form.js'
+import { FORM, parseForm, toFields } from '../http/form.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
@@ -16,8 +17,8 @@ import type { Tenant } from '../tenants/tenant.js'
 import type { SentForm } from './calls.js'
 import { canRepeat, commandOf, errorOf, FORM_LIMIT, isOfApi, readCall, requestOf, routeOf, send } from './calls.js'
 import { streamChanges } from './changes.js'
-import { kinds, referenceOf } from './kinds.js'
-import { describe, proofOf, transitionsOf } from './notices.js'
+import { kinds, pageOf, referenceOf } from './kinds.js'
+import { cut, describe, proofOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
 import { addressOf, digits, PARAMETERS } from './page.js'
 import { styles } from './styles.js'
@@ -37,7 +38,7 @@ const pages: readonly PageRow[] = [
       url: '/new',
       title: () => `New ${kind.noun}`,
       view: page => h(NewRecord, { page, kind }),
-      next: created => `${kind.path}/${encodeURIComponent(referenceOf(kind, created))}`,
+      next: created => pageOf(kind, referenceOf(kind, created)) ?? kind.path,
     }
     const rows: PageRow[] = [
       { url: '', title: () => kind.title, view: page => h(Records, { page, kind }) },
@@ -118,7 +119,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   app.removeContentTypeParser('application/json')
   app.register(formbody, { parser: parseForm })
   app.register(fastifyMultipart, {
-    limits: { fileSize: stateBytes, files: 1, fields: 16, fieldSize: 64 * 1024, parts: 20 },
+    limits: { fileSize: stateBytes, files: 1, fields: 16, fieldSize: FORM_LIMIT, parts: 20 },
   })
   app.addHook('onRequest', (request, reply, next) => {
     reply.headers(HEADERS)
@@ -205,10 +206,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       reply.code(answer.status ?? 502)
       return show(row, request, reply, { fields, call, error })
     }
-    const notice =
+    const notice = cut(
       error === undefined
         ? describe(call && routeOf(context, call.route).schema.operationId, answer.body)
-        : `The answer was ${answer.status ?? 'taken away'}: ${error.message}`
+        : `The answer was ${answer.status ?? 'taken away'}: ${error.message}`,
+    )
     const path = pathBelow(request)
     const target = row.next?.(answer.body) ?? path
     // A removed client has no pages.
@@ -239,13 +241,13 @@ const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/cons
 
 /** Reads a form. */
 async function formOf(request: FastifyRequest): Promise<SentForm> {
-  const fields: Record<string, string> = Object.create(null)
-  if (!request.isMultipart()) return { fields: (request.body ?? fields) as Fields }
+  if (!request.isMultipart()) return { fields: (request.body ?? toFields([])) as Fields }
   let file: Buffer | undefined
+  const parts: MultipartValue[] = []
   try {
     for await (const part of request.parts()) {
       if (part.type === 'file') file = await part.toBuffer()
-      else fields[part.fieldname] = String(part.value)
+      else parts.push(part)
     }
   } catch (error) {
     if ((error as { code?: string }).code === 'FST_REQ_FILE_TOO_LARGE')
@@ -253,7 +255,15 @@ async function formOf(request: FastifyRequest): Promise<SentForm> {
     throw errors.malformed(null, 'The form is not well-formed multipart/form-data, or has too many parts.')
   }
   if (!file?.length) throw errors.missing('file')
-  return { fields, file }
+  let length = 0
+  const fields = parts.map(({ fieldname, mimetype, value, ...part }): [string, string] => {
+    if (mimetype !== 'text/plain') throw errors.unsupportedMediaType(fieldname, 'A field of a form is a text.')
+    const isCut = part.fieldnameTruncated || part.valueTruncated
+    length += Buffer.byteLength(fieldname + value)
+    if (isCut || length > FORM_LIMIT) throw errors.payloadTooLarge(null, `${FORM_LIMIT} bytes without its file`)
+    return [fieldname, String(value)]
+  })
+  return { fields: toFields(fields), file }
 }
 
 let loaded: ReadonlyMap<string, BrowserFile> | undefined

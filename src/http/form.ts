@@ -1,4 +1,5 @@
 import { errors, shorten } from '../core/errors.js'
+import { notUnicode } from './json-body.js'
 import { isDecodable } from './url.js'
 
 export const FORM = 'application/x-www-form-urlencoded'
@@ -17,8 +18,17 @@ export function parseForm(text: string): Record<string, string> {
     if (++fieldCount > MOST_FIELDS) throw errors.payloadTooLarge(null, `${MOST_FIELDS} fields`)
   }
   if (!isDecodable(text)) throw errors.malformed(null, 'The form has bad percent-encoding.')
+  return toFields(new URLSearchParams(text))
+}
+
+/**
+ * Returns the fields of a form by their names.
+ * @throws MALFORMED_REQUEST (a repeated field), INVALID_FIELD (a text that is not valid Unicode)
+ */
+export function toFields(pairs: Iterable<readonly [name: string, value: string]>): Record<string, string> {
   const fields: Record<string, string> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(text)) {
+  for (const [name, value] of pairs) {
+    if (!name.isWellFormed() || !value.isWellFormed()) throw errors.invalid(name, notUnicode(name))
     if (name in fields) throw errors.malformed(name, `${shorten(name)} must be given once.`)
     fields[name] = value
   }

@@ -133,6 +133,9 @@ interface Located {
   readonly parent: Located | undefined
 }
 
+/** The sentence on a text that is not valid Unicode. @param path its place */
+export const notUnicode = (path: string): string => `${shorten(path)} is not valid Unicode: it has a lone surrogate.`
+
 /** Refuses `__proto__` and `constructor.prototype` members, and text that is not Unicode. */
 function* assertHarmless(root: object): Slices {
   const pending: Located[] = [{ value: root, name: '', parent: undefined }]
@@ -149,7 +152,7 @@ function* assertHarmless(root: object): Slices {
       }
       if (typeof value === 'string' && !value.isWellFormed()) {
         const path = pathTo(next, name)
-        throw errors.invalid(path, `${shorten(path)} is not valid Unicode: it has a lone surrogate.`)
+        throw errors.invalid(path, notUnicode(path))
       }
       if (isObject(value)) pending.push({ value, name, parent: next })
     }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { kinds } from '../../src/console/kinds.js'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
+import { createScenarios } from '../../src/features/scenarios/files.js'
 import { follow as followStream } from '../event-stream.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
@@ -705,6 +706,60 @@ t.test('console, Safety: texts of the app are shown as text on every page', asyn
   const { payload } = await open(app, '/collections', { query: { search: hostile } })
   t.notMatch(payload, /<script>|<img/)
   t.match(payload, 'value="&quot;>&lt;script>')
+})
+
+t.test('console, Safety: a text like a time is shown as text, and a time as a moment', async t => {
+  for (const text of ['2030-99-99T99:99:99Z', '2030-01-02T03:04:05Z']) {
+    const app = build(t)
+    const client = await connect(app)
+    const debtor = { name: text, iban: 'DE89370400440532013000', reference: text }
+    await client.post('/api/v1/mandates', mandate({ debtor }))
+    await client.post('/api/v1/direct-debit', collection({ debtorReference: text, debtorName: text }))
+    await client.post('/api/v1/bills', bill({ description: text }))
+    const account = { accountReference: 'ACC-0001', currency: 'EUR', accountIdentifier: 'DE89370400440532013000' }
+    const link = { ...payoutLink(), payoutLinkId: LINK, accountHolderName: text, remarks: text }
+    const records = {
+      payoutLinks: [link],
+      accounts: [{ ...account, accountHolderName: text, balance: '10.00' }],
+    }
+    t.equal((await client.control('POST', '/seed', { records })).status, 200)
+    for (const path of PATHS) {
+      const { payload, statusCode } = await open(app, path)
+      t.equal(statusCode, 200, path)
+      t.notMatch(payload, `datetime="${text}"`, path)
+      t.notMatch(payload, 'Wed, 2 Jan 2030', path)
+    }
+    for (const path of ['/collections', '/mandates/MND-0001', `/payout-links/${LINK}`, '/accounts/ACC-0001']) {
+      t.match((await open(app, path)).payload, text, path)
+    }
+    const { payload } = await open(app, '/mandates')
+    t.match(payload, `<time datetime="${MONDAY}">Mon, 2 Nov 2026, 09:00:00 UTC</time>`)
+  }
+})
+
+t.test('console, Actions: a long notice is cut at a word, so that a success ends on its page', async t => {
+  const creditor = mandate().creditor
+  const steps = Array.from({ length: 20 }, (_, at) => ({
+    call: 'createMandate',
+    body: { ...mandate(), creditor, mandateReference: `MND-${String(at).padStart(34, '0')}` },
+  }))
+  const folder = t.testdir({ scenarios: { 'many.yaml': JSON.stringify({ summary: 'Many.', steps }) } })
+  const app = build(t, { scenarios: createScenarios(folder) })
+  await connect(app)
+  const answer = await submit(app, '/client', 'scenario-many')
+  t.equal(answer.statusCode, 303)
+  const { notice } = await follow(app, '/client', answer)
+  t.match(notice, /^(MND-\d+ is ACTIVE\. )+(MND-\d+ (is )?)?…$/)
+})
+
+t.test('console, Safety: the notice of a client is none of its fork', async t => {
+  const app = build(t)
+  const { control } = await connect(app)
+  const { headers } = await submit(app, '', 'advance-PT1H')
+  await control('POST', '/fork', { clientId: 'fork' })
+  const query = Object.fromEntries(new URL(String(headers.location), 'http://sandbox').searchParams)
+  t.match(noticeOf((await open(app, '', { query })).payload), 'The clock shows')
+  t.equal(noticeOf((await open(app, '', { query: { ...query, client: 'fork' } })).payload), '')
 })
 
 t.test('console, Safety: only an action puts a notice into a page', async t => {

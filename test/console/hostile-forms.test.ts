@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
+import { kinds } from '../../src/console/kinds.js'
 import { build, connect, newClient } from '../helper.js'
+import type { Part } from '../multipart.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { CONSOLE, open, sendFields } from './pages.js'
 
@@ -127,6 +129,76 @@ t.test('console, Safety: only forms are read, and a file is a body of its own', 
     t.equal(answer.statusCode, status, `${path} ${type} ${payload.toString().slice(0, 80)}`)
   }
   t.same((await control('GET', '/state')).body, before)
+})
+
+const STATE = { fileName: 'state.json', type: 'application/json', content: '{}' }
+const REMOVE_ONE = field('call', REMOVE.call)
+const ID = 'params.id'
+const UTF_16 = 'text/plain; charset=utf-16le'
+
+/** Parts of forms with a file, and the answers to their commands. */
+const PARTS: readonly (readonly [label: string, parts: readonly Part[], status: number, code: string])[] = [
+  ['a text', [REMOVE_ONE, field(ID, 'fault-1')], 200, '/faults/fault-1'],
+  ['a text with its type', [REMOVE_ONE, { ...field(ID, 'fault-1'), type: 'text/plain' }], 200, '/faults/fault-1'],
+  [
+    'JSON with a lone surrogate',
+    [REMOVE_ONE, { ...field(ID, '"\\ud800"'), type: 'application/json' }],
+    415,
+    'UNSUPPORTED_MEDIA_TYPE',
+  ],
+  ['JSON of an object', [REMOVE_ONE, { ...field(ID, '{}'), type: 'application/json' }], 415, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['no JSON', [REMOVE_ONE, { ...field(ID, '{'), type: 'application/json' }], 400, 'MALFORMED_REQUEST'],
+  [
+    'a lone surrogate of UTF-16',
+    [REMOVE_ONE, { name: ID, fileName: null, type: UTF_16, content: Buffer.of(0, 0xd8) }],
+    400,
+    'INVALID_FIELD',
+  ],
+  ['a repeated field', [REMOVE_ONE, field(ID, 'fault-1'), field(ID, 'fault-2')], 400, 'MALFORMED_REQUEST'],
+  ['a long field', [field('call', SETTINGS.call), field('json', `{}${' '.repeat(100_000)}`)], 200, '/settings'],
+  [
+    'a field that is too long',
+    [field('call', SETTINGS.call), field('json', `{}${' '.repeat(130 * 1024)}`)],
+    413,
+    'PAYLOAD_TOO_LARGE',
+  ],
+  [
+    'fields that are too long together',
+    [field('call', SETTINGS.call), field('json', `{}${' '.repeat(70_000)}`), field('form', 'x'.repeat(70_000))],
+    413,
+    'PAYLOAD_TOO_LARGE',
+  ],
+]
+
+t.test('console, Safety: the fields of a form with a file are texts within the bound of a form', async t => {
+  const { app, clientId } = await newClient()
+  for (const [label, parts, status, code] of PARTS) {
+    for (const path of ['/command', '/failures']) {
+      const answer = await app.inject({
+        method: 'POST',
+        url: `${CONSOLE}${path}?client=${clientId}`,
+        headers: { accept: 'application/json', ...MULTIPART },
+        payload: multipart(...parts, STATE),
+      })
+      if (status >= 400 || path === '/command') {
+        t.equal(answer.statusCode, status, `${path}: ${label}`)
+        t.match(answer.payload, code)
+      } else t.ok(answer.statusCode < 500, `${path}: ${label}`)
+    }
+  }
+})
+
+t.test('console, Pages: a request that names a record by no valid Unicode has its page', async t => {
+  const { app, clientId, post, control } = await newClient()
+  for (const { idField } of kinds) {
+    for (const text of ['\\ud800', 'x\\udc00', '\\ud83d\\ude00', 'a/b?c#d%']) {
+      await post('/api/v1/mandates', `{"${idField}":"${text}"}`)
+      const { last } = (await control('GET', '/requests?limit=1')).body
+      for (const path of ['/requests', `/requests/${last}`]) {
+        t.equal((await open(app, path, { client: clientId })).statusCode, 200, `${path}: ${idField} ${text}`)
+      }
+    }
+  }
 })
 
 t.test('console, Pages: a parameter that is no value of its page is refused', async t => {

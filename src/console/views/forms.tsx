@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import type { Option } from '../../http/pages/parts.js'
 import { Choice } from '../../http/pages/parts.js'
-import { BODY, bodyOf, commandOf, hasMembers, PARAMS } from '../calls.js'
+import { BODY, bodyOf, commandOf, hasMembers, PARAMS, schemaAt } from '../calls.js'
 import type { Call, Page } from '../page.js'
 import { href } from '../page.js'
 import { Copyable, toLabel } from './parts.js'
@@ -164,10 +164,6 @@ function fieldsOf({ context }: Page, action: Action): readonly Field[] {
   const schema = { description: 'The header x-region.' } as TSchema
   return [{ path: 'region', name: 'region', schema, value: String(call.region), options: regions }, ...ofBody]
 }
-
-/** Returns the schema of a member by its path. */
-const schemaAt = (schema: TSchema, path: string): TSchema | undefined =>
-  path.split('.').reduce<TSchema | undefined>((at, name) => at?.properties?.[name] ?? at?.items, schema)
 
 /** Lists the members of an object that are no objects. One that is optional with one value only has nothing to fill in. */
 const leavesOf = (schema: TSchema, path?: string): readonly (readonly [path: string, schema: TSchema])[] =>

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { areas } from '../../areas/index.js'
 import { ownMember } from '../../core/own-member.js'
 import { toTitle, toWords } from '../../core/words.js'
+import { schemaAt } from '../calls.js'
+import type { Kind } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 
 /** Writes the path of a member as a label, such as `Debtor iban`. The place in a list is left out. */
@@ -13,8 +16,8 @@ export const Time = ({ at }: { at: string }) => <time dateTime={at}>{formatMomen
 
 const AMOUNT = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-/** Shows a member of a record by its path: amounts with the currency, moments with the zone. */
-export function Value({ record, path }: { record: object; path: string }) {
+/** Shows a member of a record by its path: amounts with the currency, moments by the schema of the kind. */
+export function Value({ kind, record, path }: { kind: Kind; record: object; path: string }) {
   const value = path
     .split('.')
     .reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], record)
@@ -22,7 +25,7 @@ export function Value({ record, path }: { record: object; path: string }) {
   // A text is formatted exactly.
   const { currency } = record as { currency?: string }
   if (isAmount(path)) return <>{`${AMOUNT.format(value as `${number}`)} ${currency ?? ''}`}</>
-  if (/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/.test(String(value))) return <Time at={String(value)} />
+  if (schemaAt(areas[kind.name].record, path)?.format === 'date-time') return <Time at={String(value)} />
   return <>{Array.isArray(value) ? value.length : String(value)}</>
 }
 export const isAmount = (path: string): boolean => /(^|\.|\w+)(amount|balance)$/i.test(path)

@@ -43,7 +43,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
     return (
       <>
         <Related page={page} kind={kind} row={found} />
-        <Members record={found.record} json={found} />
+        <Members kind={kind} record={found.record} json={found} />
       </>
     )
   }
@@ -56,7 +56,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
         <Status of={String(record.status)} />
         {amount && (
           <strong>
-            <Value record={record} path={amount} />
+            <Value kind={kind} record={record} path={amount} />
           </strong>
         )}
         {kind.name === 'payoutLinks' && <PageLinks page={page} record={record} />}
@@ -84,7 +84,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
       </div>
       <Outcome page={page} kind={kind} explained={explained} />
       <Related page={page} kind={kind} row={{ region: regionOfRecord(record), record }} />
-      <Members record={record} json={explained} />
+      <Members kind={kind} record={record} json={explained} />
     </>
   )
 }
@@ -258,9 +258,11 @@ function Related({ page, kind, row: { region, record } }: { page: Page; kind: Ki
 }
 
 /** The members of a record, and its JSON. */
-const Members = ({ record, json }: { record: AnyRecord; json: object }) => (
+const Members = ({ kind, record, json }: { kind: Kind; record: AnyRecord; json: object }) => (
   <Card id="members" title="Members">
-    <Facts facts={pathsOf(record).map(path => [path, <Value key={path} record={record} path={path} />] as const)} />
+    <Facts
+      facts={pathsOf(record).map(path => [path, <Value key={path} kind={kind} record={record} path={path} />] as const)}
+    />
     <details id="json">
       <summary>JSON</summary>
       <Json label="The record as JSON" value={json} />

@@ -7,18 +7,19 @@ import { regionsOf } from '../../http/region.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf, routeOf } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { findRecord, referenceOf, statesOf } from '../kinds.js'
+import { findRecord, pageOf, referenceOf, statesOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions } from './forms.js'
 import type { Column } from './parts.js'
 import { Card, isAmount, Pager, Status, Table, toLabel, Value } from './parts.js'
 
-/** A link to a record, with its region where several regions can have the reference. */
+/** A link to a record, with its region where several regions can have the reference. A text that no URL holds is no link. */
 export function linkTo(page: Page, kind: Kind, { region, record }: Row) {
   const reference = referenceOf(kind, record)
   const query = kind.hasRegions && region !== '' ? { region } : {}
-  return <a href={href(page, `${kind.path}/${encodeURIComponent(reference)}`, query)}>{reference}</a>
+  const path = pageOf(kind, reference)
+  return path === undefined ? reference : <a href={href(page, path, query)}>{reference}</a>
 }
 
 interface RecordTableProps {
@@ -30,7 +31,7 @@ interface RecordTableProps {
 
 export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
   const members = kind.columns.map((path, at): Column<Row> => {
-    const cell = ({ region, record }: Row) => <Value record={{ region, ...record }} path={path} />
+    const cell = ({ region, record }: Row) => <Value kind={kind} record={{ region, ...record }} path={path} />
     return [toLabel(path), cell, isAmount(path) && at < 2 ? 'number' : at < 2 ? undefined : 'wide']
   })
   const columns: readonly Column<Row>[] = [
