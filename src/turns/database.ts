@@ -177,23 +177,30 @@ export const toEventRow = (clientId: string, version: number, event: Event): Row
   return toRow('event', clientId, { number, version, kind, region: null, reference }, event)
 }
 
+/** Whether the row of a tenant is as it was written. */
+const isIntact = (clientId: string, row: TenantRow) => row.checksum === checksumOfTenant(clientId, row)
+
 /** @throws DatabaseError (the row is not as it was written) */
 export function fromTenantRow(clientId: string, row: TenantRow): TenantContents {
-  if (row.checksum !== checksumOfTenant(clientId, row)) throw damaged('tenant', clientId)
+  if (!isIntact(clientId, row)) throw damaged('tenant', clientId)
   return JSON.parse(row.content) as TenantContents
 }
 
 /**
- * Returns the identity in the row of a tenant. Of a damaged row, it is one that its next secret fits and none of its tokens:
- * each reset raises the version, too.
+ * Returns the row of a tenant for its repair. Of a damaged row, no column is taken. Its version is above all earlier ones,
+ * and so above the number of resets: the real time in milliseconds is, whatever the damaged version says.
  */
-export function identityOf(clientId: string, row: TenantRow): KnownIdentity {
-  try {
-    return fromTenantRow(clientId, row).identity
-  } catch {
-    return { clientId, secretDigest: null, resets: row.version }
-  }
+export function repairable(clientId: string, row: TenantRow, realNow: number): TenantRow {
+  if (isIntact(clientId, row)) return row
+  const version = row.version < Number.MAX_SAFE_INTEGER / 2 ? Math.max(row.version, realNow, 1) : realNow
+  return { version, life: 0, instant: 0, isRemoved: false, content: '', checksum: '' }
 }
+
+/** Returns the identity in such a row. Of a damaged one, it is one that its next secret fits and none of its tokens. */
+export const identityOf = (clientId: string, { version, content }: TenantRow): KnownIdentity =>
+  content === ''
+    ? { clientId, secretDigest: null, resets: version }
+    : (JSON.parse(content) as Pick<TenantContents, 'identity'>).identity
 
 /** Returns the record or event of a row. @throws DatabaseError (the row is not as it was written) */
 export function fromRow<T>(table: Table, clientId: string, row: Row): T {

@@ -310,7 +310,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       ...readerOf(run),
       async tenant(clientId) {
         const row = locked.get(clientId)
-        return row?.version === 0 ? undefined : row
+        return row?.content === '' ? undefined : row
       },
       async clear(clientId, isGone) {
         await run('clear records', 'DELETE FROM sandbox_record WHERE client_id = $1', [clientId])
@@ -441,13 +441,13 @@ const toRow = ({ number, version, ...texts }: Columns): Row => ({
   version: Number(version),
 })
 
-const CLIENTS = 'SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND version > 0 ORDER BY client_id'
+const CLIENTS = "SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND content <> '' ORDER BY client_id"
 
 const TENANT = 'SELECT version, life, instant, removed, content, checksum FROM sandbox_tenant WHERE client_id = $1'
 
 const LOCK = `${TENANT} FOR UPDATE`
 
-/** A row of version 0 is a tenant that has not begun. It is there only while a transaction writes it. */
+/** A row without content is a tenant that has not begun. It is there only while a transaction writes it. */
 const BEGIN = "INSERT INTO sandbox_tenant VALUES ($1, 0, 0, 0, 0, '', '') ON CONFLICT DO NOTHING"
 
 const selectFrom = (table: Table) => `

@@ -17,6 +17,7 @@ import {
   fromRow,
   fromTenantRow,
   identityOf,
+  repairable,
   toEventRow,
   toRecordRow,
   toTenantRow,
@@ -178,7 +179,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       const row = await reader.tenant(slot.clientId)
       if (!(error instanceof DamageError) || row === undefined) throw error
       forget(slot)
-      registry.identify(identityOf(slot.clientId, row))
+      registry.identify(identityOf(slot.clientId, repairable(slot.clientId, row, now())))
       return row
     }
   }
@@ -229,9 +230,10 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   async function write(
     { clientId, stored }: Slot,
     transaction: Transaction,
-    before: TenantRow | undefined,
+    found: TenantRow | undefined,
     realNow: number,
   ) {
+    const before = found && repairable(clientId, found, realNow)
     const tenant = registry.peek(clientId)
     const isGone = tenant === undefined && before?.isRemoved === false && !registry.has(clientId)
     if (tenant === stored?.tenant && (stored === undefined ? !isGone : !hasChanged(stored))) return null

@@ -226,6 +226,51 @@ t.test('persistence, Upgrades: every kind of record has pages and answers in a s
   }
 })
 
+t.test('persistence, Upgrades: a link whose payout method is gone stays readable', async t => {
+  const { app, send, tenantOf } = serve(t)
+  const client = await connect(app, 'all')
+  const { payoutLinkId, url } = (await send('all', 'POST', '/payout-links', payoutLink())).body
+  const store: Store = tenantOf('all').payoutLinks
+  const kept = store.toStored(store.find(payoutLinkId)[0] as never)
+  const path = `/payout-links/${payoutLinkId}`
+  for (const status of ['ACTIVE', 'PROCESSING', 'PAID']) {
+    store.load({ ...kept, record: { ...(kept.record as object), status, payoutMethod: 'GONE' } })
+    t.match((await client.control('GET', path)).body.record, { status, payoutMethod: 'GONE' })
+    t.match((await client.control('GET', `/console${path}`)).body, 'GONE')
+    const { pathname, search } = new URL(url)
+    const receipt = `&receipt=${receiptOf(tenantOf('all').ids, payoutLinkId)}`
+    const page = await call(app, 'GET', pathname + search + receipt, { headers: { accept: 'text/html' } })
+    t.equal(page.status, 409, status)
+    t.match(page.body, '<!doctype html>')
+  }
+  store.load({ ...kept, record: { ...(kept.record as object), payoutMethod: 'GONE' } })
+  const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  const claimed = await client.control('POST', `${path}/claim`, claim)
+  refused(t, claimed, 409, 'ILLEGAL_TRANSITION', null)
+  t.match(claimed.body.message, 'This release has no payout method "GONE".')
+  store.load({ ...kept, record: { ...(kept.record as object), status: 'PROCESSING', payoutMethod: 'GONE' } })
+  const steered = await client.control('PUT', `${path}/outcome`, { outcome: 'FAILED' })
+  refused(t, steered, 409, 'ILLEGAL_TRANSITION', null)
+})
+
+t.test('persistence, Upgrades: amounts above a limit of this release are read as they are', async t => {
+  const { send, store, tenantOf } = serve(t)
+  const amount = '1234567890.12'
+  const client = await store('former', 'COL-FORMER', { record: { amount } })
+  await send('former', 'POST', '/bills', bill())
+  const { bills, outcomes } = tenantOf('former')
+  const kept = (bills as Store).toStored((bills as Store).find('INV-2026-001')[0] as never)
+  ;(bills as Store).load({ ...kept, record: { ...(kept.record as object), totalAmount: amount, openAmount: amount } })
+  const armed = await client.control('POST', '/outcomes', { match: { amount: '25' }, outcome: 'FAILED' })
+  t.equal(armed.status, 201, armed.body.message)
+  outcomes.restore(outcomes.list().map(one => ({ ...one, match: { amount } })))
+  t.match((await send('former', 'GET', '/direct-debit?amountMin=1000000000')).body.data, [{ amount }])
+  t.match((await client.control('GET', '/bills/INV-2026-001')).body.record, { totalAmount: amount })
+  t.equal((await client.control('GET', '/console/bills/INV-2026-001')).status, 200)
+  t.equal((await send('former', 'PATCH', '/bills/INV-2026-001', { openAmount: '1' })).status, 200)
+  t.equal((await send('former', 'POST', '/payout-links', payoutLink())).status, 201)
+})
+
 t.test('persistence, Upgrades: the control plane shows a record as it is kept, the API as it is now', async t => {
   const { store, send } = serve(t)
   const client = await store('former', 'COL-FORMER', { record: { formerMember: { of: ['1.0.0'] } } })

@@ -342,13 +342,18 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
     [`UPDATE sandbox_record SET content = '{}' WHERE client_id = ?1 AND number = 1`, true, ['acme']],
     ['DELETE FROM sandbox_event WHERE client_id = ?1 AND number = 1', true, ['sandbox-client']],
     [`UPDATE sandbox_tenant SET content = 'x' WHERE client_id = ?1`, false, ['acme', 'sandbox-client']],
+    ['UPDATE sandbox_tenant SET version = version + 9007199254740992 WHERE client_id = ?1', false, ['acme']],
+    ['UPDATE sandbox_tenant SET version = -7 WHERE client_id = ?1', false, ['acme']],
+    ['UPDATE sandbox_tenant SET version = 0 WHERE client_id = ?1', false, ['acme']],
+    ['UPDATE sandbox_tenant SET instant = instant + 4503599627370496 WHERE client_id = ?1', false, ['acme']],
+    ['UPDATE sandbox_tenant SET removed = 1 WHERE client_id = ?1', false, ['acme']],
   ] as const) {
     for (const clientId of damaged) {
       const copy = copyOf(t, folder)
       const connection = new Libsql(join(copy, FILE))
       t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
       connection.close()
-      const { app } = await onSqlite(t, copy)
+      const { app, close } = await onSqlite(t, copy)
       const send = (method: string, url: string) => call(app, method, `/_sandbox${url}`)
       const state = `/state?client=${clientId}`
       refused(t, await send('GET', state), 503, 'SERVICE_UNAVAILABLE', null)
@@ -372,6 +377,16 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
       const client_secret = clientId === 'acme' ? 'other' : 'sandbox-secret'
       const isOpen = clientId !== 'acme' || !keepsSecret
       t.equal((await requestToken(app, { client_id: clientId, client_secret })).status, isOpen ? 200 : 401)
+
+      // A restart reads the repaired row, of which no damaged column is left.
+      const repaired = await stateOf(app, clientId)
+      await close()
+      const stored = new Libsql(join(copy, FILE))
+      const isSound =
+        'SELECT version BETWEEN 1 AND 1000 AND instant = 0 AS sound FROM sandbox_tenant WHERE client_id = ?'
+      t.match(stored.prepare(isSound).get([clientId]), { sound: 1 }, damage)
+      stored.close()
+      t.equal(await stateOf((await onSqlite(t, copy)).app, clientId), repaired)
 
       const next = copyOf(t, folder)
       const again = new Libsql(join(next, FILE))

@@ -10,7 +10,7 @@ import { sendError } from '../../http/error-handler.js'
 import { FORM } from '../../http/form.js'
 import { refuseWithPage } from '../../http/pages/refusal.js'
 import { isValid } from '../../http/validation.js'
-import { payoutMethods } from './methods.js'
+import { methodOf } from './methods.js'
 import type { StoredPayoutLink } from './schemas.js'
 import { PageQuery } from './schemas.js'
 import type { PayoutLinkStore } from './store.js'
@@ -99,7 +99,7 @@ export function pageOf(request: FastifyRequest, tenant: PageTenant, link: Stored
   const render = () =>
     renderLinkPage({
       ...shown,
-      region: payoutMethods[link.payoutMethod].region,
+      region: methodOf(link).region,
       link,
       expectedAt: formatInstant(payoutLinks.paidAt(link)),
       token: pageToken(ids, link.payoutLinkId),

@@ -16,7 +16,7 @@ import { accountRules, maskAccount } from './claim-rules.js'
 import type { PayoutLinkStatus, PayoutLinkVerb } from './lifecycle.js'
 import { payoutLinkLifecycle } from './lifecycle.js'
 import type { PayoutMethod } from './methods.js'
-import { PAYOUT_METHODS, payoutMethods, processingAt } from './methods.js'
+import { methodOf, PAYOUT_METHODS, payoutMethods, processingAt } from './methods.js'
 import type { PayoutLinkOutcome } from './outcomes.js'
 import { STEERABLE_STATUSES } from './outcomes.js'
 import type {
@@ -188,7 +188,7 @@ export function createPayoutLinkStore({
     read: (payoutLinkId: string): StoredPayoutLink => findEntry(payoutLinkId).record,
 
     /** Returns the name of the sender of a link; undefined: the tenant has none. */
-    sender: ({ payoutMethod }: StoredPayoutLink): string | undefined => sender(payoutMethods[payoutMethod].region),
+    sender: (link: StoredPayoutLink): string | undefined => sender(methodOf(link).region),
 
     /**
      * Returns the origins that may embed a link now; `*` stands for any port. Only origins of the present list may, and
@@ -203,8 +203,8 @@ export function createPayoutLinkStore({
     },
 
     /** Returns the instant at which a claimed link is paid. */
-    paidAt: ({ payoutMethod, claimedAt, updatedAt }: StoredPayoutLink): Instant =>
-      payoutMethods[payoutMethod].paidAt(parseInstant(claimedAt ?? updatedAt) as Instant),
+    paidAt: (link: StoredPayoutLink): Instant =>
+      methodOf(link).paidAt(parseInstant(link.claimedAt ?? link.updatedAt) as Instant),
 
     /**
      * Claims the link for the recipient, with a claim that `assertPayable` takes. Stores the account number masked.
@@ -333,14 +333,8 @@ export function createPayoutLinkStore({
   }
 }
 
-function nextStep({
-  status,
-  payoutMethod,
-  expiresAt,
-  claimedAt,
-  updatedAt,
-  outcome,
-}: StoredPayoutLink): Step<PayoutLinkVerb> | null {
+function nextStep(link: StoredPayoutLink): Step<PayoutLinkVerb> | null {
+  const { status, expiresAt, claimedAt, updatedAt, outcome } = link
   const claimed = parseInstant(claimedAt ?? updatedAt) as Instant
   switch (status) {
     case 'ACTIVE':
@@ -350,7 +344,7 @@ function nextStep({
     case 'PROCESSING':
       if (outcome === 'STUCK-PROCESSING') return null
       return {
-        at: payoutMethods[payoutMethod].paidAt(claimed),
+        at: methodOf(link).paidAt(claimed),
         ...(outcome === 'FAILED' ? { verb: 'fail', cause: 'outcome' } : { verb: 'pay', cause: 'time' }),
       }
     default:
@@ -372,6 +366,7 @@ function assertPayable(
 ): void {
   const { accountHolderName, accountIdentifier, branchIdentifier, accountType } = claim
   const { payoutMethod } = link
+  methodOf(link)
   const { isIdentifier, identifier, branch, hasType } = accountRules[payoutMethod]
   if (accountHolderName !== (link.accountHolderName ?? accountHolderName)) {
     throw errors.invalid(`${path}accountHolderName`, 'accountHolderName must be that of the payout link.')

@@ -5,6 +5,7 @@ import type { PayoutMethod } from '../../areas/payout-links/claim-rules.js'
 import { accountRules, claimFields } from '../../areas/payout-links/claim-rules.js'
 import { payoutLinkOutcomes, STEERABLE_STATUSES } from '../../areas/payout-links/outcomes.js'
 import { errors } from '../../core/errors.js'
+import { ownMember } from '../../core/own-member.js'
 import type { Explained, LegalMove } from '../../core/records/stateful-repository.js'
 import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
@@ -175,8 +176,9 @@ function moveOf(kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Om
   if (verb === 'claim') {
     const method = record.payoutMethod as PayoutMethod
     const { accountHolderName = 'Jane Doe' } = record
-    const call = control(name, { accountHolderName, ...accountRules[method].example }, params)
-    return { call, fields: claimFields(method).map(({ name }) => name), isFolded: true }
+    const { example } = ownMember(accountRules, method) ?? {}
+    const call = control(name, { accountHolderName, ...example }, params)
+    return { call, fields: example && claimFields(method).map(({ name }) => name), isFolded: true }
   }
   const reasons = limits.flatMap(({ reasonCodes = [], until }) =>
     reasonCodes.map(

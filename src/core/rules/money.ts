@@ -1,7 +1,8 @@
 /** An amount in minor units, a safe integer: EUR, USD, GBP and INR all have two decimals (ISO 4217). */
 export type Cents = number
 
-const AMOUNT = /^(?:0|[1-9]\d{0,8})(?:\.\d{1,2})?$/
+/** All whose cents are exact. The schemas have the limits, of which a later release can have others than stored amounts. */
+const AMOUNT = /^(?:0|[1-9]\d{0,12})(?:\.\d{1,2})?$/
 
 /**
  * Returns the cents of an amount as the interface writes it: `4.35` is 435, `4.3` is 430, `7` is 700.
