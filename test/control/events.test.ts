@@ -8,7 +8,7 @@ import type { Sent } from '../event-stream.js'
 import { follow as followStream } from '../event-stream.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
-import { closed, listen } from '../http/raw.js'
+import { closed, listen, open, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { closesEarly } from '../nothing-left.js'
 
@@ -253,6 +253,28 @@ t.test('control plane, Wait for an event: when its time is over, it answers with
     t.same(await waiting, { data: [], last: 1 })
     t.equal(time.pending, 0)
   }
+})
+
+t.test('control plane, Wait for an event: a call ends with its connection, which can carry further calls', async t => {
+  const { app, time } = timed(t)
+  const port = await listen(app)
+  const waiting = request('GET /_sandbox/events?after=100000&wait=60')
+  const kept = await open(port)
+  for (let calls = 0; calls < 2; calls++) {
+    kept.send(waiting)
+    await until(() => time.pending === 1)
+    time.pass(60_000)
+    t.match(await kept.read(), { status: 200, body: { data: [] } })
+  }
+  const arrived = once(app.server, 'connection')
+  const gone = await open(port)
+  const [socket] = await arrived
+  gone.send(waiting)
+  await until(() => time.pending === 1)
+  const isClosed = closed(socket)
+  gone.destroy()
+  await isClosed
+  t.equal(time.pending, 0)
 })
 
 t.test('control plane, Wait for an event: an event that its filters keep out does not answer it', async t => {
