@@ -9,6 +9,7 @@ import { home } from './home.js'
 import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
+import { pipelining } from './pipelining.js'
 import { clientErrorHandler, protocol } from './protocol.js'
 import { requestContext } from './request-context.js'
 import { createRequestIds } from './request-id.js'
@@ -65,6 +66,7 @@ export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, p
   // Hooks run in this order.
   app.register(routeFacts)
   app.register(errorHandler)
+  app.register(pipelining)
   app.register(requestContext)
   app.register(closing)
   app.register(protocol, { nextRequestId: requestIds.next })

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -6,6 +6,7 @@ import type { ApiError } from '../core/errors.js'
 import { errors, quote } from '../core/errors.js'
 import { hostNameOf } from '../core/rules/hosts.js'
 import { JSON_TYPE } from './error-handler.js'
+import { lastAnswer } from './pipelining.js'
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -46,9 +47,6 @@ function parserError(code: string | undefined): ApiError {
   return errors.malformed(null, 'The request is not valid HTTP/1.1.')
 }
 
-/** The last answer of each connection, finished or not. Answers leave in the order of their requests. */
-const lastAnswers = new WeakMap<Socket, ServerResponse>()
-
 /** The connections on which a broken request has come. */
 const broken = new WeakSet<Socket>()
 
@@ -61,7 +59,7 @@ export const clientErrorHandler = (nextRequestId: () => string) => (error: { cod
   // More bytes on the connection are errors, too.
   if (broken.has(socket)) return
   broken.add(socket)
-  const last = lastAnswers.get(socket)
+  const last = lastAnswer(socket)
   const answer = () => answerOnSocket(socket, parserError(error.code), nextRequestId())
   if (last === undefined) answer()
   else if (last.req.complete) {
@@ -88,9 +86,6 @@ function assertGivenOnce(rawHeaders: readonly string[]): void {
 
 /** Refuses requests that Node would answer by itself, without the envelope. */
 export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstance, { nextRequestId }, done) => {
-  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    lastAnswers.set(request.socket, response)
-  })
   // An expectation that is not 100-continue may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>

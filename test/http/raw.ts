@@ -93,6 +93,9 @@ export interface Connection {
   send(bytes: string | Buffer): void
   /** The next whole answer; undefined: the server closed instead. `HEAD` answers have no body. */
   read(method?: string): Promise<RawAnswer | undefined>
+  /** Stops taking bytes, and takes them again. */
+  pause(): void
+  resume(): void
   /** Closes this side's half. */
   end(): void
   destroy(): void
@@ -119,6 +122,8 @@ export async function open(port: number): Promise<Connection> {
   socket.on('error', () => {})
   return {
     send: bytes => void socket.write(bytes),
+    pause: () => void socket.pause(),
+    resume: () => void socket.resume(),
     end: () => void socket.end(),
     destroy: () => void socket.destroy(),
     reset: () => void socket.resetAndDestroy(),
