@@ -376,6 +376,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         select: async ({ name, text, values }) => (await query({ name, text, values: [...values] })).rows,
         transact: statements =>
           atomically(async run => {
+            // Two writers could each wait for a row of the other. Readers go on.
+            await run('', 'LOCK TABLE sandbox_coverage IN SHARE ROW EXCLUSIVE MODE', [])
             for (const { name, text, values } of statements) await run(name, text, [...values])
           }),
       }

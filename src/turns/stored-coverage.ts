@@ -34,10 +34,9 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
   let writing: Promise<void> | undefined
   let isPlanned = false
 
-  /** Takes all that is not written yet. Rows are locked in one order, so that two servers rarely wait for each other. */
+  /** Takes all that is not written yet. */
   function takeAll(): Statement[] {
-    const added = [...waiting].flatMap(([clientId, facts]) => toStatements(clientId, facts))
-    const statements = [...pending, ...added.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))]
+    const statements = [...pending, ...[...waiting].flatMap(([clientId, facts]) => toStatements(clientId, facts))]
     pending = []
     waiting = new Map()
     return statements
@@ -115,8 +114,6 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
 
 /** The most statements that wait while the database is away. */
 const MOST_PENDING = 10_000
-
-const keyOf = ({ values }: Statement) => values.join('\0')
 
 const toStatements = (clientId: string, facts: Facts): Statement[] =>
   [...facts].flatMap(([operation, counts]) =>
