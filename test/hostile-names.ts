@@ -41,11 +41,16 @@ function faultOf({ statusCode, headers, payload }: LightMyRequestResponse): stri
 
 let clients = 0
 
-/** Creates a client with the records of the demo. Returns its id and a token. */
-export async function createClient(server: FastifyInstance) {
+/** Creates a client with the records of the demo. Returns its id. */
+export async function forkDemo(server: FastifyInstance): Promise<string> {
   const clientId = `names-${++clients}-of-a-test`
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` }
   await call(server, 'POST', '/_sandbox/fork', { body: { clientId }, headers })
+  return clientId
+}
+
+async function createClient(server: FastifyInstance) {
+  const clientId = await forkDemo(server)
   const credentials = { client_id: clientId, client_secret: 'sandbox-secret' }
   return { clientId, token: (await requestToken(server, credentials)).body.access_token as string }
 }

@@ -1,8 +1,456 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: These are texts of src.
 /**
  * Changes that a test must find (`npm run mutants`). By file of src: the text, its replacement, the nearest tests; for one
  * that lives, the reason.
  */
 export const mutants = {
+  'core/time/clock.ts': [
+    ['at !== null && at <= to', 'at !== null && at < to', 'core/clock'],
+    ['        scheduler.park(item, at, work, error as Error)\n', '', 'control/parked'],
+    ['        failed(error as Error)\n', '', 'control/parked'],
+    ['setAnchor(now + fraction)', 'setAnchor(now)', 'core/clock'],
+    ['const exact = exactAt(lastReal)', 'const exact = now', 'core/clock'],
+    ['      scheduler.planFailedAfter(now)\n', '', 'core/clock'],
+    ['exactAt(Math.max(realNow, lastReal))', 'exactAt(realNow)', 'core/clock'],
+  ],
+  'core/time/scheduler.ts': [
+    ['a.at - b.at || a.sequence - b.sequence', 'a.at - b.at', 'core/clock'],
+    ['if (parked.delete(item)) item.failure = undefined', 'if (parked.delete(item)) ;', 'control/parked'],
+    ['if (at > instant) plan', 'if (at >= instant) plan', 'core/clock'],
+  ],
+  'core/time/time.ts': [
+    ['at < instantOfChange(year, ends)', 'at <= instantOfChange(year, ends)', 'core/time'],
+    ['Math.min(from.getUTCDate(), daysInMonth(', 'Math.max(from.getUTCDate(), daysInMonth(', 'core/time'],
+  ],
+  'core/time/duration.ts': [['total <= LONGEST', 'total < LONGEST', 'core/duration']],
+  'core/time/business-days.ts': [
+    ['weekdayOnOrAfter(addDays(christmas, 1))', 'weekdayOnOrAfter(`${year}-12-26`)', 'core/business-days'],
+  ],
+  'core/rules/hosts.ts': [
+    ['/^\\d+(\\.\\d+){3}$/', '/^\\d+(\\.\\d+){3}/', 'core/hosts'],
+    ['hostName.endsWith(`.${name}`)', 'hostName.endsWith(`${name}`)', 'core/hosts'],
+  ],
+  'core/rules/origins.ts': [
+    ['allowed.protocol === given.protocol && ', '', 'core/hosts'],
+    ['allowed.hostname === given.hostname', 'given.hostname.endsWith(allowed.hostname)', 'core/hosts'],
+  ],
+  'core/rules/identifiers.ts': [[" || text === '000000000'", '', 'core/identifiers']],
+  'core/rules/glob.ts': [[' || text.length < first.length + last.length', '', 'core/glob']],
+  'core/rules/money.ts': [['negative !== roundDown ? 0 : 1', 'negative === roundDown ? 0 : 1', 'core/money']],
+  'core/digests.ts': [['a.length === b.length && ', '', 'areas/oauth']],
+  'core/words.ts': [['[\\p{Cc}\\p{Bidi_Control}]', '[\\0-\\x1f]', 'commands/calls']],
+  'core/records/repository.ts': [
+    ['    count(entry, -1)\n    if (index', '    if (index', 'core/repository'],
+    ['    if (index !== undefined) byIndex.get(index(entry.record))?.pop()\n', '', 'core/repository'],
+    ['    entries.splice(placeOf(entry) - 1, 1)\n', '    entries.pop()\n', 'core/repository'],
+    ['          removeLast(entry)\n          undone?.()\n', '          removeLast(entry)\n', 'core/repository'],
+    ['        set(entry, before)\n        undone?.()\n', '        set(entry, before)\n', 'core/repository'],
+    ['found.length === limit && last', 'found.length > limit && last', 'control/search'],
+    ['comparePositions(one, before) >= 0', 'comparePositions(one, before) > 0', 'control/search'],
+  ],
+  'core/records/list.ts': [
+    ['comparePositions(entry, after) >= 0', 'comparePositions(entry, after) > 0', 'areas/direct-debit-list'],
+    ['const hasMore = start > 0', 'const hasMore = end > limit - 1', 'areas/direct-debit-list'],
+  ],
+  'core/records/cursor.ts': [
+    ['cursor\\0${path}.${region}', 'cursor\\0${path}', 'core/cursor'],
+    ['if (cursor !== `${position}.${sign(position)}`) ', 'if (!cursor.startsWith(`${position}.`)) ', 'core/cursor'],
+  ],
+  'core/records/events.ts': [['      events.length = last\n', '', 'control/parked']],
+  'core/records/changes.ts': [
+    ['changes.pop()?.undo()', 'changes.shift()?.undo()', 'core/repository'],
+    ['    clear(): void {\n      changes = []', '    clear(): void {', 'core/repository'],
+  ],
+  'core/records/stateful-repository.ts': [
+    ['      atOnce(changes.undoTo(changed))\n', '', 'core/repository'],
+    ['      events.truncate(last)\n', '', 'control/parked'],
+    ['      claimed.add(seq)\n', '', 'control/state'],
+    ['compareDue(entry, after) <= 0', 'compareDue(entry, after) < 0', 'control/upcoming'],
+    [', () => clock.schedule(entry, null, takeStep))', ')', 'core/repository'],
+    [
+      'timeline, nextStep: planOf(record) }, () => schedule(entry))',
+      'timeline, nextStep: planOf(record) })',
+      'core/repository',
+    ],
+  ],
+  'areas/oauth/tokens.ts': [
+    ['`${binding()}.${claims}`', '`${claims}`', 'control/tenant'],
+    ['clock.now() >= expiresAt', 'clock.now() > expiresAt', 'areas/oauth'],
+    ['generation < present() || ', '', 'control/tenant'],
+  ],
+  'areas/oauth/routes.ts': [
+    ['    reply.headers(UNCACHED)\n    // Some', '    // Some', 'areas/oauth'],
+    [' && form[name] !== value', ' && value === undefined', 'areas/oauth'],
+    ["secret.join(':')", 'secret[0]', 'areas/oauth'],
+  ],
+  'areas/mandates/store.ts': [
+    ["entry.record.status !== 'ACTIVE'", "entry.record.status === 'CANCELLED'", 'areas/mandates'],
+    ["if (presentedAt > (entry.record.lastPresentedAt ?? '')) ", '', 'control/seed'],
+  ],
+  'areas/direct-debit/store.ts': [
+    [" && !(status === 'FAILED' && reasonCode === 'MD01')", '', 'control/seed'],
+    ["if (status === 'SUBMITTED') mandates", 'mandates', 'areas/mandates'],
+    [' && isUsed()', ' && repository.indexed(mandateReference).length > 0', 'areas/direct-debit'],
+    ['    if (collection.outcome !== undefined) return collection\n', '', 'control/outcomes'],
+    ['            used.add(mandate.mandateReference)\n', '', 'control/seed'],
+    ['collectionDate > latest', 'collectionDate >= latest', 'areas/direct-debit'],
+    ['initiatedAt > initiatedTo', 'initiatedAt >= initiatedTo', 'areas/direct-debit-list'],
+    [
+      'Math.min(submissionOf(record.collectionDate), clock.now())',
+      'submissionOf(record.collectionDate)',
+      'control/seed',
+    ],
+  ],
+  'areas/direct-debit/timing.ts': [
+    ['localTime(now, T2.zone) > CUT_OFF', 'localTime(now, T2.zone) >= CUT_OFF', 'areas/direct-debit'],
+  ],
+  'areas/direct-debit/reasons.ts': [['now <= until', 'now < until', 'areas/direct-debit-lifecycle']],
+  'areas/bills/store.ts': [
+    [
+      '      assertNotCancelled(entry)\n      const { record } = entry\n',
+      '      const { record } = entry\n',
+      'areas/bill-documents',
+    ],
+    [
+      '          for (const { region, record } of records) counterparties.ensure(region, record.counterpartyReference)\n',
+      '',
+      'control/seed',
+    ],
+    ['> 1,\n', '>= 1,\n', 'areas/bills'],
+  ],
+  'areas/payout-links/store.ts': [
+    [
+      '      const link = build(region, input, clock.now())\n      assertOrigin(link)\n',
+      '      const link = build(region, input, clock.now())\n',
+      'areas/payout-links',
+    ],
+    ['claim: masked(claim), claimedAt', 'claim, claimedAt', 'areas/payout-link-pages'],
+    ['claim: masked(claim) })', 'claim })', 'control/seed'],
+    ['isAllowedOrigin(origin, allowedOrigins()) ? [origin] : []', '[origin]', 'areas/payout-link-pages'],
+    [
+      'parseAmount(input.amount) > parseAmount(method.limit)',
+      'parseAmount(input.amount) >= parseAmount(method.limit)',
+      'areas/payout-links',
+    ],
+    ['    staged.has(payoutLinkId) || repository', '    repository', 'control/seed'],
+  ],
+  'areas/payout-links/page-limit.ts': [
+    ['actions.count > MOST_ACTIONS', 'actions.count >= MOST_ACTIONS', 'areas/payout-link-pages'],
+    ['now < known.since + MINUTE', 'now <= known.since + MINUTE', 'areas/payout-link-pages'],
+  ],
+  'areas/payout-links/pages.ts': [
+    [
+      '!isReplay && !isSame(token, pageToken(ids, payoutLinkId))',
+      "!isReplay && token === ''",
+      'areas/payout-link-pages',
+    ],
+    [
+      'record(request, { action, ...masked(claim) })',
+      'record(request, { action, ...claim })',
+      'areas/payout-link-pages',
+    ],
+    ['        look(request, count, next)\n', '        next()\n', 'areas/payout-link-pages'],
+    [
+      '    if (embedder !== undefined) tenant.payoutLinks.assertEmbedder(link, embedder)\n',
+      '',
+      'areas/payout-link-pages',
+    ],
+  ],
+  'areas/payout-links/page-answers.ts': [
+    ['  if (refused !== undefined) return render()\n', '', 'areas/payout-link-pages'],
+    [
+      'JSON.stringify([shown, link.status])',
+      'JSON.stringify([shown.language, link.status])',
+      'areas/payout-link-pages',
+    ],
+    ['isSame(receipt, receiptOf(ids, payoutLinkId))', "receipt !== ''", 'areas/payout-link-pages'],
+  ],
+  'areas/payout-links/claim-rules.ts': [['Math.min(4, accountIdentifier.length >> 1)', '4', 'areas/payout-links']],
+  'areas/counterparties/store.ts': [
+    [
+      '        atPath(`${path}.${index}`, () => assertBranch(region, record.branchIdentifier))\n',
+      '',
+      'areas/counterparties',
+    ],
+  ],
+  'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
+  'tenants/registry.ts': [
+    ['leastNeeded(origin)', 'leastNeeded(undefined)', 'tenants/tenants'],
+    [', { origin: clientId }), origin)', ', { origin: clientId }))', 'tenants/tenants'],
+    [
+      '      registered.delete(clientId)\n      registered.set(clientId, found)',
+      '      registered.set(clientId, found)',
+      'tenants/tenants',
+    ],
+    ['    retire(client)\n    leave(client)', '    leave(client)', 'tenants/tenants'],
+    ['    retire(client)\n    leave(client)', '    retire(client)', 'control/requests'],
+    ['    if (retired.size > 5 * maxTenants) retired.delete(oldest as string)\n', '', 'tenants/tenants'],
+    [
+      'configured.size + registered.size < maxTenants',
+      'configured.size + registered.size <= maxTenants',
+      'tenants/tenants',
+    ],
+    ['      client.resets--\n', '', 'tenants/tenants'],
+    ['      if (find(clientId) !== client) throw errors.clientNotFound(clientId)\n', '', 'http/slices'],
+    [
+      'Math.max(client.tokenGenerationOffset, generation - document.tokens.generation)',
+      'generation - document.tokens.generation',
+      'control/state',
+    ],
+    ['/^[A-Za-z0-9._-]{1,64}$/', '/^[A-Za-z0-9._-]{1,65}$/', 'areas/oauth'],
+  ],
+  'tenants/tenant.ts': [
+    ['      restoreMeta(before)\n', '', 'control/scenarios'],
+    ['      yield* changes.undoTo(changed)\n', '', 'control/scenarios'],
+    ['      events.truncate(last)\n', '', 'control/scenarios'],
+    ['isSlices(result) ? (watched(result) as T) : result', 'result', 'control/seed'],
+    ['counters: { ...ids.counters() } },\n    tokens', 'counters: ids.counters() },\n    tokens', 'control/scenarios'],
+    ['      taken.add(place)\n', '', 'control/state'],
+  ],
+  'http/app.ts': [['    routerOptions: { maxParamLength: HEADER_LIMIT },\n', '', 'http/routing']],
+  'http/closing.ts': [
+    ["    if (isClosing) reply.header('connection', 'close')\n", '', 'http/closing'],
+    [' && pathOf(request.url) !== LIVE', '', 'http/closing'],
+    ['if (socket.bytesRead === 0) socket.destroy()', 'if (socket.bytesRead < 0) socket.destroy()', 'http/closing'],
+  ],
+  'http/error-handler.ts': [
+    ["typeof value === 'string' ? maskText(value) : value", 'value', 'http/secrets'],
+    ["  request.log.error({ err: error }, 'unforeseen failure')\n", '', 'http/failure'],
+    ["method === 'PATCH' ? { 'accept-patch': expected } : {}", "{ 'accept-patch': expected }", 'http/body'],
+  ],
+  'http/event-stream.ts': [
+    ['    total -= sizes.get(raw) ?? 0\n', '', 'control/request-stream'],
+    ['        oldest.destroy()\n', '', 'control/request-stream'],
+  ],
+  'http/form.ts': [
+    ['++fieldCount > MOST_FIELDS', '++fieldCount >= MOST_FIELDS', 'control/request-log'],
+    ['Object.create(null)', '{}', 'areas/oauth'],
+  ],
+  'http/hints.ts': [
+    ['const ascii = maskText(name)\n', 'const ascii = name\n', 'http/secrets'],
+    ['sandbox.hints.length < MOST_HINTS) sandbox', 'sandbox.hints.length <= MOST_HINTS) sandbox', 'http/routing'],
+  ],
+  'http/home.ts': [['    request.sandbox.isForeign = true\n', '', 'http/home']],
+  'http/logging.ts': [
+    [
+      'clientId: clientOf(sandbox), ms }',
+      'clientId: clientOf(sandbox), ms, headers: request.headers }',
+      'control/session',
+    ],
+    ['maskPath(pathOf(originForm(originalUrl)))', 'pathOf(originForm(originalUrl))', 'http/secrets'],
+  ],
+  'http/masking.ts': [
+    ["  'cookie',\n", '', 'http/secrets'],
+    ["  'client_assertion',\n", '', 'control/requests'],
+    ["  if (depth === DEEPEST) return '(nested too deeply to be shown)'\n", '', 'control/requests'],
+    ['[isSecretMember(name) ? name : MASK, value', '[name, value', 'http/secrets'],
+  ],
+  'http/multipart.ts': [
+    ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'http/secrets'],
+    ["      if (part.type === 'file') part.file.resume()\n", '', 'areas/bill-documents'],
+    [
+      '    if (another !== undefined) throw errors.malformed(PART, `${PART} must be given once.`)\n',
+      '',
+      'areas/bill-documents',
+    ],
+  ],
+  'http/not-found.ts': [
+    ['part === segment || part === decodeURIComponent(segment)', 'part === segment', 'http/routing'],
+  ],
+  'http/protocol.ts': [
+    ['  socket.setTimeout(LINGER_MS, () => socket.destroy())\n', '', 'http/parser'],
+    ["  socket.on('error', () => socket.destroy())\n", '', 'http/parser'],
+    ['authorizations > 1', 'authorizations > 2', 'http/authentication'],
+    ["    if (last.writableFinished) answer()\n    else last.once('close', answer)", '    answer()', 'http/parser'],
+    ['    if (host && host !== last.host) {', "    if (host && last.host === '') {", 'http/web-access'],
+  ],
+  'http/slices.ts': [['    await setImmediate()\n', '', 'http/slices']],
+  'http/timers.ts': [
+    ['        clearTimeout(timer)\n        waiting.delete(timer)\n', '        clearTimeout(timer)\n', 'library/events'],
+    ['      isFlushed = true\n', '', 'http/delivery'],
+    ['        waiting.delete(timer)\n        work()', '        work()', 'http/delivery'],
+  ],
+  'http/web-access.ts': [
+    [", '/pay/']", ']', 'http/web-access'],
+    [", '/.well-known/'", '', 'http/web-access'],
+    ['      request.sandbox.isForeign = true\n', '', 'http/web-access'],
+    ["(site === 'same-site' && mode === 'no-cors')", 'false', 'http/web-access'],
+    ["  headers['sec-fetch-dest'] === 'document' &&\n", '', 'http/web-access'],
+    ['  isRead(method) &&\n', '', 'http/web-access'],
+    ['origin !== undefined && isApi(request) && ', 'origin !== undefined && ', 'http/web-access'],
+  ],
+  'http/validation.ts': [
+    ["Number(headers['content-length'] ?? 0) === 0", "headers['content-length'] === undefined", 'http/body'],
+  ],
+  'http/json-pieces.ts': [['(isPair ? size - 1 : size)', 'size', 'http/large-answers']],
+  'http/pages/headers.ts': [["  'cache-control': 'no-store',\n", '', 'control/session']],
+  'openapi/headers.ts': [["status === '415' && route.method === 'PATCH'", "status === '415'", 'docs/openapi']],
+  'openapi/routes.ts': [[' && !schema.hide', '', 'docs/openapi']],
+  'openapi/docs.ts': [['  "frame-ancestors \'none\'",\n', '', 'docs/openapi']],
+  'features/faults/state.ts': [
+    ['fired >= times', 'fired > times', 'control/faults'],
+    ['realNow >= expiresAt', 'realNow > expiresAt', 'control/faults'],
+    ['faults.length >= MOST_FAULTS', 'faults.length > MOST_FAULTS', 'control/faults'],
+    ['seen > skip &&', 'seen >= skip &&', 'control/faults'],
+    ["  'content-length',\n", '', 'control/faults'],
+    ['    seen.add(name)\n', '', 'control/faults'],
+  ],
+  'features/faults/delivery.ts': [
+    ['    timers.flush()\n', '', 'http/delivery'],
+    ['      if (raw.destroyed) return\n', '', 'http/delivery'],
+    ['  socket.end(() => socket.destroy())\n}\n\nconst reset', '  socket.end()\n}\n\nconst reset', 'http/delivery'],
+    ["      if (app.isClosing()) reply.header('connection', 'close')\n", '', 'http/delivery'],
+  ],
+  'features/outcomes/state.ts': [
+    ['armed.length >= MOST_OUTCOMES', 'armed.length > MOST_OUTCOMES', 'control/outcomes'],
+    ['one === found ?', 'one.outcome === found.outcome ?', 'control/outcomes'],
+  ],
+  'features/deprecations/state.ts': [
+    ['sunset < deprecatedSince', 'sunset <= deprecatedSince', 'control/deprecations'],
+    ['clock.now() >= instantOf(moment)', 'clock.now() > instantOf(moment)', 'control/deprecations'],
+  ],
+  'features/events/read.ts': [
+    ["  socket.once('close', cancel)\n", '', 'control/events'],
+    [".finally(() => socket.off('close', cancel))", '', 'control/events'],
+    [
+      '      if (data.length > 0 || left <= 0 || isClosing() || isReplaced)',
+      '      if (data.length > 0 || left <= 0 || isReplaced)',
+      'control/events',
+    ],
+    ['return Math.min(left, untilNextDue(current, realNow))', 'return left', 'control/events'],
+    ['isReplaced ? 0 : after', 'after', 'control/events'],
+    ['      if (!registry.has(client)) {\n', '      if (false) {\n', 'control/events'],
+  ],
+  'features/observer.ts': [
+    ['      waiters.wake(clientId)\n      requestWaiters', '      requestWaiters', 'control/events'],
+    [
+      '      if (isReset) coverage.reset(clientId)\n      else coverage.remove(clientId)',
+      '      coverage.remove(clientId)',
+      'control/coverage',
+    ],
+    ['      } catch (error) {\n', '      } catch (error) {\n        throw error\n', 'http/failure'],
+  ],
+  'features/recording/recorder.ts': [
+    ['    bytes -= recordings.get(clientId)?.bytes ?? 0\n', '', 'recording/recording'],
+    ['    recording.bytes += count\n', '', 'recording/recording'],
+    ['recording?.tenant !== tenant', 'recording === undefined', 'recording/recorder'],
+    ['bytes + count > mostBytes', 'bytes + count >= mostBytes', 'recording/recording'],
+  ],
+  'features/recording/record.ts': [
+    [", client_secret: '***' }", ' }', 'recording/recording'],
+    [' || sandbox.route.config.consumes === FORM) return', ') return', 'recording/recording'],
+  ],
+  'features/recording/routes.ts': [
+    [
+      'const { clientId, secretDigest, tokenGenerationOffset, ...identity }',
+      'const { clientId, ...identity }',
+      'recording/recording',
+    ],
+  ],
+  'features/scenarios/calls.ts': [
+    ['  outcomes.restore(armed)\n', '', 'control/scenarios'],
+    [' && prepare === undefined', '', 'control/scenarios'],
+  ],
+  'features/scenarios/files.ts': [
+    [
+      '  if (followers.includes(name)) throw new Error(`after: the scenario ${quote(name)} follows itself.`)\n',
+      '',
+      'control/scenarios',
+    ],
+    ['steps.length > MOST_STEPS', 'steps.length >= MOST_STEPS', 'control/scenarios'],
+  ],
+  'features/coverage/coverage.ts': [
+    ['    own.delete(clientId)\n', '', 'control/coverage'],
+    ['else origins.set(fork, origin)', 'else origins.delete(fork)', 'control/coverage'],
+    [' || (faults !== null && isCutOff(faults))', '', 'control/coverage'],
+  ],
+  'features/coverage/answer.ts': [['names.length > MOST_CLIENTS', 'names.length >= MOST_CLIENTS', 'control/coverage']],
+  'control/advance.ts': [
+    ['target > LAST_INSTANT', 'target >= LAST_INSTANT', 'control/clock'],
+    ['if (target < now)', 'if (target <= now)', 'control/clock'],
+  ],
+  'control/upcoming.ts': [['due.length > limit && last', 'due.length >= limit && last', 'control/upcoming']],
+  'control/route.ts': [
+    ['skipsDueWork: isReplacing', 'skipsDueWork: false', 'control/parked'],
+    ['if (clientId.length <= MOST_NAMED) ', '', 'control/tenant'],
+  ],
+  'control/admin/admin.ts': [['isPage || (hasPage && prefersHtml(request))', 'isPage || hasPage', 'control/session']],
+  'control/admin/session.ts': [
+    [' && !ended.has(value)', '', 'control/session'],
+    ['Number(expiry) > now', 'Number(expiry) >= now', 'control/session'],
+    [' && value === `${text}.${signature}`', '', 'control/session'],
+    ['      if (ended.size > MOST_ENDED) ended.delete(oldest as string)\n', '', 'control/session'],
+  ],
+  'control/admin/sign-in.ts': [
+    ["    reply.header('cache-control', 'no-store')\n", '', 'control/session'],
+    [
+      ".header('cache-control', 'no-store')\n    return reply.redirect('sign-in'",
+      "\n    return reply.redirect('sign-in'",
+      'control/session',
+    ],
+    ['    waiting--\n', '', 'control/session'],
+    ['waiting >= MOST_WAITING', 'waiting > MOST_WAITING', 'control/session'],
+    ['      httpOnly: true,\n', '', 'control/session'],
+    ["(origin ?? url.protocol).startsWith('https:')", "url.protocol === 'https:'", 'control/session'],
+    ['if (href.startsWith(base)) ', '', 'control/session'],
+  ],
+  'console/calls.ts': [
+    ['  mediaTypeOf(request.headers) !== FORM &&\n', '', 'console/console'],
+    [
+      '  for (const name of Object.keys(fields)) if (!known.has(name)) refuseUnknown(name, [...known])\n',
+      '',
+      'console/hostile-forms',
+    ],
+    [
+      "  if (method === 'GET') throw errors.invalid('call', 'A form sends no call that only reads.')\n",
+      '',
+      'console/hostile-forms',
+    ],
+  ],
+  'console/notices.ts': [['isSame(proof, proofOf(tenant, notice))', "proof !== ''", 'console/console']],
+  'console/routes.ts': [['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console']],
+  'client/connection.ts': [
+    ['      open.delete(controller)\n', '', 'library/library'],
+    ["      signal?.removeEventListener('abort', abort)\n", '', 'library/events'],
+    [' && path.startsWith(CONTROL_PLANE)', '', 'library/library'],
+    ['      for (const controller of open) controller.abort()\n', '', 'library/library'],
+  ],
+  'client/client.ts': [
+    ['    await Promise.all([...forks].map(fork => fork.close()))\n', '', 'library/library'],
+    ['      forget()\n      if (initial', '      if (initial', 'library/events'],
+    ['      isTemporary = false\n', '', 'library/library'],
+  ],
+  'client/index.ts': [['    await sandbox.close()\n    throw error', '    throw error', 'library/library']],
+  'client/stream.ts': [['          after = 0\n', '', 'library/events']],
+  'client/events.ts': [['after = last < after ? 0 : last', 'after = last', 'library/events']],
+  'commands/input.ts': [
+    [
+      'else if (/^\\.{0,2}$/.test(String(text))) refuse(`${toArgument(field)} cannot be ${JSON.stringify(text)}`)\n    ',
+      '',
+      'commands/calls',
+    ],
+  ],
+  'compare/har.ts': [['    known.set(key, entry)\n', '', 'compare/har']],
+  'config.ts': [
+    ['value >= min && value <= max', 'value >= min && value < max', 'program/config'],
+    [
+      "  if (data) throw new ConfigError('SANDBOX_DATABASE_URL is not allowed with SANDBOX_DATA: give one of both.')\n",
+      '',
+      'program/config',
+    ],
+  ],
+  'boot.ts': [
+    ['    await database?.close()\n    throw error\n  }\n\n', '    throw error\n  }\n\n', 'program/start'],
+    ['        await database?.close()\n        throw error', '        throw error', 'program/start'],
+    ['${server}${pathname}', '${databaseUrl}', 'program/start'],
+  ],
+  'start.ts': [['    await flush(message => process.stderr.write(`${NAME}: ${message}\\n`))\n', '', 'program/cli']],
+  'log.ts': [
+    ["  output.on('error', () => {})\n", '', 'program/log'],
+    ['      clearTimeout(timer)\n', '', 'program/log'],
+    ['    dropped = 0\n    logger', '    logger', 'program/log'],
+  ],
+  'health.ts': [["    request.on('timeout', () => request.destroy())\n", '', 'program/health']],
   'http/large-answers.ts': [
     ['        leave()\n        throw error', '        throw error', 'http/large-answers'],
     ["stream.once('close', leave)", "stream.once('end', leave)", 'http/large-answers'],
@@ -53,7 +501,6 @@ export const mutants = {
     ['      forget(slot)\n      slots.delete', '      slots.delete', 'persistence/memory'],
     ['[...new Set([clientId, other])]', '[...new Set([clientId])]', 'http/slices'],
     ['stored !== undefined && users === 0 && ', 'stored !== undefined && ', 'http/slices'],
-    // Only the check of what is left finds it.
     ['        slot.users--\n', '', 'persistence/scenarios'],
   ],
   'turns/sqlite.ts': [
@@ -61,7 +508,6 @@ export const mutants = {
     ['for (const { fail } of batch) fail(error)', 'batch[0]?.fail(error)', 'persistence/sqlite'],
     ["exec('COMMIT'))\n        assertInPlace()", "exec('COMMIT'))", 'persistence/sqlite'],
     ['for (const { done } of batch) done()', 'batch[0]?.done()', 'persistence/sqlite'],
-    // Only the check of what is left finds it.
     ['        inUse--\n', '', 'persistence/scenarios'],
   ],
   'turns/postgres.ts': [
@@ -69,23 +515,11 @@ export const mutants = {
     ["await run('', text, [])\n        release()", "await run('', text, [])", 'databases/failures'],
   ],
   'features/events/waiters.ts': [
-    // Only the check of what is left finds it.
     ['          all.delete(wait)\n', '', 'control/events'],
     ['if (all.size === 0 && waits.get(clientId) === all) waits.delete(clientId)', '', 'persistence/memory'],
     ['          cancelTimer()\n          all', '          all', 'control/events'],
     ['          cancelTimer()\n          const', '          const', 'control/events'],
     ['if (milliseconds === null) wait.cancel()\n          else', 'if (milliseconds !== null)', 'control/events'],
-  ],
-  'features/events/read.ts': [
-    ["  socket.once('close', cancel)\n", '', 'control/events'],
-    // Only the check of what is left finds it.
-    [".finally(() => socket.off('close', cancel))", '', 'control/events'],
-    [
-      '      if (data.length > 0 || left <= 0 || isClosing() || isReplaced)',
-      '      if (data.length > 0 || left <= 0 || isReplaced)',
-      'control/events',
-    ],
-    ['return Math.min(left, untilNextDue(current, realNow))', 'return left', 'control/events'],
   ],
   'features/stream.ts': [
     ['    wait.cancel()\n', '', 'control/events'],
@@ -96,9 +530,7 @@ export const mutants = {
     ['isClosing() || !registry.has(client)', 'isClosing()', 'control/events'],
   ],
   'features/snapshots/snapshots.ts': [
-    // Only the check of what is left finds it.
     ['bytes - (former?.summary.bytes ?? 0) + ', 'bytes + ', 'control/snapshots'],
-    // Only the check of what is left finds it.
     ['    bytes -= snapshots.get(name)?.summary.bytes ?? 0\n', '', 'control/snapshots'],
     ["if (reason === 'removed') snapshots", "if (reason === 'released') snapshots", 'control/snapshots'],
     ['former === undefined && snapshots.size', 'snapshots.size', 'control/snapshots'],
@@ -129,29 +561,6 @@ export const mutants = {
     ['waiters.has(clientId) || requestWaiters.has(clientId)', 'waiters.has(clientId)', 'persistence/memory'],
     ['waiters.has(clientId) || requestWaiters.has(clientId)', 'requestWaiters.has(clientId)', 'persistence/memory'],
     ['      forgetSnapshots(snapshots),\n', '', 'control/snapshots'],
-  ],
-  'control/admin/sign-in.ts': [
-    ["    reply.header('cache-control', 'no-store')\n", '', 'control/session'],
-    [
-      ".header('cache-control', 'no-store')\n    return reply.redirect('sign-in'",
-      "\n    return reply.redirect('sign-in'",
-      'control/session',
-    ],
-  ],
-  'http/logging.ts': [
-    [
-      'clientId: clientOf(sandbox), ms }',
-      'clientId: clientOf(sandbox), ms, headers: request.headers }',
-      'control/session',
-    ],
-  ],
-  'areas/direct-debit/store.ts': [
-    [" && !(status === 'FAILED' && reasonCode === 'MD01')", '', 'control/seed'],
-    ["if (status === 'SUBMITTED') mandates", 'mandates', 'areas/mandates'],
-  ],
-  'tenants/registry.ts': [
-    ['leastNeeded(origin)', 'leastNeeded(undefined)', 'tenants/tenants'],
-    [', { origin: clientId }), origin)', ', { origin: clientId }))', 'tenants/tenants'],
   ],
   'console/views/requests.tsx': [
     ['cursor: String(rows[0]?.seq)', 'cursor: String(data[0]?.seq)', 'console/console'],

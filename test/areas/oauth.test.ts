@@ -144,6 +144,8 @@ t.test('decisions §3: HTTP Basic is accepted, with a hint that the service docu
   const right = await ask(basic('basic', 'p q:ü'))
   t.equal(refusal(right), '200')
   t.match(right.headers['sandbox-hint'], /form/)
+  const unencoded = `Basic ${Buffer.from('basic:p q:ü').toString('base64')}`
+  t.equal(refusal(await ask(unencoded)), '200', 'not percent-encoded')
   const both = `client_id=basic&client_secret=p+q%3A%C3%BC&${GRANT}`
   t.equal(refusal(await ask(basic('basic', 'p q:ü', 'bAsIc'), both)), '200', 'the form may say the same')
   const differing = [CREDENTIALS, `client_id=basic&client_secret=other&${GRANT}`, `client_id=other&${GRANT}`]

@@ -106,6 +106,14 @@ t.test(
     const ours = { accountHolderName: 'Acme GmbH', currency: 'EUR', accountIdentifier: 'DE89370400440532013000' }
     await client.control('POST', '/seed', { records: { accounts: [account(ours)] } })
     t.match(await title(), /^Acme GmbH pays you/)
+    const british = await client.post(
+      '/api/v1/payout-links',
+      payoutLink({ currency: 'GBP', payoutMethod: 'UK-FAST' }),
+      {
+        region: 'UK',
+      },
+    )
+    t.match(titleOf(await open(client, british.body.payoutLinkId)), /^Acme Ltd pays you/)
     await client.control('PUT', '/settings', { senderName: 'Acme & <Friends>' })
     t.match(await title(), /^Acme &amp; &lt;Friends> pays you/)
     await client.control('PUT', '/settings', { senderName: null })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { maskAccount } from '../../src/areas/payout-links/claim-rules.js'
 import {
   each,
   gist,
@@ -843,4 +844,9 @@ t.test('decisions §8: an empty list refuses every embedded link of a seed, too'
   const seed = (changes: object) => client.control('POST', '/seed', { records: { payoutLinks: [payoutLink(changes)] } })
   t.equal(gist(await seed({ uiMode: 'embedded' })), '403 ORIGIN_NOT_ALLOWED records.payoutLinks.0.origin')
   t.equal(gist(await seed({ origin: SHOP })), '200', 'a hosted one needs no origin')
+})
+
+t.test('decisions §8: at most the last four characters of an account are kept, and at most half of them', async t => {
+  const masked = ['1234', '12345', '1234567', '12345678', '123456789'].map(maskAccount)
+  t.same(masked, ['**34', '***45', '****567', '****5678', '*****6789'])
 })

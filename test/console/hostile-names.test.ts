@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { build, call, NO_WAIT } from '../helper.js'
 import type { Batch, Pair } from '../hostile-names.js'
-import { ADMIN_TOKEN, createBatch, createClient, FORM, NAMES, POISON, queryOf, START_NAMES } from '../hostile-names.js'
+import { ADMIN_TOKEN, createBatch, FORM, forkDemo, NAMES, POISON, queryOf, START_NAMES } from '../hostile-names.js'
 import type { PageForm } from './pages.js'
 import { CONSOLE, formsIn, toText } from './pages.js'
 
@@ -87,37 +87,42 @@ const single = new Set<string>()
 /** The most forms of one client that are accepted. */
 const MOST_ACCEPTED = 5
 
-/** Sends the names to the fields of a form. `isNew`: also as names of fields and of their members. */
-async function attackForm(batch: Batch, page: Page, form: PageForm, isNew: boolean): Promise<void> {
-  const { server, clientId, count, send } = batch
-  const { fields, shown } = form
-  const { pathname, search } = new URL(form.action, ORIGIN + page.address)
+/** Returns a function that sends forms for a client that few of them have changed. */
+function createSender({ server, clientId, count, send }: Batch) {
   let client = clientId
-  let accepted = 0
-
-  /** Makes room for a client that no form has changed. */
-  async function renew() {
-    if (client !== clientId) await call(server, 'DELETE', `/_sandbox/clients/${client}`)
-    client = (await createClient(server)).clientId
-    accepted = 0
-  }
-
-  async function submit(pairs: readonly Pair[]) {
+  let accepted = MOST_ACCEPTED
+  return async (url: string, pairs: readonly Pair[]) => {
+    if (accepted >= MOST_ACCEPTED) {
+      if (client !== clientId) await call(server, 'DELETE', `/_sandbox/clients/${client}`)
+      client = await forkDemo(server)
+      accepted = 0
+    }
     count(1)
     const own = (text: string) => text.replaceAll(clientId, client)
     const payload = own(queryOf(pairs).slice(1))
     const headers = { ...HTML, 'content-type': FORM }
-    const { statusCode } = await send({ method: 'POST', url: own(pathname + search), headers, payload })
+    const { statusCode } = await send({ method: 'POST', url: own(url), headers, payload })
     if (statusCode < 400) accepted++
     // An earlier form has changed or removed what this one needs.
-    if (accepted === MOST_ACCEPTED || [404, 409, 410, 429].includes(statusCode)) await renew()
+    else if ([404, 409, 410, 429].includes(statusCode) && accepted > 0) accepted = MOST_ACCEPTED
   }
+}
 
+/**
+ * Sends the names to the fields of a form that have not got them yet. `isNew`: also to all of them together, and as
+ * names of fields and of their members.
+ */
+async function attackForm(
+  send: ReturnType<typeof createSender>,
+  page: Page,
+  { action, fields, shown }: PageForm,
+  isNew: boolean,
+): Promise<void> {
+  const { pathname, search } = new URL(action, ORIGIN + page.address)
+  const submit = (pairs: readonly Pair[]) => send(pathname + search, pairs)
   const fresh = Object.keys(fields).filter(name => !single.has(name))
-  if (fresh.length === 0 && !isNew) return
-  await renew()
   for (const value of NAMES) {
-    await submit(Object.entries({ ...fields, ...Object.fromEntries(shown.map(name => [name, value])) }))
+    if (isNew) await submit(Object.entries({ ...fields, ...Object.fromEntries(shown.map(name => [name, value])) }))
     for (const name of fresh) await submit(Object.entries({ ...fields, [name]: value }))
   }
   for (const name of fresh) single.add(name)
@@ -136,11 +141,12 @@ async function attack(t: Test, batch: Batch, starts: readonly string[]): Promise
   for (const page of pages) await attackPage(batch, page)
   batch.check(t, 'addresses')
   const kinds = new Set<string>()
+  const send = createSender(batch)
   for (const page of pages) {
     for (const form of formsIn(page.html)) {
       if (form.method !== 'post') continue
       const kind = `${page.route.url} ${form.id.split('-')[0]}`
-      await attackForm(batch, page, form, !kinds.has(kind))
+      await attackForm(send, page, form, !kinds.has(kind))
       kinds.add(kind)
       batch.check(t, `${page.route.url} ${form.id}`)
     }

@@ -170,10 +170,11 @@ const COVERAGE = '/_sandbox/coverage'
 t.test('control plane, GET /coverage: clients that are not there, and both parameters, are refused', async t => {
   const app = build(t)
   await connect(app, 'app')
+  const hundred = `client=${Array.from({ length: 100 }, (_, at) => `job-${at}`)}`
   await table(t, query => call(app, 'GET', `${COVERAGE}?${query}`), {
-    '404 CLIENT_NOT_FOUND client': ['client=unknown', 'client=app,unknown', 'client=app,', 'client=all'],
+    '404 CLIENT_NOT_FOUND client': ['client=unknown', 'client=app,unknown', 'client=app,', 'client=all', hundred],
     [invalidQuery('clients')]: ['clients=app', 'clients=ALL'],
-    [invalidQuery('client')]: [`client=${Array.from({ length: 101 }, (_, at) => `job-${at}`)}`],
+    [invalidQuery('client')]: [`${hundred},one`],
     [malformed('clients')]: ['client=app&clients=all'],
     [malformed('client')]: ['client=app&client=app'],
     200: ['clients=all', 'client=app,app', 'client=sandbox-client,app', ''],
@@ -224,10 +225,14 @@ t.test(
     await first.control('POST', '/reset')
     t.same(await requestsOf(app, 'client=first'), ['first', 0, 0], 'a reset fork starts again')
     t.same(await requestsOf(app, 'client=base'), ['base', 2, 3])
+    const { token } = await connect(app, 'first')
+    await call(app, 'GET', MANDATES, { region: 'EU', headers: { authorization: `Bearer ${token}` } })
+    t.same(await requestsOf(app, 'client=first'), ['first', 1, 1])
+    t.same(await requestsOf(app, 'client=base'), ['base', 3, 4], 'it is a fork still')
     await remove(app, 'first')
     await remove(app, 'second')
-    t.same(await requestsOf(app, 'client=base'), ['base', 2, 3])
-    t.same(await requestsOf(app, 'clients=all'), ['base', 2, 3])
+    t.same(await requestsOf(app, 'client=base'), ['base', 3, 4])
+    t.same(await requestsOf(app, 'clients=all'), ['base', 3, 4])
 
     const again = await fork(app, 'base', 'second')
     await call(app, 'POST', '/_sandbox/reset?client=base')

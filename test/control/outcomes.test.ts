@@ -502,3 +502,14 @@ t.test('control plane, POST /outcomes: a document with wrong outcomes is refused
   t.equal((await client.control('PUT', '/state', earlier)).status, 200)
   t.same(await armed(client), [])
 })
+
+t.test('control plane, POST /outcomes: of two armed outcomes of a name, only the matching one is used', async t => {
+  const client = await open()
+  for (const amount of ['1', '2']) await arm(client, { outcome: 'CANCELLED', match: { amount } })
+  await client.post('/api/v1/direct-debit', collection({ amount: '2' }))
+  const { armed } = (await client.control('GET', '/outcomes')).body
+  t.same(
+    armed.map(({ fired }: { fired: number }) => fired),
+    [0, 1],
+  )
+})

@@ -347,3 +347,11 @@ t.test('decisions §6: an armed outcome whose reason code is gone steers a colle
   await send('armed-former', 'POST', '/direct-debit', collection({ collectionReference: 'COL-ARMED' }))
   t.equal((await client.control('GET', '/direct-debit/COL-ARMED')).body.record.outcome, 'FAILED-ZZ99')
 })
+
+t.test('persistence, Upgrades: a reset does no due work of what it replaces', async t => {
+  const { lines, pass, store } = serve(t)
+  const client = await store('broken', 'COL-BROKEN', { record: { mandateReference: 'MND-GONE' } })
+  pass(30)
+  t.equal((await client.control('POST', '/reset')).status, 200)
+  t.same(lines, [])
+})

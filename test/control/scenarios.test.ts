@@ -470,6 +470,15 @@ t.test('control plane, Scenarios of your own: a wrong file is named with its fau
     [`summary: A.\nafter: nothing\nsteps: [${step}]`, /^wrong.yaml: after: there is no scenario "nothing"/],
     [`summary: A.\nafter: wrong\nsteps: [${step}]`, /^wrong.yaml: after: the scenario "wrong" follows itself/],
   ]
+  const [base, ...more] = [10, 20, 20, 1].map((count, at) => {
+    const after = at === 0 ? '' : `after: s${at}\n`
+    return `summary: A.\n${after}steps: [${Array(count).fill(step)}]`
+  }) as [string, string, string, string]
+  const [s2, s3, s4] = more
+  const longest = await createScenarios(folder(t, { s1: base, s2, s3 })).load()
+  t.equal(longest.get('s3')?.steps.length, 50)
+  const tooLong = createScenarios(folder(t, { s1: base, s2, s3, s4 }))
+  await t.rejects(tooLong.load(), { message: /^s4.yaml: There must be 1 to 50 steps/ })
   for (const [text, message] of rows) {
     await t.rejects(createScenarios(folder(t, { wrong: text })).load(), { message }, text)
   }

@@ -273,8 +273,9 @@ t.test('control plane, POST /seed: a payout link keeps its claim, comment and de
 t.test('decisions §7: a seeded collection that reached the scheme counts as presented', async t => {
   const client = await newClient()
   await seed(client, {
-    mandates: [mandate({ createdAt: '2023-12-01T00:00:00Z' })],
+    mandates: [mandate({ createdAt: '2023-12-01T00:00:00Z' }), mandate({ mandateReference: 'MND-EARLY' })],
     collections: [
+      collection({ collectionReference: 'COL-EARLY', mandateReference: 'MND-EARLY', status: 'SUBMITTED' }),
       collection({ status: 'SETTLED', collectionDate: '2026-10-05', initiatedAt: '2026-09-25T00:00:00Z' }),
       collection({ collectionReference: 'COL-0002', status: 'SETTLED', collectionDate: '2026-03-02' }),
       collection({ collectionReference: 'COL-0003', status: 'CANCELLED', collectionDate: '2026-11-30' }),
@@ -287,6 +288,8 @@ t.test('decisions §7: a seeded collection that reached the scheme counts as pre
   })
   const { body } = await client.control('GET', '/mandates/MND-0001')
   t.equal(body.record.lastPresentedAt, '2026-10-01T14:00:00Z', 'D-2 16:00 in Berlin')
+  const early = (await client.control('GET', '/mandates/MND-EARLY')).body
+  t.equal(early.record.lastPresentedAt, MONDAY, 'not in the future')
   t.same(body.next, { at: '2029-10-01T14:00:00Z', to: 'EXPIRED' })
 })
 

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import pino from 'pino'
 import t from 'tap'
+import { createSessions } from '../../src/control/admin/session.js'
 import { gist } from '../answers.js'
 import type { CallOptions } from '../helper.js'
 import { build, call } from '../helper.js'
@@ -253,4 +254,14 @@ t.test('control plane, Lock the control plane: without the setting, there is not
   const app = build(t)
   t.equal((await page(app, COVERAGE)).status, 200)
   for (const path of ['sign-in', 'sign-out']) t.equal((await page(app, `/_sandbox/${path}`)).status, 404)
+})
+
+t.test('control plane, Lock the control plane: the latest 10,000 sessions that were ended are kept', async t => {
+  const { begin, end, isValid } = createSessions('token')
+  const values = Array.from({ length: 10_001 }, () => begin(0))
+  values.forEach(end)
+  t.same(
+    [0, 1, 10_000].filter(at => isValid(values[at] as string, 1)),
+    [0],
+  )
 })

@@ -569,3 +569,18 @@ t.test('control plane, POST /credentials/verify: registers no client without ope
   const app = build(t, { openRegistration: false })
   refused(t, await register(app, { client_id: 'acme', client_secret: 'secret' }), 401, 'INVALID_CLIENT', 'client_id')
 })
+
+t.test('control plane, Reference: Sandbox-Client names a client of at most 1,000 characters', async t => {
+  const { app } = await newClient()
+  const lengths = [1000, 1001]
+  const answers = await Promise.all(
+    lengths.map(length => call(app, 'POST', `/_sandbox/reset?client=${'x'.repeat(length)}`)),
+  )
+  t.same(
+    answers.map(({ status, headers }) => [status, String(headers['sandbox-client'] ?? '').length]),
+    [
+      [404, 1000],
+      [404, 0],
+    ],
+  )
+})

@@ -119,6 +119,14 @@ t.test('control plane, POST /clock/advance: a running clock runs on from where i
   t.equal(clock.now(), START + 1003 * SECOND)
 })
 
+t.test('control plane, POST /clock/advance: the fraction of a second that has passed is kept', async t => {
+  const clock = running()
+  clock.sync(700)
+  atOnce(clock.advancing(START + 10 * SECOND))
+  clock.sync(1000)
+  t.equal(clock.now(), START + 11 * SECOND)
+})
+
 t.test('control plane, POST /clock/advance: a time that has passed does not move the clock', async t => {
   const clock = frozen()
   atOnce(clock.advancing(START - SECOND))
@@ -283,6 +291,21 @@ t.test(
     )
   },
 )
+
+t.test('persistence, Upgrades: work that failed in a time that is undone is planned again, and no other', async t => {
+  const clock = frozen()
+  const fails = () => {
+    throw new Error('It fails.')
+  }
+  clock.schedule(item(1), START + 5 * SECOND, fails)
+  clock.schedule(item(2), START + 8 * SECOND, fails)
+  atOnce(clock.advancing(START + 5 * SECOND))
+  const state = clock.state()
+  atOnce(clock.advancing(START + 10 * SECOND))
+  t.equal(clock.nextDue(), null)
+  clock.restore(state)
+  t.equal(clock.nextDue(), START + 8 * SECOND)
+})
 
 t.test('control plane, GET /clock: a running clock stops at the last moment that can be written', async t => {
   const clock = running(86_400, LAST_INSTANT - 10 * SECOND)

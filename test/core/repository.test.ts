@@ -2,11 +2,14 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createIds } from '../../src/core/ids.js'
 import { createChangeLog } from '../../src/core/records/changes.js'
+import { createEventLog } from '../../src/core/records/events.js'
 import { createPlainRepository } from '../../src/core/records/plain-repository.js'
 import { createRepository } from '../../src/core/records/repository.js'
+import { createStatefulRepository } from '../../src/core/records/stateful-repository.js'
 import type { Region } from '../../src/core/rules/regions.js'
 import { atOnce } from '../../src/core/slices.js'
 import { createClock } from '../../src/core/time/clock.js'
+import { formatInstant, parseInstant } from '../../src/core/time/time.js'
 
 interface Thing {
   readonly thingReference: string
@@ -134,3 +137,92 @@ t.test(
     )
   },
 )
+
+interface Door {
+  readonly reference: string
+  readonly house: string
+  readonly status: 'SHUT' | 'OPEN'
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Creates a repository of doors, which open by themselves a day after their creation. */
+function createDoors(onOpened = () => {}) {
+  const clock = createClock({ now: DAY, mode: 'frozen', rate: 1, realNow: 0 })
+  const [changes, events] = [createChangeLog(), createEventLog()]
+  let sequence = 0
+  const context = {
+    ...{ clock, changes, events, ids: createIds('seed', 'acme') },
+    names: { name: 'doors', path: 'doors', kind: 'door' },
+    nextSequence: () => ++sequence,
+  }
+  const doors = createStatefulRepository<Door, Door['status'], 'open' | 'shut'>(
+    {
+      lifecycle: { SHUT: { open: 'OPEN' }, OPEN: { shut: 'SHUT' } },
+      referenceField: 'reference',
+      reference: door => door.reference,
+      index: door => door.house,
+      createdAt: door => door.createdAt,
+      plan: ({ status, createdAt }) =>
+        status === 'SHUT' ? { at: (parseInstant(createdAt) as number) + DAY, verb: 'open', cause: 'time' } : null,
+      onTransition: onOpened,
+    },
+    context,
+  )
+  const create = (number: number, hour: number) => {
+    const at = formatInstant(hour * HOUR)
+    const door = { reference: `${number}`, house: `${number % 3}`, createdAt: at, updatedAt: at }
+    return doors.create('EU', { ...door, status: 'SHUT' }, 'api')
+  }
+  const { find, upcoming, snapshot, counts } = doors.ofStore
+  return {
+    ...{ clock, changes, events, doors, create },
+    /** Returns all that can be read. */
+    see: () =>
+      JSON.stringify([
+        snapshot(),
+        [...counts()].sort(),
+        doors.list('EU', {}).data.map(door => door.reference),
+        Array.from({ length: 10 }, (_, number) => find(`${number}`).length),
+        ['0', '1', '2'].map(house => doors.indexed(house).map(({ record }) => record.reference)),
+        [upcoming(undefined, 100), clock.nextDue()],
+      ]),
+  }
+}
+
+t.test('ARCHITECTURE, What holds everywhere: changes are undone without a trace', async () => {
+  const step = fc.record({ number: fc.nat({ max: 9 }), hour: fc.integer({ min: 1, max: 24 }) })
+  const steps = fc.array(step, { maxLength: 12 })
+  fc.assert(
+    fc.property(steps, steps, (earlier, later) => {
+      const { changes, doors, create, see } = createDoors()
+      /** Creates the door, or moves it if it exists. */
+      const act = ({ number, hour }: { number: number; hour: number }) => {
+        const [entry] = doors.find(`${number}`)
+        if (entry === undefined) create(number, hour)
+        else doors.move(entry, entry.record.status === 'SHUT' ? 'open' : 'shut', 'api')
+      }
+      earlier.forEach(act)
+      changes.clear()
+      if (changes.length() > 0) return false
+      const before = see()
+      later.forEach(act)
+      atOnce(changes.undoTo(0))
+      return see() === before
+    }),
+    { seed: 31, numRuns: 300 },
+  )
+})
+
+t.test('persistence, Upgrades: a due step whose consequence fails leaves nothing half done', async t => {
+  const { clock, doors, events, create } = createDoors(() => {
+    throw new Error('The consequence fails.')
+  })
+  const entry = create(1, 10)
+  atOnce(clock.advancing(3 * DAY))
+  t.equal(clock.now(), 3 * DAY)
+  t.same([entry.record.status, entry.timeline, events.last()], ['SHUT', [1], 1])
+  t.match(doors.explain(entry).parked, /^The transition was due, and failed/)
+})

@@ -407,6 +407,7 @@ t.test('README, Documented and assumed: each call that ends something has a reco
 t.test('README, Documented and assumed: the assets of /docs come from this server', async t => {
   const own = build(t)
   const page = await own.inject('/docs')
+  t.match(page.headers['content-security-policy'], /frame-ancestors 'none'/)
   t.equal(page.statusCode, 200)
   t.match(page.headers['content-type'], 'text/html')
   t.match(page.headers['content-security-policy'], /^default-src 'none'; script-src 'self';/)

@@ -93,8 +93,8 @@ t.test('README, Settings: what is in flight when the server begins to close is f
   await arrived
   const closed = app.close()
   const answer = await connection.read()
-  t.same([answer?.status, answer?.body], [200, { slow: true }])
-  connection.end()
+  t.same([answer?.status, answer?.body, answer?.headers.connection], [200, { slow: true }, 'close'])
+  t.equal(await connection.read(), undefined, 'the server ends the connection')
   await closed
 })
 

@@ -287,6 +287,22 @@ t.test('control plane, POST /faults: dribble: the body in pieces, so many millis
   socket.destroy()
 })
 
+t.test('control plane, POST /faults: dribble: nothing is waited for when the client has gone', async t => {
+  const { timers, next, count } = manualTimers()
+  const { client, port } = await serve(t, { timers })
+  await arm(client, { kind: 'dribble', ms: 250 })
+  const accepted = once(client.app.server, 'connection')
+  const connection = await open(port)
+  connection.send(read(client))
+  const wait = await next()
+  const [socket] = await accepted
+  const gone = closed(socket)
+  connection.destroy()
+  await gone
+  wait.end()
+  t.equal(count(), 1)
+})
+
 // ------------------------------------------------------------------------------------------------------------- delays
 
 t.test('control plane, POST /faults: delay: the answer is late, the effect is not', async t => {
@@ -414,6 +430,23 @@ t.test('control plane, POST /faults: when the server closes, all waits are over,
   timers.later(100, note('second'))
   timers.flush()
   t.same(done, ['first', 'second'])
+  timers.later(300_000, note('third'))
+  pass(1)
+  t.same(done, ['first', 'second', 'third'], 'a later wait is over at once')
   pass(1_000_000)
-  t.same(done, ['first', 'second'])
+  t.same(done, ['first', 'second', 'third'])
+})
+
+t.test('control plane, POST /faults: a client that keeps its half of a cut connection open is cut off', async t => {
+  const { client, port } = await serve(t)
+  for (const effect of [{ kind: 'drop', when: 'after' }, { kind: 'garbage' }, { kind: 'truncate' }] as Effect[]) {
+    await arm(client, effect)
+    const accepted = once(client.app.server, 'connection')
+    const socket = dial({ port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.resume()
+    socket.write(read(client))
+    const [served] = await accepted
+    await closed(served)
+    socket.destroy()
+  }
 })

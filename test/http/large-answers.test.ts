@@ -5,6 +5,7 @@ import { connect as dial } from 'node:net'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
+import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
 import { createTimers } from '../../src/http/timers.js'
 import type { Answer, Client } from '../helper.js'
@@ -177,4 +178,8 @@ t.test('control plane, Large answers: a reader that has hung up leaves its place
     t.equal(JSON.parse((await next.end).text).data.length, 21)
     await until(() => time.pending === 0)
   }
+})
+
+t.test('control plane, Large answers: no character is cut', async t => {
+  t.same([...textPieces('ab😀😀c', 3)], ['ab', '😀', '😀c'])
 })

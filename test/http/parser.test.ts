@@ -291,3 +291,29 @@ t.test('decisions §1: a broken request behind one in progress is answered after
   }
   await stillServes(t, port)
 })
+
+/** Opens a connection. Returns the end of the server, too. */
+async function openBoth(app: FastifyInstance) {
+  const accepted = once(app.server, 'connection') as Promise<[Socket]>
+  const connection = await open(await listen(app))
+  const [socket] = await accepted
+  return { connection, socket, ended: new Promise<void>(resolve => socket.on('close', () => resolve())) }
+}
+
+t.test('decisions §1: a client that keeps its half of a refused connection open is cut off', async t => {
+  const { connection, socket, ended } = await openBoth(build(t))
+  connection.send('garbage\r\n\r\n')
+  await once(socket, 'finish')
+  t.equal(socket.timeout, 2000)
+  socket.emit('timeout')
+  await ended
+})
+
+t.test('decisions §1: a client may break a refused CONNECT off', async t => {
+  const { connection, socket, ended } = await openBoth(build(t))
+  connection.send('CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n')
+  await once(socket, 'finish')
+  // `once` would take the error.
+  socket.destroy(new Error('read ECONNRESET'))
+  await ended
+})

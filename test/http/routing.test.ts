@@ -156,6 +156,14 @@ t.test('decisions §1: Idempotency-Key gets a hint, and has no effect', async t 
   t.equal((await client.get('/api/v1/mandates', { headers })).headers['sandbox-hint'], undefined, 'only of POST')
 })
 
+t.test('decisions §1: an answer has at most eight hints, and counts the others', async t => {
+  const client = await newClient()
+  const unknown = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`member${at}`, 1]))
+  const created = await client.post('/api/v1/mandates', mandate({ mandateReference: 'M'.repeat(36), ...unknown }))
+  const hints = String(created.headers['sandbox-hint']).split('; ')
+  t.same([created.status, hints.length, hints.at(-1)], [201, 9, 'and 2 more'])
+})
+
 t.test('decisions §1: a path value of another pattern or length is 400, however long, and changes nothing', async t => {
   const client = await newClient()
   await stock(client)

@@ -393,3 +393,17 @@ t.test('control plane, Keep web pages out: all that is not JSON is sent with nos
   for (const type of ['application/yaml', 'text/css', 'text/html', 'text/javascript', 'text/markdown'])
     t.ok(types.has(type))
 })
+
+t.test('control plane, Keep web pages out: pages of other origins may only link to a page', async t => {
+  const { app } = await newClient()
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  for (const [method, headers, status] of [
+    ['GET', link, 200],
+    ['POST', link, 403],
+    ['GET', { ...link, 'sec-fetch-dest': 'iframe' }, 403],
+    ['GET', { ...link, 'sec-fetch-mode': 'no-cors' }, 403],
+  ] as const) {
+    const { statusCode } = await app.inject({ method, url: '/_sandbox/console', headers })
+    t.equal(statusCode, status, `${method} ${JSON.stringify(headers)}`)
+  }
+})

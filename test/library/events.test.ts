@@ -1,5 +1,5 @@
 /** The events of a sandbox's client: as a list, one at a time, as a stream. */
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -139,6 +139,10 @@ for (const { name, open } of WAYS) {
     await make(sandbox)
     const controller = new AbortController()
     const { signal } = controller
+    const left = sandbox.events.stream({}, { signal })
+    await left.next()
+    await left.return()
+    t.same(getEventListeners(signal, 'abort'), [], 'one that is left keeps no listener')
     const stream = sandbox.events.stream({ kind: 'mandate' }, { signal })
     t.match(await stream.next(), { done: false })
     const next = stream.next()

@@ -333,6 +333,15 @@ t.test(`README, In your tests: to close a connection or a fork leaves the server
   t.match(await (await connectSandbox({ url: sandbox.url, clientId: fork.clientId })).clock.get(), { now: MONDAY })
 })
 
+t.test('README, In your tests: close aborts no call that is over', async t => {
+  const sandbox = await create(t)
+  const other = await connectSandbox({ url: sandbox.url, clientId: 'other' })
+  await other.clock.get()
+  const aborts = t.capture(AbortController.prototype, 'abort', AbortController.prototype.abort)
+  await other.close()
+  t.equal(aborts().length, 0)
+})
+
 t.test(`README, In your tests: await using closes it`, async t => {
   const sandbox = await createSandbox()
   await sandbox[Symbol.asyncDispose]()

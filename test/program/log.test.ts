@@ -80,9 +80,12 @@ t.test('README, LOG_LEVEL: a flush waits for a slow reader', async t => {
   logger.info('last')
   const flushed = flush(fail)
   t.notMatch(output.text, 'last')
+  const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  const before = timers()
   output.resume()
   await flushed
   t.match(output.text, 'last')
+  t.equal(timers(), before - 1, 'its timer is cleared')
 })
 
 t.test('README, LOG_LEVEL: a line that cannot be written does no harm', async t => {

@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect as dial } from 'node:net'
 import t, { type Test } from 'tap'
+import { boot } from '../../src/boot.js'
 import { ConfigError, readConfig } from '../../src/config.js'
 import { isReady } from '../../src/health.js'
 import { createServer } from '../../src/start.js'
+import { DEMO_CLIENT } from '../../src/tenants/registry.js'
+import type { Database } from '../../src/turns/database.js'
+import { openSqlite } from '../../src/turns/sqlite.js'
 import { freePort } from '../free-port.js'
 import { closed } from '../http/raw.js'
 import { requestTokenAt } from '../program.js'
@@ -347,4 +351,52 @@ t.test('persistence, SANDBOX_DATA: a database that cannot be used is a ConfigErr
     t.match(error.message, new RegExp(`^SANDBOX_DATA=.*${name}.*sandbox\\.db`))
     t.notMatch(error.message, '\n')
   }
+})
+
+t.test('persistence, SANDBOX_DATA: a start that fails closes the database', async t => {
+  const busy = new URL((await start(t)).url).port
+  const prepare = () => {
+    throw new Error('not prepared')
+  }
+  for (const [port, options] of [
+    [busy, {}],
+    ['0', { prepare }],
+  ] as const) {
+    let closings = 0
+    const openDatabase = async () => {
+      const database = (await openSqlite(t.testdir(), { seed: 'test', isSeedGiven: true })) as Database
+      return Object.assign(Object.create(database), {
+        close() {
+          closings++
+          return database.close()
+        },
+      })
+    }
+    const booting = async () => {
+      const server = await boot(readConfig({ PORT: port }), {
+        client: DEMO_CLIENT,
+        graceMs: 0,
+        openDatabase,
+        ...options,
+      })
+      t.teardown(() => server.app.close())
+      await server.listen()
+    }
+    await t.rejects(booting())
+    t.equal(closings, 1, port)
+  }
+})
+
+t.test('decisions §3: the password of a database is not logged', async t => {
+  const config = readConfig({
+    PORT: '0',
+    SANDBOX_SEED: 'test',
+    SANDBOX_DATABASE_URL: 'postgres://user:hush@127.0.0.1:1/payments',
+  })
+  const { logger, lines } = createTestLogger('info')
+  const server = await boot(config, { client: DEMO_CLIENT, graceMs: 0, logger })
+  t.teardown(() => server.close())
+  await server.listen()
+  t.equal(lines[0]?.storage, 'Postgres: 127.0.0.1:1/payments')
+  t.notMatch(JSON.stringify(lines), /hush/)
 })

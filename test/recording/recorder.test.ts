@@ -19,5 +19,6 @@ t.test('control plane, GET /recording: an answer that comes late belongs to the 
   if (earlier.recorded === null || later.recorded === null) throw new Error('nothing is recorded')
   recorder.answer(later.recorded, { status: 201, body: 'later' })
   recorder.answer(earlier.recorded, { status: 200, body: 'earlier' })
+  t.equal(recorder.miscount(), 0)
   t.match(recorder.of(later.tenant).requests, [{ n: 1, answer: { status: 201, body: 'later' } }])
 })

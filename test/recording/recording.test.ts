@@ -7,7 +7,18 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { command } from '../command.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import {
+  bill,
+  build,
+  call,
+  collection,
+  connect,
+  MONDAY,
+  mandate,
+  newClient,
+  payoutLink,
+  requestToken,
+} from '../helper.js'
 import { closed, listen, open, request } from '../http/raw.js'
 import { MULTIPART, multipart } from '../multipart.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
@@ -579,4 +590,9 @@ t.test('control plane, SANDBOX_RECORDING_BYTES: one bound for all tenants; answe
     recordings.every(({ complete, requests }) => complete === (requests.length === 5)),
     'each says whether it is complete',
   )
+})
+
+t.test('decisions §3: a recording has no digest of the secret', async t => {
+  const { identity } = (await (await newClient()).control('GET', '/recording')).body
+  t.same(Object.keys(identity).sort(), ['allowedOrigins', 'fixture', 'resets', 'scope'])
 })

@@ -4,7 +4,7 @@ import type { Identity, TenantListener } from '../../src/tenants/registry.js'
 import { createTenantRegistry } from '../../src/tenants/registry.js'
 import type { TenantSnapshot } from '../../src/tenants/snapshot.js'
 import { gist, table } from '../answers.js'
-import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
 
 type App = ReturnType<typeof build>
 
@@ -234,3 +234,24 @@ t.test(
 )
 
 // --------------------------------------------------------------------------------------------------- determinism
+
+t.test('decisions §3: a reset that fails leaves the tokens valid', async t => {
+  const own = new Map(fixtures)
+  const app = build(t, { fixtures: own })
+  const token = await tokenOf(app)
+  own.delete('empty')
+  t.ok((await call(app, 'POST', '/_sandbox/reset?client=acme')).status >= 400)
+  t.equal((await withToken(app, token)).status, 200)
+})
+
+t.test('decisions §3: the resets of removed clients are kept for five times the most tenants', async t => {
+  const registry = createTenantRegistry(serverOptions({ maxTenants: 2, fixtures }))
+  for (let at = 0; at < 11; at++) {
+    registry.authenticate(`client-${at}`, 'secret', 0)
+    registry.remove(`client-${at}`, 0)
+  }
+  t.same(
+    [0, 1, 10].map(at => registry.resetsOf(`client-${at}`)),
+    [0, 1, 1],
+  )
+})
