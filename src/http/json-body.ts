@@ -99,7 +99,10 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
     }
   }
   const value = toObject(rest + take(bytes.length)) as Record<string, unknown>
-  for (const [name, list] of Object.entries(value)) if (Array.isArray(list)) value[name] = lists[list[0]]
+  for (const name of Object.keys(value)) {
+    const list = value[name]
+    if (Array.isArray(list)) value[name] = lists[list[0]]
+  }
   if (isHostile) yield* assertHarmless(value)
   large.add(value)
   return value

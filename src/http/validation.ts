@@ -229,15 +229,20 @@ export function* checkLarge(
   report: (name: string, known: readonly string[]) => void,
 ): Slices<Record<string, unknown>> {
   const lists: [name: string, list: unknown[], schema: TSchema][] = []
-  const short = Object.entries(body).map(([name, member]) => {
+  const short: Record<string, unknown> = {}
+  for (const name of Object.keys(body)) {
+    const member = body[name]
     const property = ownMember(schema.properties, name)
-    if (!Array.isArray(member) || property?.items === undefined) return [name, member]
-    lists.push([name, member, property.items])
-    // A list that is too long stays so.
-    const isTooLong = member.length > (property.maxItems ?? Number.POSITIVE_INFINITY)
-    return [name, isTooLong ? Array(property.maxItems + 1) : []]
-  })
-  const named = namedOnly(schema, Object.fromEntries(short), report) as Record<string, unknown>
+    if (property === undefined) report(name, Object.keys(schema.properties))
+    else if (!Array.isArray(member) || property.items === undefined) short[name] = member
+    else {
+      lists.push([name, member, property.items])
+      // A list that is too long stays so.
+      const isTooLong = member.length > (property.maxItems ?? Number.POSITIVE_INFINITY)
+      short[name] = isTooLong ? Array(property.maxItems + 1) : []
+    }
+  }
+  const named = namedOnly(schema, short, report) as Record<string, unknown>
   check(schema, named, 'INVALID_FIELD')
   for (const [name, list, itemSchema] of lists) {
     const items: unknown[] = []
