@@ -77,7 +77,7 @@ t.test('decisions §1: 20 simultaneous first requests of a fresh server are all 
 
 // test/databases/parallel-jobs.test.ts has the long form.
 t.test('control plane, Run 16 CI jobs against one container: two rounds of the same journey', async t => {
-  await playRounds(t, 2, async () => {
+  await playRounds(t, 1, async () => {
     const app = build(t, { publicUrl: () => PUBLIC_URL })
     return { url: `http://127.0.0.1:${await listen(app)}` }
   })

@@ -285,37 +285,36 @@ t.test(
     for (const text of Object.values(shapes)) {
       for (const shown of [decoded(text), decoded(text).replaceAll('.', '')]) hidden.add(shown)
     }
+    const texts = Object.values(shapes)
+    const named = (value: unknown) => Object.fromEntries(texts.map(text => [text, value]))
+    const expected = { path: '/none', query: named(token), body: { ...named(token), deep: named(1) } }
     for (const [place, send] of Object.entries(places)) {
-      for (const [shape, text] of Object.entries(shapes)) {
-        const already = log().length
-        await send(text)
-        const { data, last } = (await client.control('GET', '/requests?limit=1')).body
-        const expected = { path: '/none', query: { [text]: text }, body: { [text]: text, deep: { [text]: 1 } } }
-        const reader = await follow(port, `/_sandbox/requests?client=acme&after=${last - 1}`)
-        const [sent] = await reader.next()
-        reader.hangUp()
-        const pages = ['/requests', `/requests/${last}`, `/requests/${last}/request.json`].map(async path => {
-          const { payload } = await app.inject({
-            url: `${CONSOLE}${path}?client=acme`,
-            headers: { accept: 'text/html' },
-          })
-          return payload
-        })
-        const readers = {
-          list: JSON.stringify(data),
-          'server log': log().slice(already),
-          har: JSON.stringify((await client.control('GET', '/requests?format=har&limit=1')).body),
-          stream: sent?.data as string,
-          console: (await Promise.all(pages)).join(),
-          verify: JSON.stringify((await client.control('POST', '/requests/verify', expected)).body),
-        }
-        for (const [reader, content] of Object.entries(readers)) {
-          const plain = decoded(content)
-          const found = [...hidden].filter(one => plain.includes(one))
-          if (found.length > 0 || plain === '') t.fail(`${reader}: ${place}, ${shape}: ${found}`)
-        }
-        t.match(readers.list, '***')
+      const already = log().length
+      for (const text of texts) await send(text)
+      const { data, last } = (await client.control('GET', `/requests?limit=${texts.length}`)).body
+      const reader = await follow(port, `/_sandbox/requests?client=acme&after=${last - texts.length}`)
+      const streamed: unknown[] = []
+      while (streamed.length < texts.length) streamed.push(...(await reader.next()))
+      reader.hangUp()
+      const seqs = texts.map((_, at) => last - at)
+      const paths = ['/requests', ...seqs.flatMap(seq => [`/requests/${seq}`, `/requests/${seq}/request.json`])]
+      const pages = paths.map(path =>
+        app.inject({ url: `${CONSOLE}${path}?client=acme`, headers: { accept: 'text/html' } }),
+      )
+      const readers = {
+        list: JSON.stringify(data),
+        'server log': log().slice(already),
+        har: JSON.stringify((await client.control('GET', `/requests?format=har&limit=${texts.length}`)).body),
+        stream: JSON.stringify(streamed),
+        console: (await Promise.all(pages)).map(({ payload }) => payload).join(),
+        verify: JSON.stringify((await client.control('POST', '/requests/verify', expected)).body),
       }
+      for (const [reader, content] of Object.entries(readers)) {
+        const plain = decoded(content)
+        const found = [...hidden].filter(one => plain.includes(one))
+        if (found.length > 0 || plain === '') t.fail(`${reader}: ${place}: ${found}`)
+      }
+      for (const { seq, ...request } of data) t.match(JSON.stringify(request), '***', `${place}, request ${seq}`)
     }
   },
 )
