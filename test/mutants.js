@@ -537,7 +537,12 @@ export const mutants = {
   ],
   'features/request-log/request-log.ts': [
     ['exchange.bytes > bounds.bytes || bounds.entries === 0', 'bounds.entries === 0', 'control/requests'],
-    ['if (log.start > entries.length / 2) entriesOf(log)', '', 'control/requests'],
+    [
+      'if (log.start > entries.length / 2) entriesOf(log)',
+      '',
+      'control/requests',
+      'Only memory, until the log is read.',
+    ],
     ['    log.bytes -= exchange.bytes\n', '', 'control/requests'],
     ['    bytes -= exchange.bytes\n    log', '    log', 'control/requests'],
     [
@@ -547,15 +552,9 @@ export const mutants = {
     ],
     ['else newer.older = older', 'else newer.older = undefined', 'control/request-log'],
     ['      logs.delete(clientId)\n', '', 'control/requests'],
-    ['({ seq }) => seq >= before', '({ seq }) => seq > before', 'console/console'],
+    ['({ seq }) => seq >= before', '({ seq }) => seq > before', 'console/console', 'select() compares again.'],
     ['    log.dropped++\n    //', '    //', 'control/requests'],
     ['    for (const entry of entries) forget(entry)\n', '', 'control/requests'],
-  ],
-  'features/request-log/stream.ts': [
-    ['        isStale = true\n        stream', '        stream', 'control/request-stream'],
-    ['        if (stream.isFull()) return\n', '', 'control/request-stream'],
-    ['if (isReading) isStale = true\n    else', '', 'control/request-stream'],
-    ['    requestReads.expire()\n', '', 'control/request-stream'],
   ],
   'server.ts': [
     ['waiters.has(clientId) || requestWaiters.has(clientId)', 'waiters.has(clientId)', 'persistence/memory'],

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { FastifyReply } from 'fastify'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -70,6 +72,33 @@ t.test('control plane, Large answers: a document that cannot be made leaves its 
   t.same((await app.inject('/')).json(), { data: [] })
   await until(() => answers.inUse() === 0)
 })
+
+t.test(
+  'control plane, Large answers: four at a time, none for a reader that is gone, and all of it at the end',
+  async t => {
+    const timers = createTimers()
+    const answers = createLargeAnswers(timers)
+    let [made, cutOff] = [0, 0]
+    const replyOf = (destroyed = false) =>
+      ({ raw: { destroyed, destroy: () => void cutOff++ }, type() {} }) as unknown as FastifyReply
+    const make = () => ({ n: ++made })
+    const sent = Array.from({ length: 9 }, () => answers.send(replyOf(), make))
+    const gone = answers.send(replyOf(true), make)
+    gone.catch(() => {})
+    for (const [at, next] of sent.entries()) {
+      const stream = await next
+      t.ok(made <= at + 4, `${made} are made before the end of the one after ${at}`)
+      stream.read()
+      await new Promise(resolve => setImmediate(resolve))
+      // A server that closes ends all waits early.
+      if (at === 8) timers.flush()
+      await text(stream)
+    }
+    await t.rejects(gone, { code: 'SERVICE_UNAVAILABLE' })
+    t.same([made, cutOff], [9, 0])
+    await until(() => answers.inUse() === 0)
+  },
+)
 
 t.test('control plane, GET /state: a large document is the same in pieces, and can be put back', async t => {
   const app = build(t)
