@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
@@ -43,7 +43,13 @@ async function stock({ client }: Site): Promise<void> {
 }
 
 /** Opens a page of the console. It fails the test on anything that the policy refuses, and on each load of a page. */
-async function openConsole(t: Test, browser: Browser, { url, client }: Site, path = '', options = {}): Promise<Page> {
+async function openConsole(
+  t: Test,
+  browser: Browser,
+  { url, client }: Site,
+  path = '',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
   t.teardown(() => page.close())
   page.on('console', message => {
@@ -55,7 +61,7 @@ async function openConsole(t: Test, browser: Browser, { url, client }: Site, pat
     t.fail('a dialog')
     dialog.dismiss()
   })
-  await measureCoverage(t, page)
+  if (options.javaScriptEnabled !== false) await measureCoverage(t, page)
   await page.goto(`${url}/_sandbox/console${path}?client=${client.clientId}`)
   return page
 }
