@@ -263,7 +263,11 @@ export const mutants = {
     ['authorizations > 1', 'authorizations > 2', 'http/authentication'],
     ["    if (last.writableFinished) answer()\n    else last.once('close', answer)", '    answer()', 'http/parser'],
     ['    if (host && host !== last.host) {', "    if (host && last.host === '') {", 'http/web-access'],
+    ['  if (broken.has(socket)) return\n', '', 'http/parser'],
+    ['  broken.set(socket, refusal)\n', '', 'http/parser'],
+    [' && !raw.complete', '', 'http/pipelining'],
   ],
+  'http/pipelining.ts': [['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining']],
   'http/slices.ts': [['    await setImmediate()\n', '', 'http/slices']],
   'http/timers.ts': [
     ['        clearTimeout(timer)\n        waiting.delete(timer)\n', '        clearTimeout(timer)\n', 'library/events'],
@@ -310,11 +314,12 @@ export const mutants = {
     ['clock.now() >= instantOf(moment)', 'clock.now() > instantOf(moment)', 'control/deprecations'],
   ],
   'features/events/read.ts': [
-    ["  socket.once('close', cancel)\n", '', 'control/events'],
-    [".finally(() => socket.off('close', cancel))", '', 'control/events'],
+    [".once('end', lookAgain)", '', 'http/pipelining'],
+    [".once('close', cancel)", '', 'control/events'],
+    [".finally(() => socket.off('end', lookAgain).off('close', cancel))", '', 'control/events'],
     [
-      '      if (data.length > 0 || left <= 0 || isClosing() || isReplaced)',
-      '      if (data.length > 0 || left <= 0 || isReplaced)',
+      '      if (data.length > 0 || left <= 0 || isClosing() || isReplaced ||',
+      '      if (data.length > 0 || left <= 0 || isReplaced ||',
       'control/events',
     ],
     ['return Math.min(left, untilNextDue(current, realNow))', 'return left', 'control/events'],
@@ -522,6 +527,7 @@ export const mutants = {
     ['if (milliseconds === null) wait.cancel()\n          else', 'if (milliseconds !== null)', 'control/events'],
   ],
   'features/stream.ts': [
+    [' || socket.readableEnded', '', 'http/pipelining'],
     ['    wait.cancel()\n', '', 'control/events'],
     ['  if (socket.destroyed) return\n', '', 'control/events'],
     ['      raw.end()\n      return null', '      return null', 'control/events'],

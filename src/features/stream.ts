@@ -72,7 +72,8 @@ export function openStream(options: StreamOptions, look: (stream: Stream, isNews
   write(`: ${greeting}\n\n`)
 
   const lookOnce: Look = isNews => {
-    const isOver = isClosing() || !registry.has(client)
+    // A reader that has closed its side may be gone.
+    const isOver = isClosing() || !registry.has(client) || socket.readableEnded
     if (raw.writableNeedDrain) {
       const patience = lastSent + PATIENCE_MS - elapsed()
       if (!isOver && patience > 0) return patience
@@ -93,7 +94,7 @@ export function openStream(options: StreamOptions, look: (stream: Stream, isNews
     backlog.remove(raw)
     wait.lookAgain()
   })
-  socket.once('close', () => {
+  socket.once('end', wait.lookAgain).once('close', () => {
     backlog.remove(raw)
     wait.cancel()
   })

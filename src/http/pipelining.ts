@@ -44,6 +44,10 @@ export const pipelining = fp((app, _options, done) => {
     else begin()
   }
 
+  // A client that has closed its side still reads (RFC 9112 §9.6). By default, Node would drop the answers that wait. It does
+  // not document the property.
+  Object.assign(app.server, { httpAllowHalfOpen: true })
+
   app.addHook('onRequest', ({ raw: { socket } }, { raw: answer }, next) => {
     const line = lines.get(socket)
     if (line === undefined) {

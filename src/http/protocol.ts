@@ -47,8 +47,8 @@ function parserError(code: string | undefined): ApiError {
   return errors.malformed(null, 'The request is not valid HTTP/1.1.')
 }
 
-/** The connections on which a broken request has come. */
-const broken = new WeakSet<Socket>()
+/** The connections on which a broken request has come, with its refusal. */
+const broken = new WeakMap<Socket, ApiError>()
 
 /** Makes Fastify's `clientErrorHandler`: requests that Node's parser refuses are answered in the envelope. */
 export const clientErrorHandler = (nextRequestId: () => string) => (error: { code?: string }, socket: Socket) => {
@@ -58,18 +58,20 @@ export const clientErrorHandler = (nextRequestId: () => string) => (error: { cod
   }
   // More bytes on the connection are errors, too.
   if (broken.has(socket)) return
-  broken.add(socket)
+  const refusal = parserError(error.code)
+  broken.set(socket, refusal)
   const last = lastAnswer(socket)
-  const answer = () => answerOnSocket(socket, parserError(error.code), nextRequestId())
+  const answer = () => answerOnSocket(socket, refusal, nextRequestId())
   if (last === undefined) answer()
   else if (last.req.complete) {
     // The broken request is a later one.
     if (last.writableFinished) answer()
     else last.once('close', answer)
-  } else if (last.headersSent || last.socket !== socket) {
-    // The body of that request is broken. Its answer has begun, or waits for earlier ones.
+  } else if (last.headersSent) {
+    // The body of that request is broken, and its answer has begun.
     socket.destroySoon()
-  } else answer()
+  } else if (last.socket === socket) answer()
+  // Else it waits for earlier answers, and is refused in its turn.
 }
 
 /** Refuses a second header Host or Authorization. Node keeps only the first of each. */
@@ -94,7 +96,12 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
 
   // Most requests have the same Host. Parsing it takes longer than all other checks here.
   let last = { host: '', name: '' }
-  app.addHook('onRequest', ({ raw, sandbox }, _reply, next) => {
+  app.addHook('onRequest', ({ raw, sandbox }, reply, next) => {
+    const refusal = broken.get(raw.socket)
+    if (refusal !== undefined && !raw.complete) {
+      reply.header('connection', 'close')
+      throw refusal
+    }
     const { 'transfer-encoding': encoding, host } = raw.headers
     if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
       throw errors.malformed(null, 'The request is not HTTP/1.1.')

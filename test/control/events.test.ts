@@ -272,7 +272,7 @@ t.test('control plane, Wait for an event: a call ends with its connection, which
   gone.send(waiting)
   await until(() => time.pending === 1)
   const isClosed = closed(socket)
-  gone.destroy()
+  gone.reset()
   await isClosed
   t.equal(time.pending, 0)
 })
@@ -691,6 +691,6 @@ t.test('control plane, GET /events: a slow reader gets all in the end, a page at
   await until(() => seen.at(-1) === 'id: 1200')
   const all = Array.from({ length: 1200 }, (_, at) => `id: ${at + 1}`)
   t.same(seen, all, 'nothing is missing, nothing twice')
-  socket.destroy()
+  socket.resetAndDestroy()
   await until(() => time.pending === 0)
 })

@@ -277,8 +277,7 @@ t.test('decisions §1: a broken request behind one in progress is answered after
   const chunked = `${request('POST /slow', { ...type, 'transfer-encoding': 'chunked' })}zz\r\n`
   for (const [what, bytes, answers] of [
     ['no HTTP', 'garbage\r\n\r\n', [200, 400]],
-    // Nothing can be said of a body that is broken before its request has its turn.
-    ['a broken chunk', chunked, []],
+    ['a broken chunk', chunked, [200, 400]],
   ] as const) {
     const connection = await open(port)
     connection.send(request('GET /slow') + bytes)
@@ -299,6 +298,26 @@ async function openBoth(app: FastifyInstance) {
   const [socket] = await accepted
   return { connection, socket, ended: new Promise<void>(resolve => socket.on('close', () => resolve())) }
 }
+
+t.test('decisions §1: more bytes behind a broken request do not cut off its answer', async t => {
+  const app = build(t)
+  let refusals = 0
+  app.server.on('clientError', () => refusals++)
+  const waiting: { resolve?(body: object): void } = {}
+  app.get('/slow', () => new Promise<object>(resolve => Object.assign(waiting, { resolve })))
+  const { connection, socket, ended } = await openBoth(app)
+  connection.send(`${request('GET /slow')}garbage\r\n\r\n`)
+  await until(() => refusals === 1 && waiting.resolve !== undefined)
+  connection.send('more')
+  await until(() => refusals === 2)
+  waiting.resolve?.({ slow: true })
+  await Promise.race([once(socket, 'finish'), ended])
+  t.notOk(socket.destroyed, 'the client may still read it')
+  t.equal((await connection.read())?.status, 200)
+  t.equal((await connection.read())?.status, 400)
+  connection.destroy()
+  await ended
+})
 
 t.test('decisions §1: a client that keeps its half of a refused connection open is cut off', async t => {
   const { connection, socket, ended } = await openBoth(build(t))

@@ -1,10 +1,14 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { connect as dial } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
+import type { Client } from '../helper.js'
 import { build, connect, mandate } from '../helper.js'
-import { until } from '../manual-time.js'
-import { closed, LIVE, listen, open, request, stillServes } from './raw.js'
+import { manualTime, until } from '../manual-time.js'
+import type { Connection } from './raw.js'
+import { closed, exchange, LIVE, listen, open, request, stillServes } from './raw.js'
 
 // control plane, Long calls: requests of a connection are handled one at a time, each when the answer before is taken.
 
@@ -113,4 +117,138 @@ t.test('control plane, GET /requests: requests sent at once, with bodies, are lo
     ids(20),
   )
   connection.destroy()
+})
+
+/** Returns the statuses and ids of all answers until the server closes the connection. */
+async function statuses(connection: Connection): Promise<string[]> {
+  const seen: string[] = []
+  for (let next = await connection.read(); next !== undefined; next = await connection.read()) {
+    seen.push(`${next.status} ${next.headers['x-request-id']}`)
+  }
+  return seen
+}
+
+/** Returns the text of a request that creates a mandate. Its id and reference are that of the number. */
+function create(client: Client, at: number, headers: Record<string, string> = {}): string {
+  const all = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const body = JSON.stringify(mandate({ mandateReference: `MND-${1000 + at}` }))
+  return request('POST /api/v1/mandates', { ...all, 'x-request-id': `r-${at}`, ...headers }, body)
+}
+
+const created = async (client: Client) => (await client.get('/api/v1/mandates')).body.totalCount
+
+t.test('control plane, Long calls: 250 connections that send 10 requests at once get all answers in order', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const port = await listen(app)
+  const sent = await Promise.all(
+    Array.from({ length: 250 }, async (_, at) => {
+      const connection = await open(port)
+      connection.send(lines(`GET ${LIVE}`, 9) + create(client, at, { connection: 'close' }))
+      return statuses(connection)
+    }),
+  )
+  const expected = ids(9).map(id => `200 ${id}`)
+  const wrong = sent.filter((seen, at) => seen.join() !== [...expected, `201 r-${at}`].join())
+  t.same(wrong, [])
+  t.equal(await created(client), 250)
+})
+
+t.test('control plane, POST /faults: a late answer holds up the later requests of its connection only', async t => {
+  const time = manualTime()
+  const app = build(t, { timers: time.timers })
+  const client = await connect(app)
+  const connection = await open(await listen(app))
+  await client.control('POST', '/faults', { skip: 1, effect: { kind: 'delay', ms: 1000 } })
+  connection.send([0, 1, 2].map(at => create(client, at)).join(''))
+  t.equal((await connection.read())?.headers['x-request-id'], 'r-0')
+  await until(() => time.pending === 1)
+  t.equal(await created(client), 2, 'the third has not begun')
+  time.pass(1000)
+  for (const id of ['r-1', 'r-2']) {
+    const answer = await connection.read()
+    t.same([answer?.status, answer?.headers['x-request-id']], [201, id])
+  }
+  connection.destroy()
+})
+
+for (const when of ['before', 'after'] as const) {
+  t.test(`control plane, POST /faults: drop, ${when}: requests behind it are not applied`, async t => {
+    const app = build(t)
+    const client = await connect(app)
+    const connection = await open(await listen(app))
+    await client.control('POST', '/faults', { skip: 1, effect: { kind: 'drop', when } })
+    connection.send([0, 1, 2].map(at => create(client, at)).join(''))
+    t.same(await statuses(connection), ['201 r-0'])
+    t.equal(await created(client), when === 'before' ? 1 : 2)
+  })
+}
+
+t.test('control plane, Long calls: bodies that come later, and in pieces, keep the order', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const connection = await open(await listen(app))
+  const [head = '', body = ''] = create(client, 1, { expect: '100-continue' }).split(/(?<=\r\n\r\n)/)
+  connection.send(create(client, 0) + head)
+  t.match(await connection.read(), { status: 201, headers: { 'x-request-id': 'r-0' } })
+  t.match(await connection.read(), { status: 100 })
+  for (const piece of body.match(/.{1,50}/gs) ?? []) {
+    connection.send(piece)
+    await stillServes(t, (app.server.address() as { port: number }).port)
+  }
+  connection.send(create(client, 2, { connection: 'close' }))
+  t.same(await statuses(connection), ['201 r-1', '201 r-2'])
+})
+
+t.test(
+  'control plane, Long calls: a client that closes its side gets the answers to all complete requests',
+  async t => {
+    const time = manualTime()
+    const app = build(t, { timers: time.timers })
+    const client = await connect(app)
+    const port = await listen(app)
+    await client.control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 } })
+    const accepted = once(app.server, 'connection') as Promise<[Socket]>
+    const connection = await open(port)
+    const [socket] = await accepted
+    connection.send([0, 1, 2].map(at => create(client, at)).join(''))
+    connection.end()
+    await until(() => socket.readableEnded && time.pending === 1)
+    time.pass(1000)
+    t.same(await statuses(connection), ['201 r-0', '201 r-1', '201 r-2'])
+    for (const [what, rest] of [
+      ['half of the headers', create(client, 9).slice(0, 40)],
+      ['half of a body', create(client, 9).slice(0, -1)],
+    ] as const) {
+      await client.control('POST', '/reset')
+      const again = await connect(app)
+      await again.control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 } })
+      const answers = exchange(
+        port,
+        create(again, 0) + create(again, 1) + rest.replace(client.token, again.token),
+        true,
+      )
+      await until(() => time.pending === 1)
+      await stillServes(t, port)
+      time.pass(1000)
+      t.same(
+        (await answers).map(({ status }) => status),
+        [201, 201, 400],
+        what,
+      )
+      t.equal(await created(again), 2)
+    }
+  },
+)
+
+t.test('control plane, Wait for an event: a call whose client closes its side is answered at once', async t => {
+  const app = build(t, { timers: manualTime().timers })
+  await connect(app)
+  const port = await listen(app)
+  const wait = request('GET /_sandbox/events?client=acme&wait=60')
+  const answers = await exchange(port, wait + request(`GET ${LIVE}`), true)
+  t.match(answers, [{ status: 200, body: { data: [], last: 0 } }, { status: 200 }])
+  const stream = dial(port, '127.0.0.1').resume()
+  stream.end(request('GET /_sandbox/events?client=acme', { accept: 'text/event-stream' }))
+  await closed(stream)
 })

@@ -49,7 +49,7 @@ export function readEvents(
 
   const settle = {} as { resolve(page: object): void; reject(error: Error): void }
   const answered = new Promise<object>((resolve, reject) => Object.assign(settle, { resolve, reject }))
-  const { cancel } = waiters.wait(
+  const { cancel, lookAgain } = waiters.wait(
     client,
     () => {
       if (!registry.has(client)) {
@@ -62,7 +62,7 @@ export function readEvents(
       const isReplaced = lifeOf(client) !== life
       const { data, last } = pageOf(current, query, isReplaced ? 0 : after)
       const left = deadline - elapsed()
-      if (data.length > 0 || left <= 0 || isClosing() || isReplaced) {
+      if (data.length > 0 || left <= 0 || isClosing() || isReplaced || socket.readableEnded) {
         settle.resolve({ data, last })
         return null
       }
@@ -72,9 +72,10 @@ export function readEvents(
     },
     refresh,
   )
-  socket.once('close', cancel)
+  // A client that has closed its side may be gone.
+  socket.once('end', lookAgain).once('close', cancel)
   // The connection may carry further calls.
-  return answered.finally(() => socket.off('close', cancel))
+  return answered.finally(() => socket.off('end', lookAgain).off('close', cancel))
 }
 
 /**
