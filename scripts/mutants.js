@@ -9,6 +9,7 @@ import { mutants } from '../test/mutants.js'
 
 /** A test that takes longer fails: a mutant can make a loop endless. */
 const PATIENCE_MS = 120_000
+const TIME_LIMIT = 'timeout!'
 
 const texts = process.argv.slice(2)
 const all = Object.entries(mutants)
@@ -30,6 +31,9 @@ function createCopy() {
   return root
 }
 
+/** Ends the tests that run. */
+const ends = new Set()
+
 /** Runs a test of a copy. Returns its first failure; null: it passes. */
 function run(root, test) {
   const { promise, resolve } = Promise.withResolvers?.() ?? withResolvers()
@@ -46,17 +50,25 @@ function run(root, test) {
   child.stdout.on('data', data => {
     output += data
   })
-  const end = () => process.kill(-child.pid, 'SIGKILL')
-  const timer = setTimeout(end, PATIENCE_MS)
-  child.on('exit', code => {
-    clearTimeout(timer)
+  const end = () => {
     try {
-      end()
+      process.kill(-child.pid, 'SIGKILL')
     } catch {
       // It left no process behind.
     }
+  }
+  ends.add(end)
+  let isOver = false
+  const timer = setTimeout(() => {
+    isOver = true
+    end()
+  }, PATIENCE_MS)
+  child.on('exit', code => {
+    clearTimeout(timer)
+    end()
+    ends.delete(end)
     const [, failure] = /^ *not ok \d+ - (.*)$/m.exec(output) ?? []
-    resolve(code === 0 ? null : (failure ?? `exit code ${code}`))
+    resolve(code === 0 ? null : isOver ? TIME_LIMIT : (failure ?? `exit code ${code}`))
   })
   return promise
 }
@@ -86,7 +98,21 @@ async function tryOn(root, { file, text, to, tests }) {
   }
 }
 
-const roots = Array.from({ length: Math.min(availableParallelism(), all.length) }, createCopy)
+const roots = []
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    for (const end of ends) end()
+    removeCopies()
+    process.exit(1)
+  })
+}
+
+function removeCopies() {
+  for (const root of roots) rmSync(root, { recursive: true, force: true })
+}
+
+for (let count = Math.min(availableParallelism(), all.length); count > 0; count--) roots.push(createCopy())
 
 /** Does some work for each item, one at a time on each copy. */
 async function onCopies(items, work) {
@@ -97,25 +123,28 @@ async function onCopies(items, work) {
   await Promise.all(roots.map(next))
 }
 
+const placeOf = ({ file, text, to }) => `${file}: ${text.trim()} → ${to.trim() || '(nothing)'}`
+
 const living = []
+/** The mutants that no test failed with in time. */
+const late = []
 try {
   await onCopies(new Set(all.flatMap(({ tests }) => tests)), async (root, test) => {
     const failure = await run(root, test)
     if (failure !== null) throw new Error(`${test} fails without a mutant: ${failure}`)
   })
   await onCopies(all, async (root, mutant) => {
-    const { file, text, to, reason } = mutant
     const killer = await tryOn(root, mutant)
-    const place = `${file}: ${text.trim()} → ${to.trim() || '(nothing)'}`
-    console.log(
-      killer === null ? `LIVES  ${place}${reason ? `\n       ${reason}` : ''}` : `killed ${place}\n       ${killer}`,
-    )
+    console.log(killer === null ? `LIVES  ${placeOf(mutant)}` : `killed ${placeOf(mutant)}\n       ${killer}`)
     if (killer === null) living.push(mutant)
+    else if (killer.endsWith(TIME_LIMIT)) late.push(mutant)
   })
 } finally {
-  for (const root of roots) rmSync(root, { recursive: true })
+  removeCopies()
 }
 
-const expected = living.filter(({ reason }) => reason !== undefined).length
-console.log(`\n${all.length - living.length} of ${all.length} mutants killed; ${expected} live for a stated reason`)
-process.exitCode = living.length > expected ? 1 : 0
+const unexpected = living.filter(({ reason }) => reason === undefined)
+console.log(`\n${all.length - living.length} of ${all.length} mutants killed, ${late.length} of them by the time limit`)
+for (const mutant of late) console.log(`LATE   ${placeOf(mutant)}`)
+for (const mutant of living) console.log(`LIVES  ${placeOf(mutant)}\n       ${mutant.reason ?? 'for no stated reason'}`)
+process.exitCode = unexpected.length > 0 ? 1 : 0

@@ -198,6 +198,7 @@ export const mutants = {
       'control/state',
     ],
     ['/^[A-Za-z0-9._-]{1,64}$/', '/^[A-Za-z0-9._-]{1,65}$/', 'areas/oauth'],
+    ['    if (tenant !== undefined) gone.add(tenant)\n', '', 'control/requests'],
   ],
   'tenants/tenant.ts': [
     ['      restoreMeta(before)\n', '', 'control/scenarios'],
@@ -225,6 +226,7 @@ export const mutants = {
   'http/form.ts': [
     ['++fieldCount > MOST_FIELDS', '++fieldCount >= MOST_FIELDS', 'control/request-log'],
     ['Object.create(null)', '{}', 'areas/oauth'],
+    ['= Object.create(null)', '= {}', 'console/hostile-forms'],
   ],
   'http/hints.ts': [
     ['const ascii = maskText(name)\n', 'const ascii = name\n', 'http/secrets'],
@@ -334,6 +336,7 @@ export const mutants = {
       'control/coverage',
     ],
     ['      } catch (error) {\n', '      } catch (error) {\n        throw error\n', 'http/failure'],
+    ['  if (tenant !== undefined && registry.isGone(tenant)) return undefined\n', '', 'control/requests'],
   ],
   'features/recording/recorder.ts': [
     ['    bytes -= recordings.get(clientId)?.bytes ?? 0\n', '', 'recording/recording'],
@@ -411,9 +414,21 @@ export const mutants = {
       '',
       'console/hostile-forms',
     ],
+    ['  if (!isKept(request)) throw errors.routeNotFound()\n', '', 'console/hostile-forms'],
+    ['  isKept(request) &&\n', '', 'console/hostile-forms'],
+    [
+      'const before = ownMember(given, member)',
+      'const before = (given as Fields)[member]',
+      ['console/hostile-forms', 'console/hostile-names'],
+      'The names are those of schemas, of which no object inherits one.',
+    ],
   ],
   'console/notices.ts': [['isSame(proof, proofOf(tenant, notice))', "proof !== ''", 'console/console']],
-  'console/routes.ts': [['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console']],
+  'console/routes.ts': [
+    ['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console'],
+    ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'control/session'],
+    ['registry.has(clientId) ? clientId', 'true ? clientId', 'console/console'],
+  ],
   'client/connection.ts': [
     ['      open.delete(controller)\n', '', 'library/library'],
     ["      signal?.removeEventListener('abort', abort)\n", '', 'library/events'],
@@ -424,6 +439,7 @@ export const mutants = {
     ['    await Promise.all([...forks].map(fork => fork.close()))\n', '', 'library/library'],
     ['      forget()\n      if (initial', '      if (initial', 'library/events'],
     ['      isTemporary = false\n', '', 'library/library'],
+    ['void forks.delete(fork)', '{}', 'library/library'],
   ],
   'client/index.ts': [['    await sandbox.close()\n    throw error', '    throw error', 'library/library']],
   'client/stream.ts': [['          after = 0\n', '', 'library/events']],
@@ -525,6 +541,8 @@ export const mutants = {
     ['          cancelTimer()\n          all', '          all', 'control/events'],
     ['          cancelTimer()\n          const', '          const', 'control/events'],
     ['if (milliseconds === null) wait.cancel()\n          else', 'if (milliseconds !== null)', 'control/events'],
+    ['else if (!isOver) cancelTimer', 'else cancelTimer', 'control/events'],
+    ['Math.min(milliseconds, LONGEST_MS)', 'milliseconds', 'control/events'],
   ],
   'features/stream.ts': [
     [' || socket.readableEnded', '', 'http/pipelining'],
@@ -534,12 +552,16 @@ export const mutants = {
     ['      raw.destroy()\n      return null', '      return null', 'control/events'],
     ['    lastSent = elapsed()\n    raw', '    raw', 'control/events'],
     ['isClosing() || !registry.has(client)', 'isClosing()', 'control/events'],
+    ["on('drain', () => {\n    backlog.remove(raw)\n", "on('drain', () => {\n", 'control/request-stream'],
+    ["once('close', () => {\n    backlog.remove(raw)\n", "once('close', () => {\n", 'control/request-stream'],
   ],
   'features/snapshots/snapshots.ts': [
     ['bytes - (former?.summary.bytes ?? 0) + ', 'bytes + ', 'control/snapshots'],
     ['    bytes -= snapshots.get(name)?.summary.bytes ?? 0\n', '', 'control/snapshots'],
     ["if (reason === 'removed') snapshots", "if (reason === 'released') snapshots", 'control/snapshots'],
     ['former === undefined && snapshots.size', 'snapshots.size', 'control/snapshots'],
+    ['if (next > MOST_BYTES) {', 'if (next >= MOST_BYTES) {', 'control/snapshots'],
+    ['const MOST_BYTES = 128 * 1024', 'const MOST_BYTES = 129 * 1024', 'control/snapshots'],
   ],
   'features/request-log/request-log.ts': [
     ['exchange.bytes > bounds.bytes || bounds.entries === 0', 'bounds.entries === 0', 'control/requests'],
@@ -570,5 +592,17 @@ export const mutants = {
   'console/views/requests.tsx': [
     ['cursor: String(rows[0]?.seq)', 'cursor: String(data[0]?.seq)', 'console/console'],
     ['limit: MOST_ROWS + 1', 'limit: MOST_ROWS', 'console/console'],
+  ],
+  'features/request-log/stream.ts': [
+    ['        isStale = true\n        stream', '        stream', 'control/request-stream'],
+    ['if (stream.isFull()) return', '', 'control/request-stream'],
+    ['if (isReading) isStale = true\n    else void read()', 'if (!isReading) void read()', 'control/request-stream'],
+    ['    requestReads.expire()\n', '', 'control/request-stream'],
+  ],
+  'commands/run.ts': [['status === null || status >= 500', 'status === null', 'commands/usage']],
+  'tenants/fixtures.ts': [["uiMode === 'embedded' && ", '', 'tenants/tenants']],
+  'console/changes.ts': [
+    ['!isPending || pauseLeft() > 0 ||', '!isPending ||', 'console/console'],
+    ['      if (isPending && pauseLeft() > 0) return pauseLeft()\n', '', 'console/console'],
   ],
 }

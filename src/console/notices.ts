@@ -61,10 +61,6 @@ export function describe(operation: string | undefined, body: object): string {
 const SENTENCES: Readonly<Record<string, string>> = {
   updateSettings: 'The settings are saved.',
   replaceDeprecations: 'The list of deprecations is saved.',
-  clearDeprecations: 'Nothing is deprecated any more.',
-  removeFault: 'The fault is removed.',
-  removeOutcome: 'The armed outcome is removed.',
-  removeClient: 'The client is removed.',
 }
 
 /** Returns a link to the record that an answer has; undefined: it has none. */

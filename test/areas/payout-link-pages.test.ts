@@ -1055,5 +1055,4 @@ t.test('control plane, GET /recording: claims and declines of pages are replayed
   })
   for (const { n, answer, ...request } of recording.requests) await replay.apply(request)
   t.equal(JSON.stringify(replay.snapshot()), JSON.stringify((await client.control('GET', '/state')).body))
-  await replay.close()
 })

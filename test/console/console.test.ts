@@ -371,6 +371,14 @@ const ACTIONS: readonly Action[] = [
     notice: 'The client has',
   },
   { path: '/client', form: 'expire', read: '/clock', expected: {}, notice: 'All tokens of acme are expired.' },
+  {
+    path: '/client/remove',
+    form: 'remove',
+    read: '/../_sandbox/clients',
+    expected: { data: { length: 1 } },
+    notice: 'Removed: 1.',
+    next: '',
+  },
   { path: '/client/reset', form: 'reset', read: '/clock', expected: {}, notice: 'acme has 0 records.', next: '' },
   {
     path: '/client',
@@ -869,6 +877,24 @@ t.test('console, Live pages: a change of the client is an event, whatever made i
   requests.hangUp()
   await Promise.all([reader.end, requests.end])
   t.equal((await open(app, '/changes', { client: 'nobody' })).statusCode, 404)
+})
+
+t.test('console, Live pages: a page renews itself at most twice a second', async t => {
+  const time = manualTime()
+  const app = build(t, { now: time.now, timers: time.timers })
+  const client = await connect(app)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const reader = await followStream(port, `${CONSOLE}/changes?client=acme`)
+  await reader.next()
+  for (const milliseconds of [0, 499]) {
+    time.pass(milliseconds)
+    await client.control('PUT', '/settings', { mandateActivation: 'manual' })
+  }
+  time.pass(1)
+  await call(app, 'DELETE', '/_sandbox/clients/acme')
+  await reader.end
+  t.equal(reader.text().match(/event: change/g)?.length, 2)
 })
 
 t.test('console, Live pages: a page without a change gets no event; due work is one', async t => {

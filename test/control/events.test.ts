@@ -3,6 +3,7 @@ import { connect as dial } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Event } from '../../src/core/records/events.js'
+import { createEventWaiters } from '../../src/features/events/waiters.js'
 import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { Sent } from '../event-stream.js'
 import { follow as followStream } from '../event-stream.js'
@@ -290,6 +291,30 @@ t.test('control plane, Wait for an event: an event that its filters keep out doe
   await client.post('/api/v1/bills', bill())
   t.same(seqs(await byKind), [3])
 })
+
+t.test(
+  'control plane, Wait for an event: a wait looks every minute, and after a failure, until it is cancelled',
+  async t => {
+    const time = manualTime()
+    const refreshed: ((error?: Error) => void)[] = []
+    const { wait } = createEventWaiters(time.timers)
+    const { cancel } = wait(
+      'acme',
+      () => Infinity,
+      (_client, done) => void refreshed.push(done),
+    )
+    time.pass(59_999)
+    t.equal(refreshed.length, 0)
+    time.pass(1)
+    t.equal(refreshed.length, 1)
+    refreshed[0]?.(new Error('The database is away.'))
+    time.pass(1000)
+    t.equal(refreshed.length, 2)
+    cancel()
+    refreshed[1]?.(new Error('The database is away.'))
+    t.equal(time.pending, 0)
+  },
+)
 
 t.test('control plane, Wait for an event: every waiting client of the tenant gets it, no other tenant', async t => {
   const { app, time } = timed(t)

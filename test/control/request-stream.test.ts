@@ -1,8 +1,13 @@
+import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
+import { createEventWaiters } from '../../src/features/events/waiters.js'
 import { createRequestReads } from '../../src/features/request-log/reads.js'
-import type { LoggedExchange, RequestLog } from '../../src/features/request-log/request-log.js'
+import type { LoggedExchange, RequestFilter, RequestLog } from '../../src/features/request-log/request-log.js'
+import { streamRequests } from '../../src/features/request-log/stream.js'
 import { createBacklog } from '../../src/http/event-stream.js'
+import type { TenantRegistry } from '../../src/tenants/registry.js'
 import { gist } from '../answers.js'
 import { follow as followStream, type Sent } from '../event-stream.js'
 import type { BuildOptions } from '../helper.js'
@@ -221,4 +226,91 @@ t.test('control plane, POST /reset: a stream tells of it, also if the new log is
     ['1', '2', '3', '4', '5'],
   )
   reader.hangUp()
+})
+
+/** Streams of a log that a test changes, and holds up while it is read. */
+function manualStreams() {
+  const time = manualTime()
+  const waiters = createEventWaiters(time.timers)
+  const backlog = createBacklog()
+  const log = { life: {}, last: 0, held: Promise.resolve() }
+  const requestLog = {
+    async list(_client: string, { after = 0 }: RequestFilter) {
+      const data = Array.from({ length: log.last }, (_, at) => ({ seq: at + 1 })).slice(after)
+      const page = { life: log.life, last: log.last, dropped: 0, data }
+      await log.held
+      return page
+    },
+  } as unknown as RequestLog
+  const context = {
+    ...{ requestLog, requestReads: createRequestReads(requestLog, time.now), requestWaiters: waiters, backlog },
+    registry: { has: () => true } as unknown as TenantRegistry,
+    refresh: (_client: string, done: () => void) => done(),
+    ...{ elapsed: time.now, isClosing: () => false },
+  }
+  return {
+    log,
+    backlog,
+    /** Wakes the streams, and lets them read. */
+    async news() {
+      waiters.wake('acme')
+      for (let turn = 0; turn < 30; turn++) await new Promise(resolve => setImmediate(resolve))
+    },
+    /** Opens a stream whose reader takes so many events. */
+    async open(takes = Infinity) {
+      const seen: string[] = []
+      const reader = { takes, seen, socket: new EventEmitter(), raw: new EventEmitter() }
+      const write = (text: string | Buffer) => {
+        const [, id] = /^id: (\d+)/.exec(text.toString()) ?? []
+        if (id !== undefined) seen.push(id)
+      }
+      Object.defineProperty(reader.raw, 'writableNeedDrain', { get: () => seen.length >= reader.takes })
+      Object.assign(reader.raw, { writableLength: 1, writeHead() {}, write })
+      const request = { headers: {}, raw: { socket: reader.socket } } as unknown as FastifyRequest
+      const reply = { raw: reader.raw, getHeaders: () => ({}), hijack() {} } as unknown as FastifyReply
+      await streamRequests('acme', {}, { request, reply }, context)
+      return reader
+    },
+  }
+}
+
+t.test('control plane, GET /requests: requests that come while the log is read are streamed, too', async t => {
+  const { log, news, open } = manualStreams()
+  const readers = [await open(), await open()]
+  await news()
+  let release = () => {}
+  log.held = new Promise(resolve => {
+    release = resolve
+  })
+  for (const last of [0, 1, 2]) {
+    log.last = last
+    await news()
+  }
+  release()
+  await news()
+  for (const { seen } of readers) t.same(seen, ['1', '2'])
+})
+
+t.test('control plane, POST /reset: a stream begins with the new log without another request', async t => {
+  const { log, news, open } = manualStreams()
+  log.last = 2
+  const { seen } = await open()
+  await news()
+  Object.assign(log, { life: {}, last: 3 })
+  await news()
+  t.same(seen, ['1', '2', '0', '1', '2', '3'])
+})
+
+t.test('control plane, GET /requests: a reader gets no more until it takes more, and counts until then', async t => {
+  const { log, backlog, news, open } = manualStreams()
+  log.last = 5
+  const [slow, gone] = [await open(2), await open(0)]
+  await news()
+  t.same([slow.seen, gone.seen, backlog.size()], [['1', '2'], [], 2])
+  slow.takes = Infinity
+  slow.raw.emit('drain')
+  gone.socket.emit('close')
+  t.equal(backlog.size(), 0)
+  await news()
+  t.same(slow.seen, ['1', '2', '3', '4', '5'])
 })

@@ -198,6 +198,17 @@ t.test('decisions §3: a request is in the log of the client that it names, else
   t.match((await other.control('POST', '/requests/verify', { path: '*bills' })).body, { count: 0 })
 })
 
+t.test('decisions §3: a request whose client was removed meanwhile is not in the log of its successor', async t => {
+  const app = build(t)
+  app.addHook('preParsing', async request => {
+    if (request.url === '/api/v1/mandates') await call(app, 'DELETE', '/_sandbox/clients/acme')
+  })
+  const { post } = await connect(app)
+  await post('/api/v1/mandates', mandate())
+  await connect(app)
+  t.match((await requestsOf(app, 'acme')).data, [{ path: '/api/v1/oauth/token' }])
+})
+
 t.test('decisions §3: a client that is refused is not made by that', async t => {
   const app = build(t, { openRegistration: false })
   await requestToken(app, { client_id: 'nobody' })

@@ -6,6 +6,7 @@ import { gist } from '../answers.js'
 import type { CallOptions } from '../helper.js'
 import { build, call } from '../helper.js'
 import { manualTime } from '../manual-time.js'
+import { field, MULTIPART, multipart } from '../multipart.js'
 
 // control plane, Lock the control plane: the session of a browser.
 
@@ -72,6 +73,9 @@ t.test(
     }
     t.not(value, await sessionOf(app), 'each session has a value of its own')
     t.equal((await page(app, COVERAGE, value)).status, 200)
+    const upload = { body: multipart(field('call', 'PUT /_sandbox/state'), {}), headers: { ...MULTIPART, ...OWN } }
+    const headers = { ...upload.headers, cookie: value }
+    t.equal((await call(app, 'POST', '/_sandbox/console/client/load', { ...upload, headers })).status, 400)
     t.match(lines.join(), COVERAGE)
     t.notOk(lines.join().includes(value), 'it is not in the log')
   },

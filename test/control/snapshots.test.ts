@@ -1,5 +1,7 @@
 import type { Test } from 'tap'
 import t from 'tap'
+import { createNamedSnapshots } from '../../src/features/snapshots/snapshots.js'
+import type { Counts } from '../../src/tenants/tenant.js'
 import { invalid, NO_ROUTE, refused, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
@@ -96,6 +98,19 @@ t.test('control plane, PUT /snapshots/{name}: a client has at most 20, of at mos
   })
   refused(t, await save(small, 'full'), 413, 'PAYLOAD_TOO_LARGE', null)
   t.match(await list(small), [{ name: 'empty' }])
+})
+
+t.test('control plane, PUT /snapshots/{name}: in memory, all of them together are at most 128 MiB', async t => {
+  const snapshots = createNamedSnapshots()
+  const add = (client: string, name: string, bytes: number) =>
+    snapshots.save(client, { summary: { name, now: MONDAY, counts: {} as Counts, bytes }, content: '' })
+  const most = 128 * 1024 * 1024
+  add('acme', 'a', most - 1)
+  add('other', 'b', 1)
+  t.throws(() => add('other', 'c', 1), { code: 'INVALID_FIELD', field: 'name' })
+  add('acme', 'a', most - 2)
+  add('other', 'c', 1)
+  t.throws(() => add('acme', 'a', most - 1), { code: 'INVALID_FIELD', field: 'name' })
 })
 
 t.test('control plane, PUT /snapshots/{name}: names are checked, and nothing is half done', async t => {

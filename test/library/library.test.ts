@@ -2,6 +2,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { connectSandbox, createSandbox, SandboxError } from '../../src/client/index.js'
 import type { SandboxOptions } from '../../src/client/types.js'
@@ -458,6 +461,20 @@ t.test('README, In your tests: close of a fork removes its client, unless the fo
   await sandbox.close()
   t.same(await clientsOf(url), ['app', 'job', 'kept', 'sandbox-client'], 'a client that is no fork stays')
   await (await connectSandbox({ url, clientId: 'kept' })).close()
+})
+
+t.test('README, In your tests: a sandbox keeps no fork that is closed', async t => {
+  const sandbox = await create(t)
+  const closed = async () => {
+    const fork = await sandbox.fork()
+    await fork.close()
+    return new WeakRef(fork)
+  }
+  const forks = [await closed(), await closed()]
+  setFlagsFromString('--expose-gc')
+  await setImmediate()
+  runInNewContext('gc')()
+  t.equal(forks[0]?.deref(), undefined)
 })
 
 t.test('README, In your tests: close of a fork that is gone, or whose server is gone, resolves', async t => {

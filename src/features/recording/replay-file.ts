@@ -48,26 +48,22 @@ export async function replayFile(options: ReplayFileOptions): Promise<'differs' 
   const replay = await orReplayError(file, () =>
     startReplay(buildServer, { seed, publicUrl, tokenLifetime, identity, start, fixtures, scenarios }),
   )
-  try {
-    for (const { answer, n, ...request } of requests.slice(0, stop)) {
-      const replayed = await replay.apply(request)
-      if (answer === null || isSame(replayed, answer)) continue
-      print(`request ${n} of ${requests.length} is answered otherwise: ${describe(request)}`)
-      print(`  recorded ${show(answer)}`)
-      print(`  replayed ${show(replayed)}`)
-      return 'differs'
-    }
-    if (until === undefined) {
-      const bound = complete ? '' : '; the recording stopped at its bound (SANDBOX_RECORDING_BYTES)'
-      print(`${clientId}: ${requests.length} requests, every answer is the same${bound}`)
-      return 'same'
-    }
-    const next = requests[stop]
-    print(`${clientId}: stopped before request ${stop + 1} of ${requests.length}${next ? `: ${describe(next)}` : ''}`)
-    return { recording, identity, snapshot: frozen(replay.snapshot(), next) }
-  } finally {
-    await replay.close()
+  for (const { answer, n, ...request } of requests.slice(0, stop)) {
+    const replayed = await replay.apply(request)
+    if (answer === null || isSame(replayed, answer)) continue
+    print(`request ${n} of ${requests.length} is answered otherwise: ${describe(request)}`)
+    print(`  recorded ${show(answer)}`)
+    print(`  replayed ${show(replayed)}`)
+    return 'differs'
   }
+  if (until === undefined) {
+    const bound = complete ? '' : '; the recording stopped at its bound (SANDBOX_RECORDING_BYTES)'
+    print(`${clientId}: ${requests.length} requests, every answer is the same${bound}`)
+    return 'same'
+  }
+  const next = requests[stop]
+  print(`${clientId}: stopped before request ${stop + 1} of ${requests.length}${next ? `: ${describe(next)}` : ''}`)
+  return { recording, identity, snapshot: frozen(replay.snapshot(), next) }
 }
 
 /** Returns a state in which no time passes: neither that of the clock nor, for faults, the real one. */

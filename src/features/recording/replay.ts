@@ -22,13 +22,12 @@ export interface ReplayStart {
   readonly scenarios?: Scenarios
 }
 
-/** Applies recorded requests to a tenant in a server of its own. */
+/** Applies recorded requests to a tenant in a server of its own, which holds nothing but memory: it does not listen. */
 export interface Replay {
   /** Applies the next request at the tenant's time at which it was applied. Returns its answer. */
   apply(request: RecordedRequest): Promise<RecordedAnswer>
   /** Returns the state after the requests so far. */
   snapshot(): TenantSnapshot
-  close(): Promise<void>
 }
 
 /** Creates the server of a replay. It is an argument, since `server.ts` is above this folder. */
@@ -77,7 +76,6 @@ export async function startReplay(
       return toAnswer(response.statusCode, request.operation.startsWith('HEAD') ? '' : response.payload)
     },
     snapshot: () => registry.tenant(clientId, realNow).snapshot(),
-    close: () => app.close(),
   }
 }
 

@@ -55,7 +55,7 @@ export const compareNames = (a: Pick<SnapshotSummary, 'name'>, b: Pick<SnapshotS
   a.name < b.name ? -1 : 1
 
 /** Creates snapshots that live in memory only. */
-export function createNamedSnapshots(mostBytes = MOST_BYTES): NamedSnapshots {
+export function createNamedSnapshots(): NamedSnapshots {
   const clients = new Map<string, Map<string, NamedSnapshot>>()
   let bytes = 0
 
@@ -78,8 +78,8 @@ export function createNamedSnapshots(mostBytes = MOST_BYTES): NamedSnapshots {
       const former = snapshots.get(name)
       if (former === undefined && snapshots.size === MOST_SNAPSHOTS) throw tooManySnapshots()
       const next = bytes - (former?.summary.bytes ?? 0) + snapshot.summary.bytes
-      if (next > mostBytes) {
-        throw errors.invalid('name', `All snapshots in memory are at most ${mostBytes} bytes: remove some of them.`)
+      if (next > MOST_BYTES) {
+        throw errors.invalid('name', `All snapshots in memory are at most ${MOST_BYTES} bytes: remove some of them.`)
       }
       bytes = next
       clients.set(clientId, snapshots.set(name, snapshot))
