@@ -485,7 +485,20 @@ export const mutants = {
     ['isHostile ||= mayBeHostile(text)', 'isHostile = mayBeHostile(text)', 'http/large-body'],
     ['isHostile ||= mayBeHostile(text)', 'isHostile ||= end === bytes.length && mayBeHostile(text)', 'http/large-body'],
     ['if (isHostile) yield*', 'if (isHostile && lists.length === 0) yield*', 'http/large-body'],
-    ['byte === BACKSLASH ? 1 : 0', '0', 'http/large-body'],
+    [
+      '    else if (isText) at += byte === BACKSLASH ? 1 : 0\n    else if (byte === COLON)',
+      '    else if (isText) at += 0\n    else if (byte === COLON)',
+      'http/large-body',
+    ],
+    [
+      '    else if (isText) at += byte === BACKSLASH ? 1 : 0\n    else if ((',
+      '    else if (isText) at += 0\n    else if ((',
+      'http/body',
+    ],
+    ['&& ++values > MOST_VALUES', '&& ++values >= MOST_VALUES', 'http/body'],
+    ['names: 10_000,', 'names: 100_000,', 'control/state'],
+    ['if (isText || byte > SPACE)', 'if (byte > SPACE)', 'control/state'],
+    ['        nestingOfList = nesting\n', '        nestingOfList = 2\n', 'control/state'],
     ['if (items.length > 0 || !', 'if (items.length > 0 || ', 'http/large-body'],
     ['        taken = at + 1\n', '', 'http/large-body'],
     [

@@ -4,21 +4,25 @@ import { errors, shorten } from '../core/errors.js'
 import type { Slices } from '../core/slices.js'
 import { atOnce } from '../core/slices.js'
 
-/** Up to this size, a body needs no other bound. Only a state document can be larger. */
-const USUAL_BYTES = 1024 * 1024
-/** The maximum nesting of a larger body. A state document has 7 levels. */
+/** The maximum number of values of a body that is parsed at once (assumed, decisions §1). */
+const MOST_VALUES = 10_000
+/** A body of the control plane above this size is parsed in slices. */
+const SMALL_BYTES = 16 * 1024
+/** The maximum nesting of such a body. A state document has 7 levels. */
 const MOST_NESTING = 100
-/** The minimum average size of the values of a larger body. Smaller values need much memory for few bytes. */
+/** The minimum average size of its values. Smaller values need much memory for few bytes. */
 const LEAST_BYTES_PER_VALUE = 10
-/** The maximum number of values of a part of a larger body that is parsed at once, and so of the names of an object. */
-const MOST_VALUES_OF_PART = 100_000
+/** The bounds of a part of it that is parsed at once. Names take much longer than other values. */
+const MOST_OF_PART = { values: 100_000, names: 10_000, bytes: 8 * 1024 * 1024 }
 /** The bytes that are read between two moments at which other work can come in. */
-const PART_BYTES = 64 * 1024
+const STEP_BYTES = 64 * 1024
 
-const [QUOTE, COMMA, OPEN_ARRAY, BACKSLASH, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",[\\]{}')
+const SPACE = 0x20
+const [QUOTE, COMMA, COLON, OPEN_ARRAY, BACKSLASH, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",:[\\]{}')
 
 /** Whether a body is parsed and checked in slices. */
-export const isLarge = (bytes: Buffer): boolean => bytes.length > USUAL_BYTES
+export const isLarge = ({ sandbox }: FastifyRequest, bytes: Buffer): boolean =>
+  sandbox.route.config.isStrict === true && bytes.length > SMALL_BYTES
 
 /** The large bodies. */
 const large = new WeakSet<object>()
@@ -29,6 +33,7 @@ export const wasLarge = (body: object): boolean => large.has(body)
 export function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined
   assertUtf8(bytes)
+  assertFewValues(bytes)
   const text = bytes.toString()
   request.sandbox.bodyText = text
   const value = toObject(text)
@@ -36,10 +41,22 @@ export function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
   return value
 }
 
+function assertFewValues(bytes: Buffer): void {
+  let [values, isText] = [0, false]
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === QUOTE) isText = !isText
+    else if (isText) at += byte === BACKSLASH ? 1 : 0
+    else if ((byte === COMMA || byte === OPEN_ARRAY || byte === OPEN_OBJECT) && ++values > MOST_VALUES) {
+      throw errors.payloadTooLarge(null, `${MOST_VALUES} values`)
+    }
+  }
+}
+
 /**
- * Does the same for a large body, in slices. Bounds its nesting and the number of its values.
+ * Does the same for a large body, in slices. Bounds its nesting, the number of its values, and the parts that are parsed.
  *
- * The items of the lists of the body are parsed one by one. Then the rest is parsed, in which a list has only its number.
+ * The items of the outermost lists are parsed one by one. Then the rest is parsed, in which a list has only its number.
  * @param limit the maximum size of the body in bytes
  */
 export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
@@ -50,8 +67,11 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
   let items: unknown[] | undefined
   let rest = ''
   let isHostile = false
-  let [nesting, values, valuesOfItem, isText] = [0, 0, 0, false]
-  let [valuesOfRest, parted, taken] = [0, 0, 0]
+  let [nesting, nestingOfList, values, isText] = [0, 0, 0, false]
+  let [taken, paused] = [0, 0]
+  const outside = newPart()
+  /** An item, or all that is outside of the lists. */
+  let part = outside
 
   /** Takes the text up to a place. */
   const take = (end: number) => {
@@ -62,50 +82,66 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
   }
 
   for (let at = 0; at < bytes.length; at++) {
-    if (at - parted >= PART_BYTES) {
-      parted = at
+    if (at - paused >= STEP_BYTES) {
+      paused = at
       yield
     }
-    const byte = bytes[at]
+    const byte = bytes[at] as number
+    if (isText || byte > SPACE) count(part, 'bytes')
     if (byte === QUOTE) isText = !isText
     else if (isText) at += byte === BACKSLASH ? 1 : 0
+    else if (byte === COLON) count(part, 'names')
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT || byte === COMMA) {
       if (++values > mostValues) throw errors.payloadTooLarge(null, `${mostValues} values`)
-      const valuesOfPart = items === undefined ? ++valuesOfRest : ++valuesOfItem
-      if (valuesOfPart > MOST_VALUES_OF_PART) {
-        throw errors.payloadTooLarge(null, `${MOST_VALUES_OF_PART} values in one item of a list, or outside of lists`)
-      }
+      count(part, 'values')
       if (byte === COMMA) {
-        if (items === undefined || nesting !== 2) continue
+        if (items === undefined || nesting !== nestingOfList) continue
         items.push(toValue(take(at)))
         taken = at + 1
-        valuesOfItem = 0
+        part = newPart()
       } else if (++nesting > MOST_NESTING) {
         throw errors.malformed(null, `The body is nested deeper than ${MOST_NESTING}.`)
-      } else if (nesting === 2 && byte === OPEN_ARRAY) {
+      } else if (items === undefined && byte === OPEN_ARRAY) {
         items = []
-        valuesOfItem = 0
+        nestingOfList = nesting
+        part = newPart()
         rest += take(at + 1)
       }
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
-      if (items !== undefined && nesting === 2) {
+      if (items !== undefined && nesting === nestingOfList) {
         const text = take(at)
         // A list without items has a blank text.
         if (items.length > 0 || !/^[ \t\n\r]*$/.test(text)) items.push(toValue(text))
         rest += lists.push(items) - 1
         items = undefined
+        part = outside
       }
       nesting--
     }
   }
-  const value = toObject(rest + take(bytes.length)) as Record<string, unknown>
-  for (const name of Object.keys(value)) {
-    const list = value[name]
-    if (Array.isArray(list)) value[name] = lists[list[0]]
-  }
+  const value = toObject(rest + take(bytes.length))
+  insertLists(value as Record<string, unknown>, lists)
   if (isHostile) yield* assertHarmless(value)
   large.add(value)
   return value
+}
+
+type Part = Record<keyof typeof MOST_OF_PART, number>
+const newPart = (): Part => ({ values: 0, names: 0, bytes: 0 })
+
+/** Counts what a part has more of. @throws PAYLOAD_TOO_LARGE */
+function count(part: Part, what: keyof Part): void {
+  if (++part[what] <= MOST_OF_PART[what]) return
+  throw errors.payloadTooLarge(null, `${MOST_OF_PART[what]} ${what} in one item of a list, or outside of lists`)
+}
+
+/** Replaces the numbers of lists by the lists. */
+function insertLists(value: Record<string, unknown>, lists: readonly unknown[][]): void {
+  for (const name of Object.keys(value)) {
+    const member = value[name]
+    if (Array.isArray(member)) value[name] = lists[member[0]]
+    else if (isObject(member)) insertLists(member, lists)
+  }
 }
 
 function assertUtf8(bytes: Buffer): void {

@@ -145,7 +145,7 @@ const isPlain = (codings: string) => codings.split(',').every(coding => /^(ident
 export const validation = fp((app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
-    if (isLarge(body)) return inSlices(parseLargeJson(body, request.sandbox.route.bodyLimit))
+    if (isLarge(request, body)) return inSlices(parseLargeJson(body, request.sandbox.route.bodyLimit))
     parsed(null, parseJson(request, body))
     return undefined
   })
@@ -177,7 +177,7 @@ export const validation = fp((app, _options, done) => {
       next()
       return
     }
-    if (wasLarge(request.body)) {
+    if (wasLarge(request.body) && propertiesOf(body) !== undefined) {
       void inSlices(checkLarge(body, request.body, reportUnknown(request))).then(named => {
         request.body = named
         next()

@@ -731,29 +731,52 @@ t.test('control plane, PUT /state: a large document has at most one value for 10
 })
 
 t.test(
-  'control plane, PUT /state: an item of a large document has at most 100,000 values, and so has the rest',
+  'control plane, PUT /state: an item has at most 100,000 values and 10,000 names, and so has the rest of the document',
   async t => {
     const app = build(t)
     const document = await read(app, 'sandbox-client')
-    const members = (count: number) => Array.from({ length: count }, (_, n) => `"name${n}":1,`).join('')
+    const members = (count: number) => Array.from({ length: count }, (_, n) => `"n${n}":1,`).join('')
     const numbers = (count: number) => '1,'.repeat(count)
     // Each place has some values of its own, which are fewer than a hundred.
-    const places: Record<string, (count: number) => string> = {
-      'the document': count => document.replace('{', `{${members(count)}`),
-      settings: count => document.replace('"settings": {', text => text + members(count)),
-      'an item': count => document.replace(/"mandates": \[\s*\{/, text => text + members(count)),
-      'a record': count => document.replace(/"mandates": \[\s*\{[^[]*?"record": \{/, text => text + members(count)),
-      'a timeline': count => document.replace(/"timeline": \[/, text => text + numbers(count)),
-      'a list of settings': count => document.replace(/"allowedOrigins": \[/, text => text + numbers(count)),
+    const at = (place: RegExp, text: string) => document.replace(place, found => found + text)
+    const places: Record<string, [most: number, insert: (count: number) => string]> = {
+      'the document': [10_000, count => at(/\{/, members(count))],
+      settings: [10_000, count => at(/"settings": \{/, members(count))],
+      'an item': [10_000, count => at(/"mandates": \[\s*\{/, members(count))],
+      'a record': [10_000, count => at(/"mandates": \[\s*\{[^[]*?"record": \{/, members(count))],
+      'a timeline': [100_000, count => at(/"timeline": \[/, numbers(count))],
+      'a list in a list': [100_000, count => at(/"allowedOrigins": \[/, `[${numbers(count)}1],`)],
     }
-    for (const [place, insert] of Object.entries(places)) {
-      const send = (count: number) => put(app, 'sandbox-client', insert(count).padEnd(MIB + 1))
-      t.equal((await send(99_900)).status, 400, place)
-      refused(t, await send(100_000), 413, 'PAYLOAD_TOO_LARGE', null, place)
+    for (const [place, [most, insert]] of Object.entries(places)) {
+      const send = (count: number) => put(app, 'sandbox-client', insert(count))
+      t.equal((await send(most - 100)).status, 400, place)
+      refused(t, await send(most), 413, 'PAYLOAD_TOO_LARGE', null, place)
     }
+    const outermost = await put(app, 'sandbox-client', at(/"allowedOrigins": \[/, numbers(200_000)))
+    refused(t, outermost, 400, 'INVALID_FIELD', 'settings.allowedOrigins', 'each item of its own')
     t.equal(await read(app, 'sandbox-client'), document)
   },
 )
+
+t.test('control plane, PUT /state: an item has at most 8 MiB, and so has the rest of the document', async t => {
+  const app = build(t)
+  const document = JSON.parse(await read(app, 'sandbox-client'))
+  const { scope } = document.ids
+  const send = () => put(app, 'sandbox-client', JSON.stringify(document))
+  // The longest text is valid, though each of its characters is escaped.
+  document.ids.scope = '\u0001'.repeat(1_048_576)
+  t.equal(gist(await send()), '200')
+  for (const text of ['x', ' ', 'é']) {
+    document.ids.scope = text.repeat((8 * MIB) / Buffer.byteLength(text))
+    refused(t, await send(), 413, 'PAYLOAD_TOO_LARGE', null, `the document with ${text}`)
+  }
+  document.ids.scope = scope
+  const [first] = document.mandates
+  first.x = 'x'.repeat(8 * MIB - 10_000)
+  refused(t, await send(), 400, 'INVALID_FIELD', 'mandates.0.x')
+  first.x = 'x'.repeat(8 * MIB)
+  refused(t, await send(), 413, 'PAYLOAD_TOO_LARGE', null, 'an item')
+})
 
 t.test('control plane, PUT /state: the first fault of a large document ends its check', async t => {
   const app = build(t)

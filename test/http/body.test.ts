@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { type Case, each, gist, holds, invalid, malformed, missing, WRONG_REGION } from '../answers.js'
+import { type Case, each, gist, holds, invalid, malformed, missing, refused, WRONG_REGION } from '../answers.js'
 import { bill, build, type Client, call, collection, connect, mandate, newClient, payoutLink } from '../helper.js'
 import { listen, open, request, sendLine, stateOf, stillServes, stock } from './raw.js'
 
@@ -249,14 +249,14 @@ t.test('decisions §2: a body of another length than Content-Length says is MALF
 
 t.test('interface, Errors: a body nested very deep is answered like another', t =>
   unchanged(t, async client => {
-    const depth = 100_000
+    const depth = 9_000
     const arrays = '['.repeat(depth) + ']'.repeat(depth)
     const objects = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
     const text = JSON.stringify(mandate({ mandateReference: 'MND-0002', type: 'DEEP' }))
     const bodies: Record<string, string> = {
       arrays,
       objects,
-      'open arrays': '['.repeat(MIB),
+      'open arrays': '['.repeat(depth),
       'objects for text': text.replace('"DEEP"', objects),
     }
     await holds(
@@ -277,7 +277,7 @@ t.test('interface, Errors: a body nested very deep is answered like another', t 
 
 t.test('decisions §1: unknown members of any name and value are ignored, and hinted at', async t => {
   const client = await newClient()
-  const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+  const deep = `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`
   const extras = ['"constructor":{"x":1}', '"prototype":{"polluted":true}', '"toString":1', '"valueOf":1', '"x":null']
   extras.push('"x":[[[{}]]]', '"x":1e999', `"x":"${'x'.repeat(900_000)}"`, `"x":${deep}`)
   const actual: unknown[] = []
@@ -291,6 +291,39 @@ t.test('decisions §1: unknown members of any name and value are ignored, and hi
     actual,
     names.map(name => [201, `unknown member ${name} ignored`, false]),
   )
+})
+
+t.test('decisions §1: a JSON body of more than 10,000 values is 413, and is not logged', async t => {
+  const client = await newClient()
+  // The members of a mandate are values, too.
+  const own = Object.keys(mandate()).length
+  const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+  const withValues: Record<string, (count: number) => string> = {
+    names: count => `{${numbers(count).map(n => `"n${n}":1`)},"a":{"b":1},`,
+    'a list': count => `{"x":[${numbers(count)}],`,
+    'empty objects': count => `{"x":[${numbers(count / 2).map(() => '{}')}],`,
+    'nested lists': count => `{"x":${'['.repeat(count)}${']'.repeat(count)},`,
+    'nested objects': count => `{"x":${'{"a":'.repeat(count)}1${'}'.repeat(count)},`,
+  }
+  for (const [n, [what, text]] of Object.entries(withValues).entries()) {
+    const rest = JSON.stringify(mandate({ mandateReference: `MND-100${n}` })).slice(1)
+    const send = (count: number) => client.post('/api/v1/mandates', text(count) + rest)
+    // Two for the document and the list; more where a mandate has lists.
+    t.equal(gist(await send(10_000 - own - 10)), '201', what)
+    refused(t, await send(10_000), 413, 'PAYLOAD_TOO_LARGE', null, what)
+    const { body } = await client.control('GET', '/requests?limit=1')
+    t.equal(body.data[0].body, '(application/json, not read)', what)
+  }
+  const quoted = mandate({ mandateReference: 'MND-1100', x: ',[{"\\'.repeat(20_000) })
+  t.equal(gist(await client.post('/api/v1/mandates', quoted)), '201', 'a text is one value')
+  for (const [count, expected] of [
+    [10_000, '400 MISSING_FIELD mandateReference'],
+    [10_001, '413 PAYLOAD_TOO_LARGE null'],
+  ] as const) {
+    // The document, the list, and an item less than commas.
+    const body = `{"x":[${numbers(count - 1)}]}`
+    t.equal(gist(await client.post('/api/v1/mandates', body)), expected, `${count} values of the document`)
+  }
 })
 
 t.test('decisions §2: a message quotes at most 80 characters of the input', async t => {
