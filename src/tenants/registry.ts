@@ -139,6 +139,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   const configured = new Map<string, Registration>()
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
+  /** With a database, whose tenants have no bound here, the rows of clients have their resets. */
+  const mostRetired = Number.isFinite(maxTenants) ? 5 * maxTenants : 10_000
   /** The number of resets of dropped clients, so that their old tokens stay invalid. */
   const retired = new Map<string, number>()
   /** The tenants of removed clients. */
@@ -184,7 +186,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
 
   function drop(client: Registration) {
     registered.delete(client.clientId)
-    retire(client)
+    retire(client.clientId, client.resets + 1)
     leave(client)
   }
 
@@ -194,10 +196,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   /** Remembers the resets of a client that is gone, so that its tokens stay invalid. */
-  function retire({ clientId, resets }: Registration) {
-    retired.set(clientId, resets + 1)
+  function retire(clientId: string, resets: number) {
+    retired.delete(clientId)
+    retired.set(clientId, resets)
     const [oldest] = retired.keys()
-    if (retired.size > 5 * maxTenants) retired.delete(oldest as string)
+    if (retired.size > mostRetired) retired.delete(oldest as string)
   }
 
   /** Returns the client that makes room: one without records, else any, and of those the one idle longest. */
@@ -390,7 +393,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     },
     /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
     retire(clientId: string, resets: number): void {
-      retired.set(clientId, resets)
+      retire(clientId, resets)
       const client = registered.get(clientId)
       if (client === undefined) return
       registered.delete(clientId)

@@ -321,6 +321,8 @@ t.test('decisions §5: amountMin and amountMax compare exactly, both inclusive',
   })
   const crossed = await lister(client)(between('10.51', '10.50'))
   t.match(crossed, /^ of 0, hint: .*amountMin.*amountMax/, 'decisions §1: min above max is legal, with a hint')
+  t.match(await lister(client)(between('10.01', '10.005')), /^ of 0, hint: /, 'compared exactly')
+  t.equal(await lister(client)(between('10.005', '10.009')), ' of 0', 'min below max has no hint')
 })
 
 t.test('interface, GET /api/v1/direct-debit: amountMin and amountMax are numbers of at least 0.01', async t => {

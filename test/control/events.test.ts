@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Event } from '../../src/core/records/events.js'
 import { createEventWaiters } from '../../src/features/events/waiters.js'
+import { createTimers } from '../../src/http/timers.js'
 import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { Sent } from '../event-stream.js'
 import { follow as followStream } from '../event-stream.js'
@@ -718,4 +719,15 @@ t.test('control plane, GET /events: a slow reader gets all in the end, a page at
   t.same(seen, all, 'nothing is missing, nothing twice')
   socket.resetAndDestroy()
   await until(() => time.pending === 0)
+})
+
+t.test('control plane, GET /events: a wait that looks again while the database is away has one timer', async t => {
+  const timers = createTimers()
+  const waiters = createEventWaiters(timers)
+  const look = () => 1000
+  const wait = waiters.wait('acme', look, (_, done) => done(new Error('injected')))
+  for (let count = 0; count < 3; count++) waiters.lookAgain()
+  t.equal(timers.pending(), 1)
+  wait.cancel()
+  t.equal(timers.pending(), 0)
 })

@@ -47,7 +47,7 @@ export async function stateOf(client: Client): Promise<unknown[]> {
 /** A server whose log lines are kept, by default at level trace. */
 export function buildLogged(
   t: Test,
-  { level = 'trace', ...options }: { now?(): number; requestTimeout?: number; level?: string } = {},
+  { level = 'trace', ...options }: Parameters<typeof serverOptions>[0] & { level?: string } = {},
 ) {
   let log = ''
   const stream = new Writable({

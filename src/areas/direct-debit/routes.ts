@@ -1,5 +1,4 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { centsAtLeast } from '../../core/rules/money.js'
 import { hint, hintLongReference } from '../../http/hints.js'
 import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
 import { findOutcome } from './outcomes.js'
@@ -72,7 +71,7 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     },
     request => {
       const { amountMin, amountMax, initiatedFrom, initiatedTo } = request.query
-      if (amountMin !== undefined && amountMax !== undefined && centsAtLeast(amountMin) > centsAtLeast(amountMax)) {
+      if (amountMin !== undefined && amountMax !== undefined && Number(amountMin) > Number(amountMax)) {
         hint(request, 'amountMin is above amountMax: nothing can match')
       }
       if (initiatedFrom !== undefined && initiatedTo !== undefined && initiatedFrom > initiatedTo) {

@@ -50,8 +50,9 @@ export function createEventWaiters(timers: Timers) {
         },
         lookAgain() {
           refresh(clientId, error => {
-            if (error === undefined) wait.look(false)
-            else if (!isOver) cancelTimer = timers.later(RETRY_MS, wait.lookAgain)
+            if (error === undefined) return wait.look(false)
+            cancelTimer()
+            if (!isOver) cancelTimer = timers.later(RETRY_MS, wait.lookAgain)
           })
         },
         cancel() {
