@@ -37,6 +37,7 @@ export const mutants = {
   'core/rules/identifiers.ts': [[" || text === '000000000'", '', 'core/identifiers']],
   'core/rules/glob.ts': [[' || text.length < first.length + last.length', '', 'core/glob']],
   'core/rules/money.ts': [['negative !== roundDown ? 0 : 1', 'negative === roundDown ? 0 : 1', 'core/money']],
+  'core/own-member.ts': [['Object.hasOwn(table, name) ? table[name] : undefined', 'table[name]', 'docs/hostile-names']],
   'core/digests.ts': [['a.length === b.length && ', '', 'areas/oauth']],
   'core/words.ts': [['[\\p{Cc}\\p{Bidi_Control}]', '[\\0-\\x1f]', 'commands/calls']],
   'core/records/repository.ts': [

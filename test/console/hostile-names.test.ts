@@ -4,7 +4,17 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { build, call, NO_WAIT } from '../helper.js'
 import type { Batch, Pair } from '../hostile-names.js'
-import { ADMIN_TOKEN, createBatch, FORM, forkDemo, NAMES, POISON, queryOf, START_NAMES } from '../hostile-names.js'
+import {
+  ADMIN_TOKEN,
+  createBatch,
+  FORM,
+  forkDemo,
+  NAMES,
+  nextNames,
+  POISON,
+  queryOf,
+  START_NAMES,
+} from '../hostile-names.js'
 import type { PageForm } from './pages.js'
 import { CONSOLE, formsIn, toText } from './pages.js'
 
@@ -106,15 +116,6 @@ function createSender({ server, clientId, count, send }: Batch) {
     // An earlier form has changed or removed what this one needs.
     else if ([404, 409, 410, 429].includes(statusCode) && accepted > 0) accepted = MOST_ACCEPTED
   }
-}
-
-const IS_LONG = process.env.TEST_LONG === '1'
-let turn = 0
-
-/** Returns a third of the names, for each place another. TEST_LONG=1 sends all to each place. */
-function nextNames(): readonly string[] {
-  turn++
-  return NAMES.filter((_, at) => IS_LONG || at % 3 === turn % 3)
 }
 
 /**

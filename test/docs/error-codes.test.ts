@@ -6,7 +6,7 @@ import { upload } from '../multipart.js'
 import type { Json, Operation } from './contract.js'
 import { DOCUMENTS, exampleRequest, operationsOf } from './contract.js'
 
-/** The client of one provocation: a tenant of its own, which is a copy of the demo tenant. */
+/** The client of one provocation: a tenant that is a copy of the demo tenant. */
 interface Scene {
   readonly operation: Operation
   readonly clientId: string
@@ -32,17 +32,28 @@ type Provocation = (scene: Scene) => Promise<Answer>
 
 const app = build(t)
 let clients = 0
+/** A client that no provocation has changed: all its requests were refused. */
+let unchanged: Pick<Scene, 'clientId' | 'token'> | undefined
 
-async function open(operation: Operation): Promise<Scene> {
+async function createCopy() {
   const clientId = `copy-${++clients}`
   await call(app, 'POST', '/_sandbox/fork', { body: { clientId, clientSecret: 'secret' } })
-  const token = (await requestToken(app, { client_id: clientId })).body.access_token
+  return { clientId, token: (await requestToken(app, { client_id: clientId })).body.access_token as string }
+}
+
+async function open(operation: Operation): Promise<Scene> {
+  unchanged ??= await createCopy()
+  const { clientId, token } = unchanged
+  const sent = (answer: Answer) => {
+    if (answer.status < 400) unchanged = undefined
+    return answer
+  }
   const isControl = operation.path.startsWith('/_sandbox')
   const isBearer = operation.operation.security === undefined && !isControl
   const example = exampleRequest(operation)
   const isForm = example.mediaType === 'application/x-www-form-urlencoded'
 
-  function send({ method = operation.method, parameter, query = '', without = '', ...options }: Changes = {}) {
+  async function send({ method = operation.method, parameter, query = '', without = '', ...options }: Changes = {}) {
     const path = parameter === undefined ? example.url : operation.path.replace(/\{\w+\}/, parameter)
     const body = Object.hasOwn(options, 'body') ? options.body : example.body
     const headers: Record<string, string> = {
@@ -54,23 +65,23 @@ async function open(operation: Operation): Promise<Scene> {
     delete headers[without]
     const client = isControl && operation.operation.parameters?.some(({ name }: { name: string }) => name === 'client')
     const search = [query, client && !query.includes('client=') ? `client=${clientId}` : ''].filter(Boolean).join('&')
-    return call(app, method, search === '' ? path : `${path}?${search}`, {
+    const answer = await call(app, method, search === '' ? path : `${path}?${search}`, {
       headers,
       ...(body !== undefined && { body: isForm && typeof body === 'object' ? form(body as Fields) : body }),
     })
+    return sent(answer)
   }
   return {
     operation,
     clientId,
     token,
     send,
-    other: (method, url, options = {}) =>
-      call(app, method, url, {
-        region: 'EU',
-        ...options,
-        headers: { authorization: `Bearer ${token}`, ...options.headers },
-      }),
-    control: (method, path, body) => call(app, method, `/_sandbox${path}?client=${clientId}`, { body }),
+    async other(method, url, options = {}) {
+      const headers = { authorization: `Bearer ${token}`, ...options.headers }
+      return sent(await call(app, method, url, { region: 'EU', ...options, headers }))
+    },
+    control: async (method, path, body) =>
+      sent(await call(app, method, `/_sandbox${path}?client=${clientId}`, { body })),
   }
 }
 

@@ -5,7 +5,7 @@ import { SeedRecords } from '../../src/tenants/seed.js'
 import { gist } from '../answers.js'
 import { build, connect } from '../helper.js'
 import type { Batch, Pair } from '../hostile-names.js'
-import { createBatch, FORM, NAMES, POISON, queryOf, START_NAMES } from '../hostile-names.js'
+import { createBatch, FORM, NAMES, nextNames, POISON, queryOf, START_NAMES } from '../hostile-names.js'
 import { exchange, listen, request, stock } from '../http/raw.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import type { Json, Operation } from './contract.js'
@@ -123,12 +123,14 @@ async function attack(batch: Batch, operation: Operation): Promise<number> {
       ...example,
       payload: encode(mediaType, replaceAt(body ?? {}, place.path, value)),
     })
+    const names = nextNames()
     const isNumber = [place.schema.type].flat().some(type => type === 'integer' || type === 'number')
-    await batch.each<unknown>(isNumber ? [...NAMES, 0, -1, 1e9] : NAMES, sent)
+    await batch.each<unknown>(isNumber ? [...names, 0, -1, 1e9] : names, sent)
     const whole = at(body, place.path)
     if (!takesMembers(place)) continue
     const isRight = place.schema.properties === undefined ? undefined : isUnknown
-    await batch.each(MEMBERS, ([name, value]) => sent(withMember(whole, name, value)), isRight)
+    const members = MEMBERS.filter(([name]) => names.includes(name))
+    await batch.each(members, ([name, value]) => sent(withMember(whole, name, value)), isRight)
   }
   return statusCode
 }
@@ -153,7 +155,7 @@ for (const document of documents) {
       inputs += batch.inputs()
     }
     t.comment(`${inputs} inputs`)
-    t.ok(inputs > 1500, `${inputs} inputs`)
+    t.ok(inputs > 1000, `${inputs} inputs`)
   })
 }
 

@@ -1,33 +1,26 @@
-/** Every method of a sandbox's client, on a server in this process and on one that is connected to. */
-import type { Test } from 'tap'
+/** Every method of a sandbox's client. */
 import t from 'tap'
 import { createClient } from '../../src/client/client.js'
 import type { Sandbox } from '../../src/client/index.js'
 import { ExpectationError } from '../../src/client/index.js'
 import { collection, MONDAY, mandate } from '../helper.js'
 import { requestTokenAt } from '../program.js'
-import { api, create, RECORDS, refusal, WAYS } from './helper.js'
+import { api, create, method, RECORDS, refusal } from './helper.js'
 
-/** One test for each way to get hold of a sandbox. */
-function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>) {
-  for (const { name, open } of WAYS)
-    t.test(`README, In your tests: ${name}: ${title}`, async t => test(t, await open(t)))
-}
-
-both('url, clientId and clientSecret are what an application needs', async (t, { url, clientId, clientSecret }) => {
+method('url, clientId and clientSecret are what an application needs', async (t, { url, clientId, clientSecret }) => {
   const response = await requestTokenAt(url, clientId, clientSecret)
   t.equal(response.status, 200)
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
 })
 
-both('it starts with an empty world and an empty log', async (t, sandbox) => {
+method('it starts with an empty world and an empty log', async (t, sandbox) => {
   t.same(await sandbox.requests.list(), [])
   t.same(await sandbox.events.list(), [])
   t.same(await sandbox.faults.list(), [])
   t.same((await sandbox.state()).mandates, [])
 })
 
-both('token() is a fresh access token of the client; expireTokens() ends those there are', async (t, sandbox) => {
+method('token() is a fresh access token of the client; expireTokens() ends those there are', async (t, sandbox) => {
   const token = await sandbox.token()
   t.equal((await api(sandbox, 'GET', '/mandates', undefined, { token })).status, 200)
   await sandbox.expireTokens()
@@ -37,7 +30,7 @@ both('token() is a fresh access token of the client; expireTokens() ends those t
   t.equal((await api(sandbox, 'GET', '/mandates')).status, 200, 'a new one is good')
 })
 
-both('clock: get, freeze, resume, setRate', async (t, { clock }) => {
+method('clock: get, freeze, resume, setRate', async (t, { clock }) => {
   t.same(await clock.get(), { now: MONDAY, mode: 'frozen', rate: 1 })
   t.match(await clock.resume(), { mode: 'running', rate: 1 })
   t.match(await clock.setRate(86_400), { mode: 'running', rate: 86_400 })
@@ -45,7 +38,7 @@ both('clock: get, freeze, resume, setRate', async (t, { clock }) => {
   t.match(await refusal(clock.setRate(0)), { code: 'INVALID_FIELD', field: 'rate', status: 400 })
 })
 
-both('clock.advance: by, to, toNextEvent, with what happens on the way', async (t, sandbox) => {
+method('clock.advance: by, to, toNextEvent, with what happens on the way', async (t, sandbox) => {
   const { clock } = sandbox
   await sandbox.seed(RECORDS)
   t.same(await clock.advance({ toNextEvent: true }), {
@@ -66,7 +59,7 @@ both('clock.advance: by, to, toNextEvent, with what happens on the way', async (
   t.match(error.message, /only goes forward/)
 })
 
-both('upcoming, and search of each kind', async (t, sandbox) => {
+method('upcoming, and search of each kind', async (t, sandbox) => {
   await sandbox.seed(RECORDS)
   const { data, nextCursor } = await sandbox.upcoming({ limit: 1 })
   t.match(data, [{ reference: 'COL-0001', from: 'PENDING', to: 'SUBMITTED', cause: 'time' }])
@@ -83,7 +76,7 @@ both('upcoming, and search of each kind', async (t, sandbox) => {
   t.match(await refusal(mandates.search({ limit: 51 })), { code: 'INVALID_QUERY_PARAMETER', field: 'limit' })
 })
 
-both('faults: arm, list, remove, clear', async (t, sandbox) => {
+method('faults: arm, list, remove, clear', async (t, sandbox) => {
   const { faults } = sandbox
   const armed = await faults.arm({
     match: { method: 'GET', path: '/api/v1/mandates*', region: 'EU' },
@@ -114,7 +107,7 @@ both('faults: arm, list, remove, clear', async (t, sandbox) => {
   t.match(never, { code: 'INVALID_FIELD', field: 'match.path', status: 400 })
 })
 
-both('requests: list by filter, clear', async (t, sandbox) => {
+method('requests: list by filter, clear', async (t, sandbox) => {
   const { requests } = sandbox
   await api(sandbox, 'POST', '/mandates', mandate())
   await api(sandbox, 'POST', '/mandates', mandate())
@@ -132,7 +125,7 @@ both('requests: list by filter, clear', async (t, sandbox) => {
   t.same(await requests.list(), [])
 })
 
-both('requests: get, har, stream, and a request as text', async (t, sandbox) => {
+method('requests: get, har, stream, and a request as text', async (t, sandbox) => {
   const { requests } = sandbox
   await api(sandbox, 'POST', '/mandates', mandate())
   const [, created] = await requests.list()
@@ -150,7 +143,7 @@ both('requests: get, har, stream, and a request as text', async (t, sandbox) => 
   t.match(requests.toExpectation(await requests.get(2)), "method: 'POST'")
 })
 
-both('snapshots: save, list, get, restore, remove', async (t, sandbox) => {
+method('snapshots: save, list, get, restore, remove', async (t, sandbox) => {
   const { snapshots } = sandbox
   await sandbox.seed(RECORDS)
   const state = await sandbox.state()
@@ -165,7 +158,7 @@ both('snapshots: save, list, get, restore, remove', async (t, sandbox) => {
   t.match(await refusal(snapshots.restore('before')), { code: 'SNAPSHOT_NOT_FOUND', field: 'name', status: 404 })
 })
 
-both('requests: verify answers whether it holds, expect rejects where it does not', async (t, sandbox) => {
+method('requests: verify answers whether it holds, expect rejects where it does not', async (t, sandbox) => {
   const { requests } = sandbox
   await api(sandbox, 'POST', '/mandates', mandate())
   const request = { method: 'POST', path: '/api/v1/mandates', headers: { 'X-Region': 'EU' } } as const
@@ -192,7 +185,7 @@ both('requests: verify answers whether it holds, expect rejects where it does no
   ])
 })
 
-both('requests.expect says how many were expected, and what it has not looked at', async (t, sandbox) => {
+method('requests.expect says how many were expected, and what it has not looked at', async (t, sandbox) => {
   const { requests } = sandbox
   const message = async (expectation: Parameters<typeof requests.expect>[0]) =>
     requests.expect(expectation).then(
@@ -217,7 +210,7 @@ both('requests.expect says how many were expected, and what it has not looked at
   t.match(await refusal(requests.expect({ times: 1, atLeast: 1 })), { code: 'MALFORMED_REQUEST', status: 400 })
 })
 
-both('collections: explain, and every move', async (t, sandbox) => {
+method('collections: explain, and every move', async (t, sandbox) => {
   const { collections } = sandbox
   await sandbox.seed(RECORDS)
   const explained = await collections.explain('COL-0001')
@@ -247,7 +240,7 @@ both('collections: explain, and every move', async (t, sandbox) => {
   t.match(await refusal(collections.explain('COL/0001')), { status: 404 }, 'a slash is a path separator')
 })
 
-both('mandates: explain, and every move', async (t, sandbox) => {
+method('mandates: explain, and every move', async (t, sandbox) => {
   const { mandates } = sandbox
   const [mandate] = RECORDS.mandates
   const references = ['MND-0001', 'MND-0002', 'MND-0003']
@@ -262,7 +255,7 @@ both('mandates: explain, and every move', async (t, sandbox) => {
   t.match(await refusal(mandates.activate('MND-0003')), { code: 'ILLEGAL_TRANSITION' })
 })
 
-both('payoutLinks: explain, and every move', async (t, sandbox) => {
+method('payoutLinks: explain, and every move', async (t, sandbox) => {
   const { payoutLinks } = sandbox
   const ids = ['link-0001', 'link-0002', 'link-0003', 'link-0004']
   await sandbox.seed({
@@ -285,7 +278,7 @@ both('payoutLinks: explain, and every move', async (t, sandbox) => {
   t.match(await refusal(payoutLinks.cancel('link-0004')), { code: 'ILLEGAL_TRANSITION' })
 })
 
-both('bills: explain, in a region where several have the reference', async (t, sandbox) => {
+method('bills: explain, in a region where several have the reference', async (t, sandbox) => {
   const bill = {
     uniqueReferenceIdentifier: 'INV-0001',
     type: 'INVOICE',
@@ -305,7 +298,7 @@ both('bills: explain, in a region where several have the reference', async (t, s
   t.match(await refusal(sandbox.bills.explain('INV-0002')), { code: 'BILL_NOT_FOUND', status: 404 })
 })
 
-both('deprecations: set, list, clear', async (t, sandbox) => {
+method('deprecations: set, list, clear', async (t, sandbox) => {
   const { deprecations } = sandbox
   const deprecation = { operation: 'GET /api/v1/mandates', sunset: '2027-01-01T00:00:00Z', goneAfterSunset: true }
   const kept = { ...deprecation, deprecatedSince: MONDAY }
@@ -319,7 +312,7 @@ both('deprecations: set, list, clear', async (t, sandbox) => {
   t.same(await deprecations.list(), [])
 })
 
-both('settings: changes what is named, and tells all', async (t, sandbox) => {
+method('settings: changes what is named, and tells all', async (t, sandbox) => {
   const allowedOrigins = ['http://localhost:*', 'http://127.0.0.1:*']
   const usual = {
     ...{ mandateActivation: 'automatic', deprecationStyle: 'seed', tokenAuthentication: 'form-or-basic' },
@@ -338,7 +331,7 @@ both('settings: changes what is named, and tells all', async (t, sandbox) => {
   t.equal((await api(sandbox, 'POST', '/mandates', mandate())).body.status, 'PENDING')
 })
 
-both('seed: a fixture, or records, all or nothing', async (t, sandbox) => {
+method('seed: a fixture, or records, all or nothing', async (t, sandbox) => {
   const { added, counts } = await sandbox.seed('demo')
   t.ok(added.mandates > 5 && added.accounts > 0)
   t.same(counts, added)
@@ -351,7 +344,7 @@ both('seed: a fixture, or records, all or nothing', async (t, sandbox) => {
   t.match(await refusal(sandbox.mandates.explain('MND-0002')), { code: 'MANDATE_NOT_FOUND' })
 })
 
-both('reset puts the client back to where it started', async (t, sandbox) => {
+method('reset puts the client back to where it started', async (t, sandbox) => {
   await sandbox.reset()
   const start = await sandbox.state()
   await sandbox.seed(RECORDS)
@@ -362,7 +355,7 @@ both('reset puts the client back to where it started', async (t, sandbox) => {
   t.same(await sandbox.requests.list(), [])
 })
 
-both('state and restore: there and back', async (t, sandbox) => {
+method('state and restore: there and back', async (t, sandbox) => {
   await sandbox.seed(RECORDS)
   const state = await sandbox.state()
   t.match(state, { format: 'payments-sandbox/state', version: 1, clock: { now: MONDAY } })
@@ -372,7 +365,7 @@ both('state and restore: there and back', async (t, sandbox) => {
   t.match(await refusal(sandbox.restore({ ...state, sequence: 0 })), { code: 'INVALID_FIELD', field: 'sequence' })
 })
 
-both('a fork starts as a copy, and diverges', async (t, sandbox) => {
+method('a fork starts as a copy, and diverges', async (t, sandbox) => {
   await sandbox.seed(RECORDS)
   const fork = await sandbox.fork('what-if')
   t.equal(fork.url, sandbox.url)
@@ -394,7 +387,7 @@ both('a fork starts as a copy, and diverges', async (t, sandbox) => {
   t.match(await refusal(sandbox.fork('not an id')), { code: 'INVALID_FIELD', field: 'clientId', status: 400 })
 })
 
-both('a fork without an id gets an unused one; so do forks of forks', async (t, sandbox) => {
+method('a fork without an id gets an unused one; so do forks of forks', async (t, sandbox) => {
   const forks = [sandbox]
   for (const _ of Array(10).keys()) forks.push(await (forks.at(-1) as Sandbox).fork())
   t.equal(new Set(forks.map(({ clientId }) => clientId)).size, 11)
@@ -402,7 +395,7 @@ both('a fork without an id gets an unused one; so do forks of forks', async (t, 
   t.ok(forks[1]?.clientId.startsWith(sandbox.clientId))
 })
 
-both('recording: what changed the client', async (t, sandbox) => {
+method('recording: what changed the client', async (t, sandbox) => {
   await sandbox.seed(RECORDS)
   await api(sandbox, 'POST', '/direct-debit', collection({ collectionReference: 'COL-0002' }))
   const { format, clientId, requests } = await sandbox.recording()
@@ -412,7 +405,7 @@ both('recording: what changed the client', async (t, sandbox) => {
   t.notMatch(JSON.stringify(requests), '/oauth/token')
 })
 
-both('scenarios: list, run', async (t, { scenarios, collections }) => {
+method('scenarios: list, run', async (t, { scenarios, collections }) => {
   const { steps, values } = await scenarios.run('collection-returned', { reasonCode: 'AC04' })
   t.equal(steps.at(-1)?.call, 'returnCollection')
   const { record } = await collections.explain(String(values.collectionReference))

@@ -8,7 +8,7 @@ import t from 'tap'
 import type { Event, Sandbox } from '../../src/client/index.js'
 import { connectSandbox } from '../../src/client/index.js'
 import { collection, MONDAY, mandate } from '../helper.js'
-import { api, create, RECORDS, refusal, WAYS } from './helper.js'
+import { api, create, method, RECORDS, refusal } from './helper.js'
 
 /** A mandate and a collection, made by the API. */
 async function make(sandbox: Sandbox) {
@@ -23,141 +23,128 @@ const CREATED: readonly Event[] = [
 
 const states = (events: readonly Event[]) => events.map(({ to }) => to)
 
-for (const { name, open } of WAYS) {
-  t.test(`README, In your tests: ${name}: events.list tells all, or what a filter is for`, async t => {
-    const sandbox = await open(t)
-    const { events } = sandbox
-    await make(sandbox)
-    t.same(await events.list(), CREATED)
-    await sandbox.clock.advance({ by: 'P10D' })
-    t.same(states(await events.list({ kind: 'collection' })), ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED'])
-    t.same(states(await events.list({ reference: 'MND-0001' })), ['ACTIVE'])
-    t.same(states(await events.list({ to: 'SETTLED' })), ['SETTLED'])
-    t.same(states(await events.list({ after: 3 })), ['PROCESSING', 'SETTLED'])
-    t.same(await events.list({ reference: 'COL-0002' }), [])
-    t.same(await events.list({ after: 99 }), [])
-    const kind = 'payment' as 'bill'
-    t.match(await refusal(events.list({ kind })), { code: 'INVALID_QUERY_PARAMETER', field: 'kind', status: 400 })
-  })
+method('events.list tells all, or what a filter is for', async (t, sandbox) => {
+  const { events } = sandbox
+  await make(sandbox)
+  t.same(await events.list(), CREATED)
+  await sandbox.clock.advance({ by: 'P10D' })
+  t.same(states(await events.list({ kind: 'collection' })), ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED'])
+  t.same(states(await events.list({ reference: 'MND-0001' })), ['ACTIVE'])
+  t.same(states(await events.list({ to: 'SETTLED' })), ['SETTLED'])
+  t.same(states(await events.list({ after: 3 })), ['PROCESSING', 'SETTLED'])
+  t.same(await events.list({ reference: 'COL-0002' }), [])
+  t.same(await events.list({ after: 99 }), [])
+  const kind = 'payment' as 'bill'
+  t.match(await refusal(events.list({ kind })), { code: 'INVALID_QUERY_PARAMETER', field: 'kind', status: 400 })
+})
 
-  t.test(`README, In your tests: ${name}: events.next gives each event once, for each filter by itself`, async t => {
-    const sandbox = await open(t)
-    const { events } = sandbox
-    await make(sandbox)
-    t.same(await events.next(), CREATED[0])
-    t.same(await events.next(), CREATED[1])
-    t.same(await events.next({ kind: 'collection' }), CREATED[1])
-    await sandbox.clock.advance({ by: 'P10D' })
-    t.match(await events.next({ reference: 'COL-0001', to: 'SETTLED' }), { seq: 5, cause: 'time' })
-    t.match(await events.next(), { seq: 3, to: 'SUBMITTED' })
-    t.match(await events.next({ kind: 'collection' }), { seq: 3 })
-    t.match(await events.next({ after: 0 }), { seq: 1 }, 'after says where to look')
-    t.match(await events.next(), { seq: 2 }, 'and the filter goes on from there')
-  })
+method('events.next gives each event once, for each filter by itself', async (t, sandbox) => {
+  const { events } = sandbox
+  await make(sandbox)
+  t.same(await events.next(), CREATED[0])
+  t.same(await events.next(), CREATED[1])
+  t.same(await events.next({ kind: 'collection' }), CREATED[1])
+  await sandbox.clock.advance({ by: 'P10D' })
+  t.match(await events.next({ reference: 'COL-0001', to: 'SETTLED' }), { seq: 5, cause: 'time' })
+  t.match(await events.next(), { seq: 3, to: 'SUBMITTED' })
+  t.match(await events.next({ kind: 'collection' }), { seq: 3 })
+  t.match(await events.next({ after: 0 }), { seq: 1 }, 'after says where to look')
+  t.match(await events.next(), { seq: 2 }, 'and the filter goes on from there')
+})
 
-  t.test(`README, In your tests: ${name}: events.next waits for what comes`, async t => {
-    const sandbox = await open(t)
-    const { events } = sandbox
-    await make(sandbox)
-    const settled = events.next({ kind: 'collection', to: 'SETTLED' }, { timeoutSeconds: 30 })
-    await sandbox.clock.advance({ toNextEvent: true })
-    await sandbox.clock.advance({ by: 'P10D' })
-    t.match(await settled, { reference: 'COL-0001', from: 'PROCESSING', to: 'SETTLED' })
-  })
+method('events.next waits for what comes', async (t, sandbox) => {
+  const { events } = sandbox
+  await make(sandbox)
+  const settled = events.next({ kind: 'collection', to: 'SETTLED' }, { timeoutSeconds: 30 })
+  await sandbox.clock.advance({ toNextEvent: true })
+  await sandbox.clock.advance({ by: 'P10D' })
+  t.match(await settled, { reference: 'COL-0001', from: 'PROCESSING', to: 'SETTLED' })
+})
 
-  t.test(`README, In your tests: ${name}: events.next does not wait for ever, and says what is missing`, async t => {
-    const sandbox = await open(t)
-    const { events, clock } = sandbox
-    const atOnce = { timeoutSeconds: 0 }
-    const frozen = await refusal(events.next({ kind: 'collection', reference: 'COL-0001', to: 'SETTLED' }, atOnce))
-    t.match(frozen, { name: 'SandboxError', code: 'TIMEOUT', field: null, status: null })
-    t.equal(
-      frozen.message,
-      'No new event, kind collection, reference COL-0001, to SETTLED within 0 s. ' +
-        `The clock is frozen at ${MONDAY}: advance it to trigger scheduled events.`,
-    )
-    await clock.resume()
-    t.equal((await refusal(events.next({}, atOnce))).message, 'No new event within 0 s.')
-  })
+method('events.next does not wait for ever, and says what is missing', async (t, sandbox) => {
+  const { events, clock } = sandbox
+  const atOnce = { timeoutSeconds: 0 }
+  const frozen = await refusal(events.next({ kind: 'collection', reference: 'COL-0001', to: 'SETTLED' }, atOnce))
+  t.match(frozen, { name: 'SandboxError', code: 'TIMEOUT', field: null, status: null })
+  t.equal(
+    frozen.message,
+    'No new event, kind collection, reference COL-0001, to SETTLED within 0 s. ' +
+      `The clock is frozen at ${MONDAY}: advance it to trigger scheduled events.`,
+  )
+  await clock.resume()
+  t.equal((await refusal(events.next({}, atOnce))).message, 'No new event within 0 s.')
+})
 
-  t.test(`README, In your tests: ${name}: events.next starts again after a reset`, async t => {
-    const sandbox = await open(t)
-    const { events } = sandbox
-    await make(sandbox)
-    const state = await sandbox.state()
-    t.match(await events.next({ kind: 'collection' }), { seq: 2 })
-    await sandbox.restore(state)
-    t.match(await events.next({ kind: 'collection' }), { seq: 2 })
-    await sandbox.reset()
-    await make(sandbox)
-    t.match(await events.next({ kind: 'collection' }), { seq: 2 })
-  })
+method('events.next starts again after a reset', async (t, sandbox) => {
+  const { events } = sandbox
+  await make(sandbox)
+  const state = await sandbox.state()
+  t.match(await events.next({ kind: 'collection' }), { seq: 2 })
+  await sandbox.restore(state)
+  t.match(await events.next({ kind: 'collection' }), { seq: 2 })
+  await sandbox.reset()
+  await make(sandbox)
+  t.match(await events.next({ kind: 'collection' }), { seq: 2 })
+})
 
-  t.test(`README, In your tests: ${name}: events.stream tells what has been, then what comes`, async t => {
-    const sandbox = await open(t)
-    await make(sandbox)
-    const seen: Event[] = []
-    for await (const event of sandbox.events.stream()) {
-      seen.push(event)
-      if (event.to === 'PENDING') await sandbox.clock.advance({ toNextEvent: true })
-      if (event.to === 'SUBMITTED') await sandbox.collections.process('COL-0001')
-      if (event.to === 'PROCESSING') break
-    }
-    t.same(states(seen), ['ACTIVE', 'PENDING', 'SUBMITTED', 'PROCESSING'])
-    t.same(seen.slice(0, 2), CREATED)
-    await sandbox.clock.get()
-  })
+method('events.stream tells what has been, then what comes', async (t, sandbox) => {
+  await make(sandbox)
+  const seen: Event[] = []
+  for await (const event of sandbox.events.stream()) {
+    seen.push(event)
+    if (event.to === 'PENDING') await sandbox.clock.advance({ toNextEvent: true })
+    if (event.to === 'SUBMITTED') await sandbox.collections.process('COL-0001')
+    if (event.to === 'PROCESSING') break
+  }
+  t.same(states(seen), ['ACTIVE', 'PENDING', 'SUBMITTED', 'PROCESSING'])
+  t.same(seen.slice(0, 2), CREATED)
+  await sandbox.clock.get()
+})
 
-  t.test(`README, In your tests: ${name}: events.stream: filters, and where to begin`, async t => {
-    const sandbox = await open(t)
-    await make(sandbox)
-    await sandbox.clock.advance({ by: 'P10D' })
-    const first = async (filter: Parameters<typeof sandbox.events.stream>[0]) => {
-      for await (const { seq } of sandbox.events.stream(filter)) return seq
-      return undefined
-    }
-    t.equal(await first({ kind: 'collection' }), 2)
-    t.equal(await first({ reference: 'COL-0001', after: 2 }), 3)
-    t.equal(await first({ to: 'SETTLED' }), 5)
-  })
+method('events.stream: filters, and where to begin', async (t, sandbox) => {
+  await make(sandbox)
+  await sandbox.clock.advance({ by: 'P10D' })
+  const first = async (filter: Parameters<typeof sandbox.events.stream>[0]) => {
+    for await (const { seq } of sandbox.events.stream(filter)) return seq
+    return undefined
+  }
+  t.equal(await first({ kind: 'collection' }), 2)
+  t.equal(await first({ reference: 'COL-0001', after: 2 }), 3)
+  t.equal(await first({ to: 'SETTLED' }), 5)
+})
 
-  t.test(`README, In your tests: ${name}: events.stream continues after a reset`, async t => {
-    const sandbox = await open(t)
-    await make(sandbox)
-    const stream = sandbox.events.stream({ kind: 'mandate' })
-    t.match(await stream.next(), { value: { seq: 1, at: MONDAY } })
-    const next = stream.next()
-    await sandbox.reset()
-    await sandbox.clock.advance({ by: 'P1D' })
-    await api(sandbox, 'POST', '/mandates', mandate())
-    t.match(await next, { value: { seq: 1, at: '2026-11-03T09:00:00Z' } })
-    await stream.return?.()
-  })
+method('events.stream continues after a reset', async (t, sandbox) => {
+  await make(sandbox)
+  const stream = sandbox.events.stream({ kind: 'mandate' })
+  t.match(await stream.next(), { value: { seq: 1, at: MONDAY } })
+  const next = stream.next()
+  await sandbox.reset()
+  await sandbox.clock.advance({ by: 'P1D' })
+  await api(sandbox, 'POST', '/mandates', mandate())
+  t.match(await next, { value: { seq: 1, at: '2026-11-03T09:00:00Z' } })
+  await stream.return?.()
+})
 
-  t.test(`README, In your tests: ${name}: events.stream ends with the signal that it is given`, async t => {
-    const sandbox = await open(t)
-    await make(sandbox)
-    const controller = new AbortController()
-    const { signal } = controller
-    const left = sandbox.events.stream({}, { signal })
-    await left.next()
-    await left.return()
-    t.same(getEventListeners(signal, 'abort'), [], 'one that is left keeps no listener')
-    const stream = sandbox.events.stream({ kind: 'mandate' }, { signal })
-    t.match(await stream.next(), { done: false })
-    const next = stream.next()
-    controller.abort()
-    t.match(await next, { done: true })
-    t.match(await sandbox.events.stream({}, { signal }).next(), { done: true }, 'one that is aborted already')
-  })
+method('events.stream ends with the signal that it is given', async (t, sandbox) => {
+  await make(sandbox)
+  const controller = new AbortController()
+  const { signal } = controller
+  const left = sandbox.events.stream({}, { signal })
+  await left.next()
+  await left.return()
+  t.same(getEventListeners(signal, 'abort'), [], 'one that is left keeps no listener')
+  const stream = sandbox.events.stream({ kind: 'mandate' }, { signal })
+  t.match(await stream.next(), { done: false })
+  const next = stream.next()
+  controller.abort()
+  t.match(await next, { done: true })
+  t.match(await sandbox.events.stream({}, { signal }).next(), { done: true }, 'one that is aborted already')
+})
 
-  t.test(`README, In your tests: ${name}: events.stream is refused as any call`, async t => {
-    const sandbox = await open(t)
-    const kind = 'payment' as 'bill'
-    t.match(await refusal(sandbox.events.stream({ kind }).next()), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
-  })
-}
-
+method('events.stream is refused as any call', async (t, sandbox) => {
+  const kind = 'payment' as 'bill'
+  t.match(await refusal(sandbox.events.stream({ kind }).next()), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
+})
 t.test(`README, In your tests: events.list goes through all pages`, async t => {
   const sandbox = await create(t)
   const [mandate] = RECORDS.mandates

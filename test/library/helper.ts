@@ -1,4 +1,4 @@
-import type { Test } from 'tap'
+import t, { type Test } from 'tap'
 import type { Sandbox, SandboxOptions, SeedRecords } from '../../src/client/index.js'
 import { connectSandbox, createSandbox, SandboxError } from '../../src/client/index.js'
 import { MONDAY } from '../helper.js'
@@ -13,7 +13,7 @@ export async function create(t: Pick<Test, 'teardown'>, options: SandboxOptions 
 }
 
 /** The two ways to get hold of a sandbox: what is promised of one is promised of the other. */
-export const WAYS: readonly { name: string; open(t: Pick<Test, 'teardown'>): Promise<Sandbox> }[] = [
+const WAYS: readonly { name: string; open(t: Pick<Test, 'teardown'>): Promise<Sandbox> }[] = [
   { name: 'createSandbox', open: t => create(t) },
   {
     name: 'connectSandbox with an admin token',
@@ -25,6 +25,14 @@ export const WAYS: readonly { name: string; open(t: Pick<Test, 'teardown'>): Pro
     },
   },
 ]
+
+let turn = 0
+
+/** Tests a method of a sandbox. The ways to get hold of one take turns, since the methods are the same. */
+export function method(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>): void {
+  const { name, open } = WAYS[turn++ % WAYS.length] as (typeof WAYS)[number]
+  t.test(`README, In your tests: ${name}: ${title}`, async t => test(t, await open(t)))
+}
 
 export interface ApiAnswer {
   readonly status: number

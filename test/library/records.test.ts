@@ -1,29 +1,16 @@
-/** The methods that list, create and steer records, on a server in this process and on one that is connected to. */
-import type { Test } from 'tap'
+/** The methods that list, create and steer records. */
 import t from 'tap'
-import type {
-  CollectionOutcome,
-  NewBill,
-  NewCollection,
-  NewMandate,
-  NewPayoutLink,
-  Sandbox,
-} from '../../src/client/index.js'
+import type { CollectionOutcome, NewBill, NewCollection, NewMandate, NewPayoutLink } from '../../src/client/index.js'
 import { connectSandbox } from '../../src/client/index.js'
 import { bill, collection, MONDAY, mandate, payoutLink } from '../helper.js'
-import { create, RECORDS, refusal, WAYS } from './helper.js'
-
-function both(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>) {
-  for (const { name, open } of WAYS)
-    t.test(`README, In your tests: ${name}: ${title}`, async t => test(t, await open(t)))
-}
+import { create, method, RECORDS, refusal } from './helper.js'
 
 const newMandate = (changes: object = {}) => mandate(changes) as NewMandate
 const newCollection = (changes: object = {}) => collection(changes) as NewCollection
 const newLink = (changes: object = {}) => payoutLink(changes) as NewPayoutLink
 const newBill = (changes: object = {}) => bill(changes) as NewBill
 
-both('mandates and collections are created and listed by the API', async (t, sandbox) => {
+method('mandates and collections are created and listed by the API', async (t, sandbox) => {
   const { mandates, collections } = sandbox
   t.same(await collections.list(), [])
   t.match(await mandates.create(newMandate()), { mandateReference: 'MND-0001', status: 'ACTIVE', createdAt: MONDAY })
@@ -44,7 +31,7 @@ both('mandates and collections are created and listed by the API', async (t, san
   t.match(await refusal(collections.list({ status: ['PAID' as 'SETTLED'] })), { code: 'INVALID_QUERY_PARAMETER' })
 })
 
-both('list follows all pages', async (t, sandbox) => {
+method('list follows all pages', async (t, sandbox) => {
   const count = 501
   const collections = Array.from({ length: count }, (_, at) => ({
     ...RECORDS.collections[0],
@@ -56,7 +43,7 @@ both('list follows all pages', async (t, sandbox) => {
   t.equal((await sandbox.requests.list({ path: '/api/v1/oauth/token' })).length, 1, 'one token for all pages')
 })
 
-both('payout links and bills are created in the region of their currency', async (t, sandbox) => {
+method('payout links and bills are created in the region of their currency', async (t, sandbox) => {
   const { payoutLinks, bills } = sandbox
   const link = await payoutLinks.create(newLink({ currency: 'USD', payoutMethod: 'US-ACH' }))
   t.match((await payoutLinks.explain(link.payoutLinkId)).record, { payoutMethod: 'US-ACH', status: 'ACTIVE' })
@@ -68,7 +55,7 @@ both('payout links and bills are created in the region of their currency', async
   t.match(await refusal(bills.create(newBill({ currency: 'CHF' }))), { code: 'INVALID_FIELD', field: 'currency' })
 })
 
-both('counterparties are updated, and accounts are listed', async (t, sandbox) => {
+method('counterparties are updated, and accounts are listed', async (t, sandbox) => {
   const { counterparties, accounts } = sandbox
   await sandbox.seed('demo')
   const [account] = await accounts.list()
@@ -80,7 +67,7 @@ both('counterparties are updated, and accounts are listed', async (t, sandbox) =
   t.match(await refusal(counterparties.update('CPTY-NEW', { remarks: 'x' })), { code: 'COUNTERPARTY_NOT_FOUND' })
 })
 
-both('these requests are those of an application: faults apply, and the log has them', async (t, sandbox) => {
+method('these requests are those of an application: faults apply, and the log has them', async (t, sandbox) => {
   const path = '/api/v1/mandates'
   await sandbox.faults.arm({ match: { path }, effect: { kind: 'error', status: 503 } })
   t.match(await refusal(sandbox.mandates.create(newMandate())), { code: 'SERVICE_UNAVAILABLE', status: 503 })
@@ -88,7 +75,7 @@ both('these requests are those of an application: faults apply, and the log has 
   await sandbox.requests.expect({ method: 'POST', path, body: { mandateReference: 'MND-0001' }, times: 2 })
 })
 
-both('outcomes: arm, list, remove, clear', async (t, sandbox) => {
+method('outcomes: arm, list, remove, clear', async (t, sandbox) => {
   const { outcomes, collections, mandates } = sandbox
   await mandates.create(newMandate())
   const match = { mandateReference: 'MND-0001' } as const
@@ -115,7 +102,7 @@ both('outcomes: arm, list, remove, clear', async (t, sandbox) => {
   t.match(await refusal(outcomes.arm(never)), { code: 'INVALID_FIELD', field: 'match' })
 })
 
-both('setOutcome steers a collection and a payout link that exist', async (t, sandbox) => {
+method('setOutcome steers a collection and a payout link that exist', async (t, sandbox) => {
   const { collections, payoutLinks } = sandbox
   await sandbox.seed(RECORDS)
   const steered = await collections.setOutcome('COL-0001', 'CANCELLED')
