@@ -121,8 +121,8 @@ export interface SnapshotRow {
 
 /** The table of named snapshots. Those of a client go with it. */
 export interface SnapshotTable {
-  /** Returns the summaries of a client. */
-  summaries(clientId: string): Promise<string[]>
+  /** Returns the first rows of the snapshots of a client, with their names. */
+  summaries(clientId: string): Promise<(SnapshotRow & { readonly name: string })[]>
   /** Returns the rows of a snapshot in order, of one moment; none: there is no such snapshot. */
   find(clientId: string, name: string): Promise<SnapshotRow[]>
   /**

@@ -387,7 +387,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     snapshots: {
       async summaries(clientId) {
         const { rows } = await query({ name: 'snapshots', text: SNAPSHOTS, values: [clientId] })
-        return rows.map(({ content }) => content as string)
+        return rows as unknown as (SnapshotRow & { name: string })[]
       },
       async find(clientId, name) {
         const { rows } = await query({ name: 'snapshot', text: SNAPSHOT, values: [clientId, name] })
@@ -482,7 +482,7 @@ const CHECK_ROOM = "SELECT count(*) FROM unnest(array_fill(repeat('.', 8000), AR
 /** Changes nothing, but is written as all changes are. */
 const CHECK_WRITE = "UPDATE sandbox_setting SET value = value WHERE name = 'seed digest'"
 
-const SNAPSHOTS = 'SELECT content FROM sandbox_snapshot WHERE client_id = $1 AND number = 0 ORDER BY name'
+const SNAPSHOTS = 'SELECT name, content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND number = 0'
 const SNAPSHOT = 'SELECT content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 ORDER BY number'
 const BEGIN_SNAPSHOT = `
   INSERT INTO sandbox_snapshot

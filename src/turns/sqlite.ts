@@ -187,11 +187,11 @@ async function createDatabase(connection: Connection, path: string, seed: string
 
   const snapshots = {
     summaries: await connection.prepare(
-      `SELECT ${blobs('content')} FROM sandbox_snapshot WHERE client_id = ? AND number = 0
-       ORDER BY sandbox_snapshot.name`,
+      `SELECT ${blobs('name', 'content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND number = 0`,
     ),
     find: await connection.prepare(
-      `SELECT ${blobs('content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ? AND number = ?`,
+      `SELECT ${blobs('content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ?
+       ORDER BY number LIMIT 1 OFFSET ?`,
     ),
     begin: await connection.prepare(
       `INSERT OR REPLACE INTO sandbox_snapshot SELECT ?1, ?2, 0, ?3, ?4
@@ -371,8 +371,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
       return coverage
     },
     snapshots: {
-      summaries: async clientId =>
-        (await select<SnapshotRow>(snapshots.summaries, [clientId])).map(({ content }) => content),
+      summaries: clientId => select(snapshots.summaries, [clientId]),
       find: (clientId, name) =>
         use(async () => {
           const rows: SnapshotRow[] = []

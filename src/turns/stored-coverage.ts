@@ -21,6 +21,8 @@ export interface CoverageTables {
 
 /** The wait for further answers before a write. A crash loses the answers of this time. */
 const DELAY_MS = 200
+/** The wait for another write after one that failed. */
+const RETRY_MS = 1000
 
 /**
  * The coverage of clients in a database, which all servers share. Facts are written after their answers, all that came
@@ -65,12 +67,15 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
 
   const flushQuietly = () => flush().catch(() => {})
 
-  function plan() {
+  function plan(delay = DELAY_MS) {
     if (isPlanned) return
     isPlanned = true
-    timers.later(DELAY_MS, () => {
+    const began = timers.elapsed()
+    timers.later(delay, () => {
       isPlanned = false
-      void flushQuietly()
+      // A server that closes ends all waits early. Its database writes once more, and closes.
+      const isClosing = timers.elapsed() - began < delay / 2
+      void flush().catch(() => isClosing || plan(RETRY_MS))
     })
   }
 

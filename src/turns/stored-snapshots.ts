@@ -6,10 +6,12 @@ import { compareNames, MOST_SNAPSHOTS, tooManySnapshots } from '../features/snap
 import { textPieces } from '../http/json-pieces.js'
 import { inSlices } from '../http/slices.js'
 import type { SnapshotRow, SnapshotTable } from './database.js'
-import { checksumOf, DatabaseAwayError, damaged, factsOf } from './database.js'
+import { checksumOf, DamageError, DatabaseAwayError, damaged, factsOf } from './database.js'
 
 /** The characters of a piece of a state document. */
 const PIECE = 256 * 1024
+
+const DAMAGED = 'This snapshot is damaged in the database. Save another one under its name, or remove it.'
 
 export interface StoredSnapshotsOptions {
   readonly table: SnapshotTable
@@ -28,15 +30,21 @@ export function createStoredSnapshots({ table, lifeOf, report }: StoredSnapshots
     } catch (error) {
       if (error instanceof ApiError) throw error
       if (!(error instanceof DatabaseAwayError)) report(factsOf(error as Error))
-      throw errors.databaseUnavailable()
+      throw error instanceof DamageError
+        ? new ApiError('SERVICE_UNAVAILABLE', null, DAMAGED)
+        : errors.databaseUnavailable()
     }
   }
 
   return {
     list: clientId =>
       guarded(async () => {
-        const texts = await table.summaries(clientId)
-        return texts.map(toSummary).sort(compareNames)
+        const rows = await table.summaries(clientId)
+        // One that is damaged must not hide the others.
+        const intact = rows.filter(
+          ({ name, content, checksum }) => checksum === checksumOf(clientId, name, content, 0, content),
+        )
+        return intact.map(({ content }) => toSummary(content)).sort(compareNames)
       }),
     find: (clientId, name) =>
       guarded(async () => {

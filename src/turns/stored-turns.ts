@@ -396,6 +396,14 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
             return { error }
           }
         }
+        if (work.skipsDueWork) {
+          // A list begins the life of no client: it shows the state in which one would begin.
+          try {
+            return { value: work.run(now()) as T }
+          } finally {
+            forget(slot)
+          }
+        }
       }
       return takeTurn(all, work)
     })

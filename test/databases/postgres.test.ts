@@ -375,6 +375,31 @@ t.test(
       await client.end()
     }
 
+    t.test('persistence: two servers that count the same answers in another order do not block each other', async t => {
+      const url = await createDatabase()
+      const [one, two] = await Promise.all([openOf(url), openOf(url)])
+      const waiting = async (count: number) => {
+        const text = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '${nameOf(url)}'`
+        while ((await query(url, text)).rowCount !== count) await pause(5)
+      }
+      const [first, second] = [one, two].map(database => database.createCoverage(manualTime().timers))
+      const count = (coverage = first, clientIds = ['a', 'b']) => {
+        for (const clientId of clientIds) coverage?.add(clientId, 'GET /x', ['status 200'])
+        return coverage?.read('all')
+      }
+      await count()
+      let reads: unknown[] = []
+      await locked(url, "SELECT * FROM sandbox_coverage WHERE client_id = 'a' FOR UPDATE", async () => {
+        reads = [count(first)]
+        await waiting(1)
+        reads.push(count(second, ['b', 'a']))
+        await waiting(2)
+      })
+      t.equal((await Promise.allSettled(reads)).filter(({ status }) => status === 'rejected').length, 0)
+      t.equal((await first?.read('all'))?.get('GET /x')?.get('status 200'), 6)
+      await Promise.all([one.close(), two.close()])
+    })
+
     const others = Array.from({ length: 8 }, (_, at) => `other-${at}`)
 
     t.test('persistence: a locked row concerns its client only, and its reads go on', async t => {

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import { createStoredCoverage } from '../../src/turns/stored-coverage.js'
 import { call, connect } from '../helper.js'
-import { onDatabase, timers } from './helper.js'
+import { manualTime, until } from '../manual-time.js'
+import { onDatabase, onSqliteOnly, timers } from './helper.js'
 
 const MANDATES = '/api/v1/mandates'
 
@@ -63,4 +65,38 @@ onDatabase('persistence, State in tables: the coverage in a database is that in 
   t.same([await requests('client=base'), await requests('client=three')], [0, 1], 'the origin is reset')
   await (await connect(app, 'base')).get('/api/v1/bills')
   t.match((await coverage(app, 'client=base')).summary, { operations: { met: 2 } })
+})
+
+onSqliteOnly('persistence, The turn of a request: coverage that cannot be written is written later', async t => {
+  const time = manualTime()
+  let isBroken = true
+  const written: unknown[] = []
+  const coverage = createStoredCoverage(
+    {
+      select: async () => [],
+      async transact(statements) {
+        written.push(...statements.map(({ values }) => values))
+        if (isBroken) throw new Error('injected')
+      },
+    },
+    time.timers,
+  )
+  const row = ['acme', `GET ${MANDATES}`, 'status 200', 1]
+  coverage.add('acme', `GET ${MANDATES}`, ['status 200'])
+  for (const milliseconds of [200, 1000]) {
+    time.pass(milliseconds)
+    await until(() => coverage.pending() === 1)
+  }
+  t.same(written, [row, row])
+  isBroken = false
+  time.pass(1000)
+  await coverage.flush()
+  t.same(written, [row, row, row])
+  t.equal(time.pending, 0)
+
+  isBroken = true
+  coverage.add('acme', `GET ${MANDATES}`, ['status 200'])
+  time.timers.flush()
+  await coverage.flush()
+  t.equal(time.pending, 0, 'a server that closes plans no more')
 })

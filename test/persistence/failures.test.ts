@@ -252,3 +252,17 @@ onDatabase('persistence, The turn of a request: a turn writes what it changed, a
   t.match(counts.take(), { committed: 1, written: 2, read: 0 })
   t.equal(await database.version('acme'), version + 2)
 })
+
+onDatabase('persistence, The turn of a request: lists of clients write nothing', async (t, storage) => {
+  const wrap = (database: Database): Database => ({ ...database, begin: () => Promise.reject(new Error('read-only')) })
+  const clients = [{ clientId: 'listed', clientSecret: 'secret', fixture: 'demo' }]
+  const { app, database, registry } = await storage.start({ wrap, clients })
+  const { app: twin } = buildServer(serverOptions({ clients }))
+  t.teardown(() => twin.close())
+  for (const _ of [1, 2]) {
+    const answer = await call(app, 'GET', '/_sandbox/clients')
+    t.match(answer, { status: 200, body: (await call(twin, 'GET', '/_sandbox/clients')).body })
+    t.match(await call(app, 'GET', '/_sandbox'), { status: 200, body: { tenants: 2 } })
+  }
+  t.same([registry.peek('listed'), await database.version('listed')], [undefined, 0])
+})

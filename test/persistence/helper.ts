@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import Libsql from 'libsql'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -108,6 +109,8 @@ export interface Storage {
   start(options?: StoredOptions): Promise<Stored>
   /** Builds a server on the data of another one, as if that had crashed at this moment. The other closes. */
   restart(stored: Stored, options?: StoredOptions): Promise<Stored>
+  /** Executes a statement on the data, and builds a server on it. The other one closes. */
+  change(stored: Stored, statement: string): Promise<Stored>
   /** Returns all that the database has, as text. */
   dump(): Promise<string>
   /** Copies the data, which no server uses now. Returns the settings of a server on the copy. */
@@ -136,6 +139,13 @@ export function sqlite(t: Test): Storage {
       await stored.close()
       return onSqlite(t, folder, options)
     },
+    async change(stored, statement) {
+      await stored.close()
+      const connection = new Libsql(join(folder, 'sandbox.db'))
+      connection.exec(statement)
+      connection.close()
+      return onSqlite(t, folder)
+    },
     dump: async () =>
       readdirSync(folder)
         .map(name => readFileSync(join(folder, name), 'latin1'))
@@ -154,6 +164,11 @@ export async function postgresOf(t: Test): Promise<Storage> {
       const next = await onPostgres(t, url, options)
       await stored.close()
       return next
+    },
+    async change(stored, statement) {
+      await stored.close()
+      await query(url, statement)
+      return onPostgres(t, url)
     },
     async dump() {
       const { rows } = await query(url, "SELECT database_to_xml(true, false, '')::text AS text")

@@ -159,3 +159,36 @@ onDatabase(
     t.equal(await database.snapshots.save('nobody', 'before', [], { most: 1, life }), 'past')
   },
 )
+
+onDatabase(
+  'persistence, State in tables: a damaged snapshot is not listed, hides no other, and can be replaced and removed',
+  async (t, storage) => {
+    const damages = {
+      text: "UPDATE sandbox_snapshot SET content = 'x' WHERE name = 'text' AND number = 0",
+      facts: `UPDATE sandbox_snapshot SET content = '{"name":"facts"}' WHERE name = 'facts' AND number = 0`,
+      missing: "DELETE FROM sandbox_snapshot WHERE name = 'missing' AND number = 0",
+      moved: "UPDATE sandbox_snapshot SET name = 'other' WHERE name = 'moved' AND number = 0",
+    }
+    const names = Object.keys(damages)
+    let stored = await storage.start()
+    await connect(stored.app)
+    const send = (method: string, name: string, action = '') =>
+      call(stored.app, method, `/_sandbox/snapshots${name}${action}?client=acme`)
+    const listed = async () => (await send('GET', '')).body.data.map(({ name }: { name: string }) => name)
+    for (const name of ['whole', ...names]) await send('PUT', `/${name}`)
+
+    for (const repair of ['PUT', 'DELETE']) {
+      stored = await storage.change(stored, Object.values(damages).join('; '))
+      t.same(await listed(), ['whole'])
+      t.equal((await send('GET', '/whole')).status, 200)
+      for (const name of names) {
+        refused(t, await send('GET', `/${name}`), 503, 'SERVICE_UNAVAILABLE', null, name)
+        refused(t, await send('POST', `/${name}`, '/restore'), 503, 'SERVICE_UNAVAILABLE', null, name)
+        t.equal((await send(repair, `/${name}`)).status, 200, `${repair} ${name}`)
+        t.equal((await send('GET', `/${name}`)).status, repair === 'PUT' ? 200 : 404)
+      }
+      t.same(await listed(), repair === 'PUT' ? ['whole', ...names].sort() : ['whole'])
+      await send('DELETE', '/other')
+    }
+  },
+)
