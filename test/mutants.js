@@ -307,6 +307,7 @@ export const mutants = {
     ['      if (raw.destroyed) return\n', '', 'http/delivery'],
     ['  socket.end(() => socket.destroy())\n}\n\nconst reset', '  socket.end()\n}\n\nconst reset', 'http/delivery'],
     ["      if (app.isClosing()) reply.header('connection', 'close')\n", '', 'http/delivery'],
+    ['isClosing() && socket.end()', '{}', 'http/delivery'],
   ],
   'features/outcomes/state.ts': [
     ['armed.length >= MOST_OUTCOMES', 'armed.length > MOST_OUTCOMES', 'control/outcomes'],
@@ -465,8 +466,13 @@ export const mutants = {
     ['    await database?.close()\n    throw error\n  }\n\n', '    throw error\n  }\n\n', 'program/start'],
     ['        await database?.close()\n        throw error', '        throw error', 'program/start'],
     ['${server}${pathname}', '${databaseUrl}', 'program/start'],
+    ['      realTimers.clearTimeout(timer)\n', '', 'program/start'],
+    ['|::1)$/', '|::1)/', 'program/start'],
   ],
-  'start.ts': [['    await flush(message => process.stderr.write(`${NAME}: ${message}\\n`))\n', '', 'program/cli']],
+  'start.ts': [
+    ['    await flush(message => process.stderr.write(`${NAME}: ${message}\\n`))\n', '', 'program/cli'],
+    ['      if (reason !== undefined) return\n', '', 'program/cli'],
+  ],
   'log.ts': [
     ["  output.on('error', () => {})\n", '', 'program/log'],
     ['      clearTimeout(timer)\n', '', 'program/log'],
@@ -522,7 +528,16 @@ export const mutants = {
     ['!skipsDueWork && (yield* sync', '(yield* sync', 'control/parked'],
     ['if (tenant !== undefined) described', 'described', 'http/slices'],
   ],
+  'turns/stored-snapshots.ts': [
+    ['checksum === checksumOf(clientId, name, content, 0, content)', 'true', 'persistence/snapshots'],
+  ],
+  'turns/stored-coverage.ts': [
+    ['isClosing || plan(RETRY_MS)', '{}', 'persistence/coverage'],
+    ['isClosing || plan(RETRY_MS)', 'plan(RETRY_MS)', 'persistence/coverage'],
+  ],
   'turns/stored-turns.ts': [
+    ['        if (work.skipsDueWork) {', '        if (false) {', 'persistence/failures'],
+    ['          } finally {\n            forget(slot)', '          } finally {', 'persistence/failures'],
     ['        await transaction.rollback()\n        // Its', '        // Its', 'persistence/failures'],
     ['for (const slot of all) forget(slot)\n', '\n', 'persistence/failures'],
     ['if (written.size === 0) await transaction.rollback()', 'if (written.size === 0) {}', 'persistence/failures'],
@@ -539,6 +554,7 @@ export const mutants = {
     ['        slot.users--\n', '', 'persistence/scenarios'],
   ],
   'turns/sqlite.ts': [
+    ['ORDER BY number LIMIT 1 OFFSET ?', 'AND number = ?', 'persistence/snapshots'],
     ["        await use(() => connection.exec('ROLLBACK')).catch(() => {})\n", '', 'persistence/sqlite'],
     ['for (const { fail } of batch) fail(error)', 'batch[0]?.fail(error)', 'persistence/sqlite'],
     ["exec('COMMIT'))\n        assertInPlace()", "exec('COMMIT'))", 'persistence/sqlite'],

@@ -378,6 +378,8 @@ t.test('control plane, POST /faults: a server that closes gives late answers at 
 t.test('control plane, POST /faults: a server that closes sends what dribbles at once, and ends', async t => {
   const { timers, next } = manualTimers()
   const { client, port, app } = await serve(t, { timers })
+  // Otherwise, Node would end the connection some day.
+  app.server.keepAliveTimeout = 0
   await arm(client, { kind: 'dribble', ms: 300_000 })
   const connection = await open(port)
   connection.send(read(client))

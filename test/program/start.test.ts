@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { boot } from '../../src/boot.js'
 import { ConfigError, readConfig } from '../../src/config.js'
 import { isReady } from '../../src/health.js'
+import { realTimers } from '../../src/http/timers.js'
 import { createServer } from '../../src/start.js'
 import { DEMO_CLIENT } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
@@ -91,6 +92,21 @@ t.test('README, Settings: the first line names the storage, and warns of an open
     t.match(lines[0], { level, msg }, JSON.stringify(settings))
     await close()
   }
+  // An address of no machine, which begins as that of the loopback.
+  const { logger, lines } = createTestLogger('info')
+  const server = await createServer(readConfig({ PORT: '0', HOST: '::1234' }), logger)
+  t.teardown(() => server.close())
+  await t.rejects(server.listen())
+  t.match(lines[0], { level: 40, msg: 'All that reach ::1234' })
+})
+
+t.test('README, Settings: a server that has closed leaves no timer that holds up its process', async t => {
+  const begun = t.capture(realTimers, 'setTimeout', realTimers.setTimeout)
+  const ended = t.capture(realTimers, 'clearTimeout', realTimers.clearTimeout)
+  await (await start(t)).close()
+  const [grace, ...others] = begun().filter(({ args }) => args[1] === 3000)
+  t.equal(others.length, 0)
+  t.ok(ended().some(({ args }) => args[0] === (grace as { returned?: unknown }).returned))
 })
 
 t.test('README, Settings: the address in the ready line is the page /docs', async t => {
