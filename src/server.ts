@@ -24,6 +24,7 @@ import { createApp } from './http/app.js'
 import { authenticate } from './http/authenticate.js'
 import { createBacklog } from './http/event-stream.js'
 import { createLargeAnswers } from './http/large-answers.js'
+import { createLargeBodies } from './http/large-bodies.js'
 import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
 import { region } from './http/region.js'
@@ -72,7 +73,9 @@ export interface ServerOptions extends TenantRegistryOptions {
 }
 
 /** The numbers of things that a server must release. */
-export type Held = Readonly<Record<'timers' | 'waits' | 'largeAnswers' | 'turns' | 'miscountedBytes', number>>
+export type Held = Readonly<
+  Record<'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'turns' | 'miscountedBytes', number>
+>
 
 /** A server that was built, as tests see it. */
 export interface Built {
@@ -107,6 +110,8 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
   const largeAnswers = createLargeAnswers(timers)
+  const largeBodies = createLargeBodies(timers)
+  app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
   const backlog = createBacklog()
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
@@ -228,6 +233,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       timers: timers.pending() - coverage.pending(),
       waits: waiters.size() + requestWaiters.size() + backlog.size(),
       largeAnswers: largeAnswers.inUse(),
+      largeBodies: largeBodies.inUse(),
       turns: turns.inUse(),
       miscountedBytes: [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0),
     }),

@@ -488,6 +488,15 @@ export const mutants = {
     ['if (raw.destroyed) throw', 'if (false) throw', 'http/large-answers'],
     ['if (elapsed() - began > PATIENCE_MS / 2) cutOff()', 'cutOff()', 'http/large-answers'],
   ],
+  'http/large-bodies.ts': [
+    ['          used -= bytes\n', '', 'http/large-bodies'],
+    ['if (waiting.size === 0 && hasRoom(bytes))', 'if (hasRoom(bytes))', 'http/large-bodies'],
+    ['        cancel()\n', '', 'http/large-bodies'],
+    ["      answer.once('close', giveUp)\n", '', 'http/large-bodies'],
+    ['const MOST = 128 *', 'const MOST = 64 *', 'http/large-bodies'],
+    ['bytes > route.bodyLimit ? 0 : bytes', 'bytes', 'http/large-bodies'],
+    ['undefined ? Number(length ?? 0) : route.bodyLimit', 'undefined ? Number(length ?? 0) : 0', 'http/large-bodies'],
+  ],
   'http/json-body.ts': [
     ['isHostile ||= mayBeHostile(text)', 'isHostile = mayBeHostile(text)', 'http/large-body'],
     ['isHostile ||= mayBeHostile(text)', 'isHostile ||= end === bytes.length && mayBeHostile(text)', 'http/large-body'],

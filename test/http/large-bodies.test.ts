@@ -1,0 +1,123 @@
+import type { Test } from 'tap'
+import t from 'tap'
+import { gist } from '../answers.js'
+import type { Client } from '../helper.js'
+import { bill, build, connect } from '../helper.js'
+import { manualTime, until } from '../manual-time.js'
+import { MULTIPART, multipart } from '../multipart.js'
+import type { Connection } from './raw.js'
+import { listen, open, request } from './raw.js'
+
+// control plane, Large bodies: At most 128 MiB of them are received at a time. The others wait, up to 30 s.
+
+const MIB = 1024 * 1024
+const TYPE = { 'content-type': 'application/json' }
+const PUT = 'PUT /_sandbox/state?client=acme'
+
+/** A server with a state document of the size that a body must have to be large, and a byte more. */
+async function start(t: Test) {
+  const time = manualTime()
+  const client = await connect(build(t, { timers: time.timers }))
+  await client.post('/api/v1/bills', bill())
+  const { payload } = await client.app.inject('/_sandbox/state?client=acme')
+  const port = await listen(client.app)
+  const connections: Connection[] = []
+  t.teardown(() => {
+    for (const connection of connections) connection.destroy()
+  })
+  const send = async (bytes: string | Buffer) => {
+    const connection = await open(port)
+    connections.push(connection)
+    connection.send(bytes)
+    return connection
+  }
+  const put = (size = MIB + 1) => send(request(PUT, TYPE, payload.padEnd(size)))
+  /** Sends a part of a body that never ends, and waits until the server has seen it. */
+  const stall = async (headers: Record<string, string> = { 'content-length': String(32 * MIB) }) => {
+    const connection = await send(request(PUT, { ...TYPE, ...headers, expect: '100-continue' }))
+    await connection.read()
+    return connection
+  }
+  return { client, time, send, put, stall }
+}
+
+const answerOf = async (connection: Connection) => gist(await connection.read())
+
+const small = async (client: Client) => gist(await client.control('PUT', '/settings', { mandateActivation: 'manual' }))
+
+t.test('control plane, Large bodies: where there is no room for another, it waits, and others pass', async t => {
+  const { client, time, send, put, stall } = await start(t)
+  const stalled = []
+  for (let n = 0; n < 4; n++) stalled.push(await stall(n === 3 ? { 'transfer-encoding': 'chunked' } : undefined))
+  t.equal(time.pending, 0)
+  const first = await put()
+  await until(() => time.pending === 1)
+  const second = await put()
+  await until(() => time.pending === 2)
+  t.equal(await answerOf(await put(MIB)), '200', 'a body of 1 MiB')
+  t.equal(await small(client), '200')
+  const tooLarge = await send(request(PUT, { ...TYPE, 'content-length': String(33 * MIB) }))
+  t.equal(await answerOf(tooLarge), '413 PAYLOAD_TOO_LARGE null', 'one that no room would help')
+  stalled[0]?.destroy()
+  t.equal(await answerOf(first), '200')
+  t.equal(await answerOf(second), '200')
+  t.equal(time.pending, 0)
+})
+
+t.test('control plane, Large bodies: one that has waited for 30 s is refused, and can be repeated', async t => {
+  const { client, time, put, stall } = await start(t)
+  const stalled = []
+  for (let n = 0; n < 4; n++) stalled.push(await stall())
+  const late = await put()
+  await until(() => time.pending === 1)
+  time.pass(29_999)
+  t.equal(time.pending, 1)
+  time.pass(1)
+  const refusal = await late.read()
+  t.equal(gist(refusal), '503 SERVICE_UNAVAILABLE null')
+  t.equal(refusal?.headers['retry-after'], '1')
+  stalled[3]?.destroy()
+  t.equal(await answerOf(await put()), '200')
+  t.equal(await small(client), '200')
+})
+
+t.test(
+  'control plane, Large bodies: they are let in in their order, and those of closed connections are left out',
+  async t => {
+    const { time, send, put, stall } = await start(t)
+    const stalled = []
+    for (const size of [32, 32, 32, 30]) stalled.push(await stall({ 'content-length': String(size * MIB) }))
+    // Without a body: the end of a connection comes after all that was sent.
+    const large = await send(request(PUT, { ...TYPE, 'content-length': String(32 * MIB) }))
+    await until(() => time.pending === 1)
+    const gone = await send(request(PUT, { ...TYPE, 'content-length': String(2 * MIB) }))
+    await until(() => time.pending === 2)
+    const last = await put()
+    await until(() => time.pending === 3)
+    gone.destroy()
+    await until(() => time.pending === 2)
+    stalled[3]?.destroy()
+    await until(() => time.pending === 1)
+    large.destroy()
+    t.equal(await answerOf(last), '200')
+  },
+)
+
+t.test('control plane, Large bodies: an uploaded document waits as well', async t => {
+  const { client, time, send, stall } = await start(t)
+  const stalled = []
+  for (let n = 0; n < 4; n++) stalled.push(await stall())
+  const headers = { ...MULTIPART, authorization: `Bearer ${client.token}`, 'x-region': 'EU' }
+  const body = multipart({ content: `%PDF-${'x'.repeat(MIB)}` }).toString('latin1')
+  const upload = await send(Buffer.from(request('POST /api/v1/bills/INV-2026-001/document', headers, body), 'latin1'))
+  await until(() => time.pending === 1)
+  stalled[0]?.destroy()
+  t.equal(await answerOf(upload), '201')
+})
+
+t.test('control plane, Large bodies: sixteen jobs that restore a state of 5 MiB at once do not wait', async t => {
+  const { time, put } = await start(t)
+  const jobs = await Promise.all(Array.from({ length: 16 }, () => put(5 * MIB)))
+  const answers = await Promise.all(jobs.map(answerOf))
+  t.same([answers, time.pending], [Array(16).fill('200'), 0])
+})
