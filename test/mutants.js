@@ -183,9 +183,13 @@ export const mutants = {
       '      registered.set(clientId, found)',
       'tenants/tenants',
     ],
-    ['    retire(client)\n    leave(client)', '    leave(client)', 'tenants/tenants'],
-    ['    retire(client)\n    leave(client)', '    retire(client)', 'control/requests'],
-    ['    if (retired.size > 5 * maxTenants) retired.delete(oldest as string)\n', '', 'tenants/tenants'],
+    ['    retire(client.clientId, client.resets + 1)\n    leave(client)', '    leave(client)', 'tenants/tenants'],
+    [
+      '    retire(client.clientId, client.resets + 1)\n    leave(client)',
+      '    retire(client.clientId, client.resets + 1)',
+      'control/requests',
+    ],
+    ['    if (retired.size > mostRetired) retired.delete(oldest as string)\n', '', 'tenants/tenants'],
     [
       'configured.size + registered.size < maxTenants',
       'configured.size + registered.size <= maxTenants',
@@ -580,7 +584,8 @@ export const mutants = {
     ['          cancelTimer()\n          all', '          all', 'control/events'],
     ['          cancelTimer()\n          const', '          const', 'control/events'],
     ['if (milliseconds === null) wait.cancel()\n          else', 'if (milliseconds !== null)', 'control/events'],
-    ['else if (!isOver) cancelTimer', 'else cancelTimer', 'control/events'],
+    ['if (!isOver) cancelTimer', 'cancelTimer', 'control/events'],
+    ['            cancelTimer()\n            if', '            if', 'control/events'],
     ['Math.min(milliseconds, LONGEST_MS)', 'milliseconds', 'control/events'],
   ],
   'features/stream.ts': [

@@ -210,24 +210,6 @@ t.test('README, Payout links in a browser: claims and declines', needsChromium, 
     )
   })
 
-  t.test('each closed link has a page of its own', async t => {
-    const close: Record<string, (id: string) => Promise<unknown>> = {
-      'This payout link has expired': id => move(site, id, 'expire'),
-      'This payout was declined': id => move(site, id, 'decline', {}),
-      'This payout has already been accepted': id => move(site, id, 'claim', CLAIM),
-      'This payout was cancelled': id =>
-        site.client.patch(`/api/v1/payout-links/${id}/cancel`, { cancellationComment: 'No' }),
-    }
-    const page = await openPage(t, pagePath(site.client, 'pl_unknown'))
-    t.ok(await heading(page, 'This payout link does not exist').isVisible())
-    for (const [title, move] of Object.entries(close)) {
-      const id = await createLink(site.client)
-      await move(id)
-      await page.goto(site.url + pagePath(site.client, id))
-      t.ok(await heading(page, title).isVisible(), title)
-    }
-  })
-
   t.test('of two browsers that claim at once, one wins and the other sees it', async t => {
     const id = await createLink(site.client)
     const pages = await Promise.all([openPage(t, pagePath(site.client, id)), openPage(t, pagePath(site.client, id))])
