@@ -165,6 +165,7 @@ export const mutants = {
       'areas/payout-link-pages',
     ],
     ['isSame(receipt, receiptOf(ids, payoutLinkId))', "receipt !== ''", 'areas/payout-link-pages'],
+    ["  if (status === 'CANCELLED' || status === 'EXPIRED') return false\n", '', 'areas/payout-link-pages'],
   ],
   'areas/payout-links/claim-rules.ts': [['Math.min(4, accountIdentifier.length >> 1)', '4', 'areas/payout-links']],
   'areas/counterparties/store.ts': [
@@ -274,7 +275,10 @@ export const mutants = {
     ['  broken.set(socket, refusal)\n', '', 'http/parser'],
     [' && !raw.complete', '', 'http/pipelining'],
   ],
-  'http/pipelining.ts': [['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining']],
+  'http/pipelining.ts': [
+    ['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining'],
+    ['      line.waiting--\n', '', 'http/pipelining'],
+  ],
   'http/slices.ts': [['    await setImmediate()\n', '', 'http/slices']],
   'http/timers.ts': [
     ['        clearTimeout(timer)\n        waiting.delete(timer)\n', '        clearTimeout(timer)\n', 'library/events'],

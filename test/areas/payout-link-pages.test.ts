@@ -619,6 +619,15 @@ t.test('decisions §8: each closed link has a page of its own, and a code for pr
   t.same(seen, expected)
 })
 
+t.test('decisions §8: who has declined a link that is then cancelled sees that it is cancelled', async t => {
+  const client = await newClient()
+  const id = await createLink(client)
+  const query = queryAfter(await submit(client, id, { action: 'decline', token: tokenOf(await open(client, id)) }))
+  t.match((await open(client, id, { query })).statusCode, 200, 'the receipt')
+  await client.patch(`/api/v1/payout-links/${id}/cancel`, { cancellationComment: 'No' })
+  t.equal((await open(client, id, { query })).statusCode, 410)
+})
+
 t.test("decisions §8: a link expires on the tenant's clock, to the second", async t => {
   const client = await newClient()
   const id = await createLink(client, 'SEPA-CT', { expiryPeriod: 'PT10M' })

@@ -81,6 +81,11 @@ t.test('control plane, Long calls: 100 requests of a connection can wait; more c
   const seen: unknown[] = []
   for (const _ of ids(101)) seen.push((await allowed.read())?.headers['x-request-id'])
   t.same(seen, ids(101))
+  // Those that have waited count no more.
+  for (const _ of ids(101)) {
+    allowed.send(lines(`GET ${LIVE}`, 2))
+    t.same([(await allowed.read())?.status, (await allowed.read())?.status], [200, 200])
+  }
   allowed.destroy()
   begun.length = 0
   const over = await open(port)
