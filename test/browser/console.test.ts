@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
@@ -43,8 +43,14 @@ async function stock({ client }: Site): Promise<void> {
 }
 
 /** Opens a page of the console. It fails the test on anything that the policy refuses, and on each load of a page. */
-async function openConsole(t: Test, browser: Browser, { url, client }: Site, path = ''): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
+async function openConsole(
+  t: Test,
+  browser: Browser,
+  { url, client }: Site,
+  path = '',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
   t.teardown(() => page.close())
   page.on('console', message => {
     // A refused request is no failure of the page.
@@ -55,7 +61,7 @@ async function openConsole(t: Test, browser: Browser, { url, client }: Site, pat
     t.fail('a dialog')
     dialog.dismiss()
   })
-  await measureCoverage(t, page)
+  if (options.javaScriptEnabled !== false) await measureCoverage(t, page)
   await page.goto(`${url}/_sandbox/console${path}?client=${client.clientId}`)
   return page
 }
@@ -293,43 +299,46 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   repeat: /The answer was 409: "MND-0001" is taken already/,
 }
 
-t.test('console, Actions: each form is sent as it is filled in, by the script', needsChromium, async t => {
-  const site = await startSite(t)
-  const { clientId, control } = site.client
-  await stock(site)
-  await control('POST', '/faults', { match: { path: '/none' }, effect: { kind: 'garbage' } })
-  await control('POST', '/outcomes', { outcome: 'FAILED', match: { amount: '77' } })
-  await control('PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills' }] })
-  await control('PATCH', '/clock', { mode: 'running' })
-  await control('PUT', '/snapshots/stocked')
-  const page = await openConsole(t, await openBrowser(t), site)
-  const rows: [path: string, only?: string][] = PAGES_WITH_FORMS.map(path => [path])
-  rows.splice(-4, 0, ...EFFECT_KINDS.map((kind): [string, string] => [`/failures?kind=${kind}`, 'arm']))
-  for (const [path, only] of rows) {
-    const address = new URL(`${site.url}/_sandbox/console${path}`)
-    address.searchParams.set('client', clientId)
-    const restore = async () => {
-      await control('POST', '/snapshots/stocked/restore')
-      await page.goto(address.href)
+for (const javaScriptEnabled of [true, false]) {
+  const title = `each form is sent as it is filled in, ${javaScriptEnabled ? 'by the script' : 'without script'}`
+  t.test(`console, Actions: ${title}`, needsChromium, async t => {
+    const site = await startSite(t)
+    const { clientId, control } = site.client
+    await stock(site)
+    await control('POST', '/faults', { match: { path: '/none' }, effect: { kind: 'garbage' } })
+    await control('POST', '/outcomes', { outcome: 'FAILED', match: { amount: '77' } })
+    await control('PUT', '/deprecations', { data: [{ operation: 'GET /api/v1/bills' }] })
+    await control('PATCH', '/clock', { mode: 'running' })
+    await control('PUT', '/snapshots/stocked')
+    const page = await openConsole(t, await openBrowser(t), site, '', { javaScriptEnabled })
+    const rows: [path: string, only?: string][] = PAGES_WITH_FORMS.map(path => [path])
+    rows.splice(-4, 0, ...EFFECT_KINDS.map((kind): [string, string] => [`/failures?kind=${kind}`, 'arm']))
+    for (const [path, only] of rows) {
+      const address = new URL(`${site.url}/_sandbox/console${path}`)
+      address.searchParams.set('client', clientId)
+      const restore = async () => {
+        await control('POST', '/snapshots/stocked/restore')
+        await page.goto(address.href)
+      }
+      await restore()
+      // The forms of scenarios are alike: test/console sends all of them.
+      const forms = page.locator('main form[method=post]:not([id^=scenario-]), #scenario-collection-returned')
+      const ids = await forms.evaluateAll(all => all.map(({ id }) => id))
+      t.ok(ids.length > 0, path)
+      for (const id of ids.filter(id => only === undefined || id === only)) {
+        const form = page.locator(`form[id="${id}"]`)
+        if (new URL(page.url()).pathname !== address.pathname || !(await form.count())) await restore()
+        // A click by the mouse would wait until nothing moves.
+        await form.evaluate(element => {
+          document.querySelector('#notice')?.replaceChildren()
+          element.querySelector<HTMLElement>('button[type=submit]')?.click()
+        })
+        const said = (await page.locator('#notice:not(:empty), .sheet').textContent()) as string
+        t.match(said, REFUSED[id] ?? /^(?![A-Z_]+: |The answer was |No answer )/, `${path} ${id}`)
+      }
     }
-    await restore()
-    // The forms of scenarios are alike: test/console sends all of them.
-    const forms = page.locator('main form[method=post]:not([id^=scenario-]), #scenario-collection-returned')
-    const ids = await forms.evaluateAll(all => all.map(({ id }) => id))
-    t.ok(ids.length > 0, path)
-    for (const id of ids.filter(id => only === undefined || id === only)) {
-      const form = page.locator(`form[id="${id}"]`)
-      if (new URL(page.url()).pathname !== address.pathname || !(await form.count())) await restore()
-      // A click by the mouse would wait until nothing moves.
-      await form.evaluate(element => {
-        document.querySelector('#notice')?.replaceChildren()
-        element.querySelector<HTMLElement>('button[type=submit]')?.click()
-      })
-      const said = (await page.locator('#notice:not(:empty), .sheet').textContent()) as string
-      t.match(said, REFUSED[id] ?? /^(?![A-Z_]+: |The answer was |No answer )/, `${path} ${id}`)
-    }
-  }
-})
+  })
+}
 
 t.test('console, Actions: an answer that is no page of the console is said on the page', needsChromium, async t => {
   const browser = await openBrowser(t)
