@@ -317,6 +317,8 @@ for (const javaScriptEnabled of [true, false]) {
       const address = new URL(`${site.url}/_sandbox/console${path}`)
       address.searchParams.set('client', clientId)
       const restore = async () => {
+        // The page of a record that is gone would load itself again.
+        await page.goto('about:blank')
         await control('POST', '/snapshots/stocked/restore')
         await page.goto(address.href)
       }
