@@ -158,12 +158,6 @@ export const mutants = {
     ],
   ],
   'areas/payout-links/page-answers.ts': [
-    ['  if (refused !== undefined) return render()\n', '', 'areas/payout-link-pages'],
-    [
-      'JSON.stringify([shown, link.status])',
-      'JSON.stringify([shown.language, link.status])',
-      'areas/payout-link-pages',
-    ],
     ['isSame(receipt, receiptOf(ids, payoutLinkId))', "receipt !== ''", 'areas/payout-link-pages'],
     ["  if (status === 'CANCELLED' || status === 'EXPIRED') return false\n", '', 'areas/payout-link-pages'],
   ],

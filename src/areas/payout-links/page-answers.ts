@@ -81,39 +81,23 @@ function validQueryOf({ query }: FastifyRequest): PageQuery {
   )
 }
 
-/** The last page of each link. Rendering takes longer than the rest of a request. */
-const rendered = new WeakMap<StoredPayoutLink, { readonly key: string; readonly page: string }>()
-
 /** Returns the page of a link. `refused` has the values and problems of a refused form. */
 export function pageOf(request: FastifyRequest, tenant: PageTenant, link: StoredPayoutLink, refused?: Refused): string {
   const { payoutLinks, ids } = tenant
   const query = request.query as PageQuery
-  const shown = {
+  return renderLinkPage({
     language: languageOf(request, query),
     query,
     sender: payoutLinks.sender(link),
     embedders: payoutLinks.embedders(link),
     here: addressOf(link, query),
     isOutside: link.uiMode === 'embedded' && request.headers['sec-fetch-dest'] === 'document',
-  }
-  const render = () =>
-    renderLinkPage({
-      ...shown,
-      region: methodOf(link).region,
-      link,
-      expectedAt: formatInstant(payoutLinks.paidAt(link)),
-      token: pageToken(ids, link.payoutLinkId),
-      ...(refused !== undefined && { refused }),
-    })
-  if (refused !== undefined) return render()
-
-  // Nothing else of a link changes without its status.
-  const key = JSON.stringify([shown, link.status])
-  const last = rendered.get(link)
-  if (last?.key === key) return last.page
-  const page = render()
-  rendered.set(link, { key, page })
-  return page
+    region: methodOf(link).region,
+    link,
+    expectedAt: formatInstant(payoutLinks.paidAt(link)),
+    token: pageToken(ids, link.payoutLinkId),
+    ...(refused !== undefined && { refused }),
+  })
 }
 
 /** Answers a refusal: in the envelope to a program, as a page to a person. */
