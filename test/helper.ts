@@ -210,3 +210,17 @@ export const bill = (changes: object = {}) => ({
   dueDate: '2026-12-01',
   ...changes,
 })
+
+/** Gives a client a bill `B-1` that has changed so often that it has this number of events, the last one to OPEN or PAID. */
+export async function changedOften({ control }: Client, count: number) {
+  await control('POST', '/seed', { records: { bills: [bill({ uniqueReferenceIdentifier: 'B-1' })] } })
+  const state = (await control('GET', '/state')).body
+  const [created] = state.events
+  const changes = Array.from({ length: count - 1 }, (_, at) => {
+    const [from, to] = at % 2 === 0 ? ['OPEN', 'PAID'] : ['PAID', 'OPEN']
+    return { ...created, seq: at + 2, from, to }
+  })
+  const events = [created, ...changes]
+  const [first] = state.bills
+  return control('PUT', '/state', { ...state, events, bills: [{ ...first, timeline: events.map(({ seq }) => seq) }] })
+}

@@ -57,7 +57,10 @@ export const mutants = {
     ['cursor\\0${path}.${region}', 'cursor\\0${path}', 'core/cursor'],
     ['if (cursor !== `${position}.${sign(position)}`) ', 'if (!cursor.startsWith(`${position}.`)) ', 'core/cursor'],
   ],
-  'core/records/events.ts': [['      events.length = last\n', '', 'control/parked']],
+  'core/records/events.ts': [
+    ['      events.length = last\n', '', 'control/parked'],
+    ['Math.max(0, end - limit)', '0', 'areas/bills'],
+  ],
   'core/records/changes.ts': [
     ['changes.pop()?.undo()', 'changes.shift()?.undo()', 'core/repository'],
     ['    clear(): void {\n      changes = []', '    clear(): void {', 'core/repository'],
@@ -427,7 +430,14 @@ export const mutants = {
       'The names are those of schemas, of which no object inherits one.',
     ],
   ],
-  'console/notices.ts': [['isSame(proof, proofOf(tenant, notice))', "proof !== ''", 'console/console']],
+  'console/notices.ts': [
+    ['isSame(proof, proofOf(tenant, notice))', "proof !== ''", 'console/console'],
+    [
+      'transitions === undefined ? 0 : transitions.length + omitted',
+      '(transitions?.length ?? 0) + omitted',
+      'console/console',
+    ],
+  ],
   'console/routes.ts': [
     ['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console'],
     ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'control/session'],

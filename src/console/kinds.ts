@@ -126,9 +126,14 @@ export interface Row {
   readonly record: AnyRecord
 }
 
+/** A record with its region, and the `seq` of its events if it has states. */
+export interface FoundRow extends Row {
+  readonly timeline?: readonly number[]
+}
+
 /** Finds a record; undefined: there is none. */
-export function findRecord(tenant: Tenant, { name }: Kind, reference: string, region?: string): Row | undefined {
-  const found = tenant[name].find(reference) as readonly Row[]
+export function findRecord(tenant: Tenant, { name }: Kind, reference: string, region?: string): FoundRow | undefined {
+  const found = tenant[name].find(reference) as readonly FoundRow[]
   return found.find(row => (region ?? row.region) === row.region)
 }
 

@@ -75,8 +75,10 @@ function nameOf(answer: Answer): string | undefined {
 
 /** Counts the transitions that an answer reports. */
 export function transitionsOf(body: object): number {
-  const { transitions = [], omitted = 0, steps = [] } = body as Answer
-  return steps.reduce((count, { answer }) => count + transitionsOf(answer), transitions.length + omitted)
+  const { transitions, omitted = 0, steps = [] } = body as Answer
+  // The explanation of a record omits events, too.
+  const own = transitions === undefined ? 0 : transitions.length + omitted
+  return steps.reduce((count, { answer }) => count + transitionsOf(answer), own)
 }
 
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, count) => all + count, 0)

@@ -43,7 +43,12 @@ const pages: readonly PageRow[] = [
     const rows: PageRow[] = [
       { url: '', title: () => kind.title, view: page => h(Records, { page, kind }) },
       ...(kind.canCreate ? [create] : []),
-      { url: '/:reference', title: page => titleOf(page, kind), view: page => h(OneRecord, { page, kind }) },
+      {
+        url: '/:reference',
+        title: page => titleOf(page, kind),
+        view: page => h(OneRecord, { page, kind }),
+        query: { cursor: digits(15) },
+      },
     ]
     return rows.map(row => ({ ...row, url: kind.path + row.url }))
   }),

@@ -258,7 +258,11 @@ const explained = <R extends TProperties[string]>(title: string, record: R) =>
   asKept(
     component(title, {
       record: assumed(record, 'The record, with members that only the control plane shows.'),
-      timeline: assumed(Type.Array(Event), 'The events of the record, oldest first.'),
+      timeline: assumed(
+        Type.Array(Event),
+        'The latest 100 events of the record, oldest first. `GET /_sandbox/events` lists all, with `kind` and `reference`.',
+      ),
+      omitted: Type.Optional(assumed(Type.Integer(), 'The number of earlier events. Absent: none.')),
       next: assumed(
         Type.Unsafe<{ at: string; to: string } | null>({
           ...Type.Object({

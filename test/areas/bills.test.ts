@@ -13,7 +13,7 @@ import {
   tenantsOf,
 } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { bill, build, MONDAY } from '../helper.js'
+import { bill, build, changedOften, connect, MONDAY } from '../helper.js'
 
 const BILLS = '/api/v1/bills'
 const REF = 'INV-2026-001'
@@ -355,6 +355,29 @@ t.test('interface, Other endpoints; decisions §5: bills are filtered, by AND of
 })
 
 // ------------------------------------------------------------------------------------------------ regions, explain
+
+t.test(
+  'control plane, Explain the state of a record: the latest 100 events, oldest first, and a count of the others',
+  async t => {
+    for (const [count, first, omitted] of [
+      [99, 1, undefined],
+      [100, 1, undefined],
+      [101, 2, 1],
+      [1000, 901, 900],
+    ] as const) {
+      const client = await connect(build(t))
+      t.match(await changedOften(client, count), { status: 200 })
+      const { timeline, ...explained } = (await client.control('GET', '/bills/B-1')).body
+      t.equal(explained.omitted, omitted, `${count} events`)
+      t.same(
+        timeline.map(({ seq }: { seq: number }) => seq),
+        Array.from({ length: Math.min(count, 100) }, (_, at) => first + at),
+      )
+      const { data } = (await client.control('GET', '/events?kind=bill&reference=B-1')).body
+      t.same(data.slice(-100), timeline, 'the log of events has all')
+    }
+  },
+)
 
 t.test('decisions §4: a bill belongs to its region, and the same reference may exist in another', async t => {
   const client = await open()

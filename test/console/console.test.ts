@@ -6,7 +6,7 @@ import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { follow as followStream } from '../event-stream.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import { bill, build, call, changedOften, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
 import { manualTime } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { CONSOLE, fieldsOf, follow, formsOf, noticeOf, open, sendFields, submit, toText } from './pages.js'
@@ -826,6 +826,63 @@ t.test('console, Pages: a page of a request shows the first part of a long body 
   t.same(JSON.parse((await app.inject(pathname + search)).payload).body, body)
   await client.get(`/api/v1/mandates/${'x'.repeat(10_000)}`)
   t.ok((await open(app, '/requests')).payload.length < 20_000, 'a long path is shortened')
+})
+
+t.test('console, Large clients: the timeline of a record has at most 50 rows, and pages to older ones', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const rowsOf = (page: string) => [...page.matchAll(/<tr id="event-(\d+)"/g)].map(([, seq]) => Number(seq))
+  const linkOf = (page: string, text: string) => {
+    const [, target] = new RegExp(`<a href="([^"]*)">${text}</a>`).exec(page) ?? []
+    return target === undefined ? undefined : new URL(toText(target), `http://h${CONSOLE}/bills/B-1`)
+  }
+  const get = async (url: URL) => (await app.inject(url.pathname + url.search)).payload
+
+  await changedOften(client, 50)
+  const whole = (await open(app, '/bills/B-1')).payload
+  t.same([rowsOf(whole).length, linkOf(whole, 'Older'), linkOf(whole, 'Newest')], [50, undefined, undefined])
+
+  await client.control('POST', '/reset')
+  await changedOften(client, 120)
+  // Another region has the reference, so that each page needs the region.
+  const other = { ...bill({ uniqueReferenceIdentifier: 'B-1', currency: 'GBP' }) }
+  t.match(await client.control('POST', '/seed', { records: { bills: [other] } }), { status: 200 })
+  const newest = (await open(app, '/bills/B-1', { query: { region: 'EU' } })).payload
+  const older = await get(linkOf(newest, 'Older') as URL)
+  const oldest = await get(linkOf(older, 'Older') as URL)
+  const ranges = [newest, older, oldest].map(page => [rowsOf(page)[0], rowsOf(page).at(-1), rowsOf(page).length])
+  t.same(ranges, [
+    [71, 120, 50],
+    [21, 70, 50],
+    [1, 20, 20],
+  ])
+  t.equal(linkOf(oldest, 'Older'), undefined)
+  t.same(rowsOf(await get(linkOf(oldest, 'Newest') as URL)), rowsOf(newest))
+  const [, drawing] = /aria-label="The state is ([^"]*)"/.exec(oldest) ?? []
+  t.match(drawing, /^OPEN\. The way so far: OPEN on [^.]*, PAID on [^.]*\. Nothing happens by itself\.$/)
+  t.equal((await open(app, '/bills/B-1', { query: { region: 'EU', cursor: 'x' } })).statusCode, 400)
+})
+
+t.test('console, Large clients: a page of a record has the same size, however often it has changed', async t => {
+  const sizes = []
+  for (const count of [1000, 10_000]) {
+    const client = await connect(build(t))
+    t.match(await changedOften(client, count), { status: 200 })
+    // Numbers can be longer.
+    sizes.push((await open(client.app, '/bills/B-1')).payload.length)
+  }
+  const [few, many] = sizes as [number, number]
+  t.ok(Math.abs(few - many) < 2000, `${few} and ${many} characters`)
+})
+
+t.test('console, Actions: events that an explanation omits are no transitions of the action', async t => {
+  const steps = [{ call: 'explainBill', params: { uniqueReferenceIdentifier: 'B-1' } }]
+  const folder = t.testdir({ scenarios: { 'look.yaml': JSON.stringify({ summary: 'Look.', steps }) } })
+  const app = build(t, { scenarios: createScenarios(folder) })
+  await changedOften(await connect(app), 101)
+  const answer = await submit(app, '/client', 'scenario-look')
+  t.equal(answer.statusCode, 303)
+  t.notMatch(answer.headers.location, 'until=')
 })
 
 t.test('console, Safety: with an admin token, every page and action needs the session', async t => {

@@ -11,7 +11,7 @@ import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
 import { createTimers } from '../../src/http/timers.js'
 import type { Answer, Client } from '../helper.js'
-import { bill, build, call, collection, connect, mandate } from '../helper.js'
+import { build, call, changedOften, collection, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { closed, listen } from './raw.js'
 
@@ -121,28 +121,14 @@ t.test('control plane, GET /state: a large document is the same in pieces, and c
   t.equal(copy.clientId, 'copy')
 })
 
-/** A state in which a bill with a short reference has changed so often that the document is large: its values are small. */
-async function changedOften(client: Client) {
-  await client.control('POST', '/seed', { records: { bills: [bill({ uniqueReferenceIdentifier: 'B-1' })] } })
-  const state = (await client.control('GET', '/state')).body
-  const [created] = state.events
-  const changes = Array.from({ length: 10_000 }, (_, at) => {
-    const [from, to] = at % 2 === 0 ? ['OPEN', 'PAID'] : ['PAID', 'OPEN']
-    return { ...created, seq: at + 2, from, to }
-  })
-  const events = [created, ...changes]
-  const [first] = state.bills
-  const restored = { ...state, events, bills: [{ ...first, timeline: events.map(({ seq }) => seq) }] }
-  return client.control('PUT', '/state', restored)
-}
-
 /** Makes a large state of a client, by its kind of records. */
 const large: Record<string, (client: Client) => Promise<Answer>> = {
   mandates(client) {
     const mandates = Array.from({ length: 2000 }, (_, n) => mandate({ mandateReference: `MND-${n}` }))
     return client.control('POST', '/seed', { records: { mandates } })
   },
-  bills: changedOften,
+  // The document is large, and its values are small.
+  bills: client => changedOften(client, 10_001),
 }
 
 for (const [kind, make] of Object.entries(large)) {

@@ -76,7 +76,7 @@ export function LifecycleDrawing({ lifecycle, status, timeline, next }: Lifecycl
     Math.max(...[...places.values()].map(({ x }) => x)),
     Math.max(...[...places.values()].map(({ y }) => y)),
   ]
-  const reached = new Map(timeline.map(({ to, at }) => [to, at]))
+  const reached = reachedIn(timeline)
   const isTaken = (from: string, to: string) => timeline.some(event => event.from === from && event.to === to)
   const edges = Object.keys(lifecycle).flatMap(from =>
     legalMoves(lifecycle, from).map(({ verb, to }) => ({
@@ -96,7 +96,7 @@ export function LifecycleDrawing({ lifecycle, status, timeline, next }: Lifecycl
         width={width}
         height={height}
         role="img"
-        aria-label={toText(status, timeline, next)}
+        aria-label={toText(status, reached, next)}
       >
         <defs>
           {order.map(kind => (
@@ -147,9 +147,19 @@ export function LifecycleDrawing({ lifecycle, status, timeline, next }: Lifecycl
 /** Such as `2 Nov, 09:00`: the timeline has the rest. */
 const shortTime = (at: string) => formatMoment(Date.parse(at)).replace(/^\w+, (\d+ \w+) \d+, (\d+:\d+).*$/, '$1, $2')
 
+/** Returns the states of a timeline with the last time of each, in the order of these times. */
+function reachedIn(timeline: readonly Event[]): ReadonlyMap<string, string> {
+  const last = new Map<string, string>()
+  for (const { to, at } of timeline) {
+    last.delete(to)
+    last.set(to, at)
+  }
+  return last
+}
+
 /** Says what the drawing shows. */
-function toText(status: string, timeline: readonly Event[], next: LifecycleProps['next']): string {
-  const way = timeline.map(({ to, at }) => `${to} on ${formatMoment(Date.parse(at))}`).join(', ')
+function toText(status: string, reached: ReadonlyMap<string, string>, next: LifecycleProps['next']): string {
+  const way = [...reached].map(([to, at]) => `${to} on ${formatMoment(Date.parse(at))}`).join(', ')
   const then =
     next === null ? 'Nothing happens by itself.' : `Next: ${next.to} on ${formatMoment(Date.parse(next.at))}.`
   return `The state is ${status}.${way === '' ? '' : ` The way so far: ${way}.`} ${then}`

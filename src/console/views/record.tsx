@@ -17,11 +17,11 @@ import type { AnyRecord, Kind, Row } from '../kinds.js'
 import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
-import { addressOf } from '../page.js'
+import { addressOf, href } from '../page.js'
 import type { Action } from './forms.js'
 import { Actions } from './forms.js'
 import { LifecycleDrawing } from './lifecycle.js'
-import { Card, Json, Status, TableCard, Time, Value } from './parts.js'
+import { Card, Json, Pager, Status, Table, Time, Value } from './parts.js'
 import { linkTo, RecordTable } from './records.js'
 
 interface RecordProps {
@@ -70,23 +70,43 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
           <Comes {...explained} />
           <Moves page={page} kind={kind} explained={explained} />
         </Card>
-        <TableCard
-          id="timeline"
-          title="Timeline"
-          columns={[
-            ['State', ({ to }) => <Status of={to} />],
-            ['At', ({ at }) => <Time at={at} />],
-            ['Why', ({ cause, reasonCode }) => cause + (reasonCode ? `, ${nameOf(reasonCode)}` : '')],
-          ]}
-          rows={timeline}
-          keyOf={({ seq }) => `event-${seq}`}
-          empty="The record came with a fixture, and has not changed since."
-        />
+        <Timeline page={page} kind={kind} />
       </div>
       <Outcome page={page} kind={kind} explained={explained} />
       <Related page={page} kind={kind} row={{ region: regionOfRecord(record), record }} />
       <Members kind={kind} record={record} json={explained} />
     </>
+  )
+}
+
+const MOST_EVENTS = 50
+
+/** The latest events of a record, oldest first, and the way to older ones. */
+function Timeline({ page, kind }: { page: Page; kind: Kind }) {
+  const { tenant, params, query, path } = page
+  const { region, cursor } = query
+  const { timeline = [] } = findRecord(tenant, kind, params.reference as string, region) ?? {}
+  const { events, omitted } = tenant.events.latestOf(timeline, MOST_EVENTS, cursor ? Number(cursor) : undefined)
+  return (
+    <Card id="timeline" title="Timeline">
+      <Table
+        caption="Timeline"
+        columns={[
+          ['State', ({ to }) => <Status of={to} />],
+          ['At', ({ at }) => <Time at={at} />],
+          ['Why', ({ cause, reasonCode }) => cause + (reasonCode ? `, ${nameOf(reasonCode)}` : '')],
+        ]}
+        rows={events}
+        keyOf={({ seq }) => `event-${seq}`}
+        empty="The record came with a fixture, and has not changed since."
+      />
+      <Pager
+        links={[
+          ['Newest', cursor !== undefined && href(page, path, { region })],
+          ['Older', omitted > 0 && href(page, path, { region, cursor: String(events[0]?.seq) })],
+        ]}
+      />
+    </Card>
   )
 }
 

@@ -1,3 +1,5 @@
+import { firstIndex } from './binary-search.js'
+
 /** The cause of a transition: an API call, time, a call of the control plane, or an outcome on demand. */
 export type Cause = 'api' | 'time' | 'control' | 'outcome'
 
@@ -62,6 +64,20 @@ export function createEventLog(earlier: readonly Event[] = []) {
     last: (): number => events.length,
     /** Returns the event with a `seq`, or undefined. */
     at: (seq: number): Event | undefined => events[seq - 1],
+    /**
+     * Returns the latest events of a record, oldest first. `omitted` counts the earlier ones.
+     * @param timeline the `seq` of each event of the record, oldest first
+     * @param before only events with a lower `seq`
+     */
+    latestOf(
+      timeline: readonly number[],
+      limit: number,
+      before = Infinity,
+    ): { readonly events: Event[]; readonly omitted: number } {
+      const end = firstIndex(timeline, seq => seq >= before)
+      const omitted = Math.max(0, end - limit)
+      return { events: timeline.slice(omitted, end).map(seq => events[seq - 1] as Event), omitted }
+    },
     /** Returns the events with a higher `seq`. */
     after: (seq: number): Event[] => events.slice(seq),
     /** Returns the first `limit` matching events with a higher `seq`. `areAll`: there are no more of them. */

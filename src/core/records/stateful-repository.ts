@@ -62,12 +62,18 @@ export interface LegalMove extends Move {
 /** The explanation of a record: its history, its next transition and all legal ones (control plane, Shapes). */
 export interface Explained<R> {
   readonly record: R
+  /** The latest events, oldest first. */
   readonly timeline: readonly Event[]
+  /** The number of earlier events. Absent: none. */
+  readonly omitted?: number
   readonly next: { readonly at: string; readonly to: string } | null
   readonly legal: readonly LegalMove[]
   /** Why no transition happens by itself, although one was planned. Absent: nothing is in its way. */
   readonly parked?: string
 }
+
+/** The most events of an explanation. A bill can have any number of them. */
+const MOST_EXPLAINED = 100
 
 /** The place of due work: its time, then the record's place in the order of creation. */
 export interface DuePosition {
@@ -319,11 +325,13 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     ): Explained<R> {
       const { record, timeline, nextStep, dueAt } = entry
       const parked = obstacleOf(entry)
+      const { events: latest, omitted } = events.latestOf(timeline, MOST_EXPLAINED)
       const next =
         nextStep === null || dueAt === null ? null : { at: formatInstant(nextStep.at), to: comingOf(entry).to }
       return {
         record,
-        timeline: timeline.map(seq => events.at(seq) as Event),
+        timeline: latest,
+        ...(omitted > 0 && { omitted }),
         next,
         legal,
         ...(parked && { parked }),
