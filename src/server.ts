@@ -27,6 +27,7 @@ import { createLargeAnswers } from './http/large-answers.js'
 import { createLargeBodies } from './http/large-bodies.js'
 import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
+import { createPlaces } from './http/places.js'
 import { region } from './http/region.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
@@ -74,7 +75,7 @@ export interface ServerOptions extends TenantRegistryOptions {
 
 /** The numbers of things that a server must release. */
 export type Held = Readonly<
-  Record<'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'turns' | 'miscountedBytes', number>
+  Record<'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'largeDocuments' | 'turns' | 'miscountedBytes', number>
 >
 
 /** A server that was built, as tests see it. */
@@ -112,6 +113,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const largeAnswers = createLargeAnswers(timers)
   const largeBodies = createLargeBodies(timers)
   app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
+  const largeDocuments = createPlaces(1)
   const backlog = createBacklog()
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
@@ -208,6 +210,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         refresh: turns.refresh,
         lifeOf,
         largeAnswers,
+        largeDocuments,
         backlog,
         requestReads: createRequestReads(requestLog, timers.elapsed),
         operations,
@@ -234,6 +237,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       waits: waiters.size() + requestWaiters.size() + backlog.size(),
       largeAnswers: largeAnswers.inUse(),
       largeBodies: largeBodies.inUse(),
+      largeDocuments: largeDocuments.inUse(),
       turns: turns.inUse(),
       miscountedBytes: [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0),
     }),

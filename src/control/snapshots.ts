@@ -8,7 +8,6 @@ import { JSON_TYPE } from '../http/error-handler.js'
 import { parseLargeJson } from '../http/json-body.js'
 import { jsonPieces } from '../http/json-pieces.js'
 import { LARGE } from '../http/large-answers.js'
-import { inSlices } from '../http/slices.js'
 import type { StateDocument } from '../tenants/snapshot.js'
 import type { Turns } from '../turns/turns.js'
 import { nameClient } from './route.js'
@@ -73,6 +72,8 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
       }
       const bytes = Buffer.byteLength(content)
       if (bytes > stateBytes) throw tooLarge()
+      // It may have made room for another meanwhile, and its snapshots are gone.
+      if (tenant() !== saved) throw errors.replacedMeanwhile()
       const summary = { name, now: formatInstant(saved.clock.now()), counts: saved.counts(), bytes }
       // A life has no identity before the turn that begins it is stored.
       turns.afterwards(() => snapshots.save(client, { summary, content }))
@@ -118,7 +119,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     method: 'POST',
     url: '/snapshots/:name/restore',
     operationId: 'restoreSnapshot',
-    // It takes its turn itself, after the snapshot is read.
+    // It takes its turn itself, once the snapshot is there.
     isGlobal: true,
     errors: ['CLIENT_NOT_FOUND', 'SNAPSHOT_NOT_FOUND'],
     summary: 'Replace the state of the tenant by a named snapshot, all or nothing',
@@ -129,20 +130,30 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     params: schemas.SnapshotParams,
     querystring: schemas.ClientQuery,
     response: schemas.ResetResult,
-    handle: async ({ registry, client, request, reply, snapshots, params: { name } }) => {
+    handle: async ({ registry, client, request, reply, snapshots, largeDocuments, params: { name } }) => {
       nameClient(reply, client)
       request.sandbox.clientId = client
-      await turns.take(client, {
-        isRead: () => true,
-        run: realNow => void registry.tenant(client, realNow),
-      })
-      const document = await inSlices(read(await found(snapshots, client, name)))
-      return turns.take(client, {
-        isRead: () => false,
-        *run(realNow) {
-          return describe(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
-        },
-      })
+      const { bytes = 0 } = (await snapshots.list(client)).find(snapshot => snapshot.name === name) ?? {}
+      const leave = bytes > LARGE ? await largeDocuments.enter() : () => {}
+      try {
+        const resetsOf = (realNow: number) => {
+          registry.tenant(client, realNow)
+          return registry.identityOf(client).resets
+        }
+        const resets = await turns.take(client, { isRead: () => true, run: resetsOf })
+        const content = await found(snapshots, client, name)
+        return await turns.take(client, {
+          isRead: () => false,
+          *run(realNow) {
+            // The snapshot may be that of a removed client with the same id.
+            if (resetsOf(realNow) !== resets) throw errors.replacedMeanwhile()
+            const document = yield* read(content)
+            return describe(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
+          },
+        })
+      } finally {
+        leave()
+      }
     },
   }),
 ]

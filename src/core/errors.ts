@@ -369,7 +369,7 @@ export const errors = {
     new ApiError(
       'SERVICE_UNAVAILABLE',
       null,
-      'The client was reset, restored or removed while its state was saved. Repeat the request.',
+      'The client was reset, restored or removed meanwhile. Repeat the request.',
       { 'retry-after': '1' },
     ),
   unavailable: (message: string, headers?: Record<string, string>) =>

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
 import { jsonPieces, textPieces } from './json-pieces.js'
+import { createPlaces } from './places.js'
 import type { Eventually } from './request-context.js'
 import { isSliceOver } from './slices.js'
 import type { Timers } from './timers.js'
@@ -21,19 +22,7 @@ export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 
 /** Creates the large answers of a server. Each needs memory until its reader has taken it, so few are sent at a time. */
 export function createLargeAnswers({ later, elapsed }: Timers) {
-  let places = MOST
-  const waiting: (() => void)[] = []
-
-  /** Waits for a place. Returns a function that leaves it. */
-  async function enter(): Promise<() => void> {
-    if (places > 0) places--
-    else await new Promise<void>(resolve => waiting.push(resolve))
-    return () => {
-      const next = waiting.shift()
-      if (next === undefined) places++
-      else next()
-    }
-  }
+  const places = createPlaces(MOST)
 
   async function* patiently(pieces: Iterable<string>, cutOff: () => void) {
     let began = elapsed()
@@ -61,14 +50,14 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
 
   return {
     /** The number of answers that have a place or wait for one, for tests. */
-    inUse: (): number => MOST - places + waiting.length,
+    inUse: places.inUse,
     /**
      * Sends a JSON document in pieces, each once the reader takes it.
      * @param make returns the document or its text, when it is its turn
      * @param indent as of JSON.stringify; a text has its own
      */
     async send(reply: FastifyReply, make: () => Eventually<object | string>, indent?: number): Promise<Readable> {
-      const leave = await enter()
+      const leave = await places.enter()
       try {
         assertOpen(reply)
         const document = await make()

@@ -1,10 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Test } from 'tap'
 import t from 'tap'
 import { createNamedSnapshots } from '../../src/features/snapshots/snapshots.js'
+import { createTimers } from '../../src/http/timers.js'
+import type { Built, Held } from '../../src/server.js'
 import type { Counts } from '../../src/tenants/tenant.js'
 import { invalid, NO_ROUTE, refused, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate } from '../helper.js'
+import { until } from '../manual-time.js'
 
 // control plane, PUT /snapshots/{name}: states of a client by name.
 
@@ -146,4 +150,87 @@ t.test('control plane, POST /snapshots/{name}/restore: a new recording starts, a
   await restore(client, 'a')
   t.same((await client.control('GET', '/requests')).body, log)
   t.match((await client.control('GET', '/recording')).body, { requests: [], start: { collections: [{}] } })
+})
+
+/** Timers by which every slice is over at once. */
+function hasty() {
+  let looks = 0
+  return { ...createTimers(), elapsed: () => ++looks * 1000 }
+}
+
+/** A client with a snapshot `large` above 1 MiB. */
+async function stockLarge(client: Client): Promise<Client> {
+  const bills = Array.from({ length: 2000 }, (_, n) =>
+    bill({ uniqueReferenceIdentifier: `INV-${n}`, description: 'x'.repeat(256) }),
+  )
+  t.equal((await client.control('POST', '/seed', { records: { bills } })).status, 200)
+  t.ok((await save(client, 'large')).body.bytes > 1024 * 1024)
+  return client
+}
+
+t.test('control plane, Large answers: of large snapshots that are restored, one is read at a time', async t => {
+  let held = (): Held => ({}) as Held
+  const note = (message: unknown) => {
+    held = (message as Built).held
+  }
+  subscribe('payments-sandbox.built', note)
+  const app = build(t, { timers: hasty() })
+  unsubscribe('payments-sandbox.built', note)
+  const clients = await Promise.all(['a', 'b'].map(async id => stockLarge(await connect(app, id))))
+  let [left, most, rounds] = [4, 0, 0]
+  const answers = Promise.all(
+    [...clients, ...clients].map(async client => {
+      const { status } = await restore(client, 'large')
+      left--
+      return status
+    }),
+  )
+  // A document is read in the turn of its client.
+  await until(() => {
+    most = Math.max(most, held().turns)
+    rounds++
+    return left === 0
+  })
+  t.same([...new Set(await answers)], [200])
+  t.equal(most, 1)
+  t.ok(rounds > 4000, 'in slices')
+  t.equal(held().largeDocuments, 0)
+})
+
+t.test(
+  'control plane, POST /snapshots/{name}/restore: a removed client leaves nothing to the next of its id',
+  async t => {
+    const app = build(t)
+    const client = await stockLarge(await connect(app))
+    const restored = restore(client, 'large')
+    for (let turns = 0; turns < 3; turns++) await new Promise(resolve => setImmediate(resolve))
+    const removed = call(app, 'DELETE', '/_sandbox/clients/acme')
+    const next = connect(app, 'acme', 'EU', 'another')
+    t.match([(await restored).status, (await removed).body.removed], [200, 1])
+    t.equal((await (await next).get('/api/v1/bills')).body.totalCount, 0)
+    t.same(await list(await next), [])
+  },
+)
+
+t.test('control plane, PUT /snapshots/{name}: a client that makes room for another leaves no snapshot', async t => {
+  const app = build(t, { timers: hasty(), maxTenants: 2 })
+  const client = await stockLarge(await connect(app))
+  const saved = save(client, 'second')
+  for (let turns = 0; turns < 5; turns++) await new Promise(resolve => setImmediate(resolve))
+  const other = await connect(app, 'other')
+  refused(t, await saved, 404, 'CLIENT_NOT_FOUND', 'client')
+  await call(app, 'DELETE', `/_sandbox/clients/${other.clientId}`)
+  t.same(await list(await connect(app, 'acme', 'EU', 'another')), [])
+})
+
+t.test('control plane, POST /snapshots/{name}/restore: several at once are restored one after the other', async t => {
+  const client = await stock(t)
+  const before = await state(client)
+  await save(client, 'a')
+  const answers = await Promise.all(Array.from({ length: 5 }, () => restore(client, 'a')))
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200],
+  )
+  t.same(await state(client), before)
 })

@@ -192,3 +192,36 @@ onDatabase(
     }
   },
 )
+
+onDatabase(
+  'persistence, State in tables: a snapshot that is read while its client goes is not restored to the next one',
+  async (t, storage) => {
+    let meanwhile = async () => {}
+    const wrap = (database: Database): Database => ({
+      ...database,
+      snapshots: {
+        ...database.snapshots,
+        async find(...names) {
+          const rows = await database.snapshots.find(...names)
+          await meanwhile()
+          return rows
+        },
+      },
+    })
+    const { app } = await storage.start({ wrap })
+    const restore = () => call(app, 'POST', '/_sandbox/snapshots/one/restore?client=acme')
+    const first = await connect(app)
+    await first.post('/api/v1/mandates', mandate())
+    await first.control('PUT', '/snapshots/one')
+    meanwhile = async () => void (await first.control('POST', '/tokens/expire'))
+    t.equal((await restore()).status, 200, 'another call changes nothing')
+    meanwhile = async () => {
+      await call(app, 'DELETE', '/_sandbox/clients/acme')
+      await connect(app, 'acme', 'EU', 'another')
+    }
+    const answer = await restore()
+    refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null)
+    t.equal(answer.headers['retry-after'], '1')
+    t.match((await call(app, 'GET', '/_sandbox/mandates?client=acme')).body, { data: [] })
+  },
+)
