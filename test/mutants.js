@@ -549,6 +549,13 @@ export const mutants = {
     ['!skipsDueWork && (yield* sync', '(yield* sync', 'control/parked'],
     ['if (tenant !== undefined) described', 'described', 'http/slices'],
   ],
+  'turns/take-turns.ts': [
+    [
+      'if (registry.peek(clientId) !== request.sandbox.tenant) {',
+      'if (registry.peek(clientId) === undefined) {',
+      'http/concurrency',
+    ],
+  ],
   'turns/stored-snapshots.ts': [
     ['checksum === checksumOf(clientId, name, content, 0, content)', 'true', 'persistence/snapshots'],
   ],

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { refused } from '../answers.js'
 import { bill, build, collection, connect, mandate } from '../helper.js'
+import { until } from '../manual-time.js'
 import { playRounds } from '../parallel-jobs.js'
 import { PUBLIC_URL } from '../server-process.js'
 import { type Connection, listen, open, type RawAnswer, request } from './raw.js'
@@ -76,6 +77,28 @@ t.test('decisions §1: 20 simultaneous first requests of a fresh server are all 
 })
 
 // test/databases/parallel-jobs.test.ts has the long form.
+t.test('control plane, POST /reset: a request whose body arrives during it has an invalid token', async t => {
+  const app = build(t)
+  let hasArrived = false
+  app.addHook('preParsing', ({ method }, _reply, _payload, next) => {
+    hasArrived ||= method === 'POST'
+    next()
+  })
+  const client = await connect(app)
+  const body = JSON.stringify(mandate())
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const whole = request('POST /api/v1/mandates', headers, body)
+  const connection = await open(await listen(app))
+  hasArrived = false
+  connection.send(whole.slice(0, -9))
+  await until(() => hasArrived)
+  t.equal((await client.control('POST', '/reset')).status, 200)
+  connection.send(whole.slice(-9))
+  t.match(await connection.read(), { status: 401, body: { code: 'INVALID_TOKEN' } })
+  connection.destroy()
+  t.equal((await (await connect(app)).get('/api/v1/mandates/MND-0001')).status, 404)
+})
+
 t.test('control plane, Run 16 CI jobs against one container: two rounds of the same journey', async t => {
   await playRounds(t, 1, async () => {
     const app = build(t, { publicUrl: () => PUBLIC_URL })
