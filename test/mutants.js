@@ -457,7 +457,10 @@ export const mutants = {
   ],
   'client/index.ts': [['    await sandbox.close()\n    throw error', '    throw error', 'library/library']],
   'client/stream.ts': [['          after = 0\n', '', 'library/events']],
-  'client/events.ts': [['after = last < after ? 0 : last', 'after = last', 'library/events']],
+  'client/events.ts': [
+    ['after = last < after ? 0 : last', 'after = last', 'library/events'],
+    ['[filter.kind, filter.reference, filter.to]', '[filter.kind, filter.reference]', 'library/events'],
+  ],
   'commands/input.ts': [
     [
       'else if (/^\\.{0,2}$/.test(String(text))) refuse(`${toArgument(field)} cannot be ${JSON.stringify(text)}`)\n    ',
@@ -495,10 +498,12 @@ export const mutants = {
     ['        leave()\n        throw error', '        throw error', 'http/large-answers'],
     ["stream.once('close', leave)", "stream.once('end', leave)", 'http/large-answers'],
     ['        cancel()\n', '', 'http/large-answers'],
-    ['if (next === undefined) places++\n      else next()', 'places++\n      next?.()', 'http/large-answers'],
     ['const MOST = 4\n', 'const MOST = 5\n', 'http/large-answers'],
     ['if (raw.destroyed) throw', 'if (false) throw', 'http/large-answers'],
     ['if (elapsed() - began > PATIENCE_MS / 2) cutOff()', 'cutOff()', 'http/large-answers'],
+  ],
+  'http/places.ts': [
+    ['if (next === undefined) free++\n        else next()', 'free++\n        next?.()', 'http/large-answers'],
   ],
   'http/large-bodies.ts': [
     ['          used -= bytes\n', '', 'http/large-bodies'],
@@ -658,7 +663,10 @@ export const mutants = {
     ['if (isReading) isStale = true\n    else void read()', 'if (!isReading) void read()', 'control/request-stream'],
     ['    requestReads.expire()\n', '', 'control/request-stream'],
   ],
-  'commands/run.ts': [['status === null || status >= 500', 'status === null', 'commands/usage']],
+  'commands/run.ts': [
+    ['status === null || status >= 500', 'status === null', 'commands/usage'],
+    ['Number(request.query.after ?? 0)', '0', 'commands/usage'],
+  ],
   'tenants/fixtures.ts': [["uiMode === 'embedded' && ", '', 'tenants/tenants']],
   'console/changes.ts': [
     ['!isPending || pauseLeft() > 0 ||', '!isPending ||', 'console/console'],

@@ -202,6 +202,10 @@ t.test(
     t.match((await lines.next()).value, /^2 +2026-11-02T09:00:00Z +POST /)
     child.kill('SIGINT')
     t.same(await once(child, 'close'), [null, 'SIGINT'])
+    const later = launch(program, ['requests', '--follow', '--after', '1', '--client', 'shop'], { SANDBOX_URL: url })
+    t.match((await createInterface(later.stdout)[Symbol.asyncIterator]().next()).value, /^2 /)
+    later.kill('SIGINT')
+    await once(later, 'close')
   },
 )
 

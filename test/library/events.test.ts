@@ -46,6 +46,7 @@ method('events.next gives each event once, for each filter by itself', async (t,
   t.same(await events.next({ kind: 'collection' }), CREATED[1])
   await sandbox.clock.advance({ by: 'P10D' })
   t.match(await events.next({ reference: 'COL-0001', to: 'SETTLED' }), { seq: 5, cause: 'time' })
+  t.match(await events.next({ reference: 'COL-0001', to: 'SUBMITTED' }), { seq: 3 }, 'an earlier event')
   t.match(await events.next(), { seq: 3, to: 'SUBMITTED' })
   t.match(await events.next({ kind: 'collection' }), { seq: 3 })
   t.match(await events.next({ after: 0 }), { seq: 1 }, 'after says where to look')
