@@ -195,7 +195,7 @@ const operations = {
 
 /** The page of a payout link of the demo client. */
 const PAGE = {
-  ...{ title: 'page of a payout link', bare: 0.5, block: 1000 },
+  ...{ title: 'page of a payout link', bare: 0.15, block: 1000 },
   ...{ method: 'GET', path: '/pay/PL-ACME-EU-0007', headers: { accept: 'text/html' } },
 }
 
