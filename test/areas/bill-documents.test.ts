@@ -191,6 +191,20 @@ t.test('decisions §1, §2: a body that is no multipart form is 415, a malformed
   t.equal(gist(await upload(client, { content: PDF })), '201', 'and the server goes on')
 })
 
+t.test('decisions §9: a bill takes at most 50 documents; a state document may have more', async t => {
+  const client = await open()
+  const answers = []
+  for (let n = 0; n < 52; n++) answers.push(gist(await upload(client, { content: PDF })))
+  t.same(answers, [...Array(50).fill('201'), '400 INVALID_FIELD file', '400 INVALID_FIELD file'])
+  const documents = await documentsOf(client)
+  t.equal(documents.length, 50)
+  const state = (await client.control('GET', '/state')).body
+  state.bills[0].record.documents.push(...documents)
+  t.match(await client.control('PUT', '/state', state), { status: 200 })
+  t.equal((await documentsOf(client)).length, 100, 'what an earlier release has taken')
+  t.equal(gist(await upload(client, { content: PDF })), '400 INVALID_FIELD file')
+})
+
 t.test('decisions §9: a paid bill takes documents, a cancelled one does not', async t => {
   const client = await open()
   await client.patch(BILL, { status: 'PAID' })

@@ -208,6 +208,10 @@ const SPECIFIC: Record<string, Provocation> = {
     await other('PATCH', '/api/v1/bills/BILL-EU-2017', { body: { status: 'CANCELLED' } })
     return send(upload())
   },
+  async 'uploadBillDocument INVALID_FIELD'({ send }) {
+    for (let n = 0; n < 50; n++) await send(upload())
+    return send(upload())
+  },
   'uploadBillDocument INVALID_BILL_REFERENCE': ({ send }) => send({ parameter: '!', ...upload() }),
   'uploadBillDocument MISSING_FIELD': ({ send }) => send(upload({ name: 'other' })),
   'uploadBillDocument UNSUPPORTED_MEDIA_TYPE': ({ send }) => send(upload({ content: 'plain text' })),

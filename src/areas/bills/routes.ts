@@ -12,6 +12,7 @@ import {
   BillParams,
   BillQuery,
   BillUpdate,
+  MOST_DOCUMENTS,
   NewBill,
 } from './schemas.js'
 
@@ -130,8 +131,9 @@ const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
           'The service documents the upload and the formats. It also says that all bodies are JSON, except that of the token ' +
           'request. How a file is sent is not documented: `multipart/form-data` is assumed.',
         description:
-          'One part `file` of at most 10 MiB. Its first bytes decide the format, not the declared type. The content is not kept.',
-        'x-error-codes': ['MISSING_FIELD', 'BILL_NOT_FOUND', 'BILL_CANCELLED'],
+          'One part `file` of at most 10 MiB. Its first bytes decide the format, not the declared type. The content is not kept. ' +
+          `A bill takes at most ${MOST_DOCUMENTS} documents.`,
+        'x-error-codes': ['INVALID_FIELD', 'MISSING_FIELD', 'BILL_NOT_FOUND', 'BILL_CANCELLED'],
         'x-example': { uniqueReferenceIdentifier: 'BILL-EU-2017' },
         headers,
         params: BillParams,

@@ -37,6 +37,9 @@ const OpenAmount = Type.String({
   'x-expected': 'a decimal string from 0 to totalAmount with at most 2 decimals and no leading zeros',
 })
 
+/** The most documents that a bill takes: each answer with the bill lists them. */
+export const MOST_DOCUMENTS = 50
+
 /** The formats that a bill document may have: interface, Limits. */
 export const DOCUMENT_TYPES = ['application/pdf', 'image/jpeg', 'image/png'] as const
 

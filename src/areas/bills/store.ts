@@ -15,6 +15,7 @@ import { documentTypeOf } from './documents.js'
 import type { BillStatus, BillVerb } from './lifecycle.js'
 import { billLifecycle, verbTo } from './lifecycle.js'
 import type { Bill, BillDocument, BillQuery, BillUpdate, NewBill, SeedBill } from './schemas.js'
+import { MOST_DOCUMENTS } from './schemas.js'
 
 export interface BillStoreOptions {
   readonly context: StoreContext
@@ -123,12 +124,15 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
 
     /**
      * Adds a document to the bill. Its content is not stored: no documented operation reads it.
-     * @throws BILL_NOT_FOUND, BILL_CANCELLED
+     * @throws BILL_NOT_FOUND, BILL_CANCELLED, INVALID_FIELD (file, if the bill takes no more)
      */
     attach(region: Region, uniqueReferenceIdentifier: string, { fileName, content }: Upload): BillDocument {
       const entry = entryOf(region, uniqueReferenceIdentifier)
       assertNotCancelled(entry)
       const { record } = entry
+      if (record.documents.length >= MOST_DOCUMENTS) {
+        throw errors.invalid('file', `A bill takes at most ${MOST_DOCUMENTS} documents.`)
+      }
       const uploadedAt = formatInstant(clock.now())
       const document: BillDocument = {
         documentId: `doc_${ids.next('document')}`,
