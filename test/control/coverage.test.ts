@@ -411,3 +411,15 @@ t.test('control plane, GET /coverage: a refusal is a page in a browser, and the 
   const page = await call(locked, 'GET', PAGE, { headers: { ...HTML.headers, authorization } })
   t.match(page.body, 'Coverage of app')
 })
+
+t.test('control plane, GET /coverage: the page offers at most 200 clients, with those that it shows', async t => {
+  const app = build(t)
+  for (let n = 0; n < 201; n++) await requestToken(app, { client_id: `app-${String(n).padStart(3, '0')}` })
+  for (const query of ['client=app-200', 'client=app-000', 'clients=all']) {
+    const { payload } = await app.inject({ url: `/_sandbox/coverage?${query}`, headers: { accept: 'text/html' } })
+    const options = [...payload.matchAll(/<option value="([^"]*)"/g)].map(([, id]) => id)
+    t.equal(options.length, 200, query)
+    const [, shown = 'app-000'] = query.split('client=')
+    t.ok(options.includes(shown), `${query} is among them`)
+  }
+})

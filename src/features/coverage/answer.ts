@@ -13,6 +13,9 @@ import { styles } from './views/styles.js'
 
 const PAGE_HEADERS = pageHeaders(styles)
 
+/** The most clients to choose from on the page. A database can have any number. */
+const MOST_CHOICES = 200
+
 type Call = ControlCall<undefined, Static<typeof CoverageQuery>, undefined>
 
 /**
@@ -29,7 +32,7 @@ export async function answerCoverage(call: Call): Promise<Report | string> {
   reply.header('vary', 'accept')
   if (!prefersHtml(request)) return report
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')
-  const choice = [...new Set([...report.clients, ...known])].sort()
+  const choice = [...new Set([...report.clients, ...known])].slice(0, MOST_CHOICES).sort()
   return renderCoverage({ report, choice, isAll: query.clients === 'all' })
 }
 
