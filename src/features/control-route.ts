@@ -5,6 +5,7 @@ import { JSON_TYPE } from '../http/error-handler.js'
 import type { Backlog } from '../http/event-stream.js'
 import { jsonPieces } from '../http/json-pieces.js'
 import type { LargeAnswers } from '../http/large-answers.js'
+import { LARGE } from '../http/large-answers.js'
 import type { Operation } from '../http/operations.js'
 import type { Places } from '../http/places.js'
 import type { Eventually } from '../http/request-context.js'
@@ -148,8 +149,13 @@ export function route<
 /** The indentation of documents. */
 export const INDENT = 2
 
-/** Returns a document that people read, too; made here, so that its members stay in their order. */
-export function toDocument(reply: FastifyReply, value: object): string {
+/** Returns a document that people read, too; made here, so that its members stay in their order. Undefined: it is large. */
+export function toDocument(reply: FastifyReply, value: object): string | undefined {
+  let document = ''
+  for (const piece of jsonPieces(value, INDENT)) {
+    document += piece
+    if (document.length > LARGE) return undefined
+  }
   reply.type(JSON_TYPE)
-  return [...jsonPieces(value, INDENT)].join('')
+  return document
 }

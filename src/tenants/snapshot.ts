@@ -150,6 +150,7 @@ const snapshot = {
         Type.Unsafe<Record<string, number>>({
           type: 'object',
           maxProperties: 1000,
+          propertyNames: { maxLength: 64 },
           additionalProperties: Count,
           'x-expected': 'an object of at most 1000 counters',
         }),

@@ -298,3 +298,53 @@ t.test('decisions §9: an upload that breaks off attaches nothing, and the serve
   t.equal((await send(formWith(PNG, 'next.png'))).status, 201)
   t.equal((await read()).documents.length, 1, 'only the next one')
 })
+
+/** Documents as a state document has them. */
+const documents = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    ...{ documentId: `doc_${n}`, fileName: 'bill.pdf', contentType: 'application/pdf', size: 9 },
+    ...{ sha256: sha256(PDF), uploadedAt: MONDAY },
+  }))
+const seed = (client: Client, bills: readonly object[]) => client.control('POST', '/seed', { records: { bills } })
+
+t.test('decisions §9: a bill with more documents, of an earlier release, loads, reads and takes no more', async t => {
+  const client = await open()
+  const state = (await client.control('GET', '/state')).body
+  state.bills[0].record.documents = documents(1500)
+  t.equal((await client.control('PUT', '/state', state)).status, 200)
+  t.same((await client.control('GET', '/state')).body, state)
+  t.same(await documentsOf(client), documents(1500))
+  t.equal((await client.control('PUT', '/snapshots/many')).status, 200)
+  t.equal((await client.control('POST', '/snapshots/many/restore')).status, 200)
+  t.equal((await client.patch(BILL, { openAmount: '1' })).status, 200)
+  t.equal(gist(await upload(client, { content: PDF })), '400 INVALID_FIELD file')
+})
+
+t.test('decisions §5: a page of bills ends with its 1,000th document, and the next one goes on', async t => {
+  const client = await tenant()
+  const counts = [0, 100, 100, 99, 1, 0, ...Array(20).fill(100)]
+  const reference = (n: number) => `INV-${n}`
+  const bills = counts.map((count, n) => bill({ uniqueReferenceIdentifier: reference(n), documents: documents(count) }))
+  t.equal((await seed(client, bills)).status, 200)
+  // Newest first: a page of 10 bills with 100 documents each, twice, then the others.
+  const expected = [10, 10, 6]
+  for (const [url, nameOf] of [
+    ['/api/v1/bills?limit=500', (item: { uniqueReferenceIdentifier: string }) => item.uniqueReferenceIdentifier],
+    [
+      '/_sandbox/bills?limit=50&client=ID',
+      (item: { record: { uniqueReferenceIdentifier: string } }) => item.record.uniqueReferenceIdentifier,
+    ],
+  ] as [string, (item: unknown) => string][]) {
+    const [names, sizes]: [string[], number[]] = [[], []]
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const target: string = url.replace('ID', client.clientId) + (cursor && `&cursor=${encodeURIComponent(cursor)}`)
+      const { body }: Answer = await client.get(target)
+      names.push(...body.data.map(nameOf))
+      sizes.push(body.data.length)
+      cursor = body.nextCursor
+      if (url.startsWith('/api')) t.match(body, { totalCount: counts.length, hasMore: cursor !== null })
+    }
+    t.same(sizes, expected, url)
+    t.same(names, counts.map((_, n) => reference(n)).reverse(), url)
+  }
+})

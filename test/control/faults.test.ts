@@ -726,3 +726,30 @@ t.test('control plane, POST /faults: headers of an error: wrong names and values
     201: [{}, many(20), { 'x-a': 'x'.repeat(1024) }, { ['x'.repeat(64)]: '' }],
   })
 })
+
+t.test('control plane, POST /faults: all faults of a client are at most 1 MiB', async t => {
+  const client = await newClient()
+  /** Headers of a number of bytes, at most 20 of 1 KiB. */
+  const headers = (bytes: number) =>
+    Object.fromEntries(
+      Array.from({ length: 20 }, (_, n) => [`x-${n}`, 'x'.repeat(Math.max(0, Math.min(1024, bytes - n * 1024)))]),
+    )
+  const stateOf = async () => (await client.control('GET', '/state')).body
+  const large = error(500, { headers: headers(20 * 1024) })
+  for (let count = 1; count <= 50; count++) await armed(t, client, large)
+  const before = await stateOf()
+  refused(t, await arm(client, { effect: large }), 400, 'INVALID_FIELD', null)
+  t.same(await stateOf(), before, 'nothing is half done')
+  // A state document has the same bound.
+  const faultOf = (id: string, bytes: number) => ({
+    ...before.faults[0],
+    id,
+    effect: error(500, { headers: headers(bytes) }),
+  })
+  const withLast = (bytes: number) => [...before.faults, faultOf('a', bytes / 2), faultOf('b', bytes / 2)]
+  const rest = 2 ** 20 - JSON.stringify(withLast(0)).length
+  await table(t, bytes => client.control('PUT', '/state', { ...before, faults: withLast(bytes) }), {
+    200: [rest - (rest % 2)],
+    '400 INVALID_FIELD faults': [rest - (rest % 2) + 2],
+  })
+})

@@ -11,7 +11,7 @@ import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
 import { createTimers } from '../../src/http/timers.js'
 import type { Answer, Client } from '../helper.js'
-import { build, call, changedOften, collection, connect, mandate } from '../helper.js'
+import { bill, build, call, changedOften, collection, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { closed, listen } from './raw.js'
 
@@ -197,4 +197,34 @@ t.test('control plane, Large answers: a reader that has hung up leaves its place
 
 t.test('control plane, Large answers: no character is cut', async t => {
   t.same([...textPieces('ab😀😀c', 3)], ['ab', '😀', '😀c'])
+})
+
+t.test('control plane, Large answers: a few records above 1 MiB are large, too', async t => {
+  const client = await connect(build(t))
+  const document = (n: number) => ({
+    ...{ documentId: `doc_${n}`, fileName: 'x'.repeat(255), contentType: 'application/pdf', size: 1 },
+    ...{ sha256: '0'.repeat(64), uploadedAt: '2026-11-02T09:00:00Z' },
+  })
+  const bills = (count: number) =>
+    Array.from({ length: count }, (_, n) =>
+      bill({ uniqueReferenceIdentifier: `INV-${n}`, documents: Array.from({ length: 100 }, (_, n) => document(n)) }),
+    )
+  const read = (path: string) => client.app.inject(`/_sandbox/${path}?client=acme`)
+  for (const [count, isLarge] of [
+    [10, false],
+    [40, true],
+  ] as const) {
+    await client.control('POST', '/reset')
+    const records = bills(count)
+    for (let at = 0; at < count; at += 10) {
+      await client.control('POST', '/seed', { records: { bills: records.slice(at, at + 10) } })
+    }
+    const state = await read('state')
+    t.equal(state.headers['content-length'] === undefined, isLarge, `${count} bills`)
+    t.equal(state.json().bills.length, count)
+    t.equal((await client.control('PUT', '/state', state.json())).status, 200)
+    const recording = await read('recording')
+    t.equal(recording.headers['content-length'] === undefined, isLarge, `a recording that begins with ${count} bills`)
+    t.same(recording.json().start, state.json())
+  }
 })

@@ -45,7 +45,10 @@ export const DOCUMENT_TYPES = ['application/pdf', 'image/jpeg', 'image/png'] as 
 
 export const BillDocument = Type.Object(
   {
-    documentId: assumed(Type.String(), 'The id that the sandbox gave to the document.'),
+    documentId: assumed(
+      Type.String({ maxLength: 255, 'x-expected': 'a text of at most 255 characters' }),
+      'The id that the sandbox gave to the document.',
+    ),
     fileName: assumed(Text(1, 255), 'The file name of the upload.'),
     contentType: assumed(OneOf(...DOCUMENT_TYPES), 'The format, by the first bytes of the document.'),
     size: assumed(Type.Integer({ minimum: 1 }), 'The size in bytes.'),

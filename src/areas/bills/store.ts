@@ -38,6 +38,7 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
       reference: bill => bill.uniqueReferenceIdentifier,
       region: bill => regionOf(bill.currency),
       createdAt: bill => bill.createdAt,
+      weight: bill => bill.documents.length,
       plan: () => null,
     },
     context,

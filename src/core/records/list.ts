@@ -57,19 +57,25 @@ export function filterRecords<R, E extends Listed<R>>(
   return found
 }
 
+/** A page ends early behind the record with which its records weigh this much. */
+export const MOST_WEIGHT = 1000
+
 /**
  * Returns the page that follows the cursor, newest first.
  * @param found all matches, oldest first
+ * @param weight returns the weight of a record
  * @throws INVALID_CURSOR
  */
 export function page<R>(
   found: readonly Listed<R>[],
   { cursor, limit = DEFAULT_LIMIT }: PageQuery,
   cursors: Cursors,
+  weight: (record: R) => number = () => 0,
 ): List<R> {
   const after = cursor === undefined ? undefined : cursors.decode(cursor)
   const end = after === undefined ? found.length : firstIndex(found, entry => comparePositions(entry, after) >= 0)
-  const start = Math.max(0, end - limit)
+  let [start, rest] = [end, MOST_WEIGHT]
+  while (start > 0 && end - start < limit && rest > 0) rest -= weight((found[--start] as Listed<R>).record)
   const data = found
     .slice(start, end)
     .map(({ record }) => record)

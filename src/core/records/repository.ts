@@ -9,7 +9,7 @@ import { firstIndex } from './binary-search.js'
 import type { Cursors, Position } from './cursor.js'
 import { createCursors } from './cursor.js'
 import type { Filter, List, Listed, PageQuery } from './list.js'
-import { comparePositions, filterRecords, page } from './list.js'
+import { comparePositions, filterRecords, MOST_WEIGHT, page } from './list.js'
 
 /** A record with its region. */
 export interface Placed<R> {
@@ -67,6 +67,8 @@ export interface RepositoryOptions<R> {
   reference(record: R): string
   /** Returns the region that the record must be in. Left out if the record does not determine it. */
   region?(record: R): Region
+  /** Returns the number of items in a record that can have many: a page ends early behind them. */
+  weight?(record: R): number
   /** Returns a value by which records are looked up together, and which never changes. */
   index?(record: R): string
 }
@@ -88,7 +90,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   options: RepositoryOptions<R>,
   { ids, changes, names }: Pick<StoreContext, 'ids' | 'changes' | 'names'>,
 ) {
-  const { referenceField, index } = options
+  const { referenceField, index, weight = () => 0 } = options
   const kind = names.name
   const regions = {
     __proto__: null,
@@ -193,14 +195,16 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     const before = cursor === undefined ? undefined : searches.decode(cursor)
     const part = search.toLowerCase()
     const found: E[] = []
+    let rest = MOST_WEIGHT
     for (const entry of newestFirst(region === undefined ? REGIONS : [region], before)) {
       const { record } = entry
       if (status !== undefined && (record as { status?: string }).status !== status) continue
       if (!options.reference(record).toLowerCase().includes(part)) continue
       const last = found.at(-1)
-      if (found.length === limit && last !== undefined)
+      if ((found.length === limit || rest <= 0) && last !== undefined)
         return { data: found.map(show), nextCursor: searches.encode(last) }
       found.push(entry)
+      rest -= weight(record)
     }
     return { data: found.map(show), nextCursor: null }
   }
@@ -267,7 +271,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     /** @throws INVALID_CURSOR */
     list(region: Region, query: Filter<R> & PageQuery): List<R> {
       const { entries, cursors } = regions[region]
-      return page(filterRecords(entries, query), query, cursors)
+      return page(filterRecords(entries, query), query, cursors, weight)
     },
     search,
     /** Yields all entries in any order. */

@@ -107,6 +107,17 @@ export type Faults = ReturnType<typeof createFaults>
 
 /** A limit, because every request is matched against every fault. */
 const MOST_FAULTS = 1000
+/** The most bytes of all faults as JSON, because a database writes all of them with each change. */
+const MOST_BYTES = 1024 * 1024
+
+/** @throws INVALID_FIELD */
+function assertRoom(faults: readonly FaultRequest[]): void {
+  if (Buffer.byteLength(JSON.stringify(faults)) <= MOST_BYTES) return
+  throw errors.invalid(
+    null,
+    `All faults of a client are at most ${MOST_BYTES} bytes: remove some with DELETE /_sandbox/faults.`,
+  )
+}
 
 /**
  * Creates the faults of one tenant, in the order of arming. Their random numbers are seeded, so a run can be repeated.
@@ -120,6 +131,7 @@ export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'
       if (earlier.findIndex(({ id }) => id === fault.id) < at) throw errors.duplicateReference('id', fault.id)
     })
   }
+  atPath('faults', () => assertRoom(earlier))
   let faults = earlier
   const globs = new WeakMap<FaultMatch, (path: string) => boolean>()
 
@@ -192,7 +204,9 @@ export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'
         seen: 0,
         fired: 0,
       }
-      faults = [...faults, fault]
+      const all = [...faults, fault]
+      assertRoom(all)
+      faults = all
       return fault
     },
     list: (): readonly Fault[] => faults,

@@ -21,22 +21,24 @@ export const recordingRoutes: readonly ControlRoute[] = [
     querystring: ClientQuery,
     response: RecordingFile,
     handle({ registry, recorder, largeAnswers, tenant, readLater, client, reply }) {
-      const { clientId, secretDigest, tokenGenerationOffset, ...identity } = registry.identityOf(client)
-      const name = encodeURIComponent(clientId)
-      reply.header('content-disposition', `attachment; filename="recording-${name}.json"`)
-      const make = (tenant: Tenant) => ({
-        format: RECORDING_FORMAT,
-        version: RECORDING_VERSION,
-        recordedBy: VERSION,
-        clientId,
-        seed: registry.seed,
-        publicUrl: registry.publicUrl(),
-        tokenLifetime: registry.tokenLifetime,
-        identity,
-        ...recorder.of(tenant),
-      })
-      if (recorder.bytes(tenant()) <= LARGE) return toDocument(reply, make(tenant()))
-      return largeAnswers.send(reply, () => readLater(make), INDENT)
+      reply.header('content-disposition', `attachment; filename="recording-${encodeURIComponent(client)}.json"`)
+      const make = (tenant: Tenant) => {
+        // Those of the same turn: the client can be another one later.
+        const { clientId, secretDigest, tokenGenerationOffset, ...identity } = registry.identityOf(client)
+        return {
+          format: RECORDING_FORMAT,
+          version: RECORDING_VERSION,
+          recordedBy: VERSION,
+          clientId,
+          seed: registry.seed,
+          publicUrl: registry.publicUrl(),
+          tokenLifetime: registry.tokenLifetime,
+          identity,
+          ...recorder.of(tenant),
+        }
+      }
+      const document = recorder.bytes(tenant()) <= LARGE ? toDocument(reply, make(tenant())) : undefined
+      return document ?? largeAnswers.send(reply, () => readLater(make), INDENT)
     },
   }),
 ]
