@@ -1,30 +1,71 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate } from 'node:timers'
 import type { Slices } from '../core/slices.js'
 import { elapsed as realElapsed } from './timers.js'
 
-/** The milliseconds for which a slice of work holds the event loop. */
+/** The milliseconds for which the slices of all works hold the event loop in one of its rounds. */
 const SLICE_MS = 20
+/** The milliseconds of the first slice of a work that comes when they are over: most works are done by then. */
+const LEAST_MS = 1
+
+/** A round of the event loop. */
+interface Round {
+  /** When its first slice began; undefined: none has begun. */
+  began: number | undefined
+  /** The works that go on in later rounds, one after the other. */
+  readonly waiting: (() => void)[]
+}
+
+/** The rounds by their clock: all servers of a process have the same, but those of tests. */
+const rounds = new WeakMap<() => number, Round>()
+
+function roundOf(elapsed: () => number): Round {
+  const round = rounds.get(elapsed) ?? { began: undefined, waiting: [] }
+  rounds.set(elapsed, round)
+  return round
+}
 
 /** Whether a slice that began at some moment has held the event loop for long enough. */
 export const isSliceOver = (began: number, elapsed = realElapsed): boolean => elapsed() - began >= SLICE_MS
 
+/** Begins another round: the works that wait go on, until its time is over. */
+function beginRound(round: Round, elapsed: () => number) {
+  round.began = undefined
+  let next = round.waiting.shift()
+  while (next !== undefined) {
+    next()
+    next = isSliceOver(round.began ?? elapsed(), elapsed) ? undefined : round.waiting.shift()
+  }
+}
+
 /**
- * Does the next slice of some work.
+ * Does the next slice of some work. The slices of all works share the time of a round.
  * @param elapsed returns milliseconds since some moment
  */
 export function doSlice<T>(work: Slices<T>, elapsed = realElapsed): IteratorResult<void, T> {
+  const round = roundOf(elapsed)
   const began = elapsed()
+  if (round.began === undefined) {
+    round.began = began
+    setImmediate(beginRound, round, elapsed)
+  }
+  const end = Math.max(round.began + SLICE_MS, began + LEAST_MS)
   let step = work.next()
-  while (!step.done && !isSliceOver(began, elapsed)) step = work.next()
+  while (!step.done && elapsed() < end) step = work.next()
   return step
 }
 
 /** Does some work in slices. Other requests come in between. */
-export async function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> {
-  let step = doSlice(work, elapsed)
-  while (!step.done) {
-    await setImmediate()
-    step = doSlice(work, elapsed)
-  }
-  return step.value
+export function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const goOn = () => {
+      try {
+        const step = doSlice(work, elapsed)
+        if (step.done) resolve(step.value)
+        else roundOf(elapsed).waiting.push(goOn)
+      } catch (error) {
+        reject(error)
+      }
+    }
+    goOn()
+  })
 }

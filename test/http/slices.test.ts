@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import t from 'tap'
+import { inSlices } from '../../src/http/slices.js'
 import type { Timers } from '../../src/http/timers.js'
 import { createTimers } from '../../src/http/timers.js'
 import { buildServer } from '../../src/server.js'
@@ -257,3 +258,29 @@ t.test('control plane, Long calls: a tenant that made room for another meanwhile
   refused(t, await end, 404, 'CLIENT_NOT_FOUND', 'client')
   refused(t, await client.control('GET', '/clock'), 404, 'CLIENT_NOT_FOUND', 'client')
 })
+
+for (const length of [6, 50]) {
+  t.test(`control plane, Long calls: 40 works of ${length} ms at once share the time of a slice`, async t => {
+    let [now, done] = [0, 0]
+    /** A work whose steps take a millisecond each. */
+    function* work() {
+      for (let step = 0; step < length; step++) {
+        now++
+        yield
+      }
+      done++
+    }
+    const elapsed = () => now
+    const works = Array.from({ length: 40 }, () => inSlices(work(), elapsed))
+    const rounds = [now]
+    while (done < 40) {
+      const before = now
+      await new Promise(resolve => setImmediate(resolve))
+      rounds.push(now - before)
+    }
+    const [first = 0, ...others] = rounds
+    t.ok(first <= 20 + 40, `${first} ms as they begin`)
+    t.ok(Math.max(...others) <= 20, `${Math.max(...others)} ms in a round`)
+    await Promise.all(works)
+  })
+}
