@@ -46,7 +46,7 @@ export const mutants = {
     ['    entries.splice(placeOf(entry) - 1, 1)\n', '    entries.pop()\n', 'core/repository'],
     ['          removeLast(entry)\n          undone?.()\n', '          removeLast(entry)\n', 'core/repository'],
     ['        set(entry, before)\n        undone?.()\n', '        set(entry, before)\n', 'core/repository'],
-    ['found.length === limit && last', 'found.length > limit && last', 'control/search'],
+    ['(found.length === limit || rest <= 0) && last', 'found.length > limit && last', 'control/search'],
     ['comparePositions(one, before) >= 0', 'comparePositions(one, before) > 0', 'control/search'],
   ],
   'core/records/list.ts': [

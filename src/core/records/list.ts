@@ -58,7 +58,7 @@ export function filterRecords<R, E extends Listed<R>>(
 }
 
 /** A page ends early behind the record with which its records weigh this much. */
-export const MOST_WEIGHT = 1000
+export const MOST_WEIGHT = 5000
 
 /**
  * Returns the page that follows the cursor, newest first.
