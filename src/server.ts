@@ -114,7 +114,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
   const largeBodies = createLargeBodies(timers)
   app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
   const largeDocuments = createPlaces(1)
-  const backlog = createBacklog()
+  const backlog = createBacklog(timers.elapsed)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,

@@ -276,7 +276,7 @@ export const mutants = {
     ['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining'],
     ['      line.waiting--\n', '', 'http/pipelining'],
   ],
-  'http/slices.ts': [['    await setImmediate()\n', '', 'http/slices']],
+  'http/slices.ts': [['began !== undefined && isSliceOver(began, elapsed)', 'false', 'control/request-stream']],
   'http/timers.ts': [
     ['        clearTimeout(timer)\n        waiting.delete(timer)\n', '        clearTimeout(timer)\n', 'library/events'],
     ['      isFlushed = true\n', '', 'http/delivery'],
@@ -310,6 +310,8 @@ export const mutants = {
   'features/faults/delivery.ts': [
     ['    timers.flush()\n', '', 'http/delivery'],
     ['      if (raw.destroyed) return\n', '', 'http/delivery'],
+    ["  socket.once('end', goOn)\n", '', 'http/delivery'],
+    ["  raw.once('close', goOn)\n", '', 'http/delivery'],
     ['  socket.end(() => socket.destroy())\n}\n\nconst reset', '  socket.end()\n}\n\nconst reset', 'http/delivery'],
     ["      if (app.isClosing()) reply.header('connection', 'close')\n", '', 'http/delivery'],
     ['isClosing() && socket.end()', '{}', 'http/delivery'],
@@ -497,10 +499,12 @@ export const mutants = {
   'http/large-answers.ts': [
     ['        leave()\n        throw error', '        throw error', 'http/large-answers'],
     ["stream.once('close', leave)", "stream.once('end', leave)", 'http/large-answers'],
-    ['        cancel()\n', '', 'http/large-answers'],
+    ['finally {\n        cancel()\n', 'finally {\n', 'http/large-answers'],
+    ["      raw.once('close', refuse)\n", '', 'http/large-answers'],
+    ['=== MOST + MOST_WAITING', '> MOST + MOST_WAITING', 'http/large-answers'],
     ['const MOST = 4\n', 'const MOST = 5\n', 'http/large-answers'],
     ['if (raw.destroyed) throw', 'if (false) throw', 'http/large-answers'],
-    ['if (elapsed() - began > PATIENCE_MS / 2) cutOff()', 'cutOff()', 'http/large-answers'],
+    ['if (elapsed() - began > PATIENCE_MS / 2) work()', 'work()', 'http/large-answers'],
   ],
   'http/places.ts': [
     ['if (next === undefined) free++\n        else next()', 'free++\n        next?.()', 'http/large-answers'],

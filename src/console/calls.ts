@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
+import inject from 'light-my-request'
 import type { ErrorEnvelope } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
@@ -193,18 +194,38 @@ export const canRepeat = (request: SentRequest): boolean =>
   mediaTypeOf(request.headers) !== FORM &&
   typeof request.body === 'object'
 
+/** Sends a request to the server itself. Rejects if a fault closes the connection without an answer. */
+export type SendToSelf = (request: InjectOptions) => Promise<LightMyRequestResponse>
+
+/** Returns the way in which the answer to a request sends others to the server itself. They share the fate of its reader. */
+export const senderFor =
+  (app: FastifyInstance, { raw: { socket } }: FastifyRequest, { raw }: FastifyReply): SendToSelf =>
+  request =>
+    inject((inner, answer) => {
+      const end = () => inner.socket.emit('end')
+      const close = () => {
+        socket.off('end', end)
+        if (!raw.writableFinished) answer.destroy()
+      }
+      if (raw.destroyed) return close()
+      Object.assign(inner.socket, { readableEnded: socket.readableEnded })
+      socket.once('end', end)
+      raw.once('close', close)
+      app.routing(inner, answer)
+    }, request)
+
 /**
- * Sends a request to the server itself.
+ * Sends the request of a form to the server itself.
  * @throws HEADERS_TOO_LARGE, ROUTE_NOT_FOUND: `inject` has no bound of a target, and resolves `..`
  */
-export async function send(app: FastifyInstance, request: SentRequest, token: string | undefined): Promise<CallAnswer> {
+export async function send(toSelf: SendToSelf, request: SentRequest, token: string | undefined): Promise<CallAnswer> {
   const { method, headers, body } = request
   const url = addressOf(request, '')
   if (url.length > HEADER_LIMIT) throw errors.headersTooLarge()
   if (!isKept(request)) throw errors.routeNotFound()
   const payload = body === null || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   try {
-    const answer = await app.inject({
+    const answer = await toSelf({
       method: method as 'GET',
       url,
       headers: {

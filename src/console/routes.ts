@@ -15,7 +15,18 @@ import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { SentForm } from './calls.js'
-import { canRepeat, commandOf, errorOf, FORM_LIMIT, isOfApi, readCall, requestOf, routeOf, send } from './calls.js'
+import {
+  canRepeat,
+  commandOf,
+  errorOf,
+  FORM_LIMIT,
+  isOfApi,
+  readCall,
+  requestOf,
+  routeOf,
+  send,
+  senderFor,
+} from './calls.js'
 import { streamChanges } from './changes.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
 import { cut, describe, proofOf, transitionsOf } from './notices.js'
@@ -152,7 +163,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       const headers = { ...(adminToken !== undefined && { authorization: `Bearer ${adminToken}` }) }
       const { seq = '' } = request.params as Fields
       const path = target.replace(':seq', encodeURIComponent(seq)) + new URLSearchParams({ client })
-      const answer = await app.inject({ url: path, headers, payloadAsStream: true })
+      const answer = await senderFor(app, request, reply)({ url: path, headers, payloadAsStream: true })
       const name = `${encodeURIComponent(client)}-${pathBelow(request).slice(1).replaceAll('/', '-')}`
       reply.code(answer.statusCode).type(String(answer.headers['content-type']))
       if (answer.statusCode === 200) reply.header('content-disposition', `attachment; filename="${name}"`)
@@ -205,7 +216,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
     const token = isOfApi(sent) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
-    const answer = await send(app, sent, token)
+    const answer = await send(senderFor(app, request, reply), sent, token)
     const error = errorOf(answer)
     if (error !== undefined && call !== undefined) {
       reply.code(answer.status ?? 502)

@@ -100,7 +100,7 @@ export const catalogue = {
   INTERNAL_ERROR: entry(500, 'An unexpected failure, or a fault. The message has no internal details.'),
   SERVICE_UNAVAILABLE: entry(
     503,
-    'The server is closing, has no room for another tenant or a large body, cannot use its database, or a fault.',
+    'The server is closing, has no room for another tenant, large body or large answer, cannot use its database, or a fault.',
   ),
 } satisfies Record<string, CatalogueEntry>
 

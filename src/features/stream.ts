@@ -34,8 +34,8 @@ export const STREAM_TYPE = {
 }
 
 /** Whether a request asks for a stream instead of a list. */
-export const wantsStream = ({ method, headers }: FastifyRequest): boolean =>
-  method === 'GET' && /\btext\/event-stream\b/i.test(headers.accept ?? '')
+export const wantsStream = ({ headers }: FastifyRequest): boolean =>
+  /\btext\/event-stream\b/i.test(headers.accept ?? '')
 
 /**
  * Streams events until the reader, the client or the server goes away.
@@ -50,13 +50,18 @@ export function openStream(options: StreamOptions, look: (stream: Stream, isNews
   if (socket.destroyed) return
   // A reader that closes the connection is no failure.
   raw.on('error', () => {})
+  const isHead = request.method === 'HEAD'
   raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     // A closing server would wait for a connection that is kept.
-    connection: 'close',
+    ...(!isHead && { connection: 'close' }),
   })
+  if (isHead) {
+    raw.end()
+    return
+  }
   let lastSent = elapsed()
   const write = (text: string | Buffer) => {
     if (raw.writableEnded || raw.destroyed) return
@@ -89,10 +94,10 @@ export function openStream(options: StreamOptions, look: (stream: Stream, isNews
     return Math.min(Math.max(0, lastSent + HEARTBEAT_MS - elapsed()), next)
   }
   const wait = waiters.wait(client, lookOnce, refresh)
-  // Between the slices of a turn, there are events that it may undo.
   raw.on('drain', () => {
     backlog.remove(raw)
-    wait.lookAgain()
+    // Between the slices of a turn, there are events that it may undo.
+    backlog.goOn(wait.lookAgain)
   })
   socket.once('end', wait.lookAgain).once('close', () => {
     backlog.remove(raw)

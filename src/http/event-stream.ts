@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { createQueue } from './slices.js'
 
 /** The maximum size of all that readers have not taken, in bytes. */
 const MOST_UNSENT = 32 * 1024 * 1024
@@ -10,7 +11,7 @@ export const messageOf = (id: number, event: string, data: string): string =>
 export type Backlog = ReturnType<typeof createBacklog>
 
 /** Creates the backlog of the streams of a server: what their readers have not taken. */
-export function createBacklog() {
+export function createBacklog(elapsed?: () => number) {
   /** The sizes in bytes. The stream that has waited longest comes first. */
   const sizes = new Map<ServerResponse, number>()
   let total = 0
@@ -22,6 +23,8 @@ export function createBacklog() {
 
   return {
     remove,
+    /** Lets a stream go on whose reader has taken all. Other requests come in between, however fast the readers are. */
+    goOn: createQueue(elapsed),
     /** The number of streams whose readers have not taken all, for tests. */
     size: (): number => sizes.size,
     /** Counts what a reader has not taken. Closes the streams that have waited longest, if there is too much. */

@@ -1,9 +1,11 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
 import { jsonPieces, textPieces } from './json-pieces.js'
+import type { Watch } from './places.js'
 import { createPlaces } from './places.js'
 import type { Eventually } from './request-context.js'
 import { isSliceOver } from './slices.js'
@@ -14,9 +16,14 @@ export const LARGE = 1024 * 1024
 
 /** The maximum number of large answers at a time. The others wait. */
 const MOST = 4
+/** The maximum number of those that wait. */
+const MOST_WAITING = 100
 
-/** A reader that takes nothing for this time is cut off. */
+/** A reader that takes nothing for this time is cut off. One that waits for this time is refused. */
 export const PATIENCE_MS = 60_000
+
+const tooMany = () =>
+  errors.unavailable('Too many large answers are read at the moment. Repeat the request.', { 'retry-after': '1' })
 
 export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 
@@ -24,15 +31,33 @@ export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 export function createLargeAnswers({ later, elapsed }: Timers) {
   const places = createPlaces(MOST)
 
+  /** Does some work after the patience with a reader. A server that closes ends all waits early, and has its own patience. */
+  function impatiently(work: () => void): () => void {
+    const began = elapsed()
+    return later(PATIENCE_MS, () => {
+      if (elapsed() - began > PATIENCE_MS / 2) work()
+    })
+  }
+
+  /** Watches the wait for a place: it ends after too long, and when the reader is gone. */
+  const watchOf =
+    (raw: ServerResponse): Watch =>
+    giveUp => {
+      const refuse = () => giveUp(tooMany())
+      const cancel = impatiently(refuse)
+      raw.once('close', refuse)
+      return () => {
+        cancel()
+        raw.off('close', refuse)
+      }
+    }
+
   async function* patiently(pieces: Iterable<string>, cutOff: () => void) {
     let began = elapsed()
     for (const piece of pieces) {
       if (piece === '' && !isSliceOver(began, elapsed)) continue
       began = elapsed()
-      const cancel = later(PATIENCE_MS, () => {
-        // A server that closes ends all waits early, and has its own patience.
-        if (elapsed() - began > PATIENCE_MS / 2) cutOff()
-      })
+      const cancel = impatiently(cutOff)
       try {
         yield piece
       } finally {
@@ -57,7 +82,8 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
      * @param indent as of JSON.stringify; a text has its own
      */
     async send(reply: FastifyReply, make: () => Eventually<object | string>, indent?: number): Promise<Readable> {
-      const leave = await places.enter()
+      if (places.inUse() === MOST + MOST_WAITING) throw tooMany()
+      const leave = await places.enter(watchOf(reply.raw))
       try {
         assertOpen(reply)
         const document = await make()

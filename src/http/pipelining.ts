@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import fp from 'fastify-plugin'
-import { isSliceOver } from './slices.js'
-import { elapsed } from './timers.js'
+import { createQueue } from './slices.js'
 
 /** The maximum number of requests of a connection that wait. Each needs memory, and Node reads 64 KiB of them at once. */
 export const MOST_WAITING = 100
@@ -24,25 +23,8 @@ export const lastAnswer = (socket: Socket): ServerResponse | undefined => lines.
  * A client may send them without waiting (RFC 9112 §9.3.2). A connection on which too many wait is closed.
  */
 export const pipelining = fp((app, _options, done) => {
-  /** The requests whose turn has come. */
-  const ready: (() => void)[] = []
-  /** When they began to hold the event loop, in milliseconds; undefined: nothing is ready since its last turn. */
-  let began: number | undefined
-
-  /** Begins a request: at once, or in a later turn of the event loop. Others come in between. */
-  function beginInSlice(begin: () => void) {
-    if (began === undefined) {
-      began = elapsed()
-      setImmediate(() => {
-        began = undefined
-        // Most of the work of a request comes after its beginning, so only one begins here.
-        const next = ready.shift()
-        if (next !== undefined) beginInSlice(next)
-      })
-    }
-    if (isSliceOver(began)) ready.push(begin)
-    else begin()
-  }
+  // Others come in between.
+  const beginSoon = createQueue()
 
   // A client that has closed its side still reads (RFC 9112 §9.6). By default, Node would drop the answers that wait. It does
   // not document the property.
@@ -69,7 +51,7 @@ export const pipelining = fp((app, _options, done) => {
     former.once('close', () => {
       line.waiting--
       // Requests of a closed connection are dropped.
-      beginInSlice(() => socket.destroyed || next())
+      beginSoon(() => socket.destroyed || next())
     })
   })
   done()

@@ -69,3 +69,30 @@ export function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> 
     goOn()
   })
 }
+
+/**
+ * Creates a queue of work. The function that adds to it begins the work: at once, or in a later turn of the event loop when
+ * the work before has held this one for a slice.
+ */
+export function createQueue(elapsed = realElapsed): (work: () => void) => void {
+  const ready: (() => void)[] = []
+  /** When work began to hold the event loop, in milliseconds; undefined: none has since its last turn. */
+  let began: number | undefined
+
+  return function add(work) {
+    if (began !== undefined && isSliceOver(began, elapsed)) {
+      ready.push(work)
+      return
+    }
+    if (began === undefined) {
+      began = elapsed()
+      setImmediate(() => {
+        began = undefined
+        // Work may go on after its beginning, so only one begins here.
+        const next = ready.shift()
+        if (next !== undefined) add(next)
+      })
+    }
+    work()
+  }
+}

@@ -6,6 +6,7 @@ import { createEventWaiters } from '../../src/features/events/waiters.js'
 import { createRequestReads } from '../../src/features/request-log/reads.js'
 import type { LoggedExchange, RequestFilter, RequestLog } from '../../src/features/request-log/request-log.js'
 import { streamRequests } from '../../src/features/request-log/stream.js'
+import { openStream } from '../../src/features/stream.js'
 import { createBacklog } from '../../src/http/event-stream.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
 import { gist } from '../answers.js'
@@ -314,3 +315,39 @@ t.test('control plane, GET /requests: a reader gets no more until it takes more,
   await news()
   t.same(slow.seen, ['1', '2', '3', '4', '5'])
 })
+
+t.test(
+  'control plane, Long calls: other requests come in between the pages of readers that take all at once',
+  async t => {
+    let now = 0
+    const elapsed = () => {
+      now += 20
+      return now
+    }
+    const raw = Object.assign(new EventEmitter(), { writeHead() {}, writableLength: 0, writableNeedDrain: false })
+    const write = () => process.nextTick(() => raw.emit('drain'))
+    const socket = new EventEmitter()
+    const options = {
+      ...{
+        client: 'acme',
+        waiters: createEventWaiters(manualTime().timers),
+        backlog: createBacklog(elapsed),
+        greeting: '',
+      },
+      request: { method: 'GET', headers: {}, raw: { socket } } as unknown as FastifyRequest,
+      reply: { raw: Object.assign(raw, { write }), getHeaders: () => ({}), hijack() {} } as unknown as FastifyReply,
+      registry: { has: () => true } as unknown as TenantRegistry,
+      refresh: (_client: string, done: () => void) => done(),
+      ...{ elapsed: () => 0, isClosing: () => false },
+    }
+    let pages = 0
+    openStream(options, stream => {
+      if (++pages < 100) stream.send(pages, 'page', {})
+      return Infinity
+    })
+    let turns = 0
+    for (; pages < 100; turns++) await new Promise(resolve => setImmediate(resolve))
+    t.ok(turns > 40, `100 pages in ${turns} turns`)
+    socket.emit('close')
+  },
+)

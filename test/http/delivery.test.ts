@@ -355,6 +355,58 @@ t.test('control plane, POST /faults: delays add up to one wait, and go with all 
   }
 })
 
+t.test('control plane, Long calls: an answer is late for no reader that is gone, or has closed its side', async t => {
+  for (const leave of ['end', 'reset'] as const) {
+    for (const effect of [
+      { kind: 'delay', ms: 300_000 },
+      { kind: 'dribble', ms: 300_000 },
+    ] satisfies Effect[]) {
+      const { timers, next } = manualTimers()
+      const { client, port } = await serve(t, { timers })
+      await arm(client, effect)
+      const connection = await open(port)
+      connection.send(read(client))
+      await next()
+      connection[leave]()
+      const answer = await connection.read()
+      t.equal(answer?.status, leave === 'end' ? 200 : undefined, `${effect.kind}, ${leave}`)
+      while (timers.pending() > 0) await new Promise(setImmediate)
+    }
+  }
+})
+
+t.test('control plane, Long calls: a form of the console is late for no reader that is gone', async t => {
+  const { timers, next } = manualTimers()
+  const { client, port } = await serve(t, { timers })
+  for (const leave of ['end', 'reset'] as const) {
+    await client.get('/api/v1/mandates')
+    const { data } = (await client.control('GET', '/requests?path=/api/v1/mandates&method=GET')).body
+    await arm(client, { kind: 'delay', ms: 300_000 })
+    const connection = await open(port)
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    connection.send(
+      request(`POST /_sandbox/console/requests/${data.at(-1).seq}?client=${client.clientId}`, type, 'form=repeat'),
+    )
+    await next()
+    connection[leave]()
+    t.equal((await connection.read())?.status, leave === 'end' ? 303 : undefined)
+    while (timers.pending() > 0) await new Promise(setImmediate)
+  }
+})
+
+t.test('control plane, POST /faults: the delays of a request last 300,000 ms together at most', async t => {
+  const { timers, next } = manualTimers()
+  const { client, port } = await serve(t, { timers })
+  for (const ms of [299_999, 2]) await arm(client, { kind: 'delay', ms })
+  const connection = await open(port)
+  connection.send(read(client))
+  const wait = await next()
+  t.equal(wait.ms, 300_000)
+  wait.end()
+  t.equal((await connection.read())?.status, 200)
+  connection.end()
+})
+
 // -------------------------------------------------------------------------------------------- pipelines, keep-alive
 
 // ------------------------------------------------------------------------------------------------------------ closing

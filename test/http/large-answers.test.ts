@@ -1,7 +1,9 @@
+import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { FastifyReply } from 'fastify'
 import fastify from 'fastify'
@@ -30,10 +32,10 @@ async function logged(t: Test) {
 }
 
 /** Sends a request of a large answer, and reads nothing. */
-function ask(port: number): Socket {
+function ask(port: number, path = LOG): Socket {
   const socket = dial(port, '127.0.0.1').pause()
   socket.on('error', () => {})
-  socket.write(`GET ${LOG} HTTP/1.1\r\nhost: a\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
   return socket
 }
 
@@ -80,7 +82,10 @@ t.test(
     const answers = createLargeAnswers(timers)
     let [made, cutOff] = [0, 0]
     const replyOf = (destroyed = false) =>
-      ({ raw: { destroyed, destroy: () => void cutOff++ }, type() {} }) as unknown as FastifyReply
+      ({
+        raw: Object.assign(new EventEmitter(), { destroyed, destroy: () => void cutOff++ }),
+        type() {},
+      }) as unknown as FastifyReply
     const make = () => ({ n: ++made })
     const sent = Array.from({ length: 9 }, () => answers.send(replyOf(), make))
     const gone = answers.send(replyOf(true), make)
@@ -181,18 +186,44 @@ t.test('control plane, Large answers: four at a time, and a reader that takes no
   t.equal(JSON.parse(text).data.length, 21)
 })
 
-t.test('control plane, Large answers: a reader that has hung up leaves its place', async t => {
-  const { time, port } = await logged(t)
-  for (let round = 0; round < 3; round++) {
-    const idle = Array.from({ length: 4 }, () => ask(port))
-    await until(() => time.pending === 4)
-    const waiting = ask(port)
-    const next = read(port)
-    waiting.destroy()
-    for (const socket of idle) socket.destroy()
-    t.equal(JSON.parse((await next.end).text).data.length, 21)
-    await until(() => time.pending === 0)
+for (const path of [LOG, '/_sandbox/console/requests.har?client=acme']) {
+  t.test(`control plane, Large answers: a reader of ${path} that has hung up leaves its place`, async t => {
+    const { time, port } = await logged(t)
+    for (let round = 0; round < 3; round++) {
+      const idle = Array.from({ length: 4 }, () => ask(port, path))
+      await until(() => time.pending === 4)
+      const waiting = Array.from({ length: 4 }, () => ask(port, path))
+      await until(() => time.pending === 8)
+      for (const socket of waiting) socket.resetAndDestroy()
+      await until(() => time.pending === 4)
+      const next = read(port)
+      for (const socket of idle) socket.resetAndDestroy()
+      t.equal(JSON.parse((await next.end).text).data.length, 21)
+      await until(() => time.pending === 0)
+    }
+  })
+}
+
+t.test('control plane, Large answers: 100 readers wait, for at most 60 s', async t => {
+  const time = manualTime()
+  const answers = createLargeAnswers(time.timers)
+  const send = () => {
+    const raw = Object.assign(new EventEmitter(), { destroyed: false, destroy() {} })
+    return answers.send({ raw, type() {} } as unknown as FastifyReply, () => ({}))
   }
+  const busy = { code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } }
+  const streams = await Promise.all(Array.from({ length: 4 }, send))
+  const [first, ...others] = Array.from({ length: 100 }, send)
+  await t.rejects(send(), busy)
+  time.pass(59_999)
+  streams[0]?.destroy()
+  const [begun] = await Promise.all([first, once(streams[0] as Readable, 'close')])
+  const refused = Promise.all(others.map(other => t.rejects(other, busy)))
+  time.pass(1)
+  await refused
+  for (const stream of [...streams, begun]) stream?.destroy()
+  await until(() => answers.inUse() === 0)
+  t.equal(time.pending, 0)
 })
 
 t.test('control plane, Large answers: no character is cut', async t => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -213,13 +212,10 @@ t.test(
     const client = await connect(app)
     const port = await listen(app)
     await client.control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 } })
-    const accepted = once(app.server, 'connection') as Promise<[Socket]>
     const connection = await open(port)
-    const [socket] = await accepted
     connection.send([0, 1, 2].map(at => create(client, at)).join(''))
     connection.end()
-    await until(() => socket.readableEnded && time.pending === 1)
-    time.pass(1000)
+    // It may be gone, so no fault delays its answers.
     t.same(await statuses(connection), ['201 r-0', '201 r-1', '201 r-2'])
     for (const [what, rest] of [
       ['half of the headers', create(client, 9).slice(0, 40)],
@@ -233,9 +229,7 @@ t.test(
         create(again, 0) + create(again, 1) + rest.replace(client.token, again.token),
         true,
       )
-      await until(() => time.pending === 1)
       await stillServes(t, port)
-      time.pass(1000)
       t.same(
         (await answers).map(({ status }) => status),
         [201, 201, 400],

@@ -1,4 +1,6 @@
-import { METHODS } from 'node:http'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { get as httpGet, METHODS } from 'node:http'
 import t from 'tap'
 import { type Case, each, gist, holds, WRONG_METHOD } from '../answers.js'
 import { build, call, connect, mandate, newClient } from '../helper.js'
@@ -246,6 +248,39 @@ t.test('decisions §1: request targets on the wire', async t => {
     ],
     async line => (await exchange(port, request(line, headers)))[0],
   )
+})
+
+t.test('decisions §1: each route of GET answers HEAD with the same status, also one that streams', async t => {
+  const app = build(t)
+  const routes: string[] = []
+  app.addHook('onRoute', ({ method, url }) => void (method === 'GET' && routes.push(url)))
+  const port = await listen(app)
+  const client = await connect(app)
+  const known: Record<string, string> = { seq: '1', code: 'INVALID_FIELD', reference: 'MND-0001' }
+  await client.post('/api/v1/mandates', mandate())
+  const connection = await open(port)
+  for (const accept of ['application/json', 'text/html', 'text/event-stream']) {
+    const headers = { accept, authorization: `Bearer ${client.token}`, 'x-region': 'EU' }
+    for (const route of routes) {
+      const path = `${route.replace(/:(\w+)/g, (_, name) => known[name] ?? 'MND-0001')}?client=acme`
+      const target = route.startsWith('/api/') || route.includes('/assets/') ? path.replace('?client=acme', '') : path
+      const get = httpGet({ port, path: target, headers, agent: false })
+      const [answer] = (await once(get, 'response')) as [IncomingMessage]
+      // A stream has no end.
+      get.destroy()
+      connection.send(request(`HEAD ${target}`, headers) + request(`GET ${LIVE}`))
+      const head = await connection.read('HEAD')
+      const next = await connection.read()
+      const { statusCode, headers: expected } = answer
+      t.same(
+        [head?.status, head?.headers['content-type'], next?.status],
+        [statusCode, expected['content-type'], 200],
+        `${accept} ${target}`,
+      )
+    }
+  }
+  t.ok(routes.includes('/_sandbox/console/changes'))
+  connection.destroy()
 })
 
 t.test('decisions §1: an answer to HEAD has no content on the wire', async t => {

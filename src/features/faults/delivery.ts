@@ -33,10 +33,28 @@ export const faultDelivery = fp<{ timers: Timers }>((app, { timers }, done) => {
       else deliver(reply, socket, (payload ?? '') as string)
     }
     if (delay === 0) answer()
-    else timers.later(delay, answer)
+    else laterFor(reply, timers, delay, answer)
   })
   done()
 })
+
+/** Does some work after a time, or at once if the reader has closed its side: it may be gone, and the answer needs memory. */
+function laterFor({ request, raw }: FastifyReply, timers: Timers, milliseconds: number, work: () => void): void {
+  const { socket } = request.raw
+  if (raw.destroyed || socket.readableEnded) {
+    work()
+    return
+  }
+  const goOn = () => {
+    cancel()
+    socket.off('end', goOn)
+    raw.off('close', goOn)
+    work()
+  }
+  const cancel = timers.later(milliseconds, goOn)
+  socket.once('end', goOn)
+  raw.once('close', goOn)
+}
 
 function deliveryOf(effect: AppliedFaults['effect'], timers: Timers, isClosing: () => boolean): Delivery | undefined {
   switch (effect?.kind) {
@@ -88,7 +106,7 @@ const dribble =
       const end = start + size
       if (end < bytes.length) {
         raw.write(bytes.subarray(start, end))
-        timers.later(ms, () => next(end))
+        laterFor(reply, timers, ms, () => next(end))
       } else {
         // The head may have promised to keep the connection before the server began to close.
         raw.end(bytes.subarray(start), () => isClosing() && socket.end())

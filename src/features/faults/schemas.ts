@@ -3,10 +3,13 @@ import { REGIONS } from '../../core/rules/regions.js'
 import { assumed, component, Duration, like, Moment, OneOf, Text } from '../../http/schemas.js'
 import { Count, Times } from '../schemas.js'
 import type { Delay, EffectKind } from './state.js'
-import { EFFECT_KINDS } from './state.js'
+import { EFFECT_KINDS, LONGEST_DELAY_MS } from './state.js'
 
-/** The longest delay of an answer. */
-const Milliseconds = Type.Integer({ minimum: 0, maximum: 300_000, 'x-expected': 'milliseconds from 0 to 300000' })
+const Milliseconds = Type.Integer({
+  minimum: 0,
+  maximum: LONGEST_DELAY_MS,
+  'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}`,
+})
 
 const distribution = {
   distribution: Type.Optional(
@@ -89,8 +92,8 @@ const effect = component('FaultEffect', {
         ...Type.Object(distribution),
         type: ['integer', 'object'],
         minimum: 0,
-        maximum: 300_000,
-        'x-expected': 'milliseconds from 0 to 300000, or for a delay a distribution of them',
+        maximum: LONGEST_DELAY_MS,
+        'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}, or for a delay a distribution of them`,
       }),
       'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
         'A delay requires `ms` or a distribution, which can stand here or beside `kind`.',

@@ -93,7 +93,7 @@ export interface FaultTarget {
 export interface AppliedFaults {
   /** In the order of arming. */
   readonly fired: readonly Fault[]
-  /** The total delay in milliseconds. */
+  /** The total delay in milliseconds, at most `LONGEST_DELAY_MS`. */
   readonly delay: number
   /** The effect beside the delay. */
   readonly effect: Exclude<Effect, { kind: 'delay' }> | null
@@ -104,6 +104,9 @@ export const isCutOff = ({ effect }: AppliedFaults): boolean =>
   effect?.kind === 'drop' || effect?.kind === 'reset' || effect?.kind === 'garbage'
 
 export type Faults = ReturnType<typeof createFaults>
+
+/** The longest delay of a fault, and of all faults of one request together, in milliseconds. */
+export const LONGEST_DELAY_MS = 300_000
 
 /** A limit, because every request is matched against every fault. */
 const MOST_FAULTS = 1000
@@ -244,7 +247,7 @@ export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'
         fired.push(counted)
         return counted
       })
-      return { fired, delay, effect }
+      return { fired, delay: Math.min(delay, LONGEST_DELAY_MS), effect }
     },
   }
 }
