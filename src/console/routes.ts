@@ -262,6 +262,8 @@ async function formOf(request: FastifyRequest): Promise<SentForm> {
   const parts: MultipartValue[] = []
   try {
     for await (const part of request.parts()) {
+      // The parser gives a part without a name, too.
+      if (part.fieldname === undefined) throw new Error('A part has no name.')
       if (part.type === 'file') file = await part.toBuffer()
       else parts.push(part)
     }

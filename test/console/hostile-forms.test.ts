@@ -119,6 +119,10 @@ t.test('console, Safety: only forms are read, and a file is a body of its own', 
     ['/command', 'application/x-www-form-urlencoded', '', 400],
     ['/command', MULTIPART['content-type'], multipart(field('call', 'POST /_sandbox/reset')), 400],
     ['/command', MULTIPART['content-type'], 'no form', 400],
+    ...['/client', '/client/load'].map((path): [string, string, Buffer, number] => {
+      const nameless = multipart(field('x'), { content: '{}' }).toString('latin1').replace('; name="x"', '')
+      return [path, MULTIPART['content-type'], Buffer.from(nameless, 'latin1'), 400]
+    }),
     ...['{"x":', `{"mandates":${'['.repeat(2_000_000)}${']'.repeat(2_000_000)}}`, '{"__proto__":{}}', '[]'].map(
       (content): [string, string, Buffer, number] => {
         const file = { fileName: 'state.json', type: 'application/json', content }

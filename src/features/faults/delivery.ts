@@ -45,15 +45,16 @@ function laterFor({ request, raw }: FastifyReply, timers: Timers, milliseconds: 
     work()
     return
   }
+  let cancel = () => {}
   const goOn = () => {
     cancel()
     socket.off('end', goOn)
     raw.off('close', goOn)
     work()
   }
-  const cancel = timers.later(milliseconds, goOn)
   socket.once('end', goOn)
   raw.once('close', goOn)
+  cancel = timers.later(milliseconds, goOn)
 }
 
 function deliveryOf(effect: AppliedFaults['effect'], timers: Timers, isClosing: () => boolean): Delivery | undefined {
