@@ -9,7 +9,6 @@ const LAYERS = [
   'openapi/',
   'areas/[^/]+/',
   'areas/index\\.ts',
-  'compare/',
   // The parts of features that tenants hold.
   'features/schemas\\.ts|features/[^/]+/(?:state|schemas)\\.ts',
   'tenants/',
@@ -18,7 +17,7 @@ const LAYERS = [
   'control/',
   'console/',
   'server\\.ts',
-  '(?:boot|start|config|command-line|log|health|replay)\\.ts|client/',
+  '(?:boot|start|config|command-line|log|health|replay)\\.ts|client/|compare/',
   'commands/',
   '(?:commands|cli)\\.ts',
 ]

@@ -2,6 +2,8 @@
 import { run } from './commands.js'
 
 const [name, ...args] = process.argv.slice(2)
-// It reads no setting, and loads no server.
+// These two read no setting of a server, and `compare` sends nothing.
 if (name === 'compare') process.exitCode = await (await import('./compare/command.js')).runCompare(args, process)
+else if (name === 'import')
+  process.exitCode = await (await import('./compare/import.js')).runImport(args, process.env, process)
 else await run(process.argv.slice(2), process.env)

@@ -12,7 +12,7 @@ Usage: ${NAME} [start]      serve (default)
        ${NAME} replay FILE [--until N]
                              compare with a recording, or serve a state of it
        ${NAME} health       check readiness: exit code 0 or 1
-       ${NAME} compare FILE.har | --help | --version
+       ${NAME} compare FILE.har | import FILE.har | --help | --version
 
 Options, or environment variables: SANDBOX_SEED is --seed, LOG_LEVEL --log-level
 ${describeOptions().join('\n')}

@@ -34,6 +34,7 @@ import { createTimers } from './http/timers.js'
 import { docs } from './openapi/docs.js'
 import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
+import type { DocumentedRoute } from './openapi/routes.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { exampleValues } from './tenants/examples.js'
@@ -67,6 +68,8 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly timers?: Timers | undefined
   /** Whether answers go out whole and at once, whatever the faults: a replay compares them. */
   readonly isReplay?: boolean | undefined
+  /** Whether the requests of the API are answered and undone at the moment. By default, they never are. */
+  isUndone?(): boolean
   /** Returns the real time in milliseconds: the one place where it comes in. */
   now?(): number
   /** The milliseconds in which a request must arrive. */
@@ -88,7 +91,11 @@ export interface Built {
 const built = channel('payments-sandbox.built')
 
 /** Builds the server and its tenants. It does not listen. */
-export function buildServer(options: ServerOptions): { app: FastifyInstance; registry: TenantRegistry } {
+export function buildServer(options: ServerOptions): {
+  app: FastifyInstance
+  registry: TenantRegistry
+  documented: readonly DocumentedRoute[]
+} {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
@@ -180,7 +187,7 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
         request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
         next()
       })
-      takeTurns(api, turns, apiTurns(registry, recorder))
+      takeTurns(api, turns, { ...apiTurns(registry, recorder), isUndone: options.isUndone })
       for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()
     },
@@ -242,5 +249,5 @@ export function buildServer(options: ServerOptions): { app: FastifyInstance; reg
       miscountedBytes: [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0),
     }),
   } satisfies Built)
-  return { app, registry }
+  return { app, registry, documented }
 }

@@ -470,7 +470,13 @@ export const mutants = {
       'commands/calls',
     ],
   ],
+  'compare/answers.ts': [['if (at < from || at > to) return false', '', 'compare/mutations']],
   'compare/har.ts': [['    known.set(key, entry)\n', '', 'compare/har']],
+  'compare/requests.ts': [["(hasSecret ? SECRET : 'wrong') : value", 'SECRET : value', 'compare/compare']],
+  'compare/state.ts': [
+    ["if (NAMES.test(name)) return `Name ${numberOf('name', text)}`\n", '\n', 'compare/import'],
+    ['new HarError(`the file has', 'new Error(`the file has', 'compare/import'],
+  ],
   'config.ts': [
     ['value >= min && value <= max', 'value >= min && value < max', 'program/config'],
     [

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { ErrorCode } from '../core/errors.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import type { Entry, Found, Page, SearchQuery, StoredRecord } from '../core/records/repository.js'
+import type { Lifecycle } from '../core/records/state-machine.js'
 import type { DuePosition, DueTransition } from '../core/records/stateful-repository.js'
 import type { Slices } from '../core/slices.js'
 import type { StoreContext } from '../core/tenant-context.js'
@@ -12,7 +13,7 @@ import { accountRoutes } from './accounts/routes.js'
 import { Account } from './accounts/schemas.js'
 import type { AccountStore } from './accounts/store.js'
 import { createAccountStore } from './accounts/store.js'
-import { BILL_STATUSES } from './bills/lifecycle.js'
+import { BILL_STATUSES, billLifecycle } from './bills/lifecycle.js'
 import { billRoutes } from './bills/routes.js'
 import { Bill, SeedBill } from './bills/schemas.js'
 import type { BillStore } from './bills/store.js'
@@ -21,18 +22,18 @@ import { counterpartyRoutes } from './counterparties/routes.js'
 import { Counterparty, SeedCounterparty } from './counterparties/schemas.js'
 import type { CounterpartyStore } from './counterparties/store.js'
 import { createCounterpartyStore } from './counterparties/store.js'
-import { COLLECTION_STATUSES } from './direct-debit/lifecycle.js'
+import { COLLECTION_STATUSES, collectionLifecycle } from './direct-debit/lifecycle.js'
 import { COLLECTION_OUTCOMES, formerOutcome } from './direct-debit/outcomes.js'
 import { collectionRoutes } from './direct-debit/routes.js'
 import { SeedCollection, StoredCollection } from './direct-debit/schemas.js'
 import type { CollectionStore } from './direct-debit/store.js'
 import { createCollectionStore } from './direct-debit/store.js'
-import { MANDATE_STATUSES } from './mandates/lifecycle.js'
+import { MANDATE_STATUSES, mandateLifecycle } from './mandates/lifecycle.js'
 import { mandateRoutes } from './mandates/routes.js'
 import { SeedMandate, StoredMandate } from './mandates/schemas.js'
 import type { MandateStore } from './mandates/store.js'
 import { createMandateStore } from './mandates/store.js'
-import { PAYOUT_LINK_STATUSES } from './payout-links/lifecycle.js'
+import { PAYOUT_LINK_STATUSES, payoutLinkLifecycle } from './payout-links/lifecycle.js'
 import { PAYOUT_LINK_OUTCOMES } from './payout-links/outcomes.js'
 import { payoutLinkRoutes } from './payout-links/routes.js'
 import { SeedPayoutLink, StoredPayoutLink } from './payout-links/schemas.js'
@@ -115,8 +116,10 @@ export interface Area<S extends Store = Store> {
   /** The description of the tag. */
   readonly description: string
   readonly routes: FastifyPluginCallbackTypebox
-  /** The kind of the records in events, in the singular, and their states. Absent: they have none. */
-  readonly lifecycle?: { readonly kind: string; readonly states: readonly string[] }
+  /** The section of docs/decisions.md with its rules. */
+  readonly section: number
+  /** The kind of the records in events, in the singular, their states and transitions. Absent: they have none. */
+  readonly lifecycle?: { readonly kind: string; readonly states: readonly string[]; readonly transitions: Lifecycle }
   /** The outcomes that can be armed, and the fields of a record that they compare. Absent: none. */
   readonly outcomes?: {
     readonly names: readonly string[]
@@ -143,7 +146,8 @@ export const areas = {
     title: 'Mandates',
     description: 'Direct debit mandates (SEPA).',
     routes: mandateRoutes,
-    lifecycle: { kind: 'mandate', states: MANDATE_STATUSES },
+    section: 7,
+    lifecycle: { kind: 'mandate', states: MANDATE_STATUSES, transitions: mandateLifecycle },
     seeds: assumed(Type.Array(SeedMandate), 'Mandates in any state.'),
     record: StoredMandate,
     createStore: ({ context, settings, stores }) =>
@@ -158,7 +162,8 @@ export const areas = {
     title: 'Direct debit',
     description: 'Collection requests against mandates (SEPA).',
     routes: collectionRoutes,
-    lifecycle: { kind: 'collection', states: COLLECTION_STATUSES },
+    section: 6,
+    lifecycle: { kind: 'collection', states: COLLECTION_STATUSES, transitions: collectionLifecycle },
     outcomes: {
       names: COLLECTION_OUTCOMES,
       fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
@@ -178,7 +183,8 @@ export const areas = {
     title: 'Payout links',
     description: 'Links by which a recipient claims a payout.',
     routes: payoutLinkRoutes,
-    lifecycle: { kind: 'payoutLink', states: PAYOUT_LINK_STATUSES },
+    section: 8,
+    lifecycle: { kind: 'payoutLink', states: PAYOUT_LINK_STATUSES, transitions: payoutLinkLifecycle },
     outcomes: { names: PAYOUT_LINK_OUTCOMES, fields: ['payoutMethod', 'counterpartyReference', 'amount'] },
     seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
     record: StoredPayoutLink,
@@ -198,7 +204,8 @@ export const areas = {
     title: 'Bills',
     description: 'Bills and their documents.',
     routes: billRoutes,
-    lifecycle: { kind: 'bill', states: BILL_STATUSES },
+    section: 9,
+    lifecycle: { kind: 'bill', states: BILL_STATUSES, transitions: billLifecycle },
     seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
     record: Bill,
     errors: {
@@ -216,6 +223,7 @@ export const areas = {
     title: 'Counterparties',
     description: 'The details of counterparties.',
     routes: counterpartyRoutes,
+    section: 10,
     seeds: assumed(Type.Array(SeedCounterparty), 'Counterparties.'),
     record: Counterparty,
     createStore: ({ context }) => createCounterpartyStore(context),
@@ -225,6 +233,7 @@ export const areas = {
     title: 'Accounts',
     description: "The tenant's accounts.",
     routes: accountRoutes,
+    section: 10,
     seeds: assumed(Type.Array(Account), 'Accounts. Their currency determines their region.'),
     record: Account,
     createStore: ({ context }) => createAccountStore(context),

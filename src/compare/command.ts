@@ -2,9 +2,8 @@ import { parseArgs } from 'node:util'
 import { escapeControls } from '../core/words.js'
 import { NAME } from '../package.js'
 import { compare } from './compare.js'
-import { loadContract } from './contract.js'
 import { HarError, readHar } from './har.js'
-import { contradictionsOf, entriesOf, toJson, toText } from './report.js'
+import { entriesOf, isDifferent, toJson, toText } from './report.js'
 
 const HELP = `Usage: ${NAME} compare FILE.har [--host HOST] [--all] [--names] [--json]
 
@@ -37,12 +36,12 @@ export async function runCompare(args: readonly string[], { stdout, stderr }: Ou
     }
     const [file, ...rest] = positionals
     if (file === undefined || rest.length > 0) throw new HarError(`compare takes one file. See ${NAME} compare --help`)
-    const comparison = compare(readHar(file), await loadContract(), values.host)
+    const comparison = await compare(readHar(file), values.host)
     // Such a file would pass as traffic without a contradiction.
     if (comparison.entries.compared === 0) throw new HarError(entriesOf(comparison).join(' '))
     const { all = false, names = false } = values
     stdout.write(escapeControls(values.json ? toJson(comparison, names) : toText(comparison, { all, names })))
-    return contradictionsOf(comparison).next().done ? 0 : 1
+    return isDifferent(comparison) ? 1 : 0
   } catch (error) {
     if (!(error instanceof HarError)) throw error
     stderr.write(escapeControls(`${NAME}: ${error.message}\n`))

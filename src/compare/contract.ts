@@ -1,126 +1,347 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
-import fastify from 'fastify'
-import { billLifecycle } from '../areas/bills/lifecycle.js'
-import { collectionLifecycle } from '../areas/direct-debit/lifecycle.js'
-import type { Area } from '../areas/index.js'
+import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
-import { mandateLifecycle } from '../areas/mandates/lifecycle.js'
-import { oauthRoutes } from '../areas/oauth/routes.js'
-import { payoutLinkLifecycle } from '../areas/payout-links/lifecycle.js'
-import type { Lifecycle } from '../core/records/state-machine.js'
+import type { ErrorCode } from '../core/errors.js'
+import { catalogue } from '../core/errors.js'
+import { ownMember } from '../core/own-member.js'
+import type { Fidelity } from '../http/schemas.js'
+import { failuresOf, isValid } from '../http/validation.js'
 import { codesOf } from '../openapi/errors.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
-import { collectRoutes } from '../openapi/routes.js'
-
-/** A kind of records, as rules need it. */
-export interface Kind {
-  /** The path of its operations below `/api/v1`. */
-  readonly path: string
-  /** The member that identifies a record. */
-  readonly reference: string
-  /** The member with the time of its creation. */
-  readonly created?: string
-  readonly lifecycle?: Lifecycle
-}
-
-const KINDS: readonly Kind[] = [
-  { path: 'mandates', reference: 'mandateReference', created: 'createdAt', lifecycle: mandateLifecycle },
-  {
-    path: 'direct-debit',
-    reference: 'collectionReference',
-    created: 'initiatedAt',
-    lifecycle: collectionLifecycle,
-  },
-  { path: 'payout-links', reference: 'payoutLinkId', created: 'createdAt', lifecycle: payoutLinkLifecycle },
-  { path: 'bills', reference: 'uniqueReferenceIdentifier', created: 'createdAt', lifecycle: billLifecycle },
-  { path: 'counterparties', reference: 'counterpartyReference' },
-  { path: 'accounts', reference: 'accountReference' },
-]
+import { isApi } from '../openapi/routes.js'
 
 /** An operation of the service, with all that the code says of it. */
 export interface Operation {
   /** Such as `getMandate`. */
   readonly id: string
+  /** Such as `GET /api/v1/mandates/{mandateReference}`. */
+  readonly name: string
   readonly method: string
-  /** Such as `/api/v1/mandates/{mandateReference}`. */
-  readonly path: string
-  /** Undefined: the token endpoint. */
-  readonly kind: Kind | undefined
+  /** The kind of records; undefined: the token endpoint. */
+  readonly area: AreaName | undefined
+  /** The section of docs/decisions.md. */
+  readonly section: number
   readonly params: TObject | undefined
   readonly query: TObject | undefined
   readonly body: TObject | undefined
-  /** The values of x-region; undefined: it takes none. */
-  readonly region: TSchema | undefined
   /** The status of success, and the schema of its content. */
   readonly status: number
   readonly answer: TSchema
-  readonly codes: ReadonlySet<string>
+  /** The schema of the records of the answer; undefined: it has none. */
+  readonly record: TSchema | undefined
+  readonly isList: boolean
+  readonly codes: readonly ErrorCode[]
 }
 
-/** The operations of the service. */
-export interface Contract {
-  readonly operations: readonly Operation[]
-  /** Finds the operation of a path that begins with `/api/v1`, with the values of its parameters. */
-  find(method: string, path: string): { operation: Operation; params: Readonly<Record<string, string>> } | undefined
-  /** Lists the methods of a path. */
-  methodsOf(path: string): readonly string[]
+/** An operation with the values of its path, decoded. */
+export interface Match {
+  /** Undefined: no operation has this path with this method. */
+  readonly operation: Operation | undefined
+  readonly params: Readonly<Record<string, string>>
+  /** The path from `/api/v1` on. */
+  readonly path: string
 }
 
-let contract: Promise<Contract> | undefined
+/** The name of requests that are no operation, but below the path of one. */
+export const OTHER_PATHS = 'other paths'
 
-/** Returns the operations of the service. They are collected once, from the routes: nothing listens, and no route runs. */
-export function loadContract(): Promise<Contract> {
-  contract ??= collect()
-  return contract
-}
+export type Contract = ReturnType<typeof createContract>
 
-async function collect(): Promise<Contract> {
-  const app = fastify()
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => () => '')
-  const routes = collectRoutes(app)
-  app.register(oauthRoutes, { prefix: '/api/v1/oauth' })
-  for (const { path, routes } of Object.values<Area>(areas)) app.register(routes, { prefix: `/api/v1/${path}` })
-  await app.ready()
-  const operations = routes.map(operationOf)
+const OAUTH_SECTION = 3
+const API = /\/api\/v1(\/[^/]+.*)$/
+
+/**
+ * Creates the contract of the documented routes.
+ * @param references the member that identifies a record of each area
+ */
+export function createContract(documented: readonly DocumentedRoute[], references: ReadonlyMap<AreaName, string>) {
+  const operations = documented.filter(isApi).map(route => operationOf(route, references))
   const found = operations.map(operation => ({ operation, pattern: patternOf(operation) }))
-  await app.close()
-  const matching = (path: string) => found.filter(({ pattern }) => pattern.test(path))
+  const roots = new Set(operations.map(({ name }) => name.split('/')[3]))
+  const areaOf = new Map([...references].map(([area, reference]) => [reference, area]))
+  /** The members that a creation sets, and those that an update changes, by area. */
+  const members = (area: AreaName, method: string) =>
+    new Set(
+      operations
+        .filter(one => one.area === area && one.method === method && one.record !== undefined)
+        .flatMap(({ body }) => Object.keys(body?.properties ?? {})),
+    )
+  const changing = new Map(
+    [...references.keys()].map(area => {
+      const [given, updated] = [members(area, 'POST'), members(area, 'PATCH')]
+      return [
+        area,
+        (name: string) => name === 'updatedAt' || updated.has(name) || (!given.has(name) && !name.endsWith('At')),
+      ]
+    }),
+  )
   return {
     operations,
-    find(method, path) {
+    references,
+    /** Returns the area whose records a member refers to; undefined: none. */
+    areaOf: (member: string): AreaName | undefined => areaOf.get(member),
+    /** Whether others can change a member of a record: no creation sets it, or an update does. */
+    isChanging: (area: AreaName, member: string): boolean => changing.get(area)?.(member) ?? false,
+    /** Finds the operation of a path; undefined: it is of no area. */
+    match(method: string, pathname: string): Match | undefined {
+      const [, rest] = API.exec(pathname) ?? []
+      if (rest === undefined || !roots.has(rest.split('/')[1])) return undefined
+      const path = `/api/v1${rest}`
+      const isSlash = /%2f/i.test(rest)
       // HEAD is part of GET.
-      const match = matching(path).find(({ operation }) => operation.method === (method === 'HEAD' ? 'GET' : method))
-      return match && { operation: match.operation, params: { ...match.pattern.exec(path)?.groups } }
+      const wanted = method === 'HEAD' ? 'GET' : method
+      const match = isSlash ? undefined : found.find(one => one.operation.method === wanted && one.pattern.test(path))
+      const groups = Object.entries(match?.pattern.exec(path)?.groups ?? {})
+      return {
+        operation: match?.operation,
+        path,
+        params: Object.fromEntries(groups.map(([name, text]) => [name, decode(text)])),
+      }
     },
-    methodsOf: path => matching(path).map(({ operation }) => operation.method),
   }
 }
 
-function operationOf(route: DocumentedRoute): Operation {
-  const { params, querystring, headers, body, response, operationId } = route.schema
+function operationOf(route: DocumentedRoute, references: ReadonlyMap<AreaName, string>): Operation {
+  const { params, querystring, body, response, operationId } = route.schema
   const [[status, answer]] = Object.entries(response as Record<string, TSchema>) as [[string, TSchema]]
   const path = route.url.replace(/:(\w+)/g, '{$1}')
+  const [area, row] = Object.entries<Area>(areas).find(([, row]) => path.split('/')[3] === row.path) ?? []
+  const item = answer.properties?.data?.items as TSchema | undefined
+  const record = item ?? answer
+  const reference = references.get(area as AreaName) ?? ''
   return {
     id: operationId as string,
+    name: `${route.method} ${path}`,
     method: route.method,
-    path,
-    kind: KINDS.find(kind => path.split('/')[3] === kind.path),
+    area: area as AreaName | undefined,
+    section: row?.section ?? OAUTH_SECTION,
     params: params as TObject | undefined,
     query: querystring as TObject | undefined,
     body: body as TObject | undefined,
-    region: (headers as TObject | undefined)?.properties['x-region'],
     status: Number(status),
     answer,
-    codes: new Set(codesOf(route)),
+    record: record.properties?.[reference] === undefined ? undefined : record,
+    isList: item !== undefined,
+    codes: codesOf(route),
   }
 }
 
-const patternOf = ({ path }: Operation) => new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
+const patternOf = ({ name }: Operation) =>
+  new RegExp(`^${name.slice(name.indexOf('/')).replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
 
-/** Whether an operation answers a list. */
-export const isList = ({ answer }: Operation): boolean => answer.properties?.data !== undefined
+export function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
 
-/** Returns the schema of the records of an operation. */
-export const recordSchemaOf = (operation: Operation): TSchema =>
-  isList(operation) ? operation.answer.properties.data.items : operation.answer
+/** Whether an error is one that an operation can answer, with the status of the catalogue. */
+export const isKnownError = (operation: Operation | undefined, code: string, status: number): boolean =>
+  Object.hasOwn(catalogue, code) &&
+  catalogue[code as ErrorCode].status === status &&
+  (operation === undefined || operation.codes.includes(code as ErrorCode))
+
+// ----------------------------------------------------------------------------------------------------------- labels
+
+/** Where a document states what a finding is about: `decisions §6 reasonCode`, `interface, Errors: code`. */
+export interface Place {
+  readonly label: Fidelity
+  readonly where: string
+}
+
+const inDecisions = (section: number, anchor: string): Place => ({
+  label: 'assumed',
+  where: `decisions §${section} ${anchor}`.trim(),
+})
+const inInterface = (heading: string, anchor: string): Place => ({
+  label: 'documented',
+  where: `interface, ${heading}: ${anchor}`,
+})
+
+/** The headings of docs/service-interface.md that describe operations and their records. */
+const ENDPOINTS: Readonly<Record<string, string>> = {
+  issueToken: 'POST /api/v1/oauth/token',
+  listCollections: 'GET /api/v1/direct-debit',
+  cancelPayoutLink: 'PATCH /api/v1/payout-links/{payoutLinkId}/cancel',
+}
+const OTHER_ENDPOINTS = 'Other endpoints (method and path only)'
+const RECORDS: Readonly<Record<string, string>> = {
+  issueToken: 'Access token response (object)',
+  collections: 'Collection request summary (element of `data` in the list response)',
+}
+const OTHER_RECORDS = 'Other named fields (from release v1.1.0)'
+const LIST = 'Collection list envelope'
+
+/** The refusals whose condition the interface states, with their operations (decisions §2). */
+const CONDITIONS: { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> } = {
+  MISSING_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
+  INVALID_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
+  EXPIRED_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
+  MANDATE_NOT_ACTIVE: { createCollection: OTHER_ENDPOINTS, cancelMandate: 'Mandate' },
+  DUPLICATE_REFERENCE: {
+    createCollection: RECORDS.collections as string,
+    createMandate: RECORDS.collections as string,
+  },
+  REGION_CURRENCY_MISMATCH: { createBill: 'Errors' },
+  PAYOUT_LINK_ALREADY_CLAIMED: { cancelPayoutLink: 'Payout link' },
+  IMMUTABLE_FIELD: { updateCounterparty: OTHER_RECORDS },
+  UNSUPPORTED_GRANT_TYPE: { issueToken: 'Authentication' },
+}
+
+/** Returns the place of the condition of a refusal: that of the code, else that of the field. */
+export function placeOfRefusal(operation: Operation | undefined, code: string, field: unknown, path = ''): Place {
+  const isSlash = /^\/api\/v1\/[^/]+\/[^/]+\/./.test(path) && !/%2f/i.test(path)
+  if (operation === undefined)
+    return code === 'ROUTE_NOT_FOUND' && isSlash ? inInterface('Errors', '404') : inDecisions(1, code || 'path')
+  if (code === 'ROUTE_NOT_FOUND')
+    return inDecisions(operation.section, operation.name.slice(operation.name.indexOf('/')))
+  const heading = CONDITIONS[code as ErrorCode]?.[operation.id]
+  if (heading !== undefined) return inInterface(heading, code)
+  if (typeof field === 'string' && /^(INVALID|MISSING)_(FIELD|QUERY_PARAMETER)$/.test(code)) {
+    const { params, query, body } = operation
+    const schema = [params, query, body]
+      .map(part => part && memberAt(part, field.split('.')))
+      .find(part => part !== undefined)
+    const isRequired = code === 'MISSING_FIELD'
+    if (schema !== undefined) {
+      const { label } = labelOfMember(
+        isRequired ? { ...schema, 'x-fidelity-constraints': { required: 'assumed' } } : schema,
+      )
+      return label === 'documented'
+        ? inInterface(headingOf(operation, field), field)
+        : inDecisions(sectionOf(operation, field), field)
+    }
+  }
+  return inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
+}
+
+const headingOf = (operation: Operation, member: string) =>
+  ENDPOINTS[operation.id] !== undefined && (operation.query?.properties[member] ?? operation.params) !== undefined
+    ? (ENDPOINTS[operation.id] as string)
+    : (RECORDS[operation.id] ?? RECORDS[operation.area ?? ''] ?? OTHER_RECORDS)
+
+/** Members of all lists have a section of their own. */
+const sectionOf = (operation: Operation, member: string) =>
+  operation.isList && /^(totalCount|hasMore|nextCursor|data|limit|cursor)$/.test(member) ? 5 : operation.section
+
+const labelOfMember = (schema: TSchema): { label: Fidelity } => ({
+  label:
+    schema['x-fidelity'] === 'documented' && schema['x-fidelity-constraints'] === undefined ? 'documented' : 'assumed',
+})
+
+/** Finds the schema of a member by its path; undefined: there is none. */
+export function memberAt(schema: TSchema, path: readonly (string | number)[]): TSchema | undefined {
+  let found: TSchema | undefined = schema
+  for (const name of path) {
+    if (found === undefined) return undefined
+    found = found.type === 'array' ? found.items : ownMember<TSchema>(found.properties ?? {}, String(name))
+  }
+  return found
+}
+
+/**
+ * Returns the place of a member of an answer. It is documented if its schema is, and the value breaks it.
+ * @param value undefined: the member is absent
+ */
+export function placeOfMember(
+  operation: Operation,
+  schema: TSchema,
+  path: readonly (string | number)[],
+  value: unknown,
+): Place {
+  const member = memberAt(schema, path)
+  const name = member === undefined ? '' : path.filter(part => typeof part === 'string').join('.')
+  const isBroken = member !== undefined && (value === undefined || !isValid(member, value))
+  const isEnvelope = operation.isList && schema === operation.answer
+  if (isBroken && labelOfMember(member).label === 'documented') {
+    return inInterface(isEnvelope ? LIST : headingOf({ ...operation, query: undefined, params: undefined }, name), name)
+  }
+  return inDecisions(isEnvelope ? 5 : operation.section, name)
+}
+
+/** The sections of headers. Other headers are not compared. */
+const HEADERS: Readonly<Record<string, number>> = {
+  'x-request-id': 1,
+  location: 1,
+  allow: 1,
+  'accept-patch': 1,
+  'accept-encoding': 1,
+  'retry-after': 2,
+  'www-authenticate': 3,
+  'cache-control': 3,
+  pragma: 3,
+  deprecation: 11,
+  sunset: 11,
+}
+export const HEADER_NAMES = Object.keys(HEADERS)
+const DEPRECATION_HEADERS = /^(deprecation|sunset)$/
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
+const BOOLEAN_LIKE = /^(true|false|\?[01]|[01]|yes|no)$/i
+
+export function placeOfHeader(name: string, value: string | undefined): Place {
+  const isForm = name === 'sunset' ? DATE_TIME : BOOLEAN_LIKE
+  if (DEPRECATION_HEADERS.test(name) && value !== undefined && !isForm.test(value))
+    return inInterface('GET /api/v1/direct-debit', title(name))
+  return inDecisions(HEADERS[name] ?? 1, title(name))
+}
+const title = (name: string) =>
+  name === 'x-request-id'
+    ? name
+    : name === 'www-authenticate'
+      ? 'WWW-Authenticate'
+      : name.replace(/(^|-)[a-z]/g, letter => letter.toUpperCase())
+
+export const placeOfStatus = ({ section, status }: Operation): Place => inDecisions(section, String(status))
+export const ENVELOPE: Place = inInterface('Errors', 'code')
+export const JSON_BODY: Place = inInterface('Endpoints', 'JSON')
+export const NO_CONTENT: Place = inInterface(ENDPOINTS.cancelPayoutLink as string, 'No content')
+export const FIELD: Place = inDecisions(1, 'field')
+export const placeOfCode = (code: string): Place => inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
+
+/** Returns the place of a difference in the records of a list. */
+export function placeOfList(operation: Operation, anchor: string): Place {
+  const parameter = operation.query?.properties[anchor]
+  if (anchor === 'initiatedAt' || (parameter !== undefined && labelOfMember(parameter).label === 'documented')) {
+    return operation.area === 'collections'
+      ? inInterface(ENDPOINTS.listCollections as string, anchor)
+      : inDecisions(5, anchor)
+  }
+  return inDecisions(5, anchor)
+}
+
+/** Lists the paths of the values that a schema refuses, and of members that it does not name. */
+export function faultsOf(schema: TSchema, value: unknown): (readonly (string | number)[])[] {
+  const faults = failuresOf(schema, value).map(({ instancePath, keyword, params }) => {
+    const path = instancePath
+      .split('/')
+      .slice(1)
+      .map(part => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')))
+    return keyword === 'required' ? [...path, params.missingProperty as string] : path
+  })
+  return [...faults, ...strangers(schema, value, [])]
+}
+
+function* strangers(schema: TSchema, value: unknown, path: (string | number)[]): Generator<(string | number)[]> {
+  if (Array.isArray(value)) {
+    if (schema.items !== undefined)
+      for (const [at, item] of value.entries()) yield* strangers(schema.items, item, [...path, at])
+  } else if (value !== null && typeof value === 'object' && schema.properties !== undefined) {
+    for (const [name, member] of Object.entries(value)) {
+      const property = ownMember<TSchema>(schema.properties, name)
+      if (property === undefined) yield [...path, name]
+      else yield* strangers(property, member, [...path, name])
+    }
+  }
+}
+
+/** Returns the place of what an answer has shown: `status 201`, `state ACTIVE`, `page first`. */
+export function placeOfFact(operation: Operation, fact: string): Place {
+  const [kind, value = ''] = fact.split(' ')
+  if (kind === 'page') return placeOfList(operation, 'cursor')
+  if (kind !== 'state') return Number(value) < 400 ? placeOfStatus(operation) : inDecisions(2, value)
+  const schema = operation.record === undefined ? undefined : memberAt(operation.record, ['status'])
+  const isDocumented = schema !== undefined && labelOfMember(schema).label === 'documented'
+  return isDocumented ? inInterface('Collection request status', value) : inDecisions(operation.section, value)
+}

@@ -1,7 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { sha256 } from '../core/digests.js'
 import { FORM } from '../http/form.js'
 import { MASK, maskHeaders, maskJson, maskQuery, maskTokenRequest } from '../http/masking.js'
+import { MULTIPART } from '../http/multipart.js'
+import { valuesByName } from '../http/url.js'
 
 /** A file that cannot be compared. The message is one line without text of the file. */
 export class HarError extends Error {}
@@ -12,11 +15,20 @@ export const MOST_ENTRIES = 20_000
 /** Longer bodies are not read, in characters. */
 const LONGEST_BODY = 1024 * 1024
 
-/** A body: `unknown` was not kept whole by the capture, `text` is no JSON. A repeated field of a form has its first value. */
+/** A file of `multipart/form-data`. `content` is undefined where the capture left it out. */
+export interface UploadedFile {
+  readonly name: string
+  readonly fileName: string | undefined
+  readonly type: string | undefined
+  readonly content: Buffer | undefined
+}
+
+/** A body: `unknown` was not kept whole by the capture, `text` is no JSON. Secrets are masked. */
 export type Body =
   | { readonly kind: 'none' | 'unknown' | 'text' }
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'form'; readonly value: Readonly<Record<string, string>>; readonly isRepeated: boolean }
+  | { readonly kind: 'form'; readonly fields: readonly (readonly [name: string, value: string])[] }
+  | { readonly kind: 'upload'; readonly files: readonly UploadedFile[] }
 
 /** A request and its answer. Secrets are masked; a token is only a number that says which tokens are the same. */
 export interface Entry {
@@ -31,17 +43,21 @@ export interface Entry {
   readonly origin: string
   /** As in the URL, with its percent-encoding. */
   readonly path: string
-  readonly query: Readonly<Record<string, string | string[]>>
+  /** As in the URL, with `?`; without secrets. */
+  readonly search: string
   readonly headers: Readonly<Record<string, string>>
+  /** The media type of the body, with its parameters; empty: none. */
+  readonly mediaType: string
   readonly body: Body
   /** 0: there was no answer. */
   readonly status: number
   readonly answerHeaders: Readonly<Record<string, string>>
   readonly answer: Body
-  /** The bearer token of the request, the token of the answer, and the client of a token request. */
+  /** The bearer token of the request, the token of the answer, and the client and the secret of a token request. */
   readonly bearer: number | undefined
   readonly issued: number | undefined
   readonly client: number | undefined
+  readonly secret: number | undefined
 }
 
 /** The entries of a file. The others are counted. */
@@ -66,7 +82,11 @@ export function readHar(file: string): Capture {
     throw new HarError(`${file} has ${entries.length} entries: give a file with at most ${MOST_ENTRIES}`)
   }
   const idOf = createIds()
-  const read = entries.map((entry, index) => readEntry(objectOf(entry), index + 1, idOf))
+  const read = entries.map((entry, index) => {
+    // What is read is let go: a file of 64 MiB is some hundred MiB of objects.
+    entries[index] = undefined
+    return readEntry(objectOf(entry), index + 1, idOf)
+  })
   const valid = read.filter(entry => entry !== undefined)
   const unique = withoutDuplicates(valid)
   return { entries: unique, duplicates: valid.length - unique.length, malformed: read.length - valid.length }
@@ -117,8 +137,10 @@ function readEntry(entry: Json, n: number, idOf: (secret: string) => number | un
   const answer = isHead ? NONE : answerBodyOf(objectOf(response.content), answerHeaders)
   const [, scheme = '', credentials = ''] = /^(\S+) +(.*)$/.exec(headers.authorization ?? '') ?? []
   const isBearer = scheme.toLowerCase() === 'bearer'
-  const form = body.kind === 'form' ? body.value : {}
+  const form = new Map(body.kind === 'form' ? [...body.fields].reverse() : [])
+  const [user, password] = scheme.toLowerCase() === 'basic' ? basicOf(credentials) : []
   const at = Date.parse(textOf(entry.startedDateTime))
+  const query = maskQuery(search)
   return {
     n,
     at: Number.isNaN(at) ? undefined : at,
@@ -127,25 +149,34 @@ function readEntry(entry: Json, n: number, idOf: (secret: string) => number | un
     method: request.method.toUpperCase(),
     origin,
     path: pathname,
-    query: maskQuery(search),
+    search: isDeepStrictEqual(query, plainQuery(search)) ? search : `?${new URLSearchParams(pairsOf(query))}`,
     headers: maskHeaders(headers),
+    mediaType: headers['content-type'] ?? textOf(objectOf(request.postData).mimeType),
     body: masked(body, isToken),
     status: typeof response.status === 'number' ? response.status : 0,
     answerHeaders: maskHeaders(answerHeaders),
     answer: masked(answer, false),
     bearer: isBearer ? idOf(credentials) : undefined,
     issued: isToken && answer.kind === 'json' ? idOf(textOf(objectOf(answer.value).access_token)) : undefined,
-    client: isToken ? idOf(form.client_id ?? basicUser(scheme, credentials)) : undefined,
+    client: isToken ? idOf(form.get('client_id') ?? user ?? '') : undefined,
+    secret: isToken ? idOf(form.get('client_secret') ?? password ?? '') : undefined,
   }
 }
 
-const basicUser = (scheme: string, credentials: string) =>
-  scheme.toLowerCase() === 'basic' ? (Buffer.from(credentials, 'base64').toString().split(':')[0] as string) : ''
+const basicOf = (credentials: string) => {
+  const [user = '', ...password] = Buffer.from(credentials, 'base64').toString().split(':')
+  return [user, password.join(':')] as const
+}
+
+const plainQuery = (search: string) => Object.fromEntries(valuesByName(new URLSearchParams(search)))
+const pairsOf = (query: Readonly<Record<string, string | string[]>>) =>
+  Object.entries(query).flatMap(([name, values]) => [values].flat().map(value => [name, value]))
 
 function masked(body: Body, isToken: boolean): Body {
   if (body.kind === 'json') return { ...body, value: maskJson(body.value) }
-  if (body.kind === 'form') return { ...body, value: isToken ? maskTokenRequest(body.value) : {} }
-  return body
+  if (body.kind !== 'form') return body
+  const fields = body.fields.flatMap(([name, value]) => Object.entries(maskTokenRequest({ [name]: value })))
+  return { ...body, fields: isToken ? fields : [] }
 }
 
 /** Returns headers by their names in lower case. HTTP/2 has pseudo-headers, which are left out. */
@@ -166,32 +197,73 @@ const UNKNOWN: Body = { kind: 'unknown' }
 /** Firefox gives a GET an empty postData. Some proxies give a form only as params. */
 function requestBodyOf(request: Json, headers: Readonly<Record<string, string>>): Body {
   const post = objectOf(request.postData)
-  const type = headers['content-type'] ?? textOf(post.mimeType)
-  const text = decoded(post)
+  const type = (headers['content-type'] ?? textOf(post.mimeType)).toLowerCase()
+  if (type.startsWith(MULTIPART)) return uploadOf(post, type)
+  const text = decoded(post)?.toString()
   if (text === undefined) return UNKNOWN
-  const isForm = type.toLowerCase().startsWith(FORM)
+  const isForm = type.startsWith(FORM)
   if (isForm && text === '' && Array.isArray(post.params) && post.params.length > 0) {
-    const fields = post.params.map(objectOf).map(({ name, value }) => [textOf(name), textOf(value)] as const)
-    return formOf(fields)
+    return { kind: 'form', fields: post.params.map(objectOf).map(({ name, value }) => [textOf(name), textOf(value)]) }
   }
   const size = Number(headers['content-length'] ?? request.bodySize ?? 0)
   if (text === '') return size > 0 || textOf(post.comment) !== '' ? UNKNOWN : NONE
-  return isForm ? formOf([...new URLSearchParams(text)]) : jsonOf(text, size)
+  return isForm ? { kind: 'form', fields: [...new URLSearchParams(text)] } : jsonOf(text, size)
+}
+
+/** Reads the parts with a file name. Their content counts only as far as it is ASCII: captures spoil other bytes. */
+function uploadOf(post: Json, type: string): Body {
+  const params = Array.isArray(post.params) ? post.params.map(objectOf) : []
+  const text = decoded(post)?.toString('latin1') ?? ''
+  const [, boundary] = /boundary="?([^";]+)/.exec(type) ?? []
+  if (boundary === undefined || text === '') {
+    const files = params.filter(({ fileName }) => typeof fileName === 'string')
+    return { kind: 'upload', files: files.length === 0 ? [{ ...NO_FILE }] : files.map(fileOf) }
+  }
+  // The case of a boundary counts, and that of the header was lowered.
+  const [end = ''] = new RegExp(`--${boundary.replace(/[^\w]/g, '\\$&')}`, 'i').exec(text) ?? []
+  const parts = end === '' ? [] : text.split(end).slice(1, -1)
+  return { kind: 'upload', files: parts.flatMap(partOf) }
+}
+
+const NO_FILE: UploadedFile = { name: 'file', fileName: undefined, type: undefined, content: undefined }
+
+const fileOf = ({ name, fileName, contentType, value }: Json): UploadedFile => ({
+  name: textOf(name),
+  fileName: textOf(fileName),
+  type: typeof contentType === 'string' ? contentType : undefined,
+  content: typeof value === 'string' && value !== '' ? Buffer.from(value, 'latin1') : undefined,
+})
+
+function partOf(part: string): UploadedFile[] {
+  const start = part.indexOf('\r\n\r\n')
+  const head = part.slice(0, start)
+  const [, name] = /[; ]name="([^"]*)"/i.exec(head) ?? []
+  const [, fileName] = /filename="([^"]*)"/i.exec(head) ?? []
+  const [, type] = /content-type: *([^\r\n;]+)/i.exec(head) ?? []
+  if (start < 0 || name === undefined || fileName === undefined) return []
+  return [
+    {
+      name,
+      fileName: Buffer.from(fileName, 'latin1').toString(),
+      type,
+      content: Buffer.from(part.slice(start + 4, -2), 'latin1'),
+    },
+  ]
 }
 
 function answerBodyOf(content: Json, headers: Readonly<Record<string, string>>): Body {
   const size = typeof content.size === 'number' && content.size > 0 ? content.size : Number(headers['content-length'])
-  const text = decoded(content)
+  const text = decoded(content)?.toString()
   if (text === undefined) return UNKNOWN
   if (text === '') return size > 0 || textOf(content.comment) !== '' ? UNKNOWN : NONE
   return jsonOf(text, size)
 }
 
-/** Returns the text of a body; undefined: it is too long. */
-function decoded({ text: given, encoding }: Json): string | undefined {
+/** Returns the bytes of a body; undefined: it is too long. */
+function decoded({ text: given, encoding }: Json): Buffer | undefined {
   const text = textOf(given)
   if (text.length > LONGEST_BODY) return undefined
-  return encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text
+  return Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8')
 }
 
 /** A text that begins as JSON and does not parse was cut off by the capture, unless its size says otherwise. */
@@ -203,17 +275,16 @@ function jsonOf(text: string, size: number): Body {
   }
 }
 
-function formOf(fields: readonly (readonly [string, string])[]): Body {
-  const value = Object.fromEntries([...fields].reverse())
-  return { kind: 'form', value, isRepeated: Object.keys(value).length < fields.length }
-}
-
 /** Whether an answer came before a later request was sent. */
 export function isBefore(earlier: Entry, later: Entry): boolean {
   if (earlier.sequence !== undefined && later.sequence !== undefined) return earlier.sequence < later.sequence
   if (earlier.at === undefined || later.at === undefined) return earlier.n < later.n
   return earlier.at + earlier.milliseconds <= later.at && earlier.n !== later.n
 }
+
+/** Whether two requests have no order. */
+export const isOverlapping = (one: Entry, other: Entry) =>
+  one !== other && !isBefore(one, other) && !isBefore(other, one)
 
 /**
  * Sorts entries by their time. Leaves out what is there twice: merged files repeat entries, and browsers show the request
@@ -224,9 +295,9 @@ function withoutDuplicates(entries: readonly Entry[]): Entry[] {
   const sorted = isTimed ? [...entries].sort((a, b) => (a.at as number) - (b.at as number) || a.n - b.n) : entries
   const known = new Map<string, Entry>()
   return sorted.filter(entry => {
-    const { method, origin, path, query, body, status, answer, answerHeaders } = entry
+    const { method, origin, path, search, body, status, answer, answerHeaders } = entry
     const id = answerHeaders['x-request-id']
-    const key = sha256(JSON.stringify([method, origin, path, query, body, status, answer, id]))
+    const key = sha256(JSON.stringify([method, origin, path, search, body, status, answer, id]))
     const same = known.get(key)
     known.set(key, entry)
     return same === undefined || !isSame(same, entry)

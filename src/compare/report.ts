@@ -1,44 +1,104 @@
-import type { Comparison, OperationResult, Result } from './compare.js'
-import { shapeOf } from './values.js'
+import type { ErrorCode } from '../core/errors.js'
+import { catalogue } from '../core/errors.js'
+import type { Fact, Facts } from '../features/coverage/coverage.js'
+import { reportOf } from '../features/coverage/report.js'
+import type { Fidelity } from '../http/schemas.js'
+import type { Comparison } from './compare.js'
+import type { Operation } from './contract.js'
+import { OTHER_PATHS, placeOfCode, placeOfFact } from './contract.js'
+import type { Noted } from './ledger.js'
 
-/** What traffic says of a rule. */
-export type Finding = 'broken' | 'refuted' | 'held' | 'confirmed' | 'never seen'
-
-/** Returns what traffic says of a rule: a documented one is held or broken, an assumed one confirmed or refuted. */
-export function findingOf({ rule, held, broken }: Result): Finding {
-  const isDocumented = rule.label === 'documented'
-  if (broken > 0) return isDocumented ? 'broken' : 'refuted'
-  if (held > 0) return isDocumented ? 'held' : 'confirmed'
-  return 'never seen'
+/** What traffic shows: it breaks a documented statement, or refutes or confirms one, or does not show it. */
+export interface Finding {
+  readonly operation: string
+  readonly finding: 'broken' | 'refuted' | 'confirmed' | 'never-seen'
+  readonly label: Fidelity
+  /** The section of the document with an anchor: `decisions §6 reasonCode`. */
+  readonly where: string
+  readonly what: string
+  readonly times: number
+  /** The position of the first entry that differs. */
+  readonly entry?: number
 }
 
-/** Whether traffic contradicts a rule. */
-export const isContradicted = (result: Result): boolean => result.broken > 0
+/** Lists the differences. Values of the traffic are shown by their shape. */
+const differencesOf = ({ ledger }: Comparison, names: boolean): Finding[] =>
+  ledger.differences().map(({ operation, label, where, what, times, entry, seen }) => ({
+    operation,
+    finding: label === 'documented' ? 'broken' : 'refuted',
+    label,
+    where,
+    what: `${what}${shapesOf(seen, names)}`,
+    times,
+    entry,
+  }))
 
-export interface ReportOptions {
-  /** Whether words of the traffic are shown, such as an error code. Else all values are shown by their shape. */
-  readonly names: boolean
-  /** Whether all rules are listed. */
-  readonly all: boolean
-}
+/** Whether the traffic differs from the sandbox at all. */
+export const isDifferent = ({ ledger }: Comparison): boolean => ledger.differences().length > 0
 
-/** Returns why a rule is broken, with the shapes of up to 5 values. */
-function describe({ first, seen }: Result, names: boolean): string {
+const shapesOf = (seen: Noted['seen'], names: boolean) => {
   const shapes = [...new Set([...seen].map(value => shapeOf(value, names)))].slice(0, 5)
-  return `${first?.why}${shapes.length === 0 ? '' : `: ${shapes.join(', ')}`}`
+  return shapes.length === 0 ? '' : `: ${shapes.join(', ')}`
 }
 
-const placeOf = ({ rule }: Result) =>
-  rule.label === 'documented' ? `interface, ${rule.place}` : `decisions ${rule.place}`
+/** Lists all findings: the differences, and what the coverage of the sandbox lists as met and missed. */
+export function findingsOf(comparison: Comparison, names: boolean): Finding[] {
+  const { ledger, sandbox } = comparison
+  const { operations } = sandbox.contract
+  const report = reportOf([], ledger.facts as Facts, sandbox.documented)
+  const found = differencesOf(comparison, names)
+  for (const { operation: name, statuses, errorCodes, pages } of report.operations) {
+    const operation = operations.find(one => one.name === name) as Operation
+    const facts = (met: 'met' | 'missed'): Fact[] => [
+      ...statuses[met].map((status): Fact => `status ${status}`),
+      ...(errorCodes[met] as ErrorCode[]).map((code): Fact => `errorCode ${code}`),
+      ...(pages?.[met] ?? []).map((page): Fact => `page ${page}`),
+    ]
+    add(operation, facts('met'), facts('missed'))
+  }
+  for (const { area, met, missed } of report.states) {
+    const operation = operations.find(
+      one =>
+        one.record !== undefined &&
+        sandbox.documented.some(
+          route => route.schema.operationId === one.id && titleOf(route.schema.tags?.[0]) === area,
+        ),
+    ) as Operation
+    add(
+      operation,
+      met.map((state): Fact => `state ${state}`),
+      missed.map((state): Fact => `state ${state}`),
+    )
+  }
+  return found
+
+  function titleOf(tag: string | undefined) {
+    return report.operations.find(({ operation }) =>
+      operations.some(one => one.name === operation && one.name.split('/')[3] === tag),
+    )?.area
+  }
+
+  function add(operation: Operation, met: readonly Fact[], missed: readonly Fact[]) {
+    const timesOf = (fact: Fact) => ledger.facts.get(operation.name)?.get(fact) ?? 1
+    for (const fact of met) {
+      if (!ledger.isContradicted(operation.name, fact))
+        found.push({ ...findingOf(operation, fact, 'confirmed'), times: timesOf(fact) })
+    }
+    for (const fact of missed) {
+      if (!ledger.isContradicted(operation.name, fact))
+        found.push({ ...findingOf(operation, fact, 'never-seen'), times: 0 })
+    }
+  }
+}
+
+function findingOf(operation: Operation, fact: Fact, finding: Finding['finding']) {
+  const [, value = ''] = fact.split(' ')
+  const isCode = fact.startsWith('errorCode ') && Object.hasOwn(catalogue, value)
+  const place = isCode ? placeOfCode(value as ErrorCode) : placeOfFact(operation, fact)
+  return { operation: operation.name, finding, ...place, what: fact }
+}
+
 const times = (count: number) => `${count} ${count === 1 ? 'time' : 'times'}`
-const countOf = ({ results }: OperationResult, finding: Finding) =>
-  results.filter(result => findingOf(result) === finding).length
-
-/** Lists contradicted rules with their operations. */
-export function* contradictionsOf({ operations }: Comparison): Generator<[name: string, result: Result]> {
-  for (const { name, results } of operations)
-    for (const result of results) if (isContradicted(result)) yield [name, result]
-}
 
 /** Returns how many entries are compared, and why others are not: a sentence a line. */
 export function entriesOf({ entries, environments }: Comparison): string[] {
@@ -56,89 +116,80 @@ export function entriesOf({ entries, environments }: Comparison): string[] {
   ]
 }
 
+export interface ReportOptions {
+  /** Whether words of the traffic are shown, such as an error code. Else all values are shown by their shape. */
+  readonly names: boolean
+  /** Whether all findings are listed. */
+  readonly all: boolean
+}
+
 /** Returns the report for people. It has no value of the traffic, and no address. */
-export function toText(comparison: Comparison, options: ReportOptions): string {
-  const { operations } = comparison
-  const found = [...contradictionsOf(comparison)]
+export function toText(comparison: Comparison, { names, all }: ReportOptions): string {
+  const findings = findingsOf(comparison, names)
+  const of = (kind: Finding['finding']) => findings.filter(({ finding }) => finding === kind)
+  const line = ({ operation, what, where, times: count, entry }: Finding) => [
+    `- ${operation}: ${what}`,
+    `  ${where}${entry === undefined ? (count > 0 ? `, ${times(count)}` : '') : `, ${times(count)}, first in entry ${entry}`}`,
+  ]
+  const section = (title: string, found: readonly Finding[]) => [
+    '',
+    `${title}: ${found.length}`,
+    ...found.flatMap(line),
+  ]
   const lines = [
     ...entriesOf(comparison),
     '',
-    ...table(operations),
-    ...section(
-      'Documented rules that the traffic breaks',
-      found.filter(([, { rule }]) => rule.label === 'documented'),
-    ),
-    ...section(
-      'Assumptions that the traffic refutes',
-      found.filter(([, { rule }]) => rule.label === 'assumed'),
-    ),
-    ...(options.all ? listing(operations) : []),
+    ...table(comparison, findings),
+    ...section('Documented statements that the traffic breaks', of('broken')),
+    ...section('Assumptions that the traffic refutes', of('refuted')),
+    ...(all ? [...section('Confirmed', of('confirmed')), ...section('Never seen', of('never-seen'))] : []),
   ]
   return `${lines.join('\n')}\n`
-
-  function section(title: string, results: readonly [string, Result][]): string[] {
-    const items = results.flatMap(([name, result]) => [
-      `- ${name}, ${result.rule.id}: ${describe(result, options.names)}`,
-      `  ${times(result.broken)}, first in entry ${result.first?.entry}; held ${times(result.held)}`,
-      `  ${placeOf(result)}: ${result.rule.sentence}`,
-    ])
-    return ['', `${title}: ${results.length}`, ...items]
-  }
 }
 
-const HEADINGS = ['answers', 'documented', 'broken', 'confirmed', 'refuted', 'never seen']
+const HEADINGS = ['answers', 'broken', 'refuted', 'confirmed', 'never seen']
+const KINDS = ['broken', 'refuted', 'confirmed', 'never-seen'] as const
 
-function table(operations: readonly OperationResult[]): string[] {
-  const width = Math.max(...operations.map(({ name }) => name.length))
+function table({ ledger }: Comparison, findings: readonly Finding[]): string[] {
+  const names = [...new Set([...ledger.answers.keys(), OTHER_PATHS])]
+  const width = Math.max(...names.map(name => name.length))
   const row = (name: string, cells: readonly (string | number)[]) =>
     `${name.padEnd(width)}  ${cells.map((cell, at) => String(cell).padStart(HEADINGS[at]?.length ?? 0)).join('  ')}`
+  const countOf = (name: string, kind: Finding['finding']) =>
+    findings.filter(({ operation, finding }) => operation === name && finding === kind).length
   return [
     row('', HEADINGS),
-    ...operations.map(operation =>
-      row(operation.name, [
-        operation.answers,
-        ...(['held', 'broken', 'confirmed', 'refuted', 'never seen'] as const).map(finding =>
-          countOf(operation, finding),
-        ),
-      ]),
-    ),
+    ...names.map(name => row(name, [ledger.answers.get(name) ?? 0, ...KINDS.map(kind => countOf(name, kind))])),
   ]
 }
 
-function listing(operations: readonly OperationResult[]): string[] {
-  return operations.flatMap(({ name, results }) => [
-    '',
-    name,
-    ...results.map(result => {
-      const { rule, held, broken } = result
-      const counts = broken > 0 ? ` ${broken} of ${held + broken} times` : held > 0 ? ` ${times(held)}` : ''
-      return `- ${findingOf(result)}${counts}: ${rule.id} (${placeOf(result)}: ${rule.sentence})`
-    }),
-  ])
-}
+/** Returns the report for programs: the list of all findings. */
+export const toJson = (comparison: Comparison, names: boolean): string =>
+  `${JSON.stringify(findingsOf(comparison, names), null, 2)}\n`
 
-/** Returns the report for programs, with all rules. */
-export function toJson({ operations, ...comparison }: Comparison, names: boolean): string {
-  const report = {
-    ...comparison,
-    operations: operations.map(({ name, answers, results }) => ({
-      operation: name,
-      answers,
-      rules: results.map(result => {
-        const { rule, held, broken, first } = result
-        const { id, label, sentence } = rule
-        return {
-          rule: id,
-          finding: findingOf(result),
-          held,
-          broken,
-          ...(first !== undefined && { entry: first.entry, detail: describe(result, names) }),
-          label,
-          source: placeOf(result),
-          sentence,
-        }
-      }),
-    })),
-  }
-  return `${JSON.stringify(report, null, 2)}\n`
+// ----------------------------------------------------------------------------------------------------------- shapes
+
+const LONGEST = 40
+const DATE_TIME = /^9999-99-99(T[9:.]*(Z|[+-]99:?99)?)?$/
+/** A name of a state, a code or a member. Credentials have digits. */
+const WORD = /^[A-Za-z]+([_-][A-Za-z]+)*$/
+
+/**
+ * Describes a value by its shape: letters become `a` or `A`, digits `9`.
+ * @param showsWords shows words of up to 40 letters, such as the name of a state
+ */
+export function shapeOf(value: unknown, showsWords: boolean): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value !== 'string') return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  if (value === '') return 'an empty text'
+  const cut = value.length > LONGEST ? `${value.slice(0, LONGEST)}…` : value
+  if (showsWords && WORD.test(cut)) return cut
+  const digits = cut.replace(/\p{N}/gu, '9')
+  if (DATE_TIME.test(digits)) return digits
+  return digits
+    .replace(/\p{Lu}/gu, 'A')
+    .replace(/\p{L}/gu, character => (character === 'A' ? 'A' : 'a'))
+    .replace(/[^\w\-.:/+ ,@…]/gu, '?')
 }

@@ -1,34 +1,175 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { build, connect } from '../helper.js'
+import {
+  createContract,
+  placeOfFact,
+  placeOfHeader,
+  placeOfList,
+  placeOfMember,
+  placeOfStatus,
+} from '../../src/compare/contract.js'
+import { createSandbox } from '../../src/compare/sandbox.js'
+import { catalogue } from '../../src/core/errors.js'
+import { captured } from '../capture.js'
+import { build, collection, connect, MONDAY, mandate } from '../helper.js'
+import { MULTIPART, multipart } from '../multipart.js'
+import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { journey } from './journey.js'
-import { compareHar, contradictionsIn } from './run.js'
+import { compareHar, differencesIn } from './run.js'
 
-t.test('decisions §1: a capture of the sandbox contradicts no rule', async t => {
+t.test('decisions §1: a capture of the sandbox differs in nothing', async t => {
   const { har } = await journey(build(t))
   const { code, stdout, stderr } = await compareHar(t, har, ['--json'])
-  t.same(contradictionsIn(stdout), [])
+  t.same(differencesIn(stdout), [])
   t.match({ code, stderr }, { code: 0, stderr: '' })
-})
-
-t.test('README, Fixtures: the records of the fixture demo contradict no rule', async t => {
-  const client = await connect(build(t), 'sandbox-client', 'EU', 'sandbox-secret')
-  for (const list of ['mandates', 'direct-debit', 'bills', 'accounts']) {
-    for (const region of ['EU', 'US', 'UK', 'IN']) await client.get(`/api/v1/${list}`, { region })
+  // One that begins in the middle does neither.
+  for (const from of [30, 60, 90, 120]) {
+    const later = { log: { ...har.log, entries: har.log.entries.slice(from) } }
+    t.same(differencesIn((await compareHar(t, later, ['--json'])).stdout), [], `from entry ${from}`)
   }
-  const { body } = await client.control('GET', '/requests?format=har')
-  const { stdout } = await compareHar(t, body, ['--json'])
-  // Its collections have moments of their own.
-  t.same(
-    contradictionsIn(stdout).filter(({ rule }) => !/^time of (SUBMITTED|PROCESSING)$/.test(rule)),
-    [],
-  )
 })
 
-t.test('README, Documented and assumed: --all lists each rule with its count and its sentence', async t => {
-  const { har } = await journey(build(t))
-  const { stdout } = await compareHar(t, har, ['--all'])
-  t.match(stdout, '\nGET /api/v1/mandates/{mandateReference}\n')
-  t.match(stdout, '- confirmed 4 times: new mandate (decisions §7: Sets a new mandate to ACTIVE.)')
-  t.match(stdout, /^- never seen: large body \(decisions §1: Returns 413 for a body above 1 MiB\.\)$/m)
-  t.match(stdout, /^- held \d+ times: error envelope \(interface, Errors: /m)
+t.test('README, Fixtures: the fixture demo differs in nothing, at any hour of a day', async t => {
+  for (let hour = 0; hour < 24; hour++) {
+    const clock = { now: Date.parse(MONDAY) + hour * 3_600_000 }
+    const now = `${new Date(clock.now).toISOString().slice(0, 19)}Z`
+    const capture = captured(build(t, { clock: now }), clock)
+    const client = await connect(capture.app, 'sandbox-client', 'EU', 'sandbox-secret')
+    for (const region of ['EU', 'US', 'UK', 'IN']) {
+      for (const list of ['mandates', 'direct-debit', 'bills', 'accounts']) {
+        let cursor = ''
+        do {
+          const { body } = await client.get(`/api/v1/${list}?limit=20${cursor}`, { region })
+          cursor = body.nextCursor ? `&cursor=${body.nextCursor}` : ''
+        } while (cursor !== '')
+      }
+    }
+    for (let n = 10; n < 60; n++) await client.get(`/api/v1/direct-debit/COL-ACME-00${n}`)
+    t.same(differencesIn((await compareHar(t, capture.har(), ['--json'])).stdout), [], now)
+  }
 })
+
+t.test('control plane, POST /clock/advance: random requests differ in nothing', { timeout: 120_000 }, async t => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const clock = { now: Date.parse(MONDAY) }
+    const capture = captured(build(t), clock)
+    const player = createPlayer(injecting(capture.app), 'acme')
+    await player.authenticate()
+    for (const request of randomRequests(seed, 200)) {
+      if (request.plane === 'control' && !request.path.startsWith('/_sandbox/clock/advance')) continue
+      await player.play(request)
+      if (request.plane === 'control')
+        clock.now = Math.max(clock.now, Date.parse(JSON.parse((await player.control('GET', '/clock')).text).now))
+    }
+    t.same(differencesIn((await compareHar(t, capture.har(), ['--json'])).stdout), [], `seed ${seed}`)
+  }
+})
+
+t.test('decisions §9: a document of another type that is accepted is a finding, also without its content', async t => {
+  const capture = captured(build(t), { now: Date.parse(MONDAY) })
+  const client = await connect(capture.app, 'sandbox-client', 'EU', 'sandbox-secret')
+  const body = multipart({ fileName: 'a.gif', type: 'image/gif', content: 'GIF89a' }).toString()
+  await client.send('POST', '/api/v1/bills/BILL-EU-2017/document', { headers: MULTIPART, body })
+  await client.send('POST', '/api/v1/bills/BILL-EU-2017/document', {
+    headers: MULTIPART,
+    body: multipart({}).toString(),
+  })
+  const har = capture.har()
+  t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
+  const [gif, pdf] = har.log.entries.slice(-2) as [(typeof har.log.entries)[0], (typeof har.log.entries)[0]]
+  gif.response = structuredClone(pdf.response)
+  t.match(differencesIn((await compareHar(t, har, ['--json'])).stdout), [
+    { what: 'accepted, where UNSUPPORTED_MEDIA_TYPE is expected' },
+  ])
+  // A capture that leaves the file out has no difference.
+  har.log.entries.splice(-2, 1)
+  pdf.request.postData = { mimeType: MULTIPART['content-type'] }
+  t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
+})
+
+t.test('decisions §7: what others have done meanwhile is no difference', async t => {
+  const clock = { now: Date.parse(MONDAY) }
+  const capture = captured(build(t), clock)
+  const client = await connect(capture.app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.control('POST', '/clock/advance', { by: 'PT10M' })
+  clock.now += 600_000
+  await client.control('POST', '/direct-debit/COL-0001/cancel')
+  await client.control('POST', '/mandates/MND-0001/cancel')
+  await client.get('/api/v1/direct-debit/COL-0001')
+  await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' }))
+  const { code, stdout } = await compareHar(t, capture.har(), ['--json'])
+  t.same(differencesIn(stdout), [])
+  t.equal(code, 0)
+})
+
+t.test('README, Documented and assumed: --json is a list of findings, and --all lists them for people', async t => {
+  const { har } = await journey(build(t))
+  const { stdout } = await compareHar(t, har, ['--json'])
+  const findings = JSON.parse(stdout)
+  for (const { operation, finding, label, where, what } of findings) {
+    t.match(finding, /^(confirmed|never-seen)$/)
+    t.match(label, /^(documented|assumed)$/)
+    t.match(where, label === 'documented' ? /^interface, .+: ./ : /^decisions §\d+ ./, `${operation} ${what}`)
+  }
+  const of = (operation: string) => findings.filter((one: { operation: string }) => one.operation === operation)
+  t.match(of('POST /api/v1/mandates'), [{ what: 'status 201', finding: 'confirmed', where: 'decisions §7 201' }])
+  const all = (await compareHar(t, har, ['--all'])).stdout
+  t.match(
+    all,
+    /^- POST \/api\/v1\/mandates: errorCode DUPLICATE_REFERENCE\n {2}decisions §2 DUPLICATE_REFERENCE, \d+ times?$/m,
+  )
+  t.match(all, /^Never seen: \d+\n- /m)
+})
+
+/** The sections of a document by their headings, without line breaks. */
+function sectionsOf(file: string, depth: RegExp): Map<string, string> {
+  const sections = readFileSync(file, 'utf8').split(depth).slice(1)
+  return new Map(sections.map(section => [section.split('\n')[0] as string, section.replace(/\s+/g, ' ')]))
+}
+
+t.test(
+  'CONTRIBUTING, Requirements of a change: each place of a finding is in its section of the documents',
+  async t => {
+    const decisions = [...sectionsOf('docs/decisions.md', /^## (?=\d)/m)].map(
+      ([heading, text]) => [heading.split('.')[0], text] as const,
+    )
+    const sections = new Map([
+      ...decisions.map(([n, text]) => [`decisions §${n}`, text] as const),
+      ...[...sectionsOf('docs/service-interface.md', /^#{2,3} /m)].map(
+        ([heading, text]) => [`interface, ${heading}`, text] as const,
+      ),
+    ])
+    const { contract, close } = await createSandbox(Date.parse(MONDAY))
+    await close()
+    t.type(createContract, 'function')
+    const codes = readFileSync('docs/errors.md', 'utf8')
+    for (const code of Object.keys(catalogue)) t.ok(codes.includes(code), code)
+    for (const operation of contract.operations) {
+      const names = Object.keys(operation.record?.properties ?? operation.answer.properties ?? {})
+      const schema = operation.record ?? operation.answer
+      const states = names.includes('status') ? ((schema.properties.status.enum ?? []) as string[]) : []
+      const places = [
+        ...names.flatMap(name => [
+          placeOfMember(operation, schema, [name], undefined),
+          placeOfMember(operation, schema, [name], 'x'),
+        ]),
+        ...states.map(state => placeOfFact(operation, `state ${state}`)),
+        ...(operation.isList
+          ? ['totalCount', 'hasMore', 'nextCursor', 'data', 'limit'].map(name => placeOfList(operation, name))
+          : []),
+        ...['location', 'allow', 'deprecation', 'sunset', 'www-authenticate', 'retry-after'].map(name =>
+          placeOfHeader(name, undefined),
+        ),
+        placeOfStatus(operation),
+      ]
+      for (const { where } of places) {
+        const [, section = '', anchor = ''] = /^(decisions §\d+|interface, .+(?=: )):? (.+)$/.exec(where) ?? []
+        const text = sections.get(section as never)
+        const word = anchor.split('.').at(-1) as string
+        t.ok(text?.includes(word), `${operation.id}: ${where}`)
+      }
+    }
+  },
+)

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import type { Har } from '../capture.js'
+import { captured } from '../capture.js'
 import type { Client } from '../helper.js'
 import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { MULTIPART, multipart } from '../multipart.js'
-import type { Har } from './capture.js'
-import { captured } from './capture.js'
 
 /** The secret of the client of the journey. */
 export const SECRET = 'hush-hush-4711'

@@ -1,10 +1,10 @@
 import t from 'tap'
+import type { Har, HarEntry } from '../capture.js'
 import { build } from '../helper.js'
-import type { Har, HarEntry } from './capture.js'
 import { journey } from './journey.js'
-import { compareHar, contradictionsIn } from './run.js'
+import { compareHar, differencesIn } from './run.js'
 
-// What the real service might do in another way, and the one rule that shows it.
+// What the real service might do in another way. Each row is one finding.
 
 type Json = Record<string, unknown>
 type Change = (entry: HarEntry) => void
@@ -78,20 +78,6 @@ const limitedTo =
   }
 
 const EMPTY = { totalCount: 0, hasMore: false, nextCursor: null, data: [] }
-const TOKEN = 'POST /api/v1/oauth/token'
-const MANDATES = 'POST /api/v1/mandates'
-const MANDATE = 'GET /api/v1/mandates/{mandateReference}'
-const CREATE = 'POST /api/v1/direct-debit'
-const LIST = 'GET /api/v1/direct-debit'
-const READ = 'GET /api/v1/direct-debit/{collectionReference}'
-const LINKS = 'POST /api/v1/payout-links'
-const CANCEL = 'PATCH /api/v1/payout-links/{payoutLinkId}/cancel'
-const BILL = 'GET /api/v1/bills/{uniqueReferenceIdentifier}'
-const UPDATE = 'PATCH /api/v1/bills/{uniqueReferenceIdentifier}'
-const PARTY = 'PATCH /api/v1/counterparties/{counterpartyReference}'
-const ACCOUNTS = 'GET /api/v1/accounts'
-const OTHER = 'other paths'
-
 let base: Har
 let collection: () => Json
 let mandate: () => Json
@@ -145,218 +131,80 @@ function related({ log: { entries } }: Har, { request: { url } }: HarEntry): Har
   )
 }
 
-const MUTATIONS: [name: string, line: string, change: Change, operation: string, rule: string][] = [
-  // Statuses.
-  ['200 for a creation', 'POST /mandates 201', status(200), MANDATES, 'status of success'],
-  [
-    '202 for a cancellation',
-    'DELETE /mandates/MND-GONE 200',
-    status(202),
-    'DELETE /api/v1/mandates/{mandateReference}',
-    'status of success',
-  ],
-  ['203 for a list', 'GET /accounts 200', status(203), ACCOUNTS, 'status of success'],
-  ['content of 204', 'PATCH /payout-links/*/cancel 204', entry => setBody(entry, {}), CANCEL, 'no content'],
-  // Errors.
-  ['another code', 'POST /mandates 409', set({ code: 'MANDATE_EXISTS' }), MANDATES, 'error code'],
-  ['a code with 422', 'POST /mandates 400 WEEKLY', status(422), MANDATES, 'error code'],
-  [
-    'a code of another refusal',
-    'POST /direct-debit 409 MND-GONE',
-    set({ code: 'MANDATE_ALREADY_USED' }),
-    CREATE,
-    'code of: mandate that is not active',
-  ],
-  ['errors without field', 'POST /mandates 409', set({ field: undefined }), MANDATES, 'error envelope'],
-  [
-    'errors in an object',
-    'POST /mandates 409',
-    entry => setBody(entry, { error: bodyOf(entry) }),
-    MANDATES,
-    'error envelope',
-  ],
-  [
-    'an HTML page',
-    'GET /mandates/MND-NONE 404',
-    entry => setBody(entry, '<html>Not found</html>'),
-    MANDATE,
-    'error envelope',
-  ],
-  ['a pointer as field', 'POST /mandates 400 WEEKLY', set({ field: '/type' }), MANDATES, 'error field'],
-  [
-    '401 without a challenge',
-    'GET /mandates 401',
-    header('www-authenticate'),
-    'GET /api/v1/mandates',
-    'challenge of a token',
-  ],
-  ['429 without Retry-After', 'GET /accounts 200', refused(429, 'RATE_LIMITED'), ACCOUNTS, 'Retry-After'],
-  [
-    'a challenge of 400',
-    'GET /mandates?limit=0 400',
-    header('www-authenticate', 'Bearer'),
-    'GET /api/v1/mandates',
-    'no challenge',
-  ],
-  // Members.
-  ['a missing member', 'GET /mandates/MND-0001 200', set({ debtor: undefined }), MANDATE, 'answer debtor required'],
-  ['another member', 'GET /mandates/MND-0001 200', set({ tenant: 'x' }), MANDATE, 'answer without other members'],
-  [
-    'another member in a list',
-    'GET /direct-debit 200',
-    inList('COL-0001', { fees: '1' }),
-    LIST,
-    'answer without other members, also of records',
-  ],
-  [
-    'another state of a collection',
-    'GET /direct-debit/COL-0001 200',
-    set({ status: 'ACCEPTED' }),
-    READ,
-    'answer status',
-  ],
-  ['another state of a mandate', 'GET /mandates/MND-0001 200', set({ status: 'SUSPENDED' }), MANDATE, 'answer status'],
-  [
-    'times with an offset',
-    'GET /direct-debit/COL-0001 200',
-    set({ initiatedAt: '2026-11-02T10:00:00+01:00' }),
-    READ,
-    'answer initiatedAt',
-  ],
-  [
-    'times with fractions',
-    'GET /mandates/MND-0001 200',
-    set({ createdAt: '2026-11-02T09:00:00.000Z' }),
-    MANDATE,
-    'answer createdAt',
-  ],
-  [
-    'dates of another form',
-    'GET /direct-debit/COL-0001 200',
-    set({ collectionDate: '09/11/2026' }),
-    READ,
-    'answer collectionDate',
-  ],
-  ['amounts as numbers', 'GET /direct-debit/COL-0001 200', set({ amount: 10.5 }), READ, 'answer amount'],
-  ['amounts with three decimals', 'GET /direct-debit/COL-0001 200', set({ amount: '10.500' }), READ, 'answer amount'],
-  // Lists.
-  [
-    'a list without a count',
-    'GET /direct-debit 200',
-    set({ totalCount: undefined }),
-    LIST,
-    'answer totalCount required',
-  ],
-  ['no nextCursor at the end', 'GET /direct-debit 200', set({ nextCursor: undefined }), LIST, 'last page'],
-  ['no nextCursor for the next page', 'GET /direct-debit?limit=2 200', set({ nextCursor: null }), LIST, 'next page'],
-  ['the oldest first', 'GET /direct-debit 200', reversed, LIST, 'order'],
-  ['the oldest mandate first', 'GET /mandates 200 last', reversed, 'GET /api/v1/mandates', 'order'],
-  ['a page above the limit', 'GET /direct-debit?limit=2 200', limitedTo(1), LIST, 'size of a page'],
-  ['a count of the page', 'GET /direct-debit 200', set({ totalCount: 3 }), LIST, 'total count'],
+const MUTATIONS: [name: string, line: string, change: Change][] = [
+  ['200 for a creation', 'POST /mandates 201', status(200)],
+  ['202 for a cancellation', 'DELETE /mandates/MND-GONE 200', status(202)],
+  ['203 for a list', 'GET /accounts 200', status(203)],
+  ['content of 204', 'PATCH /payout-links/*/cancel 204', entry => setBody(entry, {})],
+  ['another code', 'POST /mandates 409', set({ code: 'MANDATE_EXISTS' })],
+  ['a code with 422', 'POST /mandates 400 WEEKLY', status(422)],
+  ['a code of another refusal', 'POST /direct-debit 409 MND-GONE', set({ code: 'MANDATE_ALREADY_USED' })],
+  ['errors without field', 'POST /mandates 409', set({ field: undefined })],
+  ['errors in an object', 'POST /mandates 409', entry => setBody(entry, { error: bodyOf(entry) })],
+  ['an HTML page', 'GET /mandates/MND-NONE 404', entry => setBody(entry, '<html>Not found</html>')],
+  ['a pointer as field', 'POST /mandates 400 WEEKLY', set({ field: '/type' })],
+  ['401 without a challenge', 'GET /mandates 401', header('www-authenticate')],
+  ['429 without Retry-After', 'GET /accounts 200', refused(429, 'RATE_LIMITED')],
+  ['a challenge of 400', 'GET /mandates?limit=0 400', header('www-authenticate', 'Bearer')],
+  ['a missing member', 'GET /mandates/MND-0001 200', set({ debtor: undefined })],
+  ['another member', 'GET /mandates/MND-0001 200', set({ tenant: 'x' })],
+  ['another member in a list', 'GET /direct-debit 200', inList('COL-0001', { fees: '1' })],
+  ['another state of a collection', 'GET /direct-debit/COL-0001 200', set({ status: 'ACCEPTED' })],
+  ['another state of a mandate', 'GET /mandates/MND-0001 200', set({ status: 'SUSPENDED' })],
+  ['times with an offset', 'GET /direct-debit/COL-0001 200', set({ initiatedAt: '2026-11-02T10:00:00+01:00' })],
+  ['times with fractions', 'GET /mandates/MND-0001 200', set({ createdAt: '2026-11-02T09:00:00.000Z' })],
+  ['dates of another form', 'GET /direct-debit/COL-0001 200', set({ collectionDate: '09/11/2026' })],
+  ['amounts as numbers', 'GET /direct-debit/COL-0001 200', set({ amount: 10.5 })],
+  ['amounts with three decimals', 'GET /direct-debit/COL-0001 200', set({ amount: '10.500' })],
+  ['a list without a count', 'GET /direct-debit 200', set({ totalCount: undefined })],
+  ['no nextCursor at the end', 'GET /direct-debit 200', set({ nextCursor: undefined })],
+  ['no nextCursor for the next page', 'GET /direct-debit?limit=2 200', set({ nextCursor: null })],
+  ['the oldest first', 'GET /direct-debit 200', reversed],
+  ['the oldest mandate first', 'GET /mandates 200 last', reversed],
+  ['a page above the limit', 'GET /direct-debit?limit=2 200', limitedTo(1)],
+  ['a count of the page', 'GET /direct-debit 200', set({ totalCount: 3 })],
   [
     'an ignored filter',
     'GET /direct-debit?status=SETTLED 200',
     entry => setBody(entry, { ...EMPTY, totalCount: 1, data: [collection()] }),
-    LIST,
-    'filter status',
   ],
   [
     'a refused spelling',
     'GET /mandates?status=ACTIVE,CANCELLED 200',
     refused(400, 'INVALID_QUERY_PARAMETER', 'status'),
-    'GET /api/v1/mandates',
-    'spellings of array filters',
   ],
-  ['an empty parameter', 'GET /mandates?limit= 400', answer(200, EMPTY), 'GET /api/v1/mandates', 'empty parameter'],
-  [
-    'a repeated parameter',
-    'GET /mandates?limit=1&limit=2 400',
-    answer(200, EMPTY),
-    'GET /api/v1/mandates',
-    'repeated parameter',
-  ],
-  ['a larger limit', 'GET /direct-debit?limit=501 400', answer(200, EMPTY), LIST, 'query limit'],
-  [
-    'a smaller limit',
-    'GET /direct-debit?limit=500 200',
-    refused(400, 'INVALID_QUERY_PARAMETER', 'limit'),
-    LIST,
-    'query limit',
-  ],
-  // Lifecycles.
+  ['an empty parameter', 'GET /mandates?limit= 400', answer(200, EMPTY)],
+  ['a repeated parameter', 'GET /mandates?limit=1&limit=2 400', answer(200, EMPTY)],
+  ['a larger limit', 'GET /direct-debit?limit=501 400', answer(200, EMPTY)],
+  ['a smaller limit', 'GET /direct-debit?limit=500 200', refused(400, 'INVALID_QUERY_PARAMETER', 'limit')],
   [
     'a returned collection that is settled',
     'GET /direct-debit/COL-RETURN 200 last',
     set({ status: 'SETTLED', reasonCode: undefined, updatedAt: '2026-11-09T13:00:00Z' }),
-    READ,
-    'final states',
   ],
   [
     'a settled collection in process',
     'GET /direct-debit/COL-0001 200 last',
     set({ status: 'PROCESSING', updatedAt: '2026-11-06T08:00:00Z' }),
-    READ,
-    'transitions',
   ],
-  ['a cancelled bill that is paid', 'GET /bills/INV-2026-001 200 last', set({ status: 'PAID' }), BILL, 'final states'],
-  [
-    'an early submission',
-    'GET /direct-debit?limit=500 200',
-    inList('COL-0001', { updatedAt: '2026-11-05T10:00:00Z' }),
-    LIST,
-    'time of SUBMITTED',
-  ],
-  [
-    'a collection of a cancelled mandate',
-    'GET /direct-debit/COL-LATER 200 last',
-    set({ status: 'PENDING' }),
-    READ,
-    'collections of a cancelled mandate',
-  ],
-  [
-    'a reason of a pending collection',
-    'GET /direct-debit/COL-0001 200',
-    set({ reasonCode: 'AM04' }),
-    READ,
-    'reason code',
-  ],
-  [
-    'a reason of another phase',
-    'GET /direct-debit/COL-RETURN 200',
-    set({ reasonCode: 'AC01' }),
-    READ,
-    'phase of a reason code',
-  ],
-  ['a pending mandate', 'POST /mandates 201', set({ status: 'PENDING' }), MANDATES, 'new mandate'],
+  ['a cancelled bill that is paid', 'GET /bills/INV-2026-001 200 last', set({ status: 'PAID' })],
+  ['an early submission', 'GET /direct-debit?limit=500 200', inList('COL-0001', { updatedAt: '2026-11-05T10:00:00Z' })],
+  ['a collection of a cancelled mandate', 'GET /direct-debit/COL-LATER 200 last', set({ status: 'PENDING' })],
+  ['a reason of a pending collection', 'GET /direct-debit/COL-0001 200', set({ reasonCode: 'AM04' })],
+  ['a reason of another phase', 'GET /direct-debit/COL-RETURN 200', set({ reasonCode: 'AC01' })],
+  ['a pending mandate', 'POST /mandates 201', set({ status: 'PENDING' })],
   [
     'a collection that is submitted at once',
     'POST /direct-debit 201 COL-LAST',
     set({ status: 'SUBMITTED', updatedAt: '2026-11-05T15:00:00Z' }),
-    CREATE,
-    'new collection',
   ],
-  [
-    'a mandate that stays active',
-    'DELETE /mandates/MND-GONE 200',
-    set({ status: 'ACTIVE' }),
-    'DELETE /api/v1/mandates/{mandateReference}',
-    'cancelled mandate',
-  ],
-  [
-    'a bill that stays open',
-    'PATCH /bills/INV-2026-001 200',
-    set({ status: 'OPEN' }),
-    UPDATE,
-    'status PARTIALLY_PAID of a bill',
-  ],
+  ['a mandate that stays active', 'DELETE /mandates/MND-GONE 200', set({ status: 'ACTIVE' })],
+  ['a bill that stays open', 'PATCH /bills/INV-2026-001 200', set({ status: 'OPEN' })],
   [
     'a paid bill with an amount',
     'PATCH /bills/INV-2026-001 200 {"status":"PAID"}',
     set({ status: 'PARTIALLY_PAID', openAmount: '190.00' }),
-    UPDATE,
-    'openAmount of a paid bill',
   ],
-  // Requests that the sandbox refuses, and the reverse.
   [
     'an amount as a number',
     'POST /direct-debit 400 "amount":10.5',
@@ -364,10 +212,8 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => collection(),
       () => ({ amount: '10.50' }),
     ),
-    CREATE,
-    'body amount',
   ],
-  ['an early date', 'POST /direct-debit 400 COL-X', created(() => collection()), CREATE, 'earliest date'],
+  ['an early date', 'POST /direct-debit 400 COL-X', created(() => collection())],
   [
     'a day that does not exist',
     'POST /direct-debit 400 2026-11-31',
@@ -375,8 +221,6 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => collection(),
       () => ({ collectionDate: '2026-12-01' }),
     ),
-    CREATE,
-    'body collectionDate date',
   ],
   [
     'another type of mandate',
@@ -385,8 +229,6 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => mandate(),
       () => ({ type: 'RECURRING' }),
     ),
-    MANDATES,
-    'body type',
   ],
   [
     'a ONE_OFF mandate with a frequency',
@@ -395,16 +237,8 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => mandate(),
       () => ({ signatureDate: '2026-11-02' }),
     ),
-    MANDATES,
-    'frequency of a ONE_OFF mandate',
   ],
-  [
-    'a mandate without a creditor',
-    'POST /mandates 400 creditor is required',
-    created(() => mandate()),
-    MANDATES,
-    'body creditor required',
-  ],
+  ['a mandate without a creditor', 'POST /mandates 400 creditor is required', created(() => mandate())],
   [
     'an IBAN with wrong check digits',
     'POST /mandates 400 DE00',
@@ -412,25 +246,11 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => mandate(),
       () => ({ debtor: mandate().debtor }),
     ),
-    MANDATES,
-    'body debtor.iban',
   ],
-  [
-    'a request without x-region',
-    'POST /mandates 400 x-region is required',
-    created(() => mandate()),
-    MANDATES,
-    'header x-region required',
-  ],
-  ['region GB', 'POST /payout-links 400 US-ACH', created(() => link()), LINKS, 'header x-region'],
-  [
-    'a second collection of a reference',
-    'POST /direct-debit 409 x-request-id: no-key',
-    created(() => collection()),
-    CREATE,
-    'duplicate reference',
-  ],
-  ['an idempotent request', 'POST /direct-debit 409 key-1', created(() => collection()), CREATE, 'Idempotency-Key'],
+  ['a request without x-region', 'POST /mandates 400 x-region is required', created(() => mandate())],
+  ['region GB', 'POST /payout-links 400 US-ACH', created(() => link())],
+  ['a second collection of a reference', 'POST /direct-debit 409 x-request-id: no-key', created(() => collection())],
+  ['an idempotent request', 'POST /direct-debit 409 key-1', created(() => collection())],
   [
     'a collection of a cancelled mandate that is accepted',
     'POST /direct-debit 409 COL-GONE',
@@ -438,8 +258,6 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => collection(),
       () => ({ debtorReference: undefined }),
     ),
-    CREATE,
-    'mandate that is not active',
   ],
   [
     'two collections of a ONE_OFF mandate',
@@ -448,24 +266,18 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => collection(),
       () => ({ debtorReference: undefined }),
     ),
-    CREATE,
-    'used mandate',
   ],
   [
     'two cancellations of a mandate',
     'DELETE /mandates/MND-GONE 409',
     shown(() => bodyOf(find(base, 'DELETE /mandates/MND-GONE 200'))),
-    'DELETE /api/v1/mandates/{mandateReference}',
-    'cancellation of another mandate',
   ],
   [
     'an update of a cancelled bill',
     'PATCH /bills/INV-2026-001 409 2026-12-25',
     shown(() => ({ ...bill(), status: 'CANCELLED', dueDate: '2026-12-25' })),
-    UPDATE,
-    'cancelled bill',
   ],
-  ['a higher limit of UK-FAST', 'POST /payout-links 400 1000000.01', created(() => link()), LINKS, 'limit of a method'],
+  ['a higher limit of UK-FAST', 'POST /payout-links 400 1000000.01', created(() => link())],
   [
     'a short embedded link',
     'POST /payout-links 400 PT5M',
@@ -473,159 +285,83 @@ const MUTATIONS: [name: string, line: string, change: Change, operation: string,
       () => link(),
       () => ({ expiresAt: '2026-11-02T09:07:00Z' }),
     ),
-    LINKS,
-    'expiryPeriod of an embedded link',
   ],
-  ['two cancellations of a link', 'PATCH /payout-links/*/cancel 409', noContent, CANCEL, 'link that is cancelled'],
+  ['two cancellations of a link', 'PATCH /payout-links/*/cancel 409', noContent],
   [
     'a JSON token request',
     'POST /oauth/token 415',
     answer(200, { access_token: 'x', expires_in: 3600, scope: 'payments', token_type: 'Bearer' }),
-    TOKEN,
-    'JSON token request',
   ],
   [
     'a bill of another region',
     'GET /bills/INV-UK 404',
     shown(() => ({ ...bill(), uniqueReferenceIdentifier: 'INV-UK', currency: 'GBP' })),
-    BILL,
-    'record of another region',
   ],
-  [
-    'a refused closed day',
-    'POST /direct-debit 201 COL-MOVED',
-    refused(400, 'INVALID_FIELD', 'collectionDate'),
-    CREATE,
-    'closed days',
-  ],
+  ['a refused closed day', 'POST /direct-debit 201 COL-MOVED', refused(400, 'INVALID_FIELD', 'collectionDate')],
   [
     'a later first date',
     'POST /direct-debit 201 COL-NAMED',
     refused(400, 'COLLECTION_DATE_TOO_EARLY', 'collectionDate'),
-    CREATE,
-    'earliest date',
   ],
-  [
-    'a required debtorName',
-    'POST /direct-debit 201 COL-RETURN',
-    refused(400, 'MISSING_FIELD', 'debtorName'),
-    CREATE,
-    'body debtorName',
-  ],
-  [
-    'a refused unknown member',
-    'POST /mandates 201 colour',
-    refused(400, 'INVALID_FIELD', 'colour'),
-    MANDATES,
-    'unknown members',
-  ],
-  ['a refused bill', 'POST /bills 201 "INV-2"', refused(400, 'INVALID_FIELD'), 'POST /api/v1/bills', 'valid requests'],
-  // Records.
+  ['a required debtorName', 'POST /direct-debit 201 COL-RETURN', refused(400, 'MISSING_FIELD', 'debtorName')],
+  ['a refused unknown member', 'POST /mandates 201 colour', refused(400, 'INVALID_FIELD', 'colour')],
+  ['a refused bill', 'POST /bills 201 "INV-2"', refused(400, 'INVALID_FIELD')],
   [
     'a record that is not there at once',
     'GET /mandates/MND-0001 200',
     refused(404, 'MANDATE_NOT_FOUND', 'mandateReference'),
-    MANDATE,
-    'records as before',
   ],
-  [
-    'a member that changes',
-    'GET /direct-debit/COL-FAIL 200',
-    set({ debtorName: 'JANE DOE' }),
-    READ,
-    'records as before',
-  ],
-  [
-    'a member in another form',
-    'PATCH /counterparties/CPTY-0001 200',
-    set({ remarks: 'MONTHLY' }),
-    PARTY,
-    'members as sent',
-  ],
+  ['a member that changes', 'GET /direct-debit/COL-FAIL 200', set({ debtorName: 'JANE DOE' })],
+  ['a member in another form', 'PATCH /counterparties/CPTY-0001 200', set({ remarks: 'MONTHLY' })],
   [
     'another lifetime of links',
     'POST /payout-links 201',
     set({ expiryPeriod: 'P30D', expiresAt: '2026-12-02T09:02:00Z' }),
-    LINKS,
-    'default of expiryPeriod, hosted',
   ],
-  ['another end of a link', 'POST /payout-links 201', set({ expiresAt: '2026-11-10T00:00:00Z' }), LINKS, 'expiresAt'],
-  [
-    'an account without an IBAN',
-    'GET /accounts 200',
-    inList('ACC-EUR-01', { accountIdentifier: '532013000' }),
-    ACCOUNTS,
-    'IBAN of an account',
-  ],
+  ['another end of a link', 'POST /payout-links 201', set({ expiresAt: '2026-11-10T00:00:00Z' })],
+  ['an account without an IBAN', 'GET /accounts 200', inList('ACC-EUR-01', { accountIdentifier: '532013000' })],
   [
     'a sort code of a EUR account',
     'GET /accounts 200',
     inList('ACC-EUR-01', { branchIdentifier: { type: 'SORT', value: '200000' } }),
-    ACCOUNTS,
-    'type of a branch',
   ],
-  // Tokens.
-  ['a shorter life of tokens', 'POST /oauth/token 200 last', set({ expires_in: 300 }), TOKEN, 'value of expires_in'],
-  ['expires_in as text', 'POST /oauth/token 200 last', set({ expires_in: '3600' }), TOKEN, 'answer expires_in'],
-  ['another token type', 'POST /oauth/token 200', set({ token_type: 'bearer' }), TOKEN, 'value of token_type'],
-  ['another scope', 'POST /oauth/token 200', set({ scope: 'payments:write' }), TOKEN, 'value of scope'],
-  ['a refresh token', 'POST /oauth/token 200', set({ refresh_token: 'r' }), TOKEN, 'answer without other members'],
-  ['a token that caches keep', 'POST /oauth/token 200', header('cache-control'), TOKEN, 'no-store'],
-  ['an expired token', 'GET /mandates 401 last', answer(200, EMPTY), 'GET /api/v1/mandates', 'expired token'],
+  ['a shorter life of tokens', 'POST /oauth/token 200 last', set({ expires_in: 300 })],
+  ['expires_in as text', 'POST /oauth/token 200 last', set({ expires_in: '3600' })],
+  ['another token type', 'POST /oauth/token 200', set({ token_type: 'bearer' })],
+  ['another scope', 'POST /oauth/token 200', set({ scope: 'payments:write' })],
+  ['a refresh token', 'POST /oauth/token 200', set({ refresh_token: 'r' })],
+  ['a token that caches keep', 'POST /oauth/token 200', header('cache-control')],
+  ['an expired token', 'GET /mandates 401 last', answer(200, EMPTY)],
   [
     'a token that ends early',
     'GET /accounts 200',
     all(refused(401, 'EXPIRED_TOKEN', 'authorization'), header('www-authenticate', 'Bearer error="invalid_token"')),
-    ACCOUNTS,
-    'lifetime of a token',
   ],
-  // Paths and headers.
-  ['another path of links', 'POST /payout-links 201', refused(404, 'ROUTE_NOT_FOUND'), LINKS, 'path of payout links'],
-  ['a read of links', 'GET /payout-links/* 404', answer(200, {}), OTHER, 'no read of links'],
-  ['400 for a slash', 'GET /mandates/MND/0001 404', refused(400, 'INVALID_FIELD'), OTHER, 'slash in an identifier'],
-  [
-    '404 for a broken pattern',
-    'GET /mandates/MND_0001 400',
-    refused(404, 'MANDATE_NOT_FOUND'),
-    MANDATE,
-    'path mandateReference',
-  ],
-  ['404 for another method', 'PUT /mandates 405', refused(404, 'ROUTE_NOT_FOUND'), OTHER, 'other method'],
-  ['an accepted trailing slash', 'GET /mandates/ 404', answer(200, EMPTY), OTHER, 'trailing slash'],
-  [
-    'Deprecation of RFC 9745',
-    'GET /direct-debit 200 deprecation: true',
-    header('deprecation', '@1790000000'),
-    LIST,
-    'Deprecation',
-  ],
-  [
-    'Sunset of RFC 8594',
-    'GET /direct-debit 200 deprecation: true',
-    header('sunset', 'Wed, 30 Jun 2027 00:00:00 GMT'),
-    LIST,
-    'Sunset',
-  ],
-  ['no x-request-id', 'GET /accounts 200', header('x-request-id'), ACCOUNTS, 'x-request-id'],
-  ['no Location', 'POST /bills 201', header('location'), 'POST /api/v1/bills', 'Location'],
+  ['another path of links', 'POST /payout-links 201', refused(404, 'ROUTE_NOT_FOUND')],
+  ['a read of links', 'GET /payout-links/* 404', answer(200, {})],
+  ['400 for a slash', 'GET /mandates/MND/0001 404', refused(400, 'INVALID_FIELD')],
+  ['404 for a broken pattern', 'GET /mandates/MND_0001 400', refused(404, 'MANDATE_NOT_FOUND')],
+  ['404 for another method', 'PUT /mandates 405', refused(404, 'ROUTE_NOT_FOUND')],
+  ['an accepted trailing slash', 'GET /mandates/ 404', answer(200, EMPTY)],
+  ['Deprecation of RFC 9745', 'GET /direct-debit 200 deprecation: true', header('deprecation', '@1790000000')],
+  ['Sunset of RFC 8594', 'GET /direct-debit 200 deprecation: true', header('sunset', 'Wed, 30 Jun 2027 00:00:00 GMT')],
+  ['no x-request-id', 'GET /accounts 200', header('x-request-id')],
+  ['no Location', 'POST /bills 201', header('location')],
 ]
 
 t.test(
-  'interface, Errors; decisions §1: each of these differences is reported by its rule, and by no other',
+  'interface, Errors; decisions §1: each of these differences is one finding, in its entry',
+  { timeout: 300_000 },
   async t => {
-    t.ok(MUTATIONS.length >= 50, `${MUTATIONS.length} differences`)
-    for (const [name, line, change, operation, rule] of MUTATIONS) {
+    t.equal(MUTATIONS.length, 99)
+    for (const [name, line, change] of MUTATIONS) {
       const har = structuredClone(base)
       const entry = find(har, line)
       change(entry)
       har.log.entries = related(har, entry)
       const { code, stdout, stderr } = await compareHar(t, har, ['--json'])
-      const found = contradictionsIn(stdout)
-      t.same(
-        { code, stderr, found: found.map(({ operation, rule }) => `${operation}: ${rule}`) },
-        { code: 1, stderr: '', found: [`${operation}: ${rule}`] },
-        name,
-      )
+      const found = differencesIn(stdout).map(one => har.log.entries[(one.entry as number) - 1] === entry)
+      t.same({ code, stderr, found }, { code: 1, stderr: '', found: [true] }, name)
     }
   },
 )

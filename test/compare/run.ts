@@ -4,15 +4,17 @@ import type { Test } from 'tap'
 import { runCompare } from '../../src/compare/command.js'
 import type { Result } from '../command.js'
 
-/** Runs `payments-sandbox compare` in this process, with options before the file. */
-export async function runCommand(args: readonly string[]): Promise<Result> {
+type Command = (args: readonly string[], output: Parameters<typeof runCompare>[1]) => Promise<number>
+
+/** Runs a command in this process, by default `payments-sandbox compare`. */
+export async function runCommand(args: readonly string[], command: Command = runCompare): Promise<Result> {
   const texts = { stdout: '', stderr: '' }
   const output = (name: keyof typeof texts) => ({
     write(text: string) {
       texts[name] += text
     },
   })
-  const code = await runCompare(args, { stdout: output('stdout'), stderr: output('stderr') })
+  const code = await command(args, { stdout: output('stdout'), stderr: output('stderr') })
   return { code, ...texts }
 }
 
@@ -23,19 +25,17 @@ export function compareHar(t: Test, har: unknown, options: readonly string[] = [
   return runCommand([...options, file])
 }
 
-/** A contradiction, as `--json` has it. */
-export interface Contradiction {
+/** A finding of `--json`. */
+export interface Finding {
   readonly operation: string
-  readonly rule: string
-  readonly detail: string
+  readonly finding: 'broken' | 'refuted' | 'confirmed' | 'never-seen'
+  readonly label: 'documented' | 'assumed'
+  readonly where: string
+  readonly what: string
+  readonly times: number
+  readonly entry?: number
 }
 
-/** Lists the contradictions of a report of `--json`. */
-export function contradictionsIn(stdout: string): Contradiction[] {
-  const { operations } = JSON.parse(stdout)
-  return operations.flatMap(({ operation, rules }: { operation: string; rules: Record<string, unknown>[] }) =>
-    rules
-      .filter(({ broken }) => broken !== 0)
-      .map(({ rule, detail, finding }) => ({ operation, rule, detail: `${finding}: ${detail}` })),
-  )
-}
+/** Lists the differences in a report of `--json`. */
+export const differencesIn = (stdout: string): Finding[] =>
+  (JSON.parse(stdout) as Finding[]).filter(({ finding }) => finding === 'broken' || finding === 'refuted')

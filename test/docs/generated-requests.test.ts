@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import { build, call, NO_WAIT, requestToken } from '../helper.js'
+import { captured } from '../capture.js'
+import { compareHar, differencesIn } from '../compare/run.js'
+import { build, call, MONDAY, NO_WAIT, requestToken } from '../helper.js'
 import type { Json, Operation } from './contract.js'
 import { createChecker, DOCUMENTS, exampleRequest, operationsOf } from './contract.js'
 import type { Place } from './schema-values.js'
@@ -107,10 +109,14 @@ function requestOf(operation: Operation, exampleBody: Json, { part, place, value
   }
 }
 
-const app = build(t, { timers: NO_WAIT })
+const capture = captured(build(t, { timers: NO_WAIT }), { now: Date.parse(MONDAY) })
+const { app } = capture
+/** The number of captured requests before each reset. */
+const resets: number[] = []
 
 /** Puts the demo client back to its fixture. Returns the header of a new token. */
 async function reset(): Promise<string> {
+  resets.push(capture.har().log.entries.length)
   await call(app, 'POST', '/_sandbox/reset')
   const demo = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
   return `Bearer ${(await requestToken(app, demo)).body.access_token}`
@@ -156,3 +162,16 @@ for (const file of Object.values(DOCUMENTS)) {
     },
   )
 }
+
+t.test('decisions §1: compare finds no difference in this traffic', async t => {
+  const har = capture.har()
+  // A reset begins another environment.
+  for (const [at, entry] of har.log.entries.entries()) {
+    const life = resets.filter(first => first <= at).length
+    entry.request.url = entry.request.url.replace('api.service.example', `environment-${life}.example`)
+  }
+  t.ok(har.log.entries.length > 500)
+  const { code, stdout, stderr } = await compareHar(t, har, ['--json'])
+  t.same(differencesIn(stdout), [])
+  t.match({ code, stderr }, { code: 0, stderr: '' })
+})

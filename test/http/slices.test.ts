@@ -210,7 +210,7 @@ t.test('control plane, Long calls: the work of a running clock is done in slices
 /** A seeding of which a step fails leaves nothing, nor do requests that come meanwhile see anything of it. */
 async function testUndoing(
   t: Test,
-  { app, registry }: ReturnType<typeof buildServer>,
+  { app, registry }: Pick<ReturnType<typeof buildServer>, 'app' | 'registry'>,
   timers: ReturnType<typeof hasty>,
 ) {
   const client = await connect(app)

@@ -5,7 +5,7 @@ import { skip } from '../docs/walk.js'
 import { requestTokenAt } from '../program.js'
 import { install } from './install.js'
 
-t.test('README, Documented and assumed: compare, with a capture of the sandbox', { skip }, async t => {
+t.test('README, Documented and assumed: compare and import, with a capture of the sandbox', { skip }, async t => {
   const { bin, start } = install()
   const { url } = await start(t)
   const { access_token } = await (await requestTokenAt(url)).json()
@@ -21,6 +21,13 @@ t.test('README, Documented and assumed: compare, with a capture of the sandbox',
   }
   t.match(await compare('same.har', har), { code: 0, stderr: '', stdout: /^4 of 4 entries are of the interface/ })
   har.log.entries[1].response.status = 206
-  t.match(await compare('other.har', har), { code: 1, stderr: '', stdout: /another status than 200/ })
+  t.match(await compare('other.har', har), { code: 1, stderr: '', stdout: /status 206, where 200 is expected/ })
+  const imported = await bin(['import', join(folder, 'same.har'), '--url', url, '--client', 'yesterday'])
+  t.match(imported, {
+    code: 0,
+    stderr: '',
+    stdout: /^yesterday has the records of the capture: mandates 2, .* bills \d+/,
+  })
+  t.match(await bin(['import', join(folder, 'same.har'), '--fixture']), { code: 0, stdout: /^\{\n {2}"mandates"/ })
   t.match(await bin(['compare', join(folder, 'none.har')]), { code: 2, stdout: '', stderr: /cannot be read: ENOENT/ })
 })

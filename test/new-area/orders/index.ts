@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Area } from '../../../src/areas/index.js'
 import { areas } from '../../../src/areas/index.js'
 import { assumed } from '../../../src/http/schemas.js'
-import { ORDER_STATUSES } from './lifecycle.js'
+import { ORDER_STATUSES, orderLifecycle } from './lifecycle.js'
 import { orderRoutes } from './routes.js'
 import { Order, SeedOrder } from './schemas.js'
 import { createOrderStore } from './store.js'
@@ -13,7 +13,8 @@ const orders: Area = {
   title: 'Orders',
   description: 'Orders, a toy of the tests.',
   routes: orderRoutes,
-  lifecycle: { kind: 'order', states: ORDER_STATUSES },
+  section: 6,
+  lifecycle: { kind: 'order', states: ORDER_STATUSES, transitions: orderLifecycle },
   seeds: assumed(Type.Array(SeedOrder), 'Orders in any state.'),
   record: Order,
   createStore: ({ context }) => createOrderStore(context),

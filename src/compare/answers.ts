@@ -1,0 +1,326 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { TSchema } from '@sinclair/typebox'
+import { ownMember } from '../core/own-member.js'
+import { parseInstant } from '../core/time/time.js'
+import { MASK } from '../http/masking.js'
+import { isValid } from '../http/validation.js'
+import type { Match, Operation, Place } from './contract.js'
+import {
+  ENVELOPE,
+  FIELD,
+  HEADER_NAMES,
+  isKnownError,
+  JSON_BODY,
+  memberAt,
+  NO_CONTENT,
+  placeOfCode,
+  placeOfHeader,
+  placeOfMember,
+  placeOfRefusal,
+  placeOfStatus,
+} from './contract.js'
+import type { Entry } from './har.js'
+import type { Answer, End, Json } from './sandbox.js'
+import { TOLERANCE } from './sandbox.js'
+
+/** What differs between a captured answer and those of the sandbox. */
+export interface Difference {
+  readonly place: Place
+  /** One line without a value of the traffic. */
+  readonly what: string
+  /** The captured value, of which reports show the shape only. */
+  readonly seen?: unknown
+  /** An earlier entry that differs; undefined: the present one. */
+  readonly entry?: Entry
+}
+
+/** A path within a value: names of members and positions in lists. */
+export type Path = readonly (string | number)[]
+
+const difference = (place: Place, what: string, seen?: unknown): Difference => ({ place, what, seen })
+
+/** The members of an object; none for any other value. */
+export const membersOf = (value: unknown): Json =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Json) : {}
+
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+/** Returns the JSON of a captured answer; undefined: it has none. */
+export const contentOf = ({ answer }: Entry): unknown => (answer.kind === 'json' ? answer.value : undefined)
+
+/** Returns the code of a refusal; undefined: it is none, or has no code. */
+export function codeOf(status: number, content: unknown): string | undefined {
+  const { code } = membersOf(content)
+  return status >= 400 && typeof code === 'string' ? code : undefined
+}
+
+/** Whether two answers accept, or refuse for the same reason. */
+export function isSameOutcome(entry: Entry, answer: Answer): boolean {
+  if (isSuccess(entry.status) || isSuccess(answer.status)) return isSuccess(entry.status) && isSuccess(answer.status)
+  const code = codeOf(entry.status, contentOf(entry))
+  return code === undefined ? entry.status === answer.status : code === codeOf(answer.status, answer.body)
+}
+
+// ---------------------------------------------------------------------------------------------------------- outcome
+
+/** Describes another outcome than that of the sandbox. */
+export function outcomeDifference(entry: Entry, { operation, path }: Match, own: Answer): Difference {
+  const [code, ownCode] = [codeOf(entry.status, contentOf(entry)), codeOf(own.status, own.body)]
+  const { field } = membersOf(contentOf(entry))
+  if (isSuccess(entry.status)) {
+    const place = placeOfRefusal(operation, ownCode ?? '', membersOf(own.body).field, path)
+    return difference(place, `accepted, where ${ownCode ?? own.status} is expected`)
+  }
+  const isEnvelope =
+    entry.answer.kind === 'unknown' || entry.method === 'HEAD' || envelopeDifference(entry, operation) === undefined
+  if (!isEnvelope) return difference(ENVELOPE, 'another content than { code, field, message }')
+  if (code === undefined)
+    return difference(
+      placeOfRefusal(operation, ownCode ?? '', null, path),
+      `status ${entry.status}, where ${own.status} is expected`,
+    )
+  if (!isKnownError(operation, code, entry.status)) return unknownCode(operation, code, entry.status)
+  // The token is checked first.
+  const place =
+    isSuccess(own.status) || entry.status === 401
+      ? placeOfRefusal(operation, code, field, path)
+      : placeOfRefusal(operation, ownCode ?? '', membersOf(own.body).field, path)
+  return difference(place, `refused with ${code}, where ${ownCode ?? `status ${own.status}`} is expected`)
+}
+
+const unknownCode = (operation: Operation | undefined, code: string, status: number) =>
+  isKnownError(undefined, code, status)
+    ? difference(placeOfCode(code), `${code} is no error of ${operation?.name ?? 'such a path'}`)
+    : difference(placeOfCode(''), `status ${status} with a code that the sandbox does not have`, code)
+
+const OAUTH = ['error', 'error_description']
+
+/** The envelope of errors is documented. Token errors have two members more. */
+function envelopeDifference(entry: Entry, operation: Operation | undefined): Difference | undefined {
+  const { code, field, message, ...others } = membersOf(contentOf(entry))
+  const names = Object.keys(others).filter(name => operation?.id !== 'issueToken' || !OAUTH.includes(name))
+  const isRight =
+    typeof code === 'string' &&
+    typeof message === 'string' &&
+    (field === null || typeof field === 'string') &&
+    names.length === 0
+  return isRight ? undefined : difference(ENVELOPE, 'another content than { code, field, message }')
+}
+
+/** Compares a refusal with one of the sandbox for the same reason; undefined: that of the sandbox cannot be known. */
+export function refusalDifferences(
+  entry: Entry,
+  operation: Operation | undefined,
+  own: Answer | undefined,
+): Difference[] {
+  if (entry.answer.kind === 'unknown' || entry.method === 'HEAD') return []
+  const envelope = envelopeDifference(entry, operation)
+  if (envelope !== undefined) return [envelope]
+  const { code, field, error } = membersOf(contentOf(entry))
+  if (own === undefined) {
+    return isKnownError(operation, code as string, entry.status)
+      ? []
+      : [unknownCode(operation, code as string, entry.status)]
+  }
+  if (entry.status !== own.status)
+    return [
+      difference(placeOfCode(code as string), `status ${entry.status} with ${code}, where ${own.status} is expected`),
+    ]
+  const expected = membersOf(own.body)
+  if (field !== expected.field) return [difference(FIELD, 'another field', field)]
+  return operation?.id === 'issueToken' && error !== expected.error
+    ? [difference(placeOfMember(operation, operation.answer, ['error'], error), 'another error', error)]
+    : []
+}
+
+// ---------------------------------------------------------------------------------------------------------- headers
+
+/** Returns the parts of a header that must be the same; undefined: only its presence counts. */
+function partsOf(name: string, value: string, entry: Entry): string | undefined {
+  switch (name) {
+    case 'location':
+      return URL.canParse(value, entry.origin)
+        ? new URL(value, entry.origin + entry.path).pathname.replace(/^.*(?=\/api\/v1\/)/, '')
+        : value
+    case 'allow':
+      return value
+        .toUpperCase()
+        .split(/[\s,]+/)
+        .filter(method => method !== '')
+        .sort()
+        .join()
+    case 'www-authenticate':
+      return `${/^\S*/.exec(value)?.[0].toLowerCase()} ${/error="?([\w-]+)/.exec(value)?.[1] ?? ''}`
+    case 'retry-after':
+      return /^\d+$/.test(value) ? 'seconds' : 'a date'
+    case 'x-request-id':
+      return entry.headers['x-request-id'] === undefined ? undefined : value
+    default:
+      return value
+  }
+}
+
+/** Headers that a service may send everywhere. */
+const MAY_BE_MORE = /^(allow|cache-control|pragma|accept-encoding|accept-patch|retry-after|x-request-id)$/
+
+/** Compares the headers that the interface and the decisions name. A capture without headers has left them out. */
+export function headerDifferences(entry: Entry, own: Answer): Difference[] {
+  const { answerHeaders } = entry
+  if (Object.keys(answerHeaders).length === 0) return []
+  const found: Difference[] = []
+  for (const name of HEADER_NAMES) {
+    const [given, expected] = [answerHeaders[name], own.headers[name]]
+    if (given === undefined && expected === undefined) continue
+    if (given === undefined) found.push(difference(placeOfHeader(name, undefined), `the header ${name} is absent`))
+    else if (expected === undefined) {
+      if (!MAY_BE_MORE.test(name) && !(name === 'location' && entry.status !== 201))
+        found.push(difference(placeOfHeader(name, given), `the header ${name} is not expected`))
+    } else if (name === 'cache-control' || name === 'pragma') {
+      if (!given.toLowerCase().includes(expected))
+        found.push(difference(placeOfHeader(name, given), `${name} without ${expected}`))
+    } else if (partsOf(name, given, entry) !== partsOf(name, expected, entry)) {
+      found.push(difference(placeOfHeader(name, given), `another ${name}`, given))
+    }
+  }
+  const [type, ownType] = [answerHeaders['content-type'], own.headers['content-type']].map(text =>
+    text?.split(';')[0]?.trim().toLowerCase(),
+  )
+  if (type !== undefined && ownType !== undefined && type !== ownType)
+    found.push(difference(JSON_BODY, 'another Content-Type'))
+  return found
+}
+
+// ---------------------------------------------------------------------------------------------------------- content
+
+/** Compares the status of a success, and whether it has content. The first difference decides. */
+export function successDifference(entry: Entry, operation: Operation | undefined, own: Answer): Difference | undefined {
+  const place = operation === undefined ? FIELD : placeOfStatus(operation)
+  if (entry.status !== own.status) return difference(place, `status ${entry.status}, where ${own.status} is expected`)
+  if (entry.answer.kind === 'unknown' || entry.method === 'HEAD') return undefined
+  if (own.body === undefined)
+    return entry.answer.kind === 'none' ? undefined : difference(NO_CONTENT, 'the answer has content')
+  return membersOf(contentOf(entry)) === contentOf(entry)
+    ? undefined
+    : difference(JSON_BODY, 'the answer is not a JSON object')
+}
+
+/** How the members of an answer are compared. */
+export interface Comparing {
+  readonly operation: Operation
+  readonly schema: TSchema
+  readonly ends: readonly [End, End]
+  /** Milliseconds by which a time that the sandbox has set may differ. */
+  readonly tolerance: number
+  /** Whether times are only compared by their form: the capture has none. */
+  readonly isTimeless: boolean
+  /** Whether a member can differ, since nothing is known of it. */
+  isUnknown(path: Path): boolean
+}
+
+/** A member that differs. */
+export interface Differing extends Difference {
+  readonly path: Path
+}
+
+/** Describes the difference of a member. Names that no schema has are values of the traffic. */
+export function memberDifference(
+  operation: Operation,
+  schema: TSchema,
+  path: Path,
+  what: string,
+  seen: unknown,
+): Difference {
+  const place = placeOfMember(operation, schema, path, seen)
+  if (memberAt(schema, path) === undefined)
+    return { place, what: 'a member that the sandbox does not have', seen: path.at(-1) }
+  const name = path.filter(part => typeof part === 'string').join('.') || 'the content'
+  return { place, what: `${name} ${what}`, seen }
+}
+
+const MOMENT = 'date-time'
+
+/**
+ * Lists the members of a captured value that differ from those at both ends of the time. A value that the ends have made
+ * differently is one that the server makes: an id is paired, and a time lies between the ends.
+ */
+export function memberDifferences(value: unknown, early: unknown, late: unknown, comparing: Comparing): Differing[] {
+  const found: Differing[] = []
+  /** The time from that of the early end at which the service has done the request. */
+  let since: number | undefined
+
+  function differs(path: Path, what: string, seen: unknown) {
+    found.push({ path, ...memberDifference(comparing.operation, comparing.schema, path, what, seen) })
+  }
+
+  function compare(given: unknown, first: unknown, second: unknown, path: Path): void {
+    if (isDeepStrictEqual(given, first) || isDeepStrictEqual(given, second)) return
+    const [mine, theirs] = [membersOf(first), membersOf(second)]
+    if (comparing.isUnknown(path)) return
+    if (first !== undefined && mine === first && membersOf(given) === given) {
+      for (const name of new Set([...Object.keys(mine), ...Object.keys(given as Json)])) {
+        compare(ownMember(given as Json, name), ownMember(mine, name), ownMember(theirs, name), [...path, name])
+      }
+    } else if (Array.isArray(first) && Array.isArray(given) && first.length === given.length) {
+      for (const [at, item] of given.entries())
+        compare(item, first[at], (second as unknown[] | undefined)?.[at], [...path, at])
+    } else compareLeaf(given, first, second, path)
+  }
+
+  function compareLeaf(given: unknown, first: unknown, second: unknown, path: Path) {
+    const schema = memberAt(comparing.schema, path)
+    if (given === undefined) {
+      const isMade = !isDeepStrictEqual(first, second)
+      const isRequired = memberAt(comparing.schema, path.slice(0, -1))?.required?.includes(path.at(-1)) === true
+      if (!isMade || isRequired) differs(path, 'is absent', undefined)
+      return
+    }
+    if (first === undefined) return differs(path, 'is not expected in this state', given)
+    if (schema === undefined || !isValid(schema, given)) return differs(path, 'has another form', given)
+    if (schema.format === MOMENT)
+      return isTimely(given, first, second) ? undefined : differs(path, 'is another time', given)
+    if (comparing.isTimeless && schema.format === 'date') return undefined
+    if (schema.format === 'date' || isDeepStrictEqual(first, second) || typeof given !== typeof first) {
+      return isPaired(given, first) ? undefined : differs(path, 'has another value', given)
+    }
+    if (Array.isArray(given)) return differs(path, 'has another number of items', given)
+    if (typeof given !== 'string' || given === MASK) return undefined
+    const arePaired = [first, second].map((one, at) => (comparing.ends[at] as End).pair(given, String(one)))
+    return arePaired.includes(false) ? differs(path, 'has another value than before', given) : undefined
+  }
+
+  const isPaired = (given: unknown, own: unknown) =>
+    comparing.ends.some(({ captured }) => captured.get(String(own)) === given)
+
+  function isTimely(given: unknown, first: unknown, second: unknown): boolean {
+    if (comparing.isTimeless) return true
+    const [at, from, to] = [given, first, second].map(text => parseInstant(String(text)) ?? Number.NaN) as [
+      number,
+      number,
+      number,
+    ]
+    if (from === to) return Math.abs(at - from) <= comparing.tolerance
+    if (at < from || at > to) return false
+    // All times of one answer are those of one moment.
+    const distance = at - from
+    since ??= distance
+    return Math.abs(distance - since) <= MOMENT_TOLERANCE
+  }
+
+  compare(value, early, late, [])
+  // A time follows from the other members.
+  const others = found.filter(({ path }) => memberAt(comparing.schema, path)?.format !== MOMENT || isFaulty(path))
+  const kept = others.length > 0 ? others : found
+  // One member of a record is one difference.
+  return kept.filter(({ path }, at) => kept.findIndex(one => one.path[0] === path[0]) === at)
+
+  function isFaulty(path: Path) {
+    const member = path.reduce<unknown>((part, name) => ownMember(Object(part), String(name)), value)
+    const schema = memberAt(comparing.schema, path)
+    return schema !== undefined && member !== undefined && !isValid(schema, member)
+  }
+}
+
+/** Within one answer, times that the server sets are the same, give or take a few seconds. */
+const MOMENT_TOLERANCE = 5_000
+
+export { TOLERANCE }

@@ -1,0 +1,101 @@
+import { MASK } from '../http/masking.js'
+import { decode } from './contract.js'
+import type { Entry, UploadedFile } from './har.js'
+import type { Answer, End, Outgoing } from './sandbox.js'
+import { SECRET } from './sandbox.js'
+
+/** The credentials of a request at one end. */
+export interface Credentials {
+  /** The access token; undefined: the request has no header `Authorization`. */
+  readonly token: string | undefined
+  /** Whether the secret of a token request is right. */
+  readonly hasSecret: boolean
+}
+
+/** The request headers that the sandbox reads. */
+const SENT = ['accept', 'x-region', 'x-request-id', 'idempotency-key', 'content-encoding']
+const BOUNDARY = 'payments-sandbox-compare-8f14e45fceea167a'
+
+/** Returns a captured request as it is sent to the client at one end: with its credentials and its values. */
+export function toOutgoing(entry: Entry, path: string, end: End, credentials: Credentials, isToken: boolean): Outgoing {
+  const headers: Record<string, string> = {}
+  for (const name of SENT) if (entry.headers[name] !== undefined) headers[name] = entry.headers[name]
+  const { authorization } = entry.headers
+  if (isToken && authorization !== undefined) headers.authorization = basicOf(authorization, end, credentials)
+  else if (credentials.token !== undefined)
+    headers.authorization = (authorization ?? `Bearer ${MASK}`).replace(MASK, () => credentials.token as string)
+  const payload = payloadOf(entry, end, credentials)
+  const isUpload = entry.body.kind === 'upload'
+  if (payload !== undefined)
+    headers['content-type'] = isUpload ? `multipart/form-data; boundary=${BOUNDARY}` : entry.mediaType
+  return { method: entry.method, url: urlOf(entry, path, end), headers, payload }
+}
+
+const basicOf = (given: string, end: End, { hasSecret }: Credentials) =>
+  given.replace(MASK, () => Buffer.from(`${end.clientId}:${hasSecret ? SECRET : 'wrong'}`).toString('base64'))
+
+function urlOf({ search }: Entry, path: string, end: End): string {
+  if (end.captured.size === 0) return path + search
+  const segments = path.split('/').map(segment => {
+    const own = end.translate(decode(segment))
+    return own === decode(segment) ? segment : encodeURIComponent(String(own))
+  })
+  const parameters = search
+    .slice(1)
+    .split('&')
+    .map(pair => {
+      const [name = '', value] = pair.split('=')
+      const own = value === undefined ? undefined : end.translate(decode(value))
+      return own === undefined || own === decode(value as string) ? pair : `${name}=${encodeURIComponent(String(own))}`
+    })
+  return segments.join('/') + (search === '' ? '' : `?${parameters.join('&')}`)
+}
+
+function payloadOf({ body, answer }: Entry, end: End, { hasSecret }: Credentials): string | Buffer | undefined {
+  switch (body.kind) {
+    case 'json':
+      return JSON.stringify(end.translate(body.value))
+    case 'text':
+      // Any text that is not JSON does.
+      return '{'
+    case 'form':
+      return new URLSearchParams(
+        body.fields.map(([name, value]): [string, string] => {
+          if (name === 'client_id' && value !== '') return [name, end.clientId]
+          return [name, name === 'client_secret' && value !== '' ? (hasSecret ? SECRET : 'wrong') : value]
+        }),
+      ).toString()
+    case 'upload': {
+      const { contentType } = Object(answer.kind === 'json' ? answer.value : undefined) as { contentType?: unknown }
+      return multipartOf(body.files, typeof contentType === 'string' ? contentType : '', end)
+    }
+    default:
+      return undefined
+  }
+}
+
+const FIRST_BYTES: Readonly<Record<string, string>> = {
+  'image/jpeg': '\u00ff\u00d8\u00ff',
+  'image/png': '\u0089PNG\r\n\u001a\n',
+}
+
+/**
+ * Encodes files as multipart/form-data (RFC 7578). Of a file that the capture has not kept, or whose bytes are no ASCII,
+ * only the first bytes are right. The others differ at both ends, so that its size and digest are not compared.
+ */
+function multipartOf(files: readonly UploadedFile[], answered: string, end: End): Buffer {
+  const parts = files.flatMap(({ name, fileName, type, content }) => {
+    const isExact = content?.every(byte => byte < 0x80) === true
+    const kind = FIRST_BYTES[type ?? answered] ?? FIRST_BYTES[answered] ?? '%PDF-1.7\n'
+    const start = content ?? Buffer.from(kind, 'latin1')
+    const quoted = (fileName ?? `${end.clientId}.pdf`).replace(/["\\\r\n]/g, '\\$&')
+    return [
+      `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name.replace(/["\r\n]/g, '')}"; filename="${quoted}"\r\n\r\n`,
+      isExact ? start : Buffer.concat([start, Buffer.from(end.clientId)]),
+      '\r\n',
+    ]
+  })
+  return Buffer.concat([...parts, `--${BOUNDARY}--\r\n`].map(part => Buffer.from(part)))
+}
+
+export type { Answer }

@@ -1,0 +1,253 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Area, AreaName } from '../areas/index.js'
+import { areas, byArea } from '../areas/index.js'
+import type { StoredRecord, Entry as StoreEntry } from '../core/records/repository.js'
+import type { StatefulEntry, Step } from '../core/records/stateful-repository.js'
+import type { Region } from '../core/rules/regions.js'
+import { atOnce } from '../core/slices.js'
+import type { Instant } from '../core/time/time.js'
+import { formatInstant, LAST_INSTANT, wholeSecond } from '../core/time/time.js'
+import { OWN_FIXTURES } from '../package.js'
+import { buildServer } from '../server.js'
+import { loadFixtures } from '../tenants/fixtures.js'
+import type { Tenant } from '../tenants/tenant.js'
+import type { Contract } from './contract.js'
+import { createContract } from './contract.js'
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** A request as it is sent to the sandbox. */
+export interface Outgoing {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly payload?: string | Buffer | undefined
+}
+
+/** An answer of the sandbox. `body` is parsed JSON; undefined: there is none. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** A record of captured traffic, as the sandbox has to have it. */
+export interface Adopted {
+  readonly area: AreaName
+  readonly region: Region
+  readonly record: Json
+  /** The members that the answer can show. Others stay as they are. */
+  readonly shown: Readonly<Record<string, unknown>>
+  /** Orders the records that were created in the same second. Undefined: as before, or the next number. */
+  readonly sequence?: number | undefined
+  /** The time of creation of a record that does not have it, in milliseconds. */
+  readonly createdAt: Instant
+}
+
+/** One end of the time in which the captured moment lies: a client of the sandbox whose clock is an hour early or late. */
+export type End = ReturnType<typeof createEnd>
+
+/** The service and the sandbox can differ by this time, in milliseconds. */
+export const TOLERANCE = 3_600_000
+const SHIFTS = [-TOLERANCE, TOLERANCE] as const
+
+export type Sandbox = Awaited<ReturnType<typeof createSandbox>>
+
+/**
+ * Creates a sandbox in memory that captured traffic is held against. It does not listen.
+ * @param from the first moment of the traffic, in milliseconds
+ */
+export async function createSandbox(from: number) {
+  let isUndone = false
+  const start = bounded(from - TOLERANCE)
+  const { app, registry, documented } = buildServer({
+    seed: 'compare',
+    frozenAt: start,
+    fixtures: loadFixtures(OWN_FIXTURES),
+    clients: [],
+    openRegistration: true,
+    maxTenants: Number.POSITIVE_INFINITY,
+    tokenLifetime: 3600,
+    publicUrl: () => 'http://localhost',
+    isReplay: true,
+    isUndone: () => isUndone,
+    requestLog: { entries: 0, bytes: 0 },
+    recordingBytes: 0,
+    now: () => 0,
+  })
+  await app.ready()
+  const open = (clientId: string) => registry.authenticate(clientId, SECRET, 0)
+  const contract = createContract(documented, referencesOf(open('references')))
+  let clients = 0
+
+  async function ask({ method, url, headers, payload }: Outgoing, undo: boolean): Promise<Answer> {
+    isUndone = undo
+    try {
+      const response = await app.inject({
+        method: method as 'GET',
+        url,
+        headers,
+        ...(payload !== undefined && { payload }),
+      })
+      const isJson = method !== 'HEAD' && /json/.test(String(response.headers['content-type']))
+      return {
+        status: response.statusCode,
+        headers: response.headers as Record<string, string>,
+        body: isJson && response.payload !== '' ? JSON.parse(response.payload) : undefined,
+      }
+    } finally {
+      isUndone = false
+    }
+  }
+
+  return {
+    contract,
+    documented,
+    /** Opens a client at both ends of the time. */
+    open: (): readonly [End, End] => {
+      const number = ++clients
+      return SHIFTS.map(shift =>
+        createEnd(contract, open(`client-${number}.${shift < 0 ? 'early' : 'late'}`), shift, ask),
+      ) as unknown as readonly [End, End]
+    },
+    /** Removes a client. */
+    forget(ends: readonly End[]): void {
+      for (const { clientId } of ends) registry.remove(clientId, 0)
+    },
+    close: () => app.close(),
+  }
+}
+
+/** The secret of all clients of the sandbox. */
+export const SECRET = 'secret'
+
+const bounded = (at: number): Instant => wholeSecond(Math.min(Math.max(at, 0), LAST_INSTANT))
+
+/** Returns the member that identifies a record of each area: a record is made of the names of its members. */
+function referencesOf(tenant: Tenant): ReadonlyMap<AreaName, string> {
+  const references = byArea((name, { record }: Area) => {
+    const names = Object.fromEntries(Object.keys(record.properties).map(member => [member, member]))
+    return tenant[name].fromSnapshot({ region: 'EU', sequence: 0, timeline: [], createdAt: '', record: names } as never)
+      .reference
+  })
+  return new Map(Object.entries(references) as [AreaName, string][])
+}
+
+function createEnd(
+  contract: Contract,
+  tenant: Tenant,
+  shift: number,
+  ask: (request: Outgoing, undo: boolean) => Promise<Answer>,
+) {
+  /** The values that the service and this client have made for the same thing, by each other. */
+  const own = new Map<string, string>()
+  const captured = new Map<string, string>()
+  /** Replaces the texts of the capture by those of this client, or the reverse. */
+  const translate = (value: unknown, texts: ReadonlyMap<string, string> = own): unknown => {
+    if (texts.size === 0) return value
+    if (typeof value === 'string') return texts.get(value) ?? value
+    if (value === null || typeof value !== 'object') return value
+    if (Array.isArray(value)) return value.map(item => translate(item, texts))
+    const result: Record<string, unknown> = {}
+    for (const [name, member] of Object.entries(value)) {
+      Object.defineProperty(result, name, {
+        value: translate(member, texts),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+    }
+    return result
+  }
+  const findEntry = (area: AreaName, region: Region, reference: string) =>
+    (tenant[area].find(own.get(reference) ?? reference) as StoreEntry<Json>[]).find(entry => entry.region === region)
+
+  return {
+    clientId: tenant.clientId,
+    tenant,
+    captured,
+    ask,
+    references: contract.references,
+    translate: (value: unknown) => translate(value),
+    /** Returns a value of this client in the terms of the capture. */
+    original: (value: unknown) => translate(value, captured),
+    /** Moves the clock to the time of this end at a captured moment. It never goes back. */
+    moveTo: (at: number): void => tenant.clock.replayTo(bounded(at + shift), 0),
+    /** Whether a record is stored exactly as the capture shows it. */
+    has(area: AreaName, region: Region, record: Json, shown: Readonly<Record<string, unknown>>): boolean {
+      const known = findEntry(area, region, String(record[contract.references.get(area) as string]))
+      return known !== undefined && hasMembers(known.record, translate(record) as Json, shown)
+    },
+    /** Finds a record by its captured reference. */
+    find: (area: AreaName, region: Region, reference: string) => findEntry(area, region, reference),
+    /** Notes that a captured value stands for one of this client. Returns whether neither stands for another. */
+    pair(theirs: string, ours: string): boolean {
+      const isKnown = own.get(theirs) === ours && captured.get(ours) === theirs
+      if (isKnown) return true
+      const isFree = !own.has(theirs) && !captured.has(ours)
+      own.set(theirs, ours)
+      captured.set(ours, theirs)
+      return isFree
+    },
+    /** Returns the states that a record comes into by itself, in order. */
+    comingStates(area: AreaName, record: Json): string[] {
+      const states: string[] = []
+      const transitions = (areas[area] as Area).lifecycle?.transitions ?? {}
+      let present = record
+      while (states.length < 10) {
+        const { nextStep } = storedOf(area, 'EU', present, 0, 0)
+        const to =
+          nextStep &&
+          (transitions[String(present.status)] as Readonly<Record<string, string>> | undefined)?.[nextStep.verb]
+        if (!to) break
+        states.push(to)
+        present = { ...present, status: to }
+      }
+      return states
+    },
+    /**
+     * Brings a record to what the service shows, without any check (docs/persistence.md). Members that are not shown stay.
+     * @param isIdle whether its next transition is not planned; undefined: it is not if its time is over
+     */
+    adopt(
+      { area, region, record, shown, sequence, createdAt }: Adopted,
+      isIdle?: boolean,
+    ): { readonly stored: unknown; readonly isIdle: boolean } {
+      const known = findEntry(area, region, String(record[contract.references.get(area) as string])) as
+        | StatefulEntry<Json>
+        | undefined
+      const wanted = translate(record) as Json
+      if (known !== undefined && hasMembers(known.record, wanted, shown)) return { stored: known.record, isIdle: false }
+      const hidden = Object.entries(known?.record ?? {}).filter(([name]) => !Object.hasOwn(shown, name))
+      const place = known?.sequence ?? sequence ?? tenant.meta().sequence + 1
+      if (known === undefined && sequence === undefined)
+        atOnce(tenant.load({ meta: { ...tenant.meta(), sequence: place }, records: [], events: [] }, 0))
+      const stored = storedOf(
+        area,
+        region,
+        { ...wanted, ...Object.fromEntries(hidden) },
+        place,
+        known?.createdAt ?? createdAt,
+      )
+      const isOver = isIdle ?? (stored.nextStep != null && stored.nextStep.at <= tenant.clock.now())
+      tenant[area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
+      return {
+        stored: findEntry(area, region, String(record[contract.references.get(area) as string]))?.record,
+        isIdle: isOver,
+      }
+    },
+  }
+
+  function storedOf(area: AreaName, region: Region, record: Json, sequence: number, createdAt: Instant) {
+    const snapshot = { region, sequence, timeline: [], createdAt: formatInstant(createdAt), record }
+    return tenant[area].fromSnapshot(snapshot as never) as StoredRecord & { nextStep?: Step<string> | null }
+  }
+}
+
+/** Whether a record has exactly these of the members that are shown. */
+function hasMembers(record: Json, wanted: Json, shown: Readonly<Record<string, unknown>>): boolean {
+  const names = Object.keys(record).filter(name => Object.hasOwn(shown, name))
+  return (
+    names.length === Object.keys(wanted).length && names.every(name => isDeepStrictEqual(record[name], wanted[name]))
+  )
+}

@@ -1,0 +1,174 @@
+import type { TObject } from '@sinclair/typebox'
+import type { Area, AreaName } from '../areas/index.js'
+import { areas, byArea } from '../areas/index.js'
+import { isIban } from '../core/rules/identifiers.js'
+import { formatInstant } from '../core/time/time.js'
+import { exampleOf } from '../tenants/examples.js'
+import type { TenantSnapshot } from '../tenants/snapshot.js'
+import type { Comparison } from './compare.js'
+import type { Group } from './group.js'
+import { keyOf } from './group.js'
+import { HarError } from './har.js'
+import type { End, Json } from './sandbox.js'
+
+/** A record of the capture with its place. */
+interface Placed {
+  readonly region: string
+  readonly createdAt: number
+  readonly sequence: number
+  readonly record: Json
+}
+
+/** The records of a capture at its end. */
+export interface Captured {
+  /** The records of each area, oldest first. */
+  readonly records: Readonly<Record<AreaName, readonly Placed[]>>
+  /** The end of the capture: YYYY-MM-DDThh:mm:ssZ. */
+  readonly now: string
+  readonly snapshot: TenantSnapshot
+}
+
+/**
+ * Returns the records that a capture has shown, as the sandbox has them at the end of the capture.
+ * @param mask whether names, account numbers and other details of persons are replaced
+ * @throws HarError if the capture has the records of no client, or of several
+ */
+export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean): Captured {
+  const filled = groups.filter(({ known }) => [...known.values()].some(one => !one.isMadeUp))
+  const [group, another] = filled
+  if (group === undefined) throw new HarError('the file shows no record of the interface')
+  if (another !== undefined) {
+    throw new HarError(`the file has the records of ${filled.length} clients: give --host, or a file with one client`)
+  }
+  const [end] = group.ends
+  end.tenant.clock.replayTo(Math.max(until, end.tenant.clock.now()), 0)
+  const snapshot = end.tenant.snapshot()
+  const change = mask ? createMask() : (value: unknown) => value
+  const all = byArea((area): Placed[] =>
+    placedOf(group, end, area).map(one => ({ ...one, record: change(one.record) as Json })),
+  )
+  const references = new Set(all.mandates.map(({ record }) => record.mandateReference))
+  const missing = all.collections.filter(({ record }) => !references.has(record.mandateReference))
+  const made = [...new Set(missing.map(({ record }) => record.mandateReference))].map(mandateReference =>
+    madeUp(sandbox, end, mandateReference),
+  )
+  return { records: { ...all, mandates: [...made, ...all.mandates] }, now: snapshot.clock.now, snapshot }
+}
+
+/** Lists the records of an area that the capture has shown, in the terms of the capture. */
+function placedOf({ known }: Group, end: End, area: AreaName): Placed[] {
+  const reference = end.references.get(area) as string
+  return (end.tenant[area].entries() as unknown as readonly (Placed & { region: never })[])
+    .map(({ region, createdAt, sequence, record }) => ({
+      region,
+      createdAt,
+      sequence,
+      record: end.original(record) as Json,
+    }))
+    .filter(({ region, record }) => {
+      const one = known.get(keyOf(area, region, String(record[reference])))
+      // A bill has made the others.
+      return one === undefined ? area === 'counterparties' : !one.isMadeUp
+    })
+    .sort((a, b) => a.createdAt - b.createdAt || a.sequence - b.sequence)
+}
+
+/** Makes up the mandate of collections that the capture does not show. */
+function madeUp({ contract }: Comparison['sandbox'], { tenant }: End, mandateReference: unknown): Placed {
+  const schema = contract.operations.find(({ id }) => id === 'getMandate')?.answer as TObject
+  const createdAt = tenant.clock.now() - 86_400_000
+  const times = { createdAt: formatInstant(createdAt), updatedAt: formatInstant(createdAt) }
+  return {
+    region: 'EU',
+    createdAt,
+    sequence: 0,
+    record: { ...exampleOf(tenant, 0, schema), ...times, mandateReference },
+  }
+}
+
+/** Returns the records as a state document (control plane, PUT /state), whose clock stands at the end of the capture. */
+export function toState({ records, snapshot, now }: Captured, clientId: string): Json {
+  let sequence = 0
+  const order = new Map(
+    Object.values(records)
+      .flat()
+      .sort((a, b) => a.createdAt - b.createdAt || a.sequence - b.sequence)
+      .map(one => [one, ++sequence]),
+  )
+  const lists = byArea((area, { lifecycle }) =>
+    records[area].map(one => {
+      const { region, createdAt, record } = one
+      const place = { region, sequence: order.get(one) }
+      return lifecycle === undefined
+        ? { ...place, createdAt: formatInstant(createdAt), record }
+        : { ...place, timeline: [], record }
+    }),
+  )
+  const clock = { now, mode: 'running', rate: 1 }
+  return {
+    ...snapshot,
+    clock,
+    ids: { scope: clientId, counters: {} },
+    tokens: { generation: 0 },
+    sequence,
+    ...lists,
+    events: [],
+  }
+}
+
+/** Returns the records as a fixture, whose dates are absolute. */
+export const toFixture = ({ records }: Captured): Json =>
+  Object.fromEntries(
+    Object.entries(records)
+      .filter(([, list]) => list.length > 0)
+      .map(([area, list]) => {
+        const names = (areas[area as AreaName] as Area).seeds.items.properties as object
+        const pick = ([name]: [string, unknown]) => Object.hasOwn(names, name)
+        return [
+          area,
+          list.map(({ region, record }) => Object.fromEntries(Object.entries({ region, ...record }).filter(pick))),
+        ]
+      }),
+  )
+
+// ------------------------------------------------------------------------------------------------------------- mask
+
+const NAMES = /^(name|accountHolderName|debtorName|fileName)$/
+const NUMBERS = /^(iban|accountIdentifier)$/
+
+/** Returns a function that replaces the details of persons by made-up valid ones, the same by the same. */
+function createMask() {
+  const numbers = new Map<string, number>()
+  const numberOf = (kind: string, text: string) => {
+    const key = `${kind} ${text}`
+    const number = numbers.get(key) ?? [...numbers.keys()].filter(one => one.startsWith(`${kind} `)).length + 1
+    numbers.set(key, number)
+    return number
+  }
+  const replace = (name: string, text: string): string => {
+    if (name === 'fileName') return `document-${numberOf('file', text)}`
+    if (NAMES.test(name)) return `Name ${numberOf('name', text)}`
+    if (NUMBERS.test(name)) return accountOf(text, numberOf('account', text))
+    if (name === 'emailAddress') return `person-${numberOf('email', text)}@example.com`
+    if (name === 'mobileNumber') return `+4915550${String(numberOf('mobile', text)).padStart(6, '0')}`
+    if (name === 'line1' || name === 'line2') return `Street ${numberOf('street', text)}`
+    if (name === 'city') return `Town ${numberOf('city', text)}`
+    if (name === 'postalCode') return '00000'
+    return text
+  }
+  const change = (value: unknown, name = ''): unknown => {
+    if (typeof value === 'string') return replace(name, value)
+    if (Array.isArray(value)) return value.map(item => change(item, name))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([member, one]) => [member, change(one, member)]))
+  }
+  return change
+}
+
+/** Makes up an IBAN for an IBAN, and digits for other account numbers. */
+function accountOf(text: string, number: number): string {
+  if (!isIban(text)) return String(number).padStart(Math.min(text.length, 17), '0')
+  const account = `50010517${String(number).padStart(10, '0')}`
+  // ISO 13616: the letters DE are 13 and 14.
+  return `DE${String(98n - (BigInt(`${account}131400`) % 97n)).padStart(2, '0')}${account}`
+}
