@@ -598,9 +598,10 @@ export const mutants = {
   ],
   'turns/sqlite.ts': [
     ['ORDER BY number LIMIT 1 OFFSET ?', 'AND number = ?', 'persistence/snapshots'],
-    ["        await use(() => connection.exec('ROLLBACK')).catch(() => {})\n", '', 'persistence/sqlite'],
+    ['await use(commitWaiting)', 'await commitWaiting()', 'persistence/snapshots'],
+    ["      await connection.exec('ROLLBACK').catch(() => {})\n", '', 'persistence/sqlite'],
     ['for (const { fail } of batch) fail(error)', 'batch[0]?.fail(error)', 'persistence/sqlite'],
-    ["exec('COMMIT'))\n        assertInPlace()", "exec('COMMIT'))", 'persistence/sqlite'],
+    ["exec('COMMIT')\n      assertInPlace()", "exec('COMMIT')", 'persistence/sqlite'],
     ['for (const { done } of batch) done()', 'batch[0]?.done()', 'persistence/sqlite'],
     ['        inUse--\n', '', 'persistence/scenarios'],
   ],

@@ -264,30 +264,35 @@ async function createDatabase(connection: Connection, path: string, seed: string
   let waiting: Commit[] = []
   let committing: Promise<void> | undefined
 
-  /** The turns that wait for a commit share the next one, and so one wait for the disk. */
+  /**
+   * Commits the turns that wait, which share one wait for the disk. The connection does nothing else meanwhile: a read
+   * between two slices would see rows that are not committed. So no slice may call `use()`.
+   */
+  async function commitWaiting() {
+    const batch = waiting
+    waiting = []
+    try {
+      assertInPlace()
+      begin.run([])
+      for (const { slices } of batch) {
+        for (const [at, slice] of slices.entries()) {
+          if (at > 0) await setImmediate()
+          while ((await slice()) === true) await setImmediate()
+        }
+      }
+      await connection.exec('COMMIT')
+      assertInPlace()
+      for (const { done } of batch) done()
+    } catch (error) {
+      // SQLite may have ended the transaction itself, for example when the disk is full.
+      await connection.exec('ROLLBACK').catch(() => {})
+      for (const { fail } of batch) fail(error)
+    }
+  }
+
   async function commitAll() {
     await setImmediate()
-    while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
-      try {
-        assertInPlace()
-        await use(() => begin.run([]))
-        for (const { slices } of batch) {
-          for (const [at, slice] of slices.entries()) {
-            if (at > 0) await setImmediate()
-            while ((await use(slice)) === true) await setImmediate()
-          }
-        }
-        await use(() => connection.exec('COMMIT'))
-        assertInPlace()
-        for (const { done } of batch) done()
-      } catch (error) {
-        // SQLite may have ended the transaction itself, for example when the disk is full.
-        await use(() => connection.exec('ROLLBACK')).catch(() => {})
-        for (const { fail } of batch) fail(error)
-      }
-    }
+    while (waiting.length > 0) await use(commitWaiting)
     committing = undefined
   }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/turns/database.js'
+import type { Database, SnapshotRow } from '../../src/turns/database.js'
 import { refused } from '../answers.js'
 import { bill, call, connect, mandate } from '../helper.js'
 import { onDatabase, resume, stateOf } from './helper.js'
@@ -223,5 +223,49 @@ onDatabase(
     refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null)
     t.equal(answer.headers['retry-after'], '1')
     t.match((await call(app, 'GET', '/_sandbox/mandates?client=acme')).body, { data: [] })
+  },
+)
+
+onDatabase(
+  'persistence, State in tables: a snapshot is read as a whole, and as committed, while it changes',
+  async (t, storage) => {
+    const { app, database } = await storage.start()
+    await connect(app)
+    const { find, remove, summaries } = database.snapshots
+    const life = (await database.read(reader => reader.tenant('acme')))?.life
+    const rowsOf = (text: string) => Array.from({ length: 20 }, (_, at) => ({ content: `${text} ${at}`, checksum: '' }))
+    const save = (rows: readonly SnapshotRow[]) => database.snapshots.save('acme', 'one', rows, { most: 1, life })
+    const before = rowsOf('before')
+    const after = rowsOf('after')
+    const noContent = null as unknown as string
+    for (const [what, change, changed] of [
+      ['replaced', () => save(after), after],
+      ['not replaced', () => t.rejects(save([...after, { content: noContent, checksum: '' }])), before],
+      ['removed', () => remove('acme', 'one'), []],
+      [
+        'gone with its client',
+        async () => {
+          const turn = await database.begin(['acme'])
+          await turn.clear('acme', true)
+          await turn.commit()
+        },
+        [],
+      ],
+    ] as const) {
+      await save(before)
+      let isOver = false
+      const changing = change().finally(() => {
+        isOver = true
+      })
+      const whole = [before, changed].map(rows => JSON.stringify(rows))
+      const firsts = [before, changed].map(([row]) => row?.content)
+      // A change has a slice for each row, so there are reads between them.
+      while (!isOver) {
+        t.ok(whole.includes(JSON.stringify(await find('acme', 'one'))), `${what}: its rows`)
+        t.ok(firsts.includes((await summaries('acme'))[0]?.content), `${what}: its summary`)
+      }
+      await changing
+      t.same(await find('acme', 'one'), changed, what)
+    }
   },
 )
