@@ -21,7 +21,6 @@ import {
 } from './contract.js'
 import type { Entry } from './har.js'
 import type { Answer, End, Json } from './sandbox.js'
-import { TOLERANCE } from './sandbox.js'
 
 /** What differs between a captured answer and those of the sandbox. */
 export interface Difference {
@@ -211,8 +210,6 @@ export interface Comparing {
   readonly ends: readonly [End, End]
   /** Milliseconds by which a time that the sandbox has set may differ. */
   readonly tolerance: number
-  /** Whether times are only compared by their form: the capture has none. */
-  readonly isTimeless: boolean
   /** Whether a member can differ, since nothing is known of it. */
   isUnknown(path: Path): boolean
 }
@@ -278,7 +275,6 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
     if (schema === undefined || !isValid(schema, given)) return differs(path, 'has another form', given)
     if (schema.format === MOMENT)
       return isTimely(given, first, second) ? undefined : differs(path, 'is another time', given)
-    if (comparing.isTimeless && schema.format === 'date') return undefined
     if (schema.format === 'date' || isDeepStrictEqual(first, second) || typeof given !== typeof first) {
       return isPaired(given, first) ? undefined : differs(path, 'has another value', given)
     }
@@ -292,7 +288,6 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
     comparing.ends.some(({ captured }) => captured.get(String(own)) === given)
 
   function isTimely(given: unknown, first: unknown, second: unknown): boolean {
-    if (comparing.isTimeless) return true
     const [at, from, to] = [given, first, second].map(text => parseInstant(String(text)) ?? Number.NaN) as [
       number,
       number,
@@ -322,5 +317,3 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
 
 /** Within one answer, times that the server sets are the same, give or take a few seconds. */
 const MOMENT_TOLERANCE = 5_000
-
-export { TOLERANCE }

@@ -80,6 +80,9 @@ export function createContract(documented: readonly DocumentedRoute[], reference
     references,
     /** Returns the area whose records a member refers to; undefined: none. */
     areaOf: (member: string): AreaName | undefined => areaOf.get(member),
+    /** Returns the schema of whole records of an area; undefined: no answer has one. */
+    recordOf: (area: AreaName): TSchema | undefined =>
+      operations.find(one => one.area === area && one.record !== undefined && !one.isList)?.record,
     /** Whether others can change a member of a record: no creation sets it, or an update does. */
     isChanging: (area: AreaName, member: string): boolean => changing.get(area)?.(member) ?? false,
     /** Finds the operation of a path; undefined: it is of no area. */
@@ -204,15 +207,11 @@ export function placeOfRefusal(operation: Operation | undefined, code: string, f
     const schema = [params, query, body]
       .map(part => part && memberAt(part, field.split('.')))
       .find(part => part !== undefined)
-    const isRequired = code === 'MISSING_FIELD'
-    if (schema !== undefined) {
-      const { label } = labelOfMember(
-        isRequired ? { ...schema, 'x-fidelity-constraints': { required: 'assumed' } } : schema,
-      )
-      return label === 'documented'
+    // That a member is required is assumed.
+    if (schema !== undefined)
+      return code !== 'MISSING_FIELD' && isDocumented(schema)
         ? inInterface(headingOf(operation, field), field)
         : inDecisions(sectionOf(operation, field), field)
-    }
   }
   return inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
 }
@@ -226,10 +225,8 @@ const headingOf = (operation: Operation, member: string) =>
 const sectionOf = (operation: Operation, member: string) =>
   operation.isList && /^(totalCount|hasMore|nextCursor|data|limit|cursor)$/.test(member) ? 5 : operation.section
 
-const labelOfMember = (schema: TSchema): { label: Fidelity } => ({
-  label:
-    schema['x-fidelity'] === 'documented' && schema['x-fidelity-constraints'] === undefined ? 'documented' : 'assumed',
-})
+const isDocumented = (schema: TSchema | undefined): boolean =>
+  schema?.['x-fidelity'] === 'documented' && schema['x-fidelity-constraints'] === undefined
 
 /** Finds the schema of a member by its path; undefined: there is none. */
 export function memberAt(schema: TSchema, path: readonly (string | number)[]): TSchema | undefined {
@@ -255,43 +252,37 @@ export function placeOfMember(
   const name = member === undefined ? '' : path.filter(part => typeof part === 'string').join('.')
   const isBroken = member !== undefined && (value === undefined || !isValid(member, value))
   const isEnvelope = operation.isList && schema === operation.answer
-  if (isBroken && labelOfMember(member).label === 'documented') {
+  if (isBroken && isDocumented(member)) {
     return inInterface(isEnvelope ? LIST : headingOf({ ...operation, query: undefined, params: undefined }, name), name)
   }
   return inDecisions(isEnvelope ? 5 : operation.section, name)
 }
 
-/** The sections of headers. Other headers are not compared. */
-const HEADERS: Readonly<Record<string, number>> = {
-  'x-request-id': 1,
-  location: 1,
-  allow: 1,
-  'accept-patch': 1,
-  'accept-encoding': 1,
-  'retry-after': 2,
-  'www-authenticate': 3,
-  'cache-control': 3,
-  pragma: 3,
-  deprecation: 11,
-  sunset: 11,
-}
-export const HEADER_NAMES = Object.keys(HEADERS)
-const DEPRECATION_HEADERS = /^(deprecation|sunset)$/
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-const BOOLEAN_LIKE = /^(true|false|\?[01]|[01]|yes|no)$/i
+/** The places of headers. Other headers are not compared. */
+const HEADERS = new Map(
+  Object.entries({
+    1: ['x-request-id', 'Location', 'Allow', 'Accept-Patch', 'Accept-Encoding'],
+    2: ['Retry-After'],
+    3: ['WWW-Authenticate', 'Cache-Control', 'Pragma'],
+    11: ['Deprecation', 'Sunset'],
+  }).flatMap(([section, names]) =>
+    names.map(name => [name.toLowerCase(), inDecisions(Number(section), name)] as const),
+  ),
+)
+export const HEADER_NAMES = [...HEADERS.keys()]
+/** The interface shows the headers of a deprecation with such values. */
+const DEPRECATED = {
+  deprecation: ['Deprecation', /^(true|false|\?[01]|[01]|yes|no)$/i],
+  sunset: ['Sunset', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/],
+} as const
 
+/** Returns the place of a header of `HEADER_NAMES`. It is documented if the interface shows its form, and it has another. */
 export function placeOfHeader(name: string, value: string | undefined): Place {
-  const isForm = name === 'sunset' ? DATE_TIME : BOOLEAN_LIKE
-  if (DEPRECATION_HEADERS.test(name) && value !== undefined && !isForm.test(value))
-    return inInterface('GET /api/v1/direct-debit', title(name))
-  return inDecisions(HEADERS[name] ?? 1, title(name))
+  const [title, form] = ownMember<readonly [string, RegExp]>(DEPRECATED, name) ?? []
+  return value === undefined || form === undefined || form.test(value)
+    ? (HEADERS.get(name) as Place)
+    : inInterface(ENDPOINTS.listCollections as string, title as string)
 }
-const title = (name: string) =>
-  name === 'x-request-id'
-    ? name
-    : name === 'www-authenticate'
-      ? 'WWW-Authenticate'
-      : name.replace(/(^|-)[a-z]/g, letter => letter.toUpperCase())
 
 export const placeOfStatus = ({ section, status }: Operation): Place => inDecisions(section, String(status))
 export const ENVELOPE: Place = inInterface('Errors', 'code')
@@ -301,15 +292,10 @@ export const FIELD: Place = inDecisions(1, 'field')
 export const placeOfCode = (code: string): Place => inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
 
 /** Returns the place of a difference in the records of a list. */
-export function placeOfList(operation: Operation, anchor: string): Place {
-  const parameter = operation.query?.properties[anchor]
-  if (anchor === 'initiatedAt' || (parameter !== undefined && labelOfMember(parameter).label === 'documented')) {
-    return operation.area === 'collections'
-      ? inInterface(ENDPOINTS.listCollections as string, anchor)
-      : inDecisions(5, anchor)
-  }
-  return inDecisions(5, anchor)
-}
+export const placeOfList = ({ area, query }: Operation, anchor: string): Place =>
+  area === 'collections' && (anchor === 'initiatedAt' || isDocumented(query?.properties[anchor]))
+    ? inInterface(ENDPOINTS.listCollections as string, anchor)
+    : inDecisions(5, anchor)
 
 /** Lists the paths of the values that a schema refuses, and of members that it does not name. */
 export function faultsOf(schema: TSchema, value: unknown): (readonly (string | number)[])[] {
@@ -341,7 +327,7 @@ export function placeOfFact(operation: Operation, fact: string): Place {
   const [kind, value = ''] = fact.split(' ')
   if (kind === 'page') return placeOfList(operation, 'cursor')
   if (kind !== 'state') return Number(value) < 400 ? placeOfStatus(operation) : inDecisions(2, value)
-  const schema = operation.record === undefined ? undefined : memberAt(operation.record, ['status'])
-  const isDocumented = schema !== undefined && labelOfMember(schema).label === 'documented'
-  return isDocumented ? inInterface('Collection request status', value) : inDecisions(operation.section, value)
+  return isDocumented(operation.record && memberAt(operation.record, ['status']))
+    ? inInterface('Collection request status', value)
+    : inDecisions(operation.section, value)
 }

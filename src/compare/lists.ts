@@ -21,7 +21,7 @@ export interface ListContext {
   /** The member that identifies a record. */
   readonly reference: string
   /** Sends the request again, with another query. */
-  ask(end: number, search: string): Promise<Answer>
+  ask(end: 0 | 1, search: string): Promise<Answer>
   /** Whether nothing is noted of a record. */
   isDoubtful(reference: string): boolean
 }
@@ -48,7 +48,7 @@ export async function listDifferences(context: ListContext): Promise<Difference[
   const search = isForeign ? withoutCursor(entry.search, MOST) : doubtful > 0 ? `?${parameters}` : entry.search
   const found: (Difference | undefined)[] = []
   for (const [at, end] of group.ends.entries()) {
-    const own = membersOf((await context.ask(at, search)).body)
+    const own = membersOf((await context.ask(at as 0 | 1, search)).body)
     const difference = pageDifference(context, page, own, { isForeign, at, doubtful, limit })
     found.push(difference)
     if (difference !== undefined) continue

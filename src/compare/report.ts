@@ -1,11 +1,10 @@
-import type { ErrorCode } from '../core/errors.js'
-import { catalogue } from '../core/errors.js'
+import { areas } from '../areas/index.js'
 import type { Fact, Facts } from '../features/coverage/coverage.js'
 import { reportOf } from '../features/coverage/report.js'
 import type { Fidelity } from '../http/schemas.js'
 import type { Comparison } from './compare.js'
 import type { Operation } from './contract.js'
-import { OTHER_PATHS, placeOfCode, placeOfFact } from './contract.js'
+import { OTHER_PATHS, placeOfFact } from './contract.js'
 import type { Noted } from './ledger.js'
 
 /** What traffic shows: it breaks a documented statement, or refutes or confirms one, or does not show it. */
@@ -46,56 +45,33 @@ export function findingsOf(comparison: Comparison, names: boolean): Finding[] {
   const { ledger, sandbox } = comparison
   const { operations } = sandbox.contract
   const report = reportOf([], ledger.facts as Facts, sandbox.documented)
+  const facts = [
+    ...report.operations.map(({ operation, statuses, errorCodes, pages }) => ({
+      operation: operations.find(({ name }) => name === operation) as Operation,
+      kinds: { status: statuses, errorCode: errorCodes, page: pages },
+    })),
+    ...report.states.map(({ area: title, ...state }) => ({
+      operation: operations.find(
+        ({ area, record }) => record !== undefined && area !== undefined && areas[area].title === title,
+      ) as Operation,
+      kinds: { state },
+    })),
+  ]
   const found = differencesOf(comparison, names)
-  for (const { operation: name, statuses, errorCodes, pages } of report.operations) {
-    const operation = operations.find(one => one.name === name) as Operation
-    const facts = (met: 'met' | 'missed'): Fact[] => [
-      ...statuses[met].map((status): Fact => `status ${status}`),
-      ...(errorCodes[met] as ErrorCode[]).map((code): Fact => `errorCode ${code}`),
-      ...(pages?.[met] ?? []).map((page): Fact => `page ${page}`),
-    ]
-    add(operation, facts('met'), facts('missed'))
-  }
-  for (const { area, met, missed } of report.states) {
-    const operation = operations.find(
-      one =>
-        one.record !== undefined &&
-        sandbox.documented.some(
-          route => route.schema.operationId === one.id && titleOf(route.schema.tags?.[0]) === area,
-        ),
-    ) as Operation
-    add(
-      operation,
-      met.map((state): Fact => `state ${state}`),
-      missed.map((state): Fact => `state ${state}`),
-    )
+  for (const { operation, kinds } of facts) {
+    for (const [kind, values] of Object.entries(kinds)) {
+      for (const side of ['met', 'missed'] as const) {
+        for (const value of values?.[side] ?? []) {
+          const fact = `${kind} ${value}` as Fact
+          if (ledger.isContradicted(operation.name, fact)) continue
+          const times = side === 'missed' ? 0 : (ledger.facts.get(operation.name)?.get(fact) ?? 1)
+          const finding = side === 'met' ? 'confirmed' : 'never-seen'
+          found.push({ operation: operation.name, finding, ...placeOfFact(operation, fact), what: fact, times })
+        }
+      }
+    }
   }
   return found
-
-  function titleOf(tag: string | undefined) {
-    return report.operations.find(({ operation }) =>
-      operations.some(one => one.name === operation && one.name.split('/')[3] === tag),
-    )?.area
-  }
-
-  function add(operation: Operation, met: readonly Fact[], missed: readonly Fact[]) {
-    const timesOf = (fact: Fact) => ledger.facts.get(operation.name)?.get(fact) ?? 1
-    for (const fact of met) {
-      if (!ledger.isContradicted(operation.name, fact))
-        found.push({ ...findingOf(operation, fact, 'confirmed'), times: timesOf(fact) })
-    }
-    for (const fact of missed) {
-      if (!ledger.isContradicted(operation.name, fact))
-        found.push({ ...findingOf(operation, fact, 'never-seen'), times: 0 })
-    }
-  }
-}
-
-function findingOf(operation: Operation, fact: Fact, finding: Finding['finding']) {
-  const [, value = ''] = fact.split(' ')
-  const isCode = fact.startsWith('errorCode ') && Object.hasOwn(catalogue, value)
-  const place = isCode ? placeOfCode(value as ErrorCode) : placeOfFact(operation, fact)
-  return { operation: operation.name, finding, ...place, what: fact }
 }
 
 const times = (count: number) => `${count} ${count === 1 ? 'time' : 'times'}`

@@ -1,7 +1,7 @@
 import { MASK } from '../http/masking.js'
 import { decode } from './contract.js'
 import type { Entry, UploadedFile } from './har.js'
-import type { Answer, End, Outgoing } from './sandbox.js'
+import type { End, Outgoing } from './sandbox.js'
 import { SECRET } from './sandbox.js'
 
 /** The credentials of a request at one end. */
@@ -97,5 +97,3 @@ function multipartOf(files: readonly UploadedFile[], answered: string, end: End)
   })
   return Buffer.concat([...parts, `--${BOUNDARY}--\r\n`].map(part => Buffer.from(part)))
 }
-
-export type { Answer }

@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isSameOutcome } from './answers.js'
+import type { Case } from './case.js'
+import { isForeignCursor, withoutCursor } from './lists.js'
+import type { Credentials } from './requests.js'
+import { toOutgoing } from './requests.js'
+import type { Answer } from './sandbox.js'
+
+/** The answers of the sandbox at both ends of the time. */
+export interface Own {
+  readonly answers: readonly [Answer, Answer]
+  /** Whether a read shows exactly what the sandbox has. */
+  readonly isPlain: boolean
+}
+
+/** Sends requests of a case with its credentials. `search` is another query. */
+export type Ask = (at: 0 | 1, search?: string) => Promise<Answer>
+
+/** Returns the function that sends the request of a case to the client at one end. A refused one changes nothing. */
+export function createAsk(one: Case, credentials: readonly Credentials[]): Ask {
+  const { entry, match, operation, ends, isAccepted, isToken } = one
+  return (at, search) => {
+    // No page before has such a cursor.
+    const isForeign = isAccepted && operation?.isList === true && isForeignCursor(entry, ends[at])
+    const request = { ...entry, search: search ?? (isForeign ? withoutCursor(entry.search) : entry.search) }
+    const outgoing = toOutgoing(request, match.path, ends[at], credentials[at] as Credentials, isToken)
+    return ends[at].ask(outgoing, search !== undefined || !isAccepted)
+  }
+}
+
+/** Sends a request to both ends. Returns undefined if it has a method or a target that cannot be sent. */
+export async function askBoth({ entry, content, isAccepted }: Case, ask: Ask): Promise<Own | undefined> {
+  try {
+    const first = await ask(0)
+    const isWrite = entry.method !== 'GET' && entry.method !== 'HEAD' && isAccepted
+    const isPlain = !isWrite && isSameOutcome(entry, first) && isDeepStrictEqual(first.body, content)
+    const second = isPlain ? first : await ask(1)
+    const isLate = !isSameOutcome(entry, first) && isSameOutcome(entry, second)
+    return { answers: isLate ? [second, second] : [first, second], isPlain }
+  } catch {
+    return undefined
+  }
+}
+
+/** Takes over what the control plane sets: the headers of a deprecation, and the origins of embedded links. */
+export function prepare({ entry, operation, ends, sent, isAccepted }: Case): void {
+  const { deprecation, sunset } = entry.answerHeaders
+  const { origin } = sent
+  for (const { tenant } of ends) {
+    const present = tenant.deprecations.list()
+    const others = present.filter(one => one.operation !== operation?.name)
+    const isDeprecated = operation !== undefined && (deprecation !== undefined || sunset !== undefined)
+    if (isDeprecated) {
+      const moment = Date.parse(sunset ?? '')
+      const own = {
+        operation: operation.name,
+        deprecatedSince: deprecation === undefined ? '9999-12-31T00:00:00Z' : '1970-01-01T00:00:00Z',
+        ...(!Number.isNaN(moment) && { sunset: `${new Date(moment).toISOString().slice(0, 19)}Z` }),
+        goneAfterSunset: false,
+      }
+      tenant.deprecations.restore([...others, own])
+    } else if (others.length < present.length) tenant.deprecations.restore(others)
+    const { allowedOrigins } = tenant.settings
+    if (isAccepted && typeof origin === 'string' && !allowedOrigins.includes(origin) && allowedOrigins.length < 100)
+      tenant.settings.allowedOrigins = [...allowedOrigins, origin]
+  }
+}

@@ -1,0 +1,164 @@
+import type { Area, AreaName } from '../areas/index.js'
+import { areas } from '../areas/index.js'
+import type { Fact } from '../features/coverage/coverage.js'
+import { faultError } from '../features/faults/errors.js'
+import { adoptAll, listed } from './adopt.js'
+import type { Difference } from './answers.js'
+import {
+  codeOf,
+  headerDifferences,
+  isSameOutcome,
+  membersOf,
+  outcomeDifference,
+  refusalDifferences,
+  successDifference,
+} from './answers.js'
+import type { Ask, Own } from './asking.js'
+import { askBoth, createAsk, prepare } from './asking.js'
+import type { Case, Run } from './case.js'
+import { createCase, isDoubtful, know, knownOf, regionIn, touch } from './case.js'
+import type { Match, Operation } from './contract.js'
+import { OTHER_PATHS } from './contract.js'
+import { credentialsOf, noteToken } from './credentials.js'
+import { explain, hasOtherFault } from './explain.js'
+import type { Group } from './group.js'
+import type { Entry } from './har.js'
+import { listDifferences } from './lists.js'
+import { faultDifferences, listedDifferences, recordDifferences } from './records.js'
+
+/** Holds one entry against the sandbox, notes the differences, and then brings the sandbox to what the entry shows. */
+export async function judge(run: Run, entry: Entry, match: Match, group: Group): Promise<void> {
+  const { ledger } = run
+  const { operation } = match
+  const name = operation?.name ?? OTHER_PATHS
+  const note = (differences: readonly Difference[]) => ledger.note(name, entry, differences)
+  ledger.count(name)
+  for (const end of group.ends) if (entry.at !== undefined) end.moveTo(entry.at)
+  const one = createCase(run, entry, match, group)
+
+  if (entry.body.kind === 'unknown' || isLost(entry)) return void adoptAll(one)
+  if (isVague(one)) return noteForm(one, note)
+  prepare(one)
+  const ask = createAsk(one, credentialsOf(one))
+  const asked = await askBoth(one, ask)
+  if (asked === undefined) return
+  let own: Own = asked
+  if (!isSameOutcome(entry, own.answers[0])) {
+    if (entry.status === 429 || entry.status >= 500) {
+      const refusal = refusalDifferences(entry, operation, undefined).slice(0, 1)
+      return note([...refusal, ...headerDifferences(entry, disturbanceOf(one))])
+    }
+    const explained = await explain(one, own.answers[0], ask)
+    if (explained === undefined) return noteOutcome(one, own, note)
+    if (explained === 'unjudged') return noteForm(one, note)
+    own = { answers: explained, isPlain: false }
+  }
+  if (entry.status === 404)
+    for (const { key } of one.named) if (group.known.get(key)?.record === undefined) group.absent.add(key)
+  const found = one.isAccepted ? await successDifferences(one, own, ask) : refusalsOf(one, own)
+  note(found)
+  const facts = factsOf(one, entry.status, one.content)
+  if (found.length === 0) ledger.confirm(operation?.name, facts)
+  else ledger.contradict(operation?.name, found.some(({ what }) => what.startsWith('status')) ? facts : [])
+}
+
+/** Whether the capture has not kept a file, and its content was refused. */
+const isLost = ({ body, status }: Entry): boolean =>
+  body.kind === 'upload' && status >= 400 && body.files.some(({ content }) => content === undefined)
+
+/** Whether nothing is known of the time, the headers or the client of a request. Then only its form is compared. */
+function isVague({ run, entry: { headers, body, origin } }: Case): boolean {
+  const isAnonymous =
+    body.kind === 'form' &&
+    !body.fields.some(([name]) => name === 'client_id') &&
+    headers.authorization === undefined &&
+    !run.hasAuthorization(origin)
+  return !run.isTimed || Object.keys(headers).length === 0 || isAnonymous
+}
+
+type Note = (differences: readonly Difference[]) => void
+
+/** Compares an answer by its schema only, since nothing is known of its reason. */
+function noteForm(one: Case, note: Note): void {
+  const { entry, operation, content, isAccepted } = one
+  if (!isAccepted) note(refusalDifferences(entry, operation, undefined))
+  else if (operation !== undefined && content !== undefined && entry.method !== 'HEAD')
+    note(faultDifferences(one, operation.answer, content))
+  adoptAll(one)
+}
+
+/** Notes another outcome than that of the sandbox. Nothing more is noted of the state of the records that it is about. */
+function noteOutcome(one: Case, { answers: [own] }: Own, note: Note): void {
+  const { run, entry, match, operation, named, isAccepted } = one
+  for (const { area, reference } of named) {
+    if (operation?.area !== area) continue
+    know(one, area, reference, regionIn(area, one.region), isAccepted ? entry : undefined).isDisputed = true
+  }
+  note([outcomeDifference(entry, match, own)])
+  run.ledger.contradict(operation?.name, factsOf(one, entry.status, one.content), factsOf(one, own.status, own.body))
+  adoptAll(one, true)
+}
+
+/** Returns the answer of the sandbox to a fault with the status of an entry. */
+function disturbanceOf({ entry, isToken }: Case) {
+  const { status, headers, envelope } = faultError({ kind: 'error', status: entry.status }, !isToken)
+  return { status, headers: { 'x-request-id': '-', ...headers }, body: envelope }
+}
+
+/** Compares a refusal. Each fault of a request can be the one that is answered. */
+function refusalsOf(one: Case, { answers: [own] }: Own): Difference[] {
+  const found = refusalDifferences(one.entry, one.operation, own)
+  const isOther = found[0]?.what === 'another field' && hasOtherFault(one)
+  return [...(isOther ? [] : found), ...headerDifferences(one.entry, own)]
+}
+
+/** Lists all differences of an accepted request, and adopts the records of its answer. */
+async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask): Promise<Difference[]> {
+  const { entry, operation, group, content, named } = one
+  const [own] = answers
+  const first = successDifference(entry, operation, own)
+  const headers = headerDifferences(entry, own)
+  // Most reads show what the sandbox has.
+  if (isPlain && first === undefined && content !== undefined) {
+    for (const { key } of named) touch(one, group.known.get(key))
+    return headers
+  }
+  const hasContent = own.body !== undefined && content !== undefined && entry.method !== 'HEAD'
+  if (first !== undefined || operation === undefined || !hasContent) {
+    adoptAll(one)
+    return [...(first === undefined ? [] : [first]), ...headers]
+  }
+  if (one.isToken) noteToken(one, answers)
+  const found = operation.isList
+    ? listed(one).flatMap(record => listedDifferences(one, record))
+    : recordDifferences(one, content, [own.body, answers[1].body], operation.answer)
+  found.push(...adoptAll(one))
+  // Records that differ explain a page that does.
+  const inList = operation.isList ? await pageDifferences(one, operation, ask) : []
+  return [...found, ...(found.length === 0 ? inList : []), ...headers]
+}
+
+const pageDifferences = (one: Case, operation: Operation, ask: Ask) =>
+  listDifferences({
+    entry: one.entry,
+    operation,
+    group: one.group,
+    ask,
+    isDoubtful: reference => isDoubtful(one, knownOf(one, operation.area as AreaName, reference)),
+    reference: one.contract.references.get(operation.area as AreaName) as string,
+    region: one.region,
+  })
+
+/** Returns the facts of an answer, as coverage counts them. */
+function factsOf({ entry, operation }: Case, status: number, content: unknown): Fact[] {
+  const code = codeOf(status, content)
+  if (status >= 400) return [`status ${status}`, ...(code === undefined ? [] : [`errorCode ${code}` as Fact])]
+  const { data, ...record } = membersOf(content)
+  const records = Array.isArray(data) ? data.map(membersOf) : operation?.record === undefined ? [] : [record]
+  const possible = operation?.area === undefined ? [] : ((areas[operation.area] as Area).lifecycle?.states ?? [])
+  const states = possible.filter(state => records.some(({ status }) => status === state))
+  const facts: Fact[] = [`status ${status}`, ...states.map((state): Fact => `state ${state}`)]
+  if (Array.isArray(data)) facts.push(/[?&]cursor=/.test(entry.search) ? 'page following' : 'page first')
+  if (Array.isArray(data) && data.length === 0) facts.push('page empty')
+  return facts
+}

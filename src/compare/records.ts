@@ -1,0 +1,124 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { Area, AreaName } from '../areas/index.js'
+import { areas } from '../areas/index.js'
+import type { StatefulEntry } from '../core/records/stateful-repository.js'
+import { parseInstant } from '../core/time/time.js'
+import { isValid } from '../http/validation.js'
+import type { Difference, Path } from './answers.js'
+import { memberDifference, memberDifferences, membersOf } from './answers.js'
+import type { Case } from './case.js'
+import { isDoubtful, know, knownOf, pick, referenceOf, regionIn, schemaOf } from './case.js'
+import type { Operation } from './contract.js'
+import { faultsOf, memberAt } from './contract.js'
+import { reachable } from './explain.js'
+import type { Known } from './group.js'
+import type { Json } from './sandbox.js'
+import { TOLERANCE } from './sandbox.js'
+
+/** Lists the members of an answer, or of a record in it, that its schema refuses. */
+export function faultDifferences({ operation }: Case, schema: TSchema, given: unknown): Difference[] {
+  return faultsOf(schema, given).map(path => {
+    const value = path.reduce<unknown>(
+      (part, name) => (Object.hasOwn(Object(part), name) ? Object(part)[name] : undefined),
+      given,
+    )
+    const what = value === undefined ? 'is absent' : 'has another form'
+    return memberDifference(operation as Operation, schema, path, what, value)
+  })
+}
+
+/** Compares a record of a list with that of the sandbox. */
+export function listedDifferences(one: Case, record: Json): Difference[] {
+  const { area } = one.operation as Operation & { area: AreaName }
+  const schema = schemaOf(one)
+  const reference = referenceOf(one, area, record)
+  if (reference === undefined) return []
+  const [early, late] = one.ends.map(end => end.find(area, one.region, reference)?.record)
+  if (early === undefined) return faultDifferences(one, schema, record)
+  const own = [early, late ?? early].map(end => pick(end, schema.properties)) as [Json, Json]
+  return recordDifferences(one, record, own, schema)
+}
+
+/**
+ * Compares a record with those at both ends of the time. The members that differ follow from its state: if that differs, it
+ * is the only finding, and nothing more of the state of the record is noted.
+ */
+export function recordDifferences(
+  one: Case,
+  given: unknown,
+  [early, late]: readonly [unknown, unknown],
+  schema: TSchema,
+): Difference[] {
+  const { entry, group, named, sent } = one
+  const operation = one.operation as Operation
+  const { area } = operation
+  const record = membersOf(given)
+  const reference = area === undefined ? undefined : referenceOf(one, area, record)
+  const known = area === undefined ? undefined : knownOf(one, area, reference)
+  if (known?.isDisputed) return []
+  if (known !== undefined && (known.isMadeUp || isDoubtful(one, known))) return faultDifferences(one, schema, given)
+  const [first, second] = [membersOf(early), membersOf(late)]
+  // Of two states, the one that the service shows.
+  const [from, to] =
+    first.status === second.status ? [early, late] : record.status === second.status ? [late, late] : [early, early]
+  const isVague = named.some(({ key }) => group.known.get(key)?.isMadeUp === true)
+  const isShared = area !== undefined && (areas[area] as Area).lifecycle === undefined
+  const isUnknown = ([member]: Path): boolean => {
+    if (member === undefined) return false
+    const name = String(member)
+    if (known?.isPartial === true && !operation.isList && !isInSummary(one, area as AreaName, name)) return true
+    if (Object.hasOwn(sent, name)) return false
+    if (isVague && name !== 'status') return true
+    return isShared && name !== one.contract.references.get(area) && isValidMember(schema, name, record[name])
+  }
+  const differing = memberDifferences(given, from, to, {
+    operation,
+    schema,
+    ends: one.ends,
+    tolerance: isUnchanged(one, known) ? 0 : TOLERANCE,
+    isUnknown,
+  })
+  if (differing.length === 0) return []
+  const names = differing.map(({ path }) => String(path[0]))
+  if (entry.method === 'GET' && known !== undefined && isChangedByOthers(one, known, record, first, names)) return []
+  if (area !== undefined && reference !== undefined)
+    know(one, area, reference, regionIn(area, one.region), entry).isDisputed = true
+  const states = differing.filter(({ path }) => path[0] === 'status')
+  return states.length > 0 ? states : differing
+}
+
+/** Whether both ends still have a record as it was adopted. */
+const isUnchanged = ({ ends }: Case, known: Known | undefined): boolean =>
+  known?.record !== undefined &&
+  ends.every((end, at) => end.find(known.area, known.region, known.reference)?.record === known.marks[at])
+
+const isInSummary = ({ contract }: Case, area: AreaName, member: string): boolean =>
+  contract.operations.find(one => one.area === area && one.isList)?.record?.properties[member] !== undefined
+
+const isValidMember = (schema: TSchema, name: string, value: unknown): boolean => {
+  const member = memberAt(schema, [name])
+  return member !== undefined && (value === undefined || isValid(member, value))
+}
+
+/** Whether others can have changed a record: a transition that is legal, and not one that only time makes. */
+function isChangedByOthers(
+  { contract, entry, ends }: Case,
+  { area, region, reference, record = {} }: Known,
+  given: Json,
+  own: Json,
+  members: readonly string[],
+): boolean {
+  const { transitions } = (areas[area] as Area).lifecycle ?? {}
+  const [before, after] = [record.updatedAt, given.updatedAt].map(text => parseInstant(String(text)))
+  if (transitions === undefined || before === undefined || after === undefined || after <= before) return false
+  if (entry.at !== undefined && after > entry.at + TOLERANCE) return false
+  if (!members.every(member => contract.isChanging(area, member))) return false
+  const [from, to] = [String(record.status), String(given.status)]
+  if (from === to) return own.status === to && members.some(name => name !== 'updatedAt' && name !== 'reasonCode')
+  if (!reachable(transitions, from).includes(to)) return false
+  // Its next transition fails, since it refers to a record that the capture has not shown.
+  const isParked = ends.some(
+    end => (end.find(area, region, reference) as StatefulEntry<Json> | undefined)?.failure !== undefined,
+  )
+  return isParked || !ends[0].comingStates(area, record).includes(to)
+}
