@@ -8,7 +8,8 @@ import { membersOf } from './answers.js'
 import type { Case } from './case.js'
 import { know, knownOf, pick, referenceOf, regionIn, regionOfRecord, schemaOf, stored, touch } from './case.js'
 import type { Operation } from './contract.js'
-import { faultsOf, placeOfMember } from './contract.js'
+import { faultsOf } from './contract.js'
+import { placeOfMember } from './places.js'
 import type { Json } from './sandbox.js'
 
 const LATEST_WRITES = 50

@@ -4,22 +4,22 @@ import { ownMember } from '../core/own-member.js'
 import { parseInstant } from '../core/time/time.js'
 import { MASK } from '../http/masking.js'
 import { isValid } from '../http/validation.js'
-import type { Match, Operation, Place } from './contract.js'
+import type { Match, Operation } from './contract.js'
+import { isKnownError, memberAt } from './contract.js'
+import type { Entry } from './har.js'
+import type { Place } from './places.js'
 import {
   ENVELOPE,
   FIELD,
   HEADER_NAMES,
-  isKnownError,
   JSON_BODY,
-  memberAt,
   NO_CONTENT,
   placeOfCode,
   placeOfHeader,
   placeOfMember,
   placeOfRefusal,
   placeOfStatus,
-} from './contract.js'
-import type { Entry } from './har.js'
+} from './places.js'
 import type { Answer, End, Json } from './sandbox.js'
 
 /** What differs between a captured answer and those of the sandbox. */

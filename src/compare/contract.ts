@@ -4,8 +4,7 @@ import { areas } from '../areas/index.js'
 import type { ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
-import type { Fidelity } from '../http/schemas.js'
-import { failuresOf, isValid } from '../http/validation.js'
+import { failuresOf } from '../http/validation.js'
 import { codesOf } from '../openapi/errors.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
 import { isApi } from '../openapi/routes.js'
@@ -146,88 +145,6 @@ export const isKnownError = (operation: Operation | undefined, code: string, sta
   catalogue[code as ErrorCode].status === status &&
   (operation === undefined || operation.codes.includes(code as ErrorCode))
 
-// ----------------------------------------------------------------------------------------------------------- labels
-
-/** Where a document states what a finding is about: `decisions §6 reasonCode`, `interface, Errors: code`. */
-export interface Place {
-  readonly label: Fidelity
-  readonly where: string
-}
-
-const inDecisions = (section: number, anchor: string): Place => ({
-  label: 'assumed',
-  where: `decisions §${section} ${anchor}`.trim(),
-})
-const inInterface = (heading: string, anchor: string): Place => ({
-  label: 'documented',
-  where: `interface, ${heading}: ${anchor}`,
-})
-
-/** The headings of docs/service-interface.md that describe operations and their records. */
-const ENDPOINTS: Readonly<Record<string, string>> = {
-  issueToken: 'POST /api/v1/oauth/token',
-  listCollections: 'GET /api/v1/direct-debit',
-  cancelPayoutLink: 'PATCH /api/v1/payout-links/{payoutLinkId}/cancel',
-}
-const OTHER_ENDPOINTS = 'Other endpoints (method and path only)'
-const RECORDS: Readonly<Record<string, string>> = {
-  issueToken: 'Access token response (object)',
-  collections: 'Collection request summary (element of `data` in the list response)',
-}
-const OTHER_RECORDS = 'Other named fields (from release v1.1.0)'
-const LIST = 'Collection list envelope'
-
-/** The refusals whose condition the interface states, with their operations (decisions §2). */
-const CONDITIONS: { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> } = {
-  MISSING_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
-  INVALID_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
-  EXPIRED_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
-  MANDATE_NOT_ACTIVE: { createCollection: OTHER_ENDPOINTS, cancelMandate: 'Mandate' },
-  DUPLICATE_REFERENCE: {
-    createCollection: RECORDS.collections as string,
-    createMandate: RECORDS.collections as string,
-  },
-  REGION_CURRENCY_MISMATCH: { createBill: 'Errors' },
-  PAYOUT_LINK_ALREADY_CLAIMED: { cancelPayoutLink: 'Payout link' },
-  IMMUTABLE_FIELD: { updateCounterparty: OTHER_RECORDS },
-  UNSUPPORTED_GRANT_TYPE: { issueToken: 'Authentication' },
-}
-
-/** Returns the place of the condition of a refusal: that of the code, else that of the field. */
-export function placeOfRefusal(operation: Operation | undefined, code: string, field: unknown, path = ''): Place {
-  const isSlash = /^\/api\/v1\/[^/]+\/[^/]+\/./.test(path) && !/%2f/i.test(path)
-  if (operation === undefined)
-    return code === 'ROUTE_NOT_FOUND' && isSlash ? inInterface('Errors', '404') : inDecisions(1, code || 'path')
-  if (code === 'ROUTE_NOT_FOUND')
-    return inDecisions(operation.section, operation.name.slice(operation.name.indexOf('/')))
-  const heading = CONDITIONS[code as ErrorCode]?.[operation.id]
-  if (heading !== undefined) return inInterface(heading, code)
-  if (typeof field === 'string' && /^(INVALID|MISSING)_(FIELD|QUERY_PARAMETER)$/.test(code)) {
-    const { params, query, body } = operation
-    const schema = [params, query, body]
-      .map(part => part && memberAt(part, field.split('.')))
-      .find(part => part !== undefined)
-    // That a member is required is assumed.
-    if (schema !== undefined)
-      return code !== 'MISSING_FIELD' && isDocumented(schema)
-        ? inInterface(headingOf(operation, field), field)
-        : inDecisions(sectionOf(operation, field), field)
-  }
-  return inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
-}
-
-const headingOf = (operation: Operation, member: string) =>
-  ENDPOINTS[operation.id] !== undefined && (operation.query?.properties[member] ?? operation.params) !== undefined
-    ? (ENDPOINTS[operation.id] as string)
-    : (RECORDS[operation.id] ?? RECORDS[operation.area ?? ''] ?? OTHER_RECORDS)
-
-/** Members of all lists have a section of their own. */
-const sectionOf = (operation: Operation, member: string) =>
-  operation.isList && /^(totalCount|hasMore|nextCursor|data|limit|cursor)$/.test(member) ? 5 : operation.section
-
-const isDocumented = (schema: TSchema | undefined): boolean =>
-  schema?.['x-fidelity'] === 'documented' && schema['x-fidelity-constraints'] === undefined
-
 /** Finds the schema of a member by its path; undefined: there is none. */
 export function memberAt(schema: TSchema, path: readonly (string | number)[]): TSchema | undefined {
   let found: TSchema | undefined = schema
@@ -237,65 +154,6 @@ export function memberAt(schema: TSchema, path: readonly (string | number)[]): T
   }
   return found
 }
-
-/**
- * Returns the place of a member of an answer. It is documented if its schema is, and the value breaks it.
- * @param value undefined: the member is absent
- */
-export function placeOfMember(
-  operation: Operation,
-  schema: TSchema,
-  path: readonly (string | number)[],
-  value: unknown,
-): Place {
-  const member = memberAt(schema, path)
-  const name = member === undefined ? '' : path.filter(part => typeof part === 'string').join('.')
-  const isBroken = member !== undefined && (value === undefined || !isValid(member, value))
-  const isEnvelope = operation.isList && schema === operation.answer
-  if (isBroken && isDocumented(member)) {
-    return inInterface(isEnvelope ? LIST : headingOf({ ...operation, query: undefined, params: undefined }, name), name)
-  }
-  return inDecisions(isEnvelope ? 5 : operation.section, name)
-}
-
-/** The places of headers. Other headers are not compared. */
-const HEADERS = new Map(
-  Object.entries({
-    1: ['x-request-id', 'Location', 'Allow', 'Accept-Patch', 'Accept-Encoding'],
-    2: ['Retry-After'],
-    3: ['WWW-Authenticate', 'Cache-Control', 'Pragma'],
-    11: ['Deprecation', 'Sunset'],
-  }).flatMap(([section, names]) =>
-    names.map(name => [name.toLowerCase(), inDecisions(Number(section), name)] as const),
-  ),
-)
-export const HEADER_NAMES = [...HEADERS.keys()]
-/** The interface shows the headers of a deprecation with such values. */
-const DEPRECATED = {
-  deprecation: ['Deprecation', /^(true|false|\?[01]|[01]|yes|no)$/i],
-  sunset: ['Sunset', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/],
-} as const
-
-/** Returns the place of a header of `HEADER_NAMES`. It is documented if the interface shows its form, and it has another. */
-export function placeOfHeader(name: string, value: string | undefined): Place {
-  const [title, form] = ownMember<readonly [string, RegExp]>(DEPRECATED, name) ?? []
-  return value === undefined || form === undefined || form.test(value)
-    ? (HEADERS.get(name) as Place)
-    : inInterface(ENDPOINTS.listCollections as string, title as string)
-}
-
-export const placeOfStatus = ({ section, status }: Operation): Place => inDecisions(section, String(status))
-export const ENVELOPE: Place = inInterface('Errors', 'code')
-export const JSON_BODY: Place = inInterface('Endpoints', 'JSON')
-export const NO_CONTENT: Place = inInterface(ENDPOINTS.cancelPayoutLink as string, 'No content')
-export const FIELD: Place = inDecisions(1, 'field')
-export const placeOfCode = (code: string): Place => inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
-
-/** Returns the place of a difference in the records of a list. */
-export const placeOfList = ({ area, query }: Operation, anchor: string): Place =>
-  area === 'collections' && (anchor === 'initiatedAt' || isDocumented(query?.properties[anchor]))
-    ? inInterface(ENDPOINTS.listCollections as string, anchor)
-    : inDecisions(5, anchor)
 
 /** Lists the paths of the values that a schema refuses, and of members that it does not name. */
 export function faultsOf(schema: TSchema, value: unknown): (readonly (string | number)[])[] {
@@ -320,14 +178,4 @@ function* strangers(schema: TSchema, value: unknown, path: (string | number)[]):
       else yield* strangers(property, member, [...path, name])
     }
   }
-}
-
-/** Returns the place of what an answer has shown: `status 201`, `state ACTIVE`, `page first`. */
-export function placeOfFact(operation: Operation, fact: string): Place {
-  const [kind, value = ''] = fact.split(' ')
-  if (kind === 'page') return placeOfList(operation, 'cursor')
-  if (kind !== 'state') return Number(value) < 400 ? placeOfStatus(operation) : inDecisions(2, value)
-  return isDocumented(operation.record && memberAt(operation.record, ['status']))
-    ? inInterface('Collection request status', value)
-    : inDecisions(operation.section, value)
 }

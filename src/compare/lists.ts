@@ -6,11 +6,12 @@ import { isValid } from '../http/validation.js'
 import type { Difference } from './answers.js'
 import { contentOf, membersOf } from './answers.js'
 import type { Operation } from './contract.js'
-import { memberAt, placeOfList, placeOfMember } from './contract.js'
+import { memberAt } from './contract.js'
 import type { Group } from './group.js'
 import { keyOf } from './group.js'
 import type { Entry } from './har.js'
 import { isOverlapping } from './har.js'
+import { placeOfList, placeOfMember } from './places.js'
 import type { Answer, End, Json } from './sandbox.js'
 
 export interface ListContext {

@@ -4,8 +4,9 @@ import { reportOf } from '../features/coverage/report.js'
 import type { Fidelity } from '../http/schemas.js'
 import type { Comparison } from './compare.js'
 import type { Operation } from './contract.js'
-import { OTHER_PATHS, placeOfFact } from './contract.js'
+import { OTHER_PATHS } from './contract.js'
 import type { Noted } from './ledger.js'
+import { placeOfFact } from './places.js'
 
 /** What traffic shows: it breaks a documented statement, or refutes or confirms one, or does not show it. */
 export interface Finding {

@@ -133,28 +133,28 @@ export const toFixture = ({ records }: Captured): Json =>
 
 // ------------------------------------------------------------------------------------------------------------- mask
 
-const NAMES = /^(name|accountHolderName|debtorName|fileName)$/
-const NUMBERS = /^(iban|accountIdentifier)$/
+/** What replaces the members that describe persons, by the number of the value among those of its kind. */
+const MASKS: readonly (readonly [members: RegExp, replace: (number: number, text: string) => string])[] = [
+  [/^fileName$/, number => `document-${number}`],
+  [/^(name|accountHolderName|debtorName)$/, number => `Name ${number}`],
+  [/^(iban|accountIdentifier)$/, (number, text) => accountOf(text, number)],
+  [/^emailAddress$/, number => `person-${number}@example.com`],
+  [/^mobileNumber$/, number => `+4915550${String(number).padStart(6, '0')}`],
+  [/^line[12]$/, number => `Street ${number}`],
+  [/^city$/, number => `Town ${number}`],
+  [/^postalCode$/, () => '00000'],
+]
 
 /** Returns a function that replaces the details of persons by made-up valid ones, the same by the same. */
 function createMask() {
-  const numbers = new Map<string, number>()
-  const numberOf = (kind: string, text: string) => {
-    const key = `${kind} ${text}`
-    const number = numbers.get(key) ?? [...numbers.keys()].filter(one => one.startsWith(`${kind} `)).length + 1
-    numbers.set(key, number)
-    return number
-  }
+  const numbers = MASKS.map(() => new Map<string, number>())
   const replace = (name: string, text: string): string => {
-    if (name === 'fileName') return `document-${numberOf('file', text)}`
-    if (NAMES.test(name)) return `Name ${numberOf('name', text)}`
-    if (NUMBERS.test(name)) return accountOf(text, numberOf('account', text))
-    if (name === 'emailAddress') return `person-${numberOf('email', text)}@example.com`
-    if (name === 'mobileNumber') return `+4915550${String(numberOf('mobile', text)).padStart(6, '0')}`
-    if (name === 'line1' || name === 'line2') return `Street ${numberOf('street', text)}`
-    if (name === 'city') return `Town ${numberOf('city', text)}`
-    if (name === 'postalCode') return '00000'
-    return text
+    const kind = MASKS.findIndex(([members]) => members.test(name))
+    const known = numbers[kind]
+    if (known === undefined) return text
+    const number = known.get(text) ?? known.size + 1
+    known.set(text, number)
+    return MASKS[kind]?.[1](number, text) ?? text
   }
   const change = (value: unknown, name = ''): unknown => {
     if (typeof value === 'string') return replace(name, value)

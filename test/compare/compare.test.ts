@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import {
-  createContract,
-  placeOfFact,
-  placeOfHeader,
-  placeOfList,
-  placeOfMember,
-  placeOfStatus,
-} from '../../src/compare/contract.js'
+import { createContract } from '../../src/compare/contract.js'
+import { placeOfFact, placeOfHeader, placeOfList, placeOfMember, placeOfStatus } from '../../src/compare/places.js'
 import { createSandbox } from '../../src/compare/sandbox.js'
 import { catalogue } from '../../src/core/errors.js'
 import { captured } from '../capture.js'

@@ -53,21 +53,33 @@ const answer = (code: number, body: unknown): Change => all(status(code), entry 
 const refused = (code: number, error: string, field: string | null = null): Change =>
   answer(code, { code: error, field, message: 'No.' })
 
+/** The answers of the journey that others take over. */
+const ANSWERS = {
+  collection: 'POST /direct-debit 201',
+  mandate: 'POST /mandates 201',
+  cancelled: 'DELETE /mandates/MND-GONE 200',
+  link: 'POST /payout-links 201',
+  bill: 'POST /bills 201',
+}
+type Kind = keyof typeof ANSWERS
+const recordOf = (kind: Kind) => bodyOf(find(base, ANSWERS[kind]))
+
 /** Accepts a refused creation: answers the record of another one with the members that were sent. */
 const created =
-  (record: () => Json, changed: () => Json = () => ({})): Change =>
+  (kind: Kind, changed: Json = {}): Change =>
   entry => {
+    const record = recordOf(kind)
     const sent: Json = JSON.parse(entry.request.postData?.text ?? '{}')
-    const echo = Object.fromEntries(Object.entries(sent).filter(([name]) => name in record()))
-    const body: Json = { ...record(), ...echo, ...changed() }
+    const echo = Object.fromEntries(Object.entries(sent).filter(([name]) => name in record))
+    const body: Json = { ...record, ...echo, ...changed }
     all(answer(201, body), header('location', `/api/v1/x/${body.collectionReference ?? body.mandateReference}`))(entry)
   }
 
 /** Answers 200 with a record that the journey has shown. */
 const shown =
-  (record: () => Json): Change =>
+  (kind: Kind, changed: Json = {}): Change =>
   entry =>
-    answer(200, record())(entry)
+    answer(200, { ...recordOf(kind), ...changed })(entry)
 
 const reversed: Change = entry => set({ data: (bodyOf(entry).data as Json[]).toReversed() })(entry)
 const noContent: Change = all(status(204), entry => setBody(entry, ''))
@@ -79,17 +91,8 @@ const limitedTo =
 
 const EMPTY = { totalCount: 0, hasMore: false, nextCursor: null, data: [] }
 let base: Har
-let collection: () => Json
-let mandate: () => Json
-let link: () => Json
-let bill: () => Json
 t.before(async () => {
   base = (await journey(build(t))).har
-  const bodyOfFirst = (line: string) => () => bodyOf(find(base, line))
-  collection = bodyOfFirst('POST /direct-debit 201')
-  mandate = bodyOfFirst('POST /mandates 201')
-  link = bodyOfFirst('POST /payout-links 201')
-  bill = bodyOfFirst('POST /bills 201')
 })
 
 /** All texts of an entry. */
@@ -166,7 +169,7 @@ const MUTATIONS: [name: string, line: string, change: Change][] = [
   [
     'an ignored filter',
     'GET /direct-debit?status=SETTLED 200',
-    entry => setBody(entry, { ...EMPTY, totalCount: 1, data: [collection()] }),
+    entry => setBody(entry, { ...EMPTY, totalCount: 1, data: [recordOf('collection')] }),
   ],
   [
     'a refused spelling',
@@ -205,87 +208,47 @@ const MUTATIONS: [name: string, line: string, change: Change][] = [
     'PATCH /bills/INV-2026-001 200 {"status":"PAID"}',
     set({ status: 'PARTIALLY_PAID', openAmount: '190.00' }),
   ],
-  [
-    'an amount as a number',
-    'POST /direct-debit 400 "amount":10.5',
-    created(
-      () => collection(),
-      () => ({ amount: '10.50' }),
-    ),
-  ],
-  ['an early date', 'POST /direct-debit 400 COL-X', created(() => collection())],
+  ['an amount as a number', 'POST /direct-debit 400 "amount":10.5', created('collection', { amount: '10.50' })],
+  ['an early date', 'POST /direct-debit 400 COL-X', created('collection')],
   [
     'a day that does not exist',
     'POST /direct-debit 400 2026-11-31',
-    created(
-      () => collection(),
-      () => ({ collectionDate: '2026-12-01' }),
-    ),
+    created('collection', { collectionDate: '2026-12-01' }),
   ],
-  [
-    'another type of mandate',
-    'POST /mandates 400 WEEKLY',
-    created(
-      () => mandate(),
-      () => ({ type: 'RECURRING' }),
-    ),
-  ],
+  ['another type of mandate', 'POST /mandates 400 WEEKLY', created('mandate', { type: 'RECURRING' })],
   [
     'a ONE_OFF mandate with a frequency',
     'POST /mandates 400 frequency goes only',
-    created(
-      () => mandate(),
-      () => ({ signatureDate: '2026-11-02' }),
-    ),
+    created('mandate', { signatureDate: '2026-11-02' }),
   ],
-  ['a mandate without a creditor', 'POST /mandates 400 creditor is required', created(() => mandate())],
+  ['a mandate without a creditor', 'POST /mandates 400 creditor is required', created('mandate')],
   [
     'an IBAN with wrong check digits',
     'POST /mandates 400 DE00',
-    created(
-      () => mandate(),
-      () => ({ debtor: mandate().debtor }),
-    ),
+    created('mandate', { debtor: { name: 'Jane Doe', iban: 'DE89370400440532013000' } }),
   ],
-  ['a request without x-region', 'POST /mandates 400 x-region is required', created(() => mandate())],
-  ['region GB', 'POST /payout-links 400 US-ACH', created(() => link())],
-  ['a second collection of a reference', 'POST /direct-debit 409 x-request-id: no-key', created(() => collection())],
-  ['an idempotent request', 'POST /direct-debit 409 key-1', created(() => collection())],
+  ['a request without x-region', 'POST /mandates 400 x-region is required', created('mandate')],
+  ['region GB', 'POST /payout-links 400 US-ACH', created('link')],
+  ['a second collection of a reference', 'POST /direct-debit 409 x-request-id: no-key', created('collection')],
+  ['an idempotent request', 'POST /direct-debit 409 key-1', created('collection')],
   [
     'a collection of a cancelled mandate that is accepted',
     'POST /direct-debit 409 COL-GONE',
-    created(
-      () => collection(),
-      () => ({ debtorReference: undefined }),
-    ),
+    created('collection', { debtorReference: undefined }),
   ],
   [
     'two collections of a ONE_OFF mandate',
     'POST /direct-debit 409 COL-TWICE',
-    created(
-      () => collection(),
-      () => ({ debtorReference: undefined }),
-    ),
+    created('collection', { debtorReference: undefined }),
   ],
-  [
-    'two cancellations of a mandate',
-    'DELETE /mandates/MND-GONE 409',
-    shown(() => bodyOf(find(base, 'DELETE /mandates/MND-GONE 200'))),
-  ],
+  ['two cancellations of a mandate', 'DELETE /mandates/MND-GONE 409', shown('cancelled')],
   [
     'an update of a cancelled bill',
     'PATCH /bills/INV-2026-001 409 2026-12-25',
-    shown(() => ({ ...bill(), status: 'CANCELLED', dueDate: '2026-12-25' })),
+    shown('bill', { status: 'CANCELLED', dueDate: '2026-12-25' }),
   ],
-  ['a higher limit of UK-FAST', 'POST /payout-links 400 1000000.01', created(() => link())],
-  [
-    'a short embedded link',
-    'POST /payout-links 400 PT5M',
-    created(
-      () => link(),
-      () => ({ expiresAt: '2026-11-02T09:07:00Z' }),
-    ),
-  ],
+  ['a higher limit of UK-FAST', 'POST /payout-links 400 1000000.01', created('link')],
+  ['a short embedded link', 'POST /payout-links 400 PT5M', created('link', { expiresAt: '2026-11-02T09:07:00Z' })],
   ['two cancellations of a link', 'PATCH /payout-links/*/cancel 409', noContent],
   [
     'a JSON token request',
@@ -295,7 +258,7 @@ const MUTATIONS: [name: string, line: string, change: Change][] = [
   [
     'a bill of another region',
     'GET /bills/INV-UK 404',
-    shown(() => ({ ...bill(), uniqueReferenceIdentifier: 'INV-UK', currency: 'GBP' })),
+    shown('bill', { uniqueReferenceIdentifier: 'INV-UK', currency: 'GBP' }),
   ],
   ['a refused closed day', 'POST /direct-debit 201 COL-MOVED', refused(400, 'INVALID_FIELD', 'collectionDate')],
   [
