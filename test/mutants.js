@@ -37,6 +37,9 @@ export const mutants = {
   'core/rules/identifiers.ts': [[" || text === '000000000'", '', 'core/identifiers']],
   'core/rules/glob.ts': [[' || text.length < first.length + last.length', '', 'core/glob']],
   'core/rules/money.ts': [['negative !== roundDown ? 0 : 1', 'negative === roundDown ? 0 : 1', 'core/money']],
+  'core/slices.ts': [
+    ['    results.push(map(item, index))\n    yield\n', '    results.push(map(item, index))\n', 'control/request-log'],
+  ],
   'core/own-member.ts': [['Object.hasOwn(table, name) ? table[name] : undefined', 'table[name]', 'docs/hostile-names']],
   'core/digests.ts': [['a.length === b.length && ', '', 'areas/oauth']],
   'core/words.ts': [['[\\p{Cc}\\p{Bidi_Control}]', '[\\0-\\x1f]', 'commands/calls']],

@@ -3,7 +3,7 @@ import type { TArray, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { ErrorCode } from '../core/errors.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
-import type { Entry, Found, Page, SearchQuery, StoredRecord } from '../core/records/repository.js'
+import type { Entry, Found, Page, SearchQuery, StagedRecords, StoredRecord } from '../core/records/repository.js'
 import type { Lifecycle } from '../core/records/state-machine.js'
 import type { DuePosition, DueTransition } from '../core/records/stateful-repository.js'
 import type { Slices } from '../core/slices.js'
@@ -51,7 +51,9 @@ export interface Stores {
 }
 
 /** The results of `stage` of the stores, by the names of their rows. */
-export type Staged = { readonly [Name in keyof Stores]: ReturnType<Stores[Name]['stage']> }
+export type Staged = {
+  readonly [Name in keyof Stores]: ReturnType<Stores[Name]['stage']> extends Slices<infer Result> ? Result : never
+}
 
 /** The operations that every store has, whatever its records are. */
 export interface Store {
@@ -66,7 +68,7 @@ export interface Store {
    * @param path path of the list in the request, for errors
    * @param staged the results of all stores. Those that come later do not exist yet
    */
-  stage(seeds: readonly unknown[], path: string, staged: Staged): { commit(): Slices }
+  stage(seeds: readonly unknown[], path: string, staged: Staged): Slices<StagedRecords>
   /** Returns all records for the state document, in the order of creation. */
   snapshot(): readonly unknown[]
   /**

@@ -2,6 +2,8 @@ import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { ApiError } from '../core/errors.js'
 import type { Region } from '../core/rules/regions.js'
+import type { Slices } from '../core/slices.js'
+import { atOnce } from '../core/slices.js'
 import { isValid } from '../http/validation.js'
 import type { Difference } from './answers.js'
 import { membersOf } from './answers.js'
@@ -130,7 +132,9 @@ function seedDifferences(one: Case, area: AreaName, region: Region, record: Json
       },
   }
   try {
-    one.ends[0].tenant[area].stage([{ region, ...record }] as never, 'x', { mandates } as never)
+    atOnce(
+      one.ends[0].tenant[area].stage([{ region, ...record }] as never, 'x', { mandates } as never) as Slices<unknown>,
+    )
     return []
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 400 || error.field === null) return []

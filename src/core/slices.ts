@@ -11,6 +11,16 @@ export function atOnce<T>(work: Slices<T>): T {
   return step.value
 }
 
+/** Maps a list. Other work may come in between its items. */
+export function* mapInSlices<T, U>(items: readonly T[], map: (item: T, index: number) => U): Slices<U[]> {
+  const results: U[] = []
+  for (const [index, item] of items.entries()) {
+    results.push(map(item, index))
+    yield
+  }
+  return results
+}
+
 /** Whether a result is work that is still to be done in slices. */
 export const isSlices = <T>(result: T | Slices<T>): result is Slices<T> =>
   Object.prototype.toString.call(result) === '[object Generator]'

@@ -7,7 +7,7 @@ import type { OutcomeMatch } from '../core/outcome-match.js'
 import { createChangeLog } from '../core/records/changes.js'
 import type { Event } from '../core/records/events.js'
 import { createEventLog } from '../core/records/events.js'
-import type { StoredRecord } from '../core/records/repository.js'
+import type { StagedRecords, StoredRecord } from '../core/records/repository.js'
 import type { Slices } from '../core/slices.js'
 import { atOnce, isSlices } from '../core/slices.js'
 import type { TenantContext } from '../core/tenant-context.js'
@@ -201,7 +201,7 @@ export function createTenant(
 
   const seeding = (records: SeedRecords): Slices =>
     attempt(function* () {
-      for (const { commit } of stage(records)) yield* commit()
+      for (const { commit } of yield* stage(records)) yield* commit()
     })
 
   return {
@@ -276,10 +276,10 @@ export function createTenant(
   }
 
   /** Checks all records, each kind against those that it refers to, before any is stored. */
-  function stage(records: SeedRecords): { commit(): Slices }[] {
+  function* stage(records: SeedRecords): Slices<StagedRecords[]> {
     const staged = {} as Staged
     for (const name of SEED_ORDER) {
-      Object.assign(staged, { [name]: storeOf(name).stage(records[name] ?? [], `records.${name}`, staged) })
+      Object.assign(staged, { [name]: yield* storeOf(name).stage(records[name] ?? [], `records.${name}`, staged) })
     }
     return Object.values(staged)
   }

@@ -6,7 +6,7 @@ import { createRequestLog } from '../../src/features/request-log/request-log.js'
 import { createTimers } from '../../src/http/timers.js'
 import { refused } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, connect, newClient, requestToken } from '../helper.js'
+import { build, call, connect, mandate, newClient, requestToken } from '../helper.js'
 import { listen } from '../http/raw.js'
 import { until } from '../manual-time.js'
 
@@ -204,6 +204,24 @@ t.test('control plane, GET /requests: each request is a slice of its own, howeve
   // Above 1 MiB, the log is sent in pieces.
   for (let count = 0; count < 2; count++) await client.post('/api/v1/mandates', { note: 'x'.repeat(600_000) })
   await read()
+})
+
+t.test('control plane, Long calls: records to seed are checked in slices', async t => {
+  const { client, seen } = await sliced(t)
+  const mandates = Array.from({ length: 501 }, (_, at) => mandate({ mandateReference: `MND-${at % 500}` }))
+  const before = seen.looks
+  t.equal((await client.control('POST', '/seed', { records: { mandates } })).status, 409)
+  t.ok(seen.looks - before > 500)
+})
+
+t.test('control plane, POST /requests/verify: differences of 100,000 characters are listed', async t => {
+  const client = await newClient()
+  await client.post('/api/v1/mandates', { a: 1 })
+  // All of these names are masked alike, and the last has the value that is shown.
+  const names = Array.from({ length: 30 }, (_, at) => [`password=${at + 10}`, at === 29 ? 'x'.repeat(60_000) : at])
+  const { nearestMisses } = (await client.control('POST', '/requests/verify', { body: Object.fromEntries(names) })).body
+  const miss = nearestMisses.find(({ path }: { path: string }) => path === '/api/v1/mandates')
+  t.same([miss.differences.length, miss.omitted], [2, 28])
 })
 
 t.test('control plane, POST /requests/verify: 50 differences are listed, and the others are counted', async t => {

@@ -1,10 +1,13 @@
 import { atPath, errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
 import { createPlainRepository } from '../../core/records/plain-repository.js'
+import type { StagedRecords } from '../../core/records/repository.js'
 import { assertBranch } from '../../core/rules/branches.js'
 import { isIban } from '../../core/rules/identifiers.js'
 import type { Region } from '../../core/rules/regions.js'
 import { REGIONS, regionOf } from '../../core/rules/regions.js'
+import type { Slices } from '../../core/slices.js'
+import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Account, AccountQuery } from './schemas.js'
 
@@ -38,8 +41,8 @@ export function createAccountStore(context: StoreContext) {
      * Checks seeded accounts. The region follows from the currency.
      * @throws DUPLICATE_REFERENCE, INVALID_FIELD, with the path of the record before the field
      */
-    stage(accounts: readonly Account[], path: string) {
-      const records = accounts.map((record, index) => {
+    *stage(accounts: readonly Account[], path: string): Slices<StagedRecords> {
+      const records = yield* mapInSlices(accounts, (record, index) => {
         const region = regionOf(record.currency)
         atPath(`${path}.${index}`, () => assertIdentifiers(region, record))
         return { region, record }

@@ -1,13 +1,15 @@
 import { sha256 } from '../../core/digests.js'
 import { atPath, errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
-import type { Placed } from '../../core/records/repository.js'
+import type { Placed, StagedRecords } from '../../core/records/repository.js'
 import { legalMoves } from '../../core/records/state-machine.js'
 import type { Explained, StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF, regionOf } from '../../core/rules/regions.js'
+import type { Slices } from '../../core/slices.js'
+import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Upload } from '../../http/request-context.js'
@@ -165,8 +167,8 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
      * Checks seeded bills, of any state. The region follows from the currency.
      * @throws the errors of `create` and INCONSISTENT_BILL_UPDATE, with the path of the record before the field
      */
-    stage(seeds: readonly SeedBill[], path: string) {
-      const records = seeds.map((seed, index) =>
+    *stage(seeds: readonly SeedBill[], path: string): Slices<StagedRecords> {
+      const records = yield* mapInSlices(seeds, (seed, index) =>
         atPath(`${path}.${index}`, (): Placed<Bill> => {
           const region = regionOf(seed.currency)
           const bill = build(region, seed)

@@ -2,11 +2,12 @@ import { atPath, errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
-import type { Placed } from '../../core/records/repository.js'
+import type { Placed, StagedRecords } from '../../core/records/repository.js'
 import type { Explained, StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
 import type { Slices } from '../../core/slices.js'
+import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { onOrAfter, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
@@ -211,13 +212,13 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
      * @param staged the staged mandates, which find a stored or staged one
      * @throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD, with the path of the record before the field
      */
-    stage(
+    *stage(
       seeds: readonly SeedCollection[],
       path: string,
       staged: { readonly mandates: { find(mandateReference: string): CollectedMandate | undefined } },
-    ) {
+    ): Slices<StagedRecords> {
       const used = new Set<string>()
-      const records = seeds.map((seed, index) =>
+      const records = yield* mapInSlices(seeds, (seed, index) =>
         atPath(`${path}.${index}`, (): Placed<StoredCollection> => {
           const { status = 'PENDING', reasonCode } = seed
           const mandate = staged.mandates.find(seed.mandateReference)

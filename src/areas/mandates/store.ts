@@ -2,9 +2,11 @@ import type { Static } from '@sinclair/typebox'
 import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
+import type { StagedRecords } from '../../core/records/repository.js'
 import type { Explained, StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Slices } from '../../core/slices.js'
+import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import { addMonths, formatInstant, localDate, parseInstant } from '../../core/time/time.js'
@@ -124,9 +126,12 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
      * Checks seeded mandates, of any state.
      * @throws the errors of `create`, with the path of the record before the field
      */
-    stage(mandates: readonly SeedMandate[], path: string) {
+    *stage(
+      mandates: readonly SeedMandate[],
+      path: string,
+    ): Slices<StagedRecords & { find(reference: string): StoredMandate | undefined }> {
       const now = clock.now()
-      const records = mandates.map((seed, index) => {
+      const records = yield* mapInSlices(mandates, (seed, index) => {
         const { status = 'ACTIVE', createdAt = formatInstant(now), updatedAt = createdAt, lastPresentedAt } = seed
         const mandate = atPath(`${path}.${index}`, () => build(seed, now, status))
         return { ...mandate, createdAt, updatedAt, ...(lastPresentedAt !== undefined && { lastPresentedAt }) }

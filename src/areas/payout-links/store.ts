@@ -1,6 +1,6 @@
 import { atPath, errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
-import type { Placed } from '../../core/records/repository.js'
+import type { Placed, StagedRecords } from '../../core/records/repository.js'
 import type { Explained, StatefulSnapshot, Step } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseAmount } from '../../core/rules/money.js'
@@ -8,6 +8,7 @@ import { isAllowedOrigin } from '../../core/rules/origins.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF } from '../../core/rules/regions.js'
 import type { Slices } from '../../core/slices.js'
+import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import type { Instant } from '../../core/time/time.js'
@@ -280,10 +281,10 @@ export function createPayoutLinkStore({
      * Checks seeded links, of any state. The region follows from the payout method.
      * @throws the errors of `create` and DUPLICATE_REFERENCE, with the path of the record before the field
      */
-    stage(seeds: readonly SeedPayoutLink[], path: string) {
+    *stage(seeds: readonly SeedPayoutLink[], path: string): Slices<StagedRecords> {
       const known = new Set<string>()
       const given = new Set(seeds.flatMap(({ payoutLinkId }) => payoutLinkId ?? []))
-      const records = seeds.map((seed, index) =>
+      const records = yield* mapInSlices(seeds, (seed, index) =>
         atPath(`${path}.${index}`, (): Placed<StoredPayoutLink> => {
           // The control plane finds a link without its region.
           const { payoutLinkId = freshId(given) } = seed

@@ -228,11 +228,14 @@ function ErrorMeaning({ page, code }: { page: Page; code: string | undefined }) 
 function linkToNamed(page: Page, { body, responseBody }: LoggedExchange) {
   const parts = [responseBody, body].filter(isObject)
   for (const kind of kinds) {
-    const record = parts.find(part => Object.hasOwn(part, kind.idField) && typeof part[kind.idField] === 'string')
+    const record = parts.find(part => Object.hasOwn(part, kind.idField) && isReference(part[kind.idField]))
     if (kind.lifecycle && record !== undefined) return linkTo(page, kind, { region: '', record })
   }
   return undefined
 }
+
+/** The longest references have 255 characters. A longer text is a mistake of the request. */
+const isReference = (value: unknown) => typeof value === 'string' && value.length <= 255
 
 /** The entry of an error code in the catalogue. */
 export function ErrorEntry({ page }: { page: Page }) {

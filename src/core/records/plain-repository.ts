@@ -3,7 +3,7 @@ import type { Slices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
-import type { Placed, RepositoryOptions, Snapshot } from './repository.js'
+import type { Placed, RepositoryOptions, Snapshot, StagedRecords } from './repository.js'
 import { createRepository } from './repository.js'
 
 /** A record without a lifecycle in a state document. */
@@ -51,7 +51,7 @@ export function createPlainRepository<R>(
     ...repository,
     create,
     /** Checks seeded records. The result stores them. @throws DUPLICATE_REFERENCE */
-    stage(records: readonly Placed<R>[], path: string): { commit(): Slices } {
+    stage(records: readonly Placed<R>[], path: string): StagedRecords {
       repository.assertAllUnused(records, path)
       return {
         *commit() {

@@ -2,6 +2,7 @@ import type { ApiError } from '../errors.js'
 import { errors } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
+import type { Slices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
@@ -10,6 +11,11 @@ import type { Cursors, Position } from './cursor.js'
 import { createCursors } from './cursor.js'
 import type { Filter, List, Listed, PageQuery } from './list.js'
 import { comparePositions, filterRecords, MOST_WEIGHT, page } from './list.js'
+
+/** Records that are checked. `commit` stores them, and cannot fail. */
+export interface StagedRecords {
+  commit(): Slices
+}
 
 /** A record with its region. */
 export interface Placed<R> {

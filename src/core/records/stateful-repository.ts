@@ -9,7 +9,7 @@ import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
 import { toWords } from '../words.js'
 import { firstIndex } from './binary-search.js'
 import type { Cause, Event } from './events.js'
-import type { Entry, Placed, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
+import type { Entry, Placed, RepositoryOptions, Snapshot, StagedRecords, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
 import type { Lifecycle, Move } from './state-machine.js'
 import { isKnown, legalMoves, next, stateAfter } from './state-machine.js'
@@ -306,7 +306,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
      * Checks seeded records of any state. The result stores them, and cannot fail.
      * @throws DUPLICATE_REFERENCE
      */
-    stage(records: readonly Placed<R>[], path: string): { commit(): Slices } {
+    stage(records: readonly Placed<R>[], path: string): StagedRecords {
       repository.assertAllUnused(records, path)
       return {
         *commit() {

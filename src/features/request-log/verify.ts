@@ -36,6 +36,8 @@ interface Miss {
 
 const NEAREST = 3
 const MOST_DIFFERENCES = 50
+/** The characters of JSON in the differences of a miss, after which the others are omitted. */
+const MOST_CHARACTERS = 100_000
 
 /**
  * Counts the logged requests that are as described. Of headers and JSON members, those count that are named; `*` in a
@@ -64,11 +66,14 @@ export function* verify({ data, dropped }: RequestPage, expected: Expected): Sli
   for (const { request } of nearest) {
     const { seq, method, path, status } = request
     const differences: Shown[] = []
-    let omitted = 0
+    let [room, omitted] = [MOST_CHARACTERS, 0]
     for (const difference of differencesOf(request)) {
       if (difference === undefined) yield
-      else if (differences.length < MOST_DIFFERENCES) differences.push(describe(difference, masked))
-      else omitted++
+      else if (differences.length < MOST_DIFFERENCES && room > 0) {
+        const shown = describe(difference, masked)
+        room -= JSON.stringify(shown).length
+        differences.push(shown)
+      } else omitted++
     }
     nearestMisses.push({ seq, method, path, status, differences, ...(omitted > 0 && { omitted }) })
   }
