@@ -1,5 +1,6 @@
 import { sha256 } from '../core/digests.js'
 import type { Event } from '../core/records/events.js'
+import type { Slices } from '../core/slices.js'
 import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
 import type { Timers } from '../http/timers.js'
@@ -58,12 +59,32 @@ export interface Row {
 
 /** The most rows of a table in one read or write. */
 export const BATCH = 1000
+/** The bytes of their content with which a batch ends. */
+export const BATCH_BYTES = 1024 * 1024
+
+/** Makes rows of the next items, up to a batch. */
+export function* nextRows<T>(items: Iterator<T>, toRow: (item: T) => Row): Slices<Row[]> {
+  const rows: Row[] = []
+  for (let bytes = 0; rows.length < BATCH && bytes < BATCH_BYTES; ) {
+    const next = items.next()
+    if (next.done) break
+    const row = toRow(next.value)
+    rows.push(row)
+    bytes += Buffer.byteLength(row.content)
+    yield
+  }
+  return rows
+}
+
+/** Whether a read may have ended with a batch, and not with the last row. */
+export const isBatch = (rows: readonly Row[]): boolean =>
+  rows.length === BATCH || rows.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) >= BATCH_BYTES
 
 /** Reads tenants as of one moment. */
 export interface Reader {
   /** Returns the row of a tenant; undefined: there was never one. */
   tenant(clientId: string): Promise<TenantRow | undefined>
-  /** Returns up to `BATCH` rows after a version and a number, in this order. */
+  /** Returns a batch of the rows after a version and a number, in this order: fewer are the last ones. */
   rows(table: Table, clientId: string, after: Pick<Row, 'version' | 'number'>): Promise<Row[]>
 }
 
@@ -71,7 +92,7 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Deletes the records and events of a tenant. `isGone`: its named snapshots, too. */
   clear(clientId: string, isGone: boolean): Promise<void>
-  /** Writes the row of a tenant, and up to `BATCH` changed or new rows of each table. */
+  /** Writes the row of a tenant, and a batch of changed or new rows of each table. */
   write(clientId: string, tenant: TenantRow, rows: Readonly<Record<Table, readonly Row[]>>): Promise<void>
   /** Resolves after all that was written is durable. */
   commit(): Promise<void>

@@ -6,7 +6,7 @@ import { digestOf, sha256 } from '../core/digests.js'
 import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
-import { BATCH, DatabaseAwayError, DatabaseError, oneLine } from './database.js'
+import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
@@ -453,8 +453,13 @@ const LOCK = `${TENANT} FOR UPDATE`
 const BEGIN = "INSERT INTO sandbox_tenant VALUES ($1, 0, 0, 0, 0, '', '') ON CONFLICT DO NOTHING"
 
 const selectFrom = (table: Table) => `
-  SELECT number, version, kind, region, reference, content, checksum FROM sandbox_${table}
-  WHERE client_id = $1 AND (version, number) > ($2::bigint, $3::bigint) ORDER BY version, number LIMIT ${BATCH}`
+  SELECT number, version, kind, region, reference, content, checksum
+  FROM (
+    SELECT *, sum(octet_length(content)) OVER (ORDER BY version, number) - octet_length(content) AS bytes_before
+    FROM sandbox_${table}
+    WHERE client_id = $1 AND (version, number) > ($2::bigint, $3::bigint) ORDER BY version, number LIMIT ${BATCH}
+  ) AS batch
+  WHERE bytes_before < ${BATCH_BYTES} ORDER BY version, number`
 const ROWS = { record: selectFrom('record'), event: selectFrom('event') }
 
 /** The columns of a written row beside client and version. */

@@ -6,7 +6,7 @@ import { sha256 } from '../core/digests.js'
 import type { Coverage } from '../features/coverage/coverage.js'
 import type { Eventually } from '../http/request-context.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
-import { BATCH, DatabaseError, oneLine } from './database.js'
+import { BATCH, BATCH_BYTES, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { CoverageTables, Statement } from './stored-coverage.js'
 import { createStoredCoverage } from './stored-coverage.js'
@@ -175,7 +175,13 @@ async function createDatabase(connection: Connection, path: string, seed: string
   const statementsOf = async (table: Table) => ({
     select: await connection.prepare(
       `SELECT number, version, ${blobs('kind', 'region', 'reference', 'content', 'checksum')} FROM sandbox_${table}
-       WHERE client_id = ? AND (version, number) > (?, ?) ORDER BY version, number LIMIT ${BATCH}`,
+       WHERE client_id = ?1 AND (version, number) > (?2, ?3) ORDER BY version, number
+       LIMIT (SELECT count(*) FROM (
+         SELECT sum(bytes) OVER (ORDER BY version, number) - bytes AS bytes_before FROM (
+           SELECT version, number, octet_length(content) AS bytes FROM sandbox_${table}
+           WHERE client_id = ?1 AND (version, number) > (?2, ?3) ORDER BY version, number LIMIT ${BATCH}
+         )
+       ) WHERE bytes_before < ${BATCH_BYTES})`,
     ),
     put: await connection.prepare(`INSERT OR REPLACE INTO sandbox_${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?)`),
     clear: await connection.prepare(

@@ -3,13 +3,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ApiError, errors } from '../core/errors.js'
 import { inOrder } from '../core/records/events.js'
 import type { Slices } from '../core/slices.js'
-import { atOnce, toSlices } from '../core/slices.js'
-import { doSlice } from '../http/slices.js'
+import { toSlices } from '../core/slices.js'
+import { doSlice, inSlices } from '../http/slices.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { Database, Reader, TenantContents, TenantRow, Transaction } from './database.js'
+import type { Database, Reader, Row, Table, TenantContents, TenantRow, Transaction } from './database.js'
 import {
-  BATCH,
   DamageError,
   DatabaseAwayError,
   damaged,
@@ -17,6 +16,8 @@ import {
   fromRow,
   fromTenantRow,
   identityOf,
+  isBatch,
+  nextRows,
   repairable,
   toEventRow,
   toRecordRow,
@@ -193,21 +194,31 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       let after = { version: since?.version ?? 0, number: Number.MAX_SAFE_INTEGER }
       for (let isLast = false; !isLast; await setImmediate()) {
         const batch = await reader.rows(table, clientId, after)
-        const items = batch.map(each => fromRow<never>(table, clientId, each))
-        const content = {
-          meta,
-          records: table === 'record' ? items : [],
-          events: table === 'event' ? items.map(inOrder) : [],
-        }
-        atOnce(tenant.load(content, row.instant))
+        await inSlices(loadRows(tenant, table, batch, { meta, instant: row.instant }), elapsed)
         after = batch.at(-1) ?? after
-        isLast = batch.length < BATCH
+        isLast = !isBatch(batch)
       }
     }
     if (sizeOf(tenant) !== records || tenant.events.last() !== events) throw damaged('a row', clientId)
     loading?.install()
     if (since !== undefined) changedElsewhere(tenant)
     return { tenant, version: row.version, life: row.life, records, events, key: keyOf(tenant) }
+  }
+
+  /** Adds rows of a table to a tenant. */
+  function* loadRows(
+    tenant: Tenant,
+    table: Table,
+    rows: readonly Row[],
+    { meta, instant }: Pick<TenantContents, 'meta'> & Pick<TenantRow, 'instant'>,
+  ): Slices {
+    const items: never[] = []
+    for (const row of rows) {
+      items.push(fromRow(table, tenant.clientId, row))
+      yield
+    }
+    const [records, events] = table === 'record' ? [items, []] : [[], items.map(inOrder)]
+    yield* tenant.load({ meta, records, events }, instant)
   }
 
   const contentOf = (
@@ -250,16 +261,22 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const known = tenant === stored?.tenant ? stored : undefined
     const changes = tenant.takeChanges()
     const records = (known === undefined ? tenant.records() : changes)[Symbol.iterator]()
-    const events = tenant.events.after(known?.events ?? 0)
+    const events = tenant.events.after(known?.events ?? 0)[Symbol.iterator]()
     const next = { version, life: known?.life ?? version, records: sizeOf(tenant), events: tenant.events.last() }
     const content = JSON.stringify(contentOf(tenant, next))
     const row = toTenantRow(clientId, { version, life: next.life, instant, isRemoved: false, content })
     if (known === undefined && before !== undefined) await transaction.clear(clientId, before.isRemoved)
-    for (let at = 0; ; at += BATCH) {
-      const record = nextBatch(records).map(record => toRecordRow(clientId, version, record))
-      const event = events.slice(at, at + BATCH).map(event => toEventRow(clientId, version, event))
-      if (at > 0 && record.length + event.length === 0) break
-      if (at > 0) await setImmediate()
+    for (let isFirst = true; ; isFirst = false) {
+      const record = await inSlices(
+        nextRows(records, record => toRecordRow(clientId, version, record)),
+        elapsed,
+      )
+      const event = await inSlices(
+        nextRows(events, event => toEventRow(clientId, version, event)),
+        elapsed,
+      )
+      if (!isFirst && record.length + event.length === 0) break
+      if (!isFirst) await setImmediate()
       await transaction.write(clientId, row, { record, event })
     }
     return { stored: { tenant, ...next, key: keyOf(tenant) } }
@@ -486,17 +503,6 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
 }
 
 const sizeOf = (tenant: Tenant) => Object.values(tenant.counts()).reduce((sum, count) => sum + count, 0)
-
-/** Returns the next items, up to a batch. */
-function nextBatch<T>(items: Iterator<T>): T[] {
-  const batch: T[] = []
-  while (batch.length < BATCH) {
-    const next = items.next()
-    if (next.done) break
-    batch.push(next.value)
-  }
-  return batch
-}
 
 /** A turn for due work only. */
 const IDLE: Work<void> = { isRead: () => true, run() {} }

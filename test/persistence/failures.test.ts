@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { buildServer } from '../../src/server.js'
 import type { TenantRegistry } from '../../src/tenants/registry.js'
-import type { Database } from '../../src/turns/database.js'
+import type { Database, Reader, Row } from '../../src/turns/database.js'
 import { refused } from '../answers.js'
 import { follow } from '../event-stream.js'
 import { bill, call, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
@@ -266,3 +266,95 @@ onDatabase('persistence, The turn of a request: lists of clients write nothing',
   }
   t.same([registry.peek('listed'), await database.version('listed')], [undefined, 0])
 })
+
+onDatabase(
+  'persistence, The turn of a request: a large state is written and read in batches, whose rows are made in slices',
+  async (t, storage) => {
+    let [rounds, looks, isOver] = [0, 0, false]
+    const countRounds = () => {
+      rounds++
+      if (!isOver) setImmediate(countRounds)
+    }
+    t.teardown(() => {
+      isOver = true
+    })
+    /** The rows of each batch, the length of their content, and the rounds of the event loop since the batch before. */
+    const batches: { rows: number; length: number; rounds: number }[] = []
+    const add = (rows: readonly Row[]) => {
+      batches.push({ rows: rows.length, length: rows.reduce((sum, { content }) => sum + content.length, 0), rounds })
+      rounds = 0
+    }
+    const watched = <R extends Reader>(reader: R): R => ({
+      ...reader,
+      async rows(...range) {
+        const rows = await reader.rows(...range)
+        add(rows)
+        return rows
+      },
+    })
+    const wrap = (database: Database): Database => ({
+      ...database,
+      read: work => database.read(reader => work(watched(reader))),
+      async begin(clientIds) {
+        const transaction = watched(await database.begin(clientIds))
+        return {
+          ...transaction,
+          write(clientId, tenant, rows) {
+            add([...rows.record, ...rows.event])
+            return transaction.write(clientId, tenant, rows)
+          },
+        }
+      },
+    })
+    // Every slice is over at once.
+    const options = { wrap, timers: { ...timers, elapsed: () => ++looks * 1000 } }
+    const first = await storage.start(options)
+    const client = await connect(first.app)
+    await client.post('/api/v1/bills', bill())
+    const document = JSON.parse(await stateOf(first.app))
+    const [entry] = document.bills
+    const documents = (at: number) =>
+      Array.from({ length: 250 }, (_, n) => ({
+        ...{ documentId: `doc_${at}_${n}`, fileName: 'f'.repeat(250), contentType: 'application/pdf', size: 10 },
+        ...{ sha256: 'a'.repeat(64), uploadedAt: entry.record.createdAt },
+      }))
+    document.sequence = 1000
+    for (let at = 0; at < 40; at++) {
+      const record = { ...entry.record, uniqueReferenceIdentifier: `INV-${1000 + at}`, documents: documents(at) }
+      document.bills.push({ ...entry, sequence: 100 + at, timeline: [], record })
+    }
+    batches.length = 0
+    countRounds()
+    const answer = await client.control('PUT', '/state', document)
+    t.equal(answer.status, 200, JSON.stringify(answer.body))
+    const check = (what: string) => {
+      const large = batches.filter(({ length }) => length > 100_000)
+      t.equal(large.reduce((sum, { rows }) => sum + rows, 0) >= 40, true, what)
+      t.ok(large.length > 3, what)
+      t.same(
+        large.filter(({ length }) => length > 1_200_000),
+        [],
+        `${what}: batches of about 1 MiB`,
+      )
+      batches.length = 0
+      return large
+    }
+    const written = check('written')
+    t.same(
+      written.slice(1).filter(({ rows, rounds }) => rounds < rows),
+      [],
+      'a slice for each row',
+    )
+    const state = await stateOf(first.app)
+
+    const { app } = await storage.restart(first, options)
+    batches.length = 0
+    t.equal(await stateOf(app), state)
+    const read = check('read')
+    t.same(
+      read.slice(1).filter((_, at) => (read[at + 1]?.rounds ?? 0) < (read[at]?.rows ?? 0)),
+      [],
+      'likewise',
+    )
+  },
+)
