@@ -386,10 +386,12 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     },
     snapshots: {
       async summaries(clientId) {
+        if (!isStorable(clientId)) return []
         const { rows } = await query({ name: 'snapshots', text: SNAPSHOTS, values: [clientId] })
         return rows as unknown as (SnapshotRow & { name: string })[]
       },
       async find(clientId, name) {
+        if (!isStorable(clientId)) return []
         const { rows } = await query({ name: 'snapshot', text: SNAPSHOT, values: [clientId, name] })
         return rows as unknown as SnapshotRow[]
       },
@@ -406,10 +408,13 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
             await run('add piece', ADD_PIECE, [clientId, name, at + 1, content, checksum])
           return 'saved'
         }),
-      async remove(clientId, name) {
-        const { rowCount } = await query({ name: 'remove snapshot', text: REMOVE_SNAPSHOT, values: [clientId, name] })
-        return rowCount !== 0
-      },
+      remove: (clientId, name) =>
+        atomically(async run => {
+          if (!isStorable(clientId)) return false
+          // A statement sees no row that is committed while it waits: without the lock, pieces of a save would stay.
+          await run('lock', LOCK, [clientId])
+          return (await run('remove snapshot', `${REMOVE_SNAPSHOT} RETURNING number`, [clientId, name])).length > 0
+        }),
     },
     listen: onChanged => void listen(onChanged),
     async close() {

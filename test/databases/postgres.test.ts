@@ -375,13 +375,34 @@ t.test(
       await client.end()
     }
 
+    /** Waits until some statements wait for a lock. */
+    async function waiting(url: string, count: number) {
+      const text = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '${nameOf(url)}'`
+      while ((await query(url, text)).rowCount !== count) await pause(5)
+    }
+
+    t.test('persistence: a snapshot that is removed while it is saved leaves no piece of it', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      const send = (method: string) => call(app, method, '/_sandbox/snapshots/one?client=sandbox-client')
+      t.equal((await send('PUT')).status, 200)
+      const another = await openOf(url)
+      t.teardown(() => another.close())
+      let done: Promise<unknown>[] = []
+      await locked(url, 'SELECT * FROM sandbox_snapshot WHERE number = 1 FOR UPDATE', async () => {
+        done = [send('PUT').then(({ status }) => status)]
+        await waiting(url, 1)
+        done.push(another.snapshots.remove('sandbox-client', 'one'))
+        await waiting(url, 2)
+      })
+      t.same(await Promise.all(done), [200, true])
+      t.equal((await query(url, 'SELECT * FROM sandbox_snapshot')).rowCount, 0)
+      t.match((await send('GET')).status, 404)
+    })
+
     t.test('persistence: two servers that count the same answers in another order do not block each other', async t => {
       const url = await createDatabase()
       const [one, two] = await Promise.all([openOf(url), openOf(url)])
-      const waiting = async (count: number) => {
-        const text = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '${nameOf(url)}'`
-        while ((await query(url, text)).rowCount !== count) await pause(5)
-      }
       const [first, second] = [one, two].map(database => database.createCoverage(manualTime().timers))
       const count = (coverage = first, clientIds = ['a', 'b']) => {
         for (const clientId of clientIds) coverage?.add(clientId, 'GET /x', ['status 200'])
@@ -391,9 +412,9 @@ t.test(
       let reads: unknown[] = []
       await locked(url, "SELECT * FROM sandbox_coverage WHERE client_id = 'a' FOR UPDATE", async () => {
         reads = [count(first)]
-        await waiting(1)
+        await waiting(url, 1)
         reads.push(count(second, ['b', 'a']))
-        await waiting(2)
+        await waiting(url, 2)
       })
       t.equal((await Promise.allSettled(reads)).filter(({ status }) => status === 'rejected').length, 0)
       t.equal((await first?.read('all'))?.get('GET /x')?.get('status 200'), 6)

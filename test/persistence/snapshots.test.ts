@@ -269,3 +269,20 @@ onDatabase(
     }
   },
 )
+
+onDatabase('control plane, GET /snapshots: a client id that a database cannot store is unknown', async (t, storage) => {
+  const { app } = await storage.start()
+  const requests = [
+    ['PUT', '/a'],
+    ['POST', '/a/restore'],
+    ['GET', '/a'],
+    ['GET', ''],
+    ['DELETE', '/a'],
+  ]
+  for (const [method = '', path] of requests) {
+    for (const clientId of ['%00', 'a%00b', 'x'.repeat(3000)]) {
+      const answer = await call(app, method, `/_sandbox/snapshots${path}?client=${clientId}`)
+      refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client', `${method} ${path}`)
+    }
+  }
+})
