@@ -670,6 +670,7 @@ export const mutants = {
   'console/views/requests.tsx': [
     ['cursor: String(rows[0]?.seq)', 'cursor: String(data[0]?.seq)', 'console/console'],
     ['limit: MOST_ROWS + 1', 'limit: MOST_ROWS', 'console/console'],
+    ['kind?.lifecycle && isReference(kind, record)', 'kind?.lifecycle', 'console/console'],
   ],
   'features/request-log/stream.ts': [
     ['        isStale = true\n        stream', '        stream', 'control/request-stream'],

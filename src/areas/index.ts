@@ -13,7 +13,7 @@ import { accountRoutes } from './accounts/routes.js'
 import { Account } from './accounts/schemas.js'
 import type { AccountStore } from './accounts/store.js'
 import { createAccountStore } from './accounts/store.js'
-import { BILL_STATUSES, billLifecycle } from './bills/lifecycle.js'
+import { billLifecycle } from './bills/lifecycle.js'
 import { billRoutes } from './bills/routes.js'
 import { Bill, SeedBill } from './bills/schemas.js'
 import type { BillStore } from './bills/store.js'
@@ -22,18 +22,18 @@ import { counterpartyRoutes } from './counterparties/routes.js'
 import { Counterparty, SeedCounterparty } from './counterparties/schemas.js'
 import type { CounterpartyStore } from './counterparties/store.js'
 import { createCounterpartyStore } from './counterparties/store.js'
-import { COLLECTION_STATUSES, collectionLifecycle } from './direct-debit/lifecycle.js'
+import { collectionLifecycle } from './direct-debit/lifecycle.js'
 import { COLLECTION_OUTCOMES, formerOutcome } from './direct-debit/outcomes.js'
 import { collectionRoutes } from './direct-debit/routes.js'
 import { SeedCollection, StoredCollection } from './direct-debit/schemas.js'
 import type { CollectionStore } from './direct-debit/store.js'
 import { createCollectionStore } from './direct-debit/store.js'
-import { MANDATE_STATUSES, mandateLifecycle } from './mandates/lifecycle.js'
+import { mandateLifecycle } from './mandates/lifecycle.js'
 import { mandateRoutes } from './mandates/routes.js'
 import { SeedMandate, StoredMandate } from './mandates/schemas.js'
 import type { MandateStore } from './mandates/store.js'
 import { createMandateStore } from './mandates/store.js'
-import { PAYOUT_LINK_STATUSES, payoutLinkLifecycle } from './payout-links/lifecycle.js'
+import { payoutLinkLifecycle } from './payout-links/lifecycle.js'
 import { PAYOUT_LINK_OUTCOMES } from './payout-links/outcomes.js'
 import { payoutLinkRoutes } from './payout-links/routes.js'
 import { SeedPayoutLink, StoredPayoutLink } from './payout-links/schemas.js'
@@ -122,6 +122,16 @@ export interface Area<S extends Store = Store> {
   readonly section: number
   /** The kind of the records in events, in the singular, their states and transitions. Absent: they have none. */
   readonly lifecycle?: { readonly kind: string; readonly states: readonly string[]; readonly transitions: Lifecycle }
+  /** The member that holds the reference of a record. */
+  readonly reference: string
+  /** Whether two regions can have the same reference. */
+  readonly hasRegions: boolean
+  /** Whether an operation creates a record. */
+  readonly canCreate: boolean
+  /** The members in tables of the console, by their paths. Narrow screens leave out those after the second. */
+  readonly columns: readonly string[]
+  /** The sentence of an empty table of the console: how records of this kind come there. */
+  readonly empty: string
   /** The outcomes that can be armed, and the fields of a record that they compare. Absent: none. */
   readonly outcomes?: {
     readonly names: readonly string[]
@@ -138,6 +148,13 @@ export interface Area<S extends Store = Store> {
   createStore(options: StoreOptions): S
 }
 
+/** Makes the lifecycle of a row. Its states are in the order of the table of transitions. */
+export const lifecycleOf = <const Kind extends string>(kind: Kind, transitions: Lifecycle) => ({
+  kind,
+  states: Object.keys(transitions),
+  transitions,
+})
+
 /**
  * The kinds of records of the service, one row each. Everything that lists kinds of records reads this table.
  * Seeded and restored records can refer to records of earlier rows, and to records without states.
@@ -149,7 +166,12 @@ export const areas = {
     description: 'Direct debit mandates (SEPA).',
     routes: mandateRoutes,
     section: 7,
-    lifecycle: { kind: 'mandate', states: MANDATE_STATUSES, transitions: mandateLifecycle },
+    lifecycle: lifecycleOf('mandate', mandateLifecycle),
+    reference: 'mandateReference',
+    hasRegions: false,
+    canCreate: true,
+    columns: ['debtor.name', 'type', 'createdAt'],
+    empty: 'A mandate lets the client collect from a debtor. Create one here, or by POST /api/v1/mandates.',
     seeds: assumed(Type.Array(SeedMandate), 'Mandates in any state.'),
     record: StoredMandate,
     createStore: ({ context, settings, stores }) =>
@@ -165,7 +187,12 @@ export const areas = {
     description: 'Collection requests against mandates (SEPA).',
     routes: collectionRoutes,
     section: 6,
-    lifecycle: { kind: 'collection', states: COLLECTION_STATUSES, transitions: collectionLifecycle },
+    lifecycle: lifecycleOf('collection', collectionLifecycle),
+    reference: 'collectionReference',
+    hasRegions: false,
+    canCreate: true,
+    columns: ['amount', 'collectionDate', 'debtorName', 'mandateReference', 'reasonCode'],
+    empty: 'A collection takes money from a debtor, under a mandate. Create one here, or by POST /api/v1/direct-debit.',
     outcomes: {
       names: COLLECTION_OUTCOMES,
       fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
@@ -186,7 +213,12 @@ export const areas = {
     description: 'Links by which a recipient claims a payout.',
     routes: payoutLinkRoutes,
     section: 8,
-    lifecycle: { kind: 'payoutLink', states: PAYOUT_LINK_STATUSES, transitions: payoutLinkLifecycle },
+    lifecycle: lifecycleOf('payoutLink', payoutLinkLifecycle),
+    reference: 'payoutLinkId',
+    hasRegions: true,
+    canCreate: true,
+    columns: ['amount', 'payoutMethod', 'accountHolderName', 'expiresAt'],
+    empty: 'By a payout link, a recipient claims a payout. Create one here, or by POST /api/v1/payout-links.',
     outcomes: { names: PAYOUT_LINK_OUTCOMES, fields: ['payoutMethod', 'counterpartyReference', 'amount'] },
     seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
     record: StoredPayoutLink,
@@ -207,7 +239,12 @@ export const areas = {
     description: 'Bills and their documents.',
     routes: billRoutes,
     section: 9,
-    lifecycle: { kind: 'bill', states: BILL_STATUSES, transitions: billLifecycle },
+    lifecycle: lifecycleOf('bill', billLifecycle),
+    reference: 'uniqueReferenceIdentifier',
+    hasRegions: true,
+    canCreate: true,
+    columns: ['openAmount', 'dueDate', 'totalAmount', 'counterpartyReference'],
+    empty: 'A bill is an amount due to the client, or from it. Create one here, or by POST /api/v1/bills.',
     seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
     record: Bill,
     errors: {
@@ -226,6 +263,11 @@ export const areas = {
     description: 'The details of counterparties.',
     routes: counterpartyRoutes,
     section: 10,
+    reference: 'counterpartyReference',
+    hasRegions: true,
+    canCreate: false,
+    columns: ['accountHolderName', 'emailAddress', 'region'],
+    empty: 'A counterparty comes with its first bill, or with a fixture. The service documents no way to create one.',
     seeds: assumed(Type.Array(SeedCounterparty), 'Counterparties.'),
     record: Counterparty,
     createStore: ({ context }) => createCounterpartyStore(context),
@@ -236,6 +278,11 @@ export const areas = {
     description: "The tenant's accounts.",
     routes: accountRoutes,
     section: 10,
+    reference: 'accountReference',
+    hasRegions: true,
+    canCreate: false,
+    columns: ['balance', 'accountHolderName', 'accountIdentifier'],
+    empty: 'The accounts of a client come with its fixture. The service documents no way to create one.',
     seeds: assumed(Type.Array(Account), 'Accounts. Their currency determines their region.'),
     record: Account,
     createStore: ({ context }) => createAccountStore(context),

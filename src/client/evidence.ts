@@ -1,19 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { Area } from '../areas/index.js'
 import type { Call } from './connection.js'
 import { ExpectationError } from './errors.js'
 import type { Event, EventKind, Expectation, LoggedExchange } from './types.js'
 
 /** The most explanations of a file. */
 const MOST_EXPLAINED = 20
-
-/** The paths of the explanations, by the kinds of their events. */
-const PATHS: Readonly<Record<EventKind, string>> = {
-  collection: 'direct-debit',
-  mandate: 'mandates',
-  payoutLink: 'payout-links',
-  bill: 'bills',
-}
 
 let files = 0
 
@@ -65,9 +58,12 @@ async function explain(control: Call, requests: readonly LoggedExchange[], event
     const { kind, reference } = event
     if (records.size < MOST_EXPLAINED && text.includes(reference)) records.set(`${kind} ${reference}`, event)
   }
+  // A client that writes no evidence does not load the areas.
+  const { areas } = await import('../areas/index.js')
+  const pathOf = (kind: EventKind) => Object.values<Area>(areas).find(area => area.lifecycle?.kind === kind)?.path
   const explanations: object[] = []
   for (const { kind, reference } of records.values()) {
-    const path = `/${PATHS[kind]}/${encodeURIComponent(reference)}`
+    const path = `/${pathOf(kind)}/${encodeURIComponent(reference)}`
     // Bills of two regions can have one reference.
     const explained = await control<object>('GET', path).catch(() => undefined)
     if (explained !== undefined) explanations.push({ kind, reference, ...explained })

@@ -1,6 +1,6 @@
 import { isSame } from '../core/digests.js'
 import type { Tenant } from '../tenants/tenant.js'
-import { kinds, pageOf, referenceOf } from './kinds.js'
+import { kindOfRecord, pageOf, referenceOf } from './kinds.js'
 import { formatMoment } from './moments.js'
 import type { Page } from './page.js'
 import { LONGEST_TEXT } from './page.js'
@@ -66,7 +66,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** Returns a link to the record that an answer has; undefined: it has none. */
 function nameOf(answer: Answer): string | undefined {
   const record = answer.record ?? (answer as NonNullable<Answer['record']>)
-  const kind = kinds.find(({ idField }) => record[idField] !== undefined)
+  const kind = kindOfRecord(record)
   if (kind === undefined) return undefined
   const reference = referenceOf(kind, record)
   const link = `[${reference}](${pageOf(kind, reference)})`

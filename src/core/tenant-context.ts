@@ -22,6 +22,8 @@ export interface RecordNames {
   readonly path: string
   /** The kind in events, in the singular: `payoutLink`. Undefined: the records have no states. */
   readonly kind: string | undefined
+  /** The member that holds the reference: `payoutLinkId`. */
+  readonly reference: string
 }
 
 /** The parts of a tenant that the store of one kind of record is created with. */

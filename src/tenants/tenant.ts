@@ -142,7 +142,7 @@ export function createTenant(
   const outcomes = createArmedOutcomes(context, steeredKinds(storeOf), past.outcomes)
   for (const [name, area] of Object.entries<Area>(areas)) {
     const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
-    const names = { name, path: area.path, kind: area.lifecycle?.kind }
+    const names = { name, path: area.path, kind: area.lifecycle?.kind, reference: area.reference }
     const options = { context: { ...context, names }, clientId, settings, stores, publicUrl, takeOutcome }
     Object.assign(stores, { [name]: area.createStore(options) })
   }

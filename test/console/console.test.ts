@@ -421,9 +421,9 @@ t.test('console, Actions: every form is sent as it is filled in, from a record o
   const control = (method: string, path: string) => call(app, method, `/_sandbox${path}?client=${client}`)
   await control('PUT', '/snapshots/demo')
   const { body: state } = await control('GET', '/state')
-  const ofStates = kinds.flatMap(({ name, path, idField }) => {
+  const ofStates = kinds.flatMap(({ name, path, reference }) => {
     const records: { record: Record<string, string> }[] = state[name]
-    const byState = new Map(records.map(({ record }) => [record.status, `${path}/${record[idField]}`]))
+    const byState = new Map(records.map(({ record }) => [record.status, `${path}/${record[reference]}`]))
     return [...byState.values()]
   })
   const kindsOfFaults = EFFECT_KINDS.map(kind => ({ path: '/failures', query: { kind } }))
@@ -563,6 +563,23 @@ t.test('console, Actions: an error of a request leads to its entry in the catalo
   const entry = await app.inject({ url: pathname.slice('/prefix'.length) + search, headers: { accept: 'text/html' } })
   t.match(entry.payload, /<h1[^>]*>Error DUPLICATE_REFERENCE<\/h1>.*reference is taken.*409.*POST \/api\/v1\/mandates/s)
   t.match(payload, /<dt>Record<\/dt><dd><a href="[^"]+">MND-0001<\/a>/)
+})
+
+t.test('console, Pages: the page of a request leads to its record, and not to another that this names', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const recordOf = async () => {
+    const { last } = (await client.control('GET', '/requests?limit=1')).body
+    const { payload } = await open(app, `/requests/${last}`)
+    return /<dt>Record<\/dt><dd><a [^>]+>(.*?)</.exec(payload)?.[1]
+  }
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  t.equal(await recordOf(), 'COL-0001')
+  await client.post('/api/v1/bills', bill())
+  t.equal(await recordOf(), 'INV-2026-001')
+  await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'x'.repeat(65) }))
+  t.equal(await recordOf(), undefined)
 })
 
 t.test('console, Actions: every form has its command, which is the call that the form sends', async t => {

@@ -201,12 +201,12 @@ t.test('console, Safety: the fields of a form with a file are texts within the b
 
 t.test('console, Pages: a request that names a record by no valid Unicode has its page', async t => {
   const { app, clientId, post, control } = await newClient()
-  for (const { idField } of kinds) {
+  for (const { reference } of kinds) {
     for (const text of ['\\ud800', 'x\\udc00', '\\ud83d\\ude00', 'a/b?c#d%']) {
-      await post('/api/v1/mandates', `{"${idField}":"${text}"}`)
+      await post('/api/v1/mandates', `{"${reference}":"${text}"}`)
       const { last } = (await control('GET', '/requests?limit=1')).body
       for (const path of ['/requests', `/requests/${last}`]) {
-        t.equal((await open(app, path, { client: clientId })).statusCode, 200, `${path}: ${idField} ${text}`)
+        t.equal((await open(app, path, { client: clientId })).statusCode, 200, `${path}: ${reference} ${text}`)
       }
     }
   }

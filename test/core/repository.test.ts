@@ -16,11 +16,6 @@ interface Thing {
   readonly colour: string | undefined
 }
 
-const options = {
-  referenceField: 'thingReference',
-  reference: (thing: Thing) => thing.thingReference,
-}
-
 t.test(
   'decisions §5: pages equal the slices of a naive sort and filter, for records of any creation time',
   async () => {
@@ -33,11 +28,14 @@ t.test(
     })
     fc.assert(
       fc.property(fc.array(thing, { maxLength: 30 }), query, (input, { colour, limit, even }) => {
-        const repository = createRepository<Thing>(options, {
-          ids: createIds('seed', 'acme'),
-          changes: createChangeLog(),
-          names: { name: 'things', path: 'things', kind: undefined },
-        })
+        const repository = createRepository<Thing>(
+          {},
+          {
+            ids: createIds('seed', 'acme'),
+            changes: createChangeLog(),
+            names: { name: 'things', path: 'things', kind: undefined, reference: 'thingReference' },
+          },
+        )
         for (const [index, { hour, colour }] of input.entries()) {
           const record = { thingReference: `${index}`, colour }
           repository.add({ createdAt: hour * 3_600_000, sequence: index + 1, region: 'EU', record })
@@ -85,12 +83,11 @@ t.test(
       const changes = createChangeLog()
       const context = {
         ...{ ids: createIds('seed', 'acme'), changes },
-        names: { name: 'bills', path: 'bills', kind: undefined },
+        names: { name: 'bills', path: 'bills', kind: undefined, reference: 'reference' },
         clock: createClock({ now: 0, mode: 'frozen', rate: 1, realNow: 0 }),
         nextSequence: () => 0,
       }
-      const reference = (bill: Bill) => bill.reference
-      return [changes, createPlainRepository({ referenceField: 'reference', reference }, context)] as const
+      return [changes, createPlainRepository<Bill>({}, context)] as const
     }
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), steps => {
@@ -155,14 +152,12 @@ function createDoors(onOpened = () => {}) {
   let sequence = 0
   const context = {
     ...{ clock, changes, events, ids: createIds('seed', 'acme') },
-    names: { name: 'doors', path: 'doors', kind: 'door' },
+    names: { name: 'doors', path: 'doors', kind: 'door', reference: 'reference' },
     nextSequence: () => ++sequence,
   }
   const doors = createStatefulRepository<Door, Door['status'], 'open' | 'shut'>(
     {
       lifecycle: { SHUT: { open: 'OPEN' }, OPEN: { shut: 'SHUT' } },
-      referenceField: 'reference',
-      reference: door => door.reference,
       index: door => door.house,
       createdAt: door => door.createdAt,
       plan: ({ status, createdAt }) =>

@@ -126,6 +126,14 @@ t.test('CONTRIBUTING, A new area: coverage reports its operations and the states
   t.match(page.body, 'States of an order')
 })
 
+t.test('CONTRIBUTING, A new area: the console lists its records', async t => {
+  const client = await connect(app, 'console')
+  const open = () => call(app, 'GET', '/_sandbox/console/orders?client=console', { headers: { accept: 'text/html' } })
+  t.match((await open()).body, 'Place an order by POST /api/v1/orders.')
+  await client.post(ORDERS, order())
+  t.match((await open()).body, />Orders<.*>New order<.*ORD-0001.*10\.50/s)
+})
+
 t.test('CONTRIBUTING, A new area: what a release without it has written is accepted', async t => {
   // The program in another process has no orders.
   const folder = t.testdir()

@@ -15,14 +15,7 @@ export type AccountStore = ReturnType<typeof createAccountStore>
 
 /** The tenant's own bank accounts (decisions §10). They come only from fixtures and seeding. */
 export function createAccountStore(context: StoreContext) {
-  const repository = createPlainRepository<Account>(
-    {
-      referenceField: 'accountReference',
-      reference: account => account.accountReference,
-      region: account => regionOf(account.currency),
-    },
-    context,
-  )
+  const repository = createPlainRepository<Account>({ region: account => regionOf(account.currency) }, context)
 
   return {
     ...repository.ofStore,

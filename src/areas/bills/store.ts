@@ -36,8 +36,6 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
   const repository = createStatefulRepository<Bill, BillStatus, BillVerb>(
     {
       lifecycle: billLifecycle,
-      referenceField: 'uniqueReferenceIdentifier',
-      reference: bill => bill.uniqueReferenceIdentifier,
       region: bill => regionOf(bill.currency),
       createdAt: bill => bill.createdAt,
       weight: bill => bill.documents.length,

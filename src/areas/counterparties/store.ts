@@ -13,13 +13,7 @@ export type CounterpartyStore = ReturnType<typeof createCounterpartyStore>
 
 /** The counterparties of one tenant (decisions §10), in all regions. */
 export function createCounterpartyStore(context: StoreContext) {
-  const repository = createPlainRepository<Counterparty>(
-    {
-      referenceField: 'counterpartyReference',
-      reference: counterparty => counterparty.counterpartyReference,
-    },
-    context,
-  )
+  const repository = createPlainRepository<Counterparty>({}, context)
 
   return {
     ...repository.ofStore,

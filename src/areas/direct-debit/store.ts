@@ -51,8 +51,6 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
   const repository = createStatefulRepository<StoredCollection, CollectionStatus, CollectionVerb>(
     {
       lifecycle: collectionLifecycle,
-      referenceField: 'collectionReference',
-      reference: collection => collection.collectionReference,
       region: () => 'EU',
       createdAt: collection => collection.initiatedAt,
       index: collection => collection.mandateReference,

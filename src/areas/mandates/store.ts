@@ -31,8 +31,6 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
   const repository = createStatefulRepository<StoredMandate, MandateStatus, MandateVerb>(
     {
       lifecycle: mandateLifecycle,
-      referenceField: 'mandateReference',
-      reference: mandate => mandate.mandateReference,
       region: () => 'EU',
       createdAt: mandate => mandate.createdAt,
       plan: mandate => (mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null),

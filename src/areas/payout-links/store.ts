@@ -67,8 +67,6 @@ export function createPayoutLinkStore({
   const repository = createStatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb>(
     {
       lifecycle: payoutLinkLifecycle,
-      referenceField: 'payoutLinkId',
-      reference: link => link.payoutLinkId,
       region: link => payoutMethods[link.payoutMethod].region,
       createdAt: link => link.createdAt,
       plan: nextStep,

@@ -26,8 +26,8 @@ export function Overview({ page }: { page: Page }) {
     after >= 0 && until > after ? events.select(after, {}, Math.min(until - after, MOST_EVENTS)).events : []
   const more = until - after - happened.length
   const link = (kind: string, reference: string, region = '') => {
-    const { idField, ...rest } = kindOfEvent(kind)
-    return linkTo(page, { idField, ...rest }, { region, record: { [idField]: reference } })
+    const found = kindOfEvent(kind)
+    return linkTo(page, found, { region, record: { [found.reference]: reference } })
   }
   const columns: readonly Column<Event>[] = [
     ['Record', ({ kind, reference }) => link(kind, reference)],

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { areas } from '../../areas/index.js'
 import { ownMember } from '../../core/own-member.js'
 import { toTitle, toWords } from '../../core/words.js'
 import { schemaAt } from '../calls.js'
@@ -25,7 +24,7 @@ export function Value({ kind, record, path }: { kind: Kind; record: object; path
   // A text is formatted exactly.
   const { currency } = record as { currency?: string }
   if (isAmount(path)) return <>{`${AMOUNT.format(value as `${number}`)} ${currency ?? ''}`}</>
-  if (schemaAt(areas[kind.name].record, path)?.format === 'date-time') return <Time at={String(value)} />
+  if (schemaAt(kind.record, path)?.format === 'date-time') return <Time at={String(value)} />
   return <>{Array.isArray(value) ? value.length : String(value)}</>
 }
 export const isAmount = (path: string): boolean => /(^|\.|\w+)(amount|balance)$/i.test(path)

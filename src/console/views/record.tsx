@@ -63,7 +63,12 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
         {kind.name === 'payoutLinks' && <PageLinks page={page} record={record} />}
       </p>
       <Card id="lifecycle" title="Lifecycle">
-        <LifecycleDrawing lifecycle={kind.lifecycle} status={String(record.status)} timeline={timeline} next={next} />
+        <LifecycleDrawing
+          lifecycle={kind.lifecycle.transitions}
+          status={String(record.status)}
+          timeline={timeline}
+          next={next}
+        />
       </Card>
       <div class="columns">
         <Card id="comes" title="What comes next">
@@ -178,8 +183,8 @@ function Moves({ page, kind, explained: { record, legal } }: RecordProps) {
 /** Returns the call of a move with its fields. Only the API moves a bill. */
 function moveOf(kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Omit<Action, 'id' | 'label'> {
   const { verb, to } = limits[0] as LegalMove
-  const params = { [kind.idField]: referenceOf(kind, record) }
-  const path = `${kind.calls}/:${kind.idField}`
+  const params = { [kind.reference]: referenceOf(kind, record) }
+  const path = `${kind.calls}/:${kind.reference}`
   if (kind.name === 'bills') {
     const { totalAmount } = record
     const isPart = to === 'PARTIALLY_PAID'
@@ -226,8 +231,8 @@ function Outcome({ page, kind, explained: { record, legal } }: RecordProps) {
   const present = outcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
   if (possible.length === 0 && present === undefined) return null
   const outcome = possible.find(one => one.outcome === present)?.outcome ?? possible[0]?.outcome
-  const params = { [kind.idField]: referenceOf(kind, record) }
-  const call = control(`PUT ${kind.calls}/:${kind.idField}/outcome`, { outcome }, params)
+  const params = { [kind.reference]: referenceOf(kind, record) }
+  const call = control(`PUT ${kind.calls}/:${kind.reference}/outcome`, { outcome }, params)
   const choices = {
     outcome: possible.map(({ outcome, description }) => [outcome, `${outcome}: ${description}`] as const),
   }

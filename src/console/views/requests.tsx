@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { CatalogueEntry, ErrorCode } from '../../core/errors.js'
 import { catalogue, errors, shorten } from '../../core/errors.js'
 import { parametersOf } from '../../features/request-log/address.js'
@@ -7,9 +8,11 @@ import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
 import { isObject } from '../../http/json-body.js'
 import { Facts } from '../../http/pages/parts.js'
 import { inSlices } from '../../http/slices.js'
+import { isValid } from '../../http/validation.js'
 import { codesOf } from '../../openapi/errors.js'
-import { canRepeat, control } from '../calls.js'
-import { kinds } from '../kinds.js'
+import { canRepeat, control, schemaAt } from '../calls.js'
+import type { AnyRecord, Kind } from '../kinds.js'
+import { kindOfRecord } from '../kinds.js'
 import type { ConsoleContext, Fields, Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Form, SameCall } from './forms.js'
@@ -226,16 +229,16 @@ function ErrorMeaning({ page, code }: { page: Page; code: string | undefined }) 
 
 /** A link to the record that a request or its answer names. */
 function linkToNamed(page: Page, { body, responseBody }: LoggedExchange) {
-  const parts = [responseBody, body].filter(isObject)
-  for (const kind of kinds) {
-    const record = parts.find(part => Object.hasOwn(part, kind.idField) && isReference(part[kind.idField]))
-    if (kind.lifecycle && record !== undefined) return linkTo(page, kind, { region: '', record })
+  for (const record of [responseBody, body].filter(isObject)) {
+    const kind = kindOfRecord(record)
+    if (kind?.lifecycle && isReference(kind, record)) return linkTo(page, kind, { region: '', record })
   }
   return undefined
 }
 
-/** The longest references have 255 characters. A longer text is a mistake of the request. */
-const isReference = (value: unknown) => typeof value === 'string' && value.length <= 255
+/** Whether the reference of a record is valid. A request can have any value. */
+const isReference = ({ record: schema, reference }: Kind, record: AnyRecord) =>
+  isValid(schemaAt(schema, reference) as TSchema, record[reference])
 
 /** The entry of an error code in the catalogue. */
 export function ErrorEntry({ page }: { page: Page }) {

@@ -14,7 +14,7 @@ type StoryStep = NonNullable<Scenario['story']>[number]
 /** Finds the newest record of a step, as it is explained; undefined: there is none. */
 function find({ tenant }: Page, { kind: name, record: members }: StoryStep): AnyRecord | undefined {
   const kind = kindOf(name)
-  const reference = members[kind.idField]
+  const reference = members[kind.reference]
   const isIt = ({ record }: Row) => Object.entries(members).every(([member, value]) => record[member] === value)
   // Only a record without a known reference is worth a look at all of them.
   const found =

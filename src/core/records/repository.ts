@@ -68,9 +68,6 @@ export interface Page<T> {
 export const MOST_FOUND = 50
 
 export interface RepositoryOptions<R> {
-  /** The field that holds the reference, for errors. */
-  readonly referenceField: string
-  reference(record: R): string
   /** Returns the region that the record must be in. Left out if the record does not determine it. */
   region?(record: R): Region
   /** Returns the number of items in a record that can have many: a page ends early behind them. */
@@ -96,8 +93,9 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   options: RepositoryOptions<R>,
   { ids, changes, names }: Pick<StoreContext, 'ids' | 'changes' | 'names'>,
 ) {
-  const { referenceField, index, weight = () => 0 } = options
-  const kind = names.name
+  const { index, weight = () => 0 } = options
+  const { name: kind, reference: referenceField } = names
+  const referenceOf = (record: R): string => (record as Readonly<Record<string, string>>)[referenceField] as string
   const regions = {
     __proto__: null,
     ...Object.fromEntries(
@@ -129,7 +127,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
 
   function insert(entry: E) {
     const { byReference, entries } = regions[entry.region]
-    byReference.set(options.reference(entry.record), entry)
+    byReference.set(referenceOf(entry.record), entry)
     // Usually the end: only seeded records can be older than the latest one.
     entries.splice(placeOf(entry), 0, entry)
     count(entry, 1)
@@ -149,7 +147,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   /** Removes the entry that was inserted last. */
   function removeLast(entry: E) {
     const { byReference, entries } = regions[entry.region]
-    byReference.delete(options.reference(entry.record))
+    byReference.delete(referenceOf(entry.record))
     entries.splice(placeOf(entry) - 1, 1)
     count(entry, -1)
     if (index !== undefined) byIndex.get(index(entry.record))?.pop()
@@ -205,7 +203,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     for (const entry of newestFirst(region === undefined ? REGIONS : [region], before)) {
       const { record } = entry
       if (status !== undefined && (record as { status?: string }).status !== status) continue
-      if (!options.reference(record).toLowerCase().includes(part)) continue
+      if (!referenceOf(record).toLowerCase().includes(part)) continue
       const last = found.at(-1)
       if ((found.length === limit || rest <= 0) && last !== undefined)
         return { data: found.map(show), nextCursor: searches.encode(last) }
@@ -223,7 +221,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
   function assertAllUnused(records: readonly Placed<R>[], path: string) {
     const seen = new Set<string>()
     for (const [index, { region, record }] of records.entries()) {
-      const reference = options.reference(record)
+      const reference = referenceOf(record)
       const key = `${region} ${reference}`
       if (seen.has(key) || regions[region].byReference.has(reference)) {
         throw errors.duplicateReference(`${path}.${index}.${referenceField}`, reference)
@@ -280,6 +278,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       return page(filterRecords(entries, query), query, cursors, weight)
     },
     search,
+    referenceOf,
     /** Yields all entries in any order. */
     *all(): Iterable<E> {
       for (const region of REGIONS) yield* regions[region].entries
@@ -290,14 +289,14 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     toStored: ({ region, sequence, createdAt, record }: E): StoredRecord => ({
       region,
       sequence,
-      reference: options.reference(record),
+      reference: referenceOf(record),
       createdAt,
       record,
     }),
     /** Returns a record of a state document as a database keeps it. */
     fromSnapshot: (snapshot: Snapshot<R>, createdAt: string): StoredRecord => ({
       ...snapshot,
-      reference: options.reference(snapshot.record),
+      reference: referenceOf(snapshot.record),
       createdAt: parseInstant(createdAt) as Instant,
     }),
     /** Adds or replaces the entry of a record of a database. It is not a change, and no rule is checked. */

@@ -126,7 +126,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
   /** Appends the event of a transition to the present state of a record. Returns its `seq`. */
   const appendEvent = (record: R, from: S | null, cause: Cause) => {
     const { updatedAt: at, status: to, reasonCode } = record
-    return events.append({ at, kind, reference: options.reference(record), from, to, reasonCode, cause })
+    return events.append({ at, kind, reference: repository.referenceOf(record), from, to, reasonCode, cause })
   }
 
   function change(entry: StatefulEntry<R, V>, record: R, timeline = entry.timeline) {
@@ -165,7 +165,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     } catch (error) {
       atOnce(changes.undoTo(changed))
       events.truncate(last)
-      const reference = quote(options.reference(entry.record))
+      const reference = quote(repository.referenceOf(entry.record))
       throw new Error(`The transition of the ${toWords(kind)} ${reference} failed.`, { cause: error })
     }
   }
@@ -216,7 +216,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
    * @throws INVALID_FIELD
    */
   function assertTimeline({ record, timeline }: StatefulSnapshot<R>, path: string, claimed: Set<number>) {
-    const reference = options.reference(record)
+    const reference = repository.referenceOf(record)
     let previous = 0
     for (const [index, seq] of timeline.entries()) {
       const event = events.at(seq)
@@ -242,7 +242,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
       const { region, record, dueAt, sequence } = entry
       const from = record.status
       const parked = obstacleOf(entry)
-      const reference = options.reference(record)
+      const reference = repository.referenceOf(record)
       return { dueAt, sequence, region, reference, kind, from, ...comingOf(entry), ...(parked && { parked }) }
     })
   }

@@ -20,8 +20,6 @@ export function createOrderStore(context: StoreContext) {
   const repository = createStatefulRepository<Order, OrderStatus, OrderVerb>(
     {
       lifecycle: orderLifecycle,
-      referenceField: 'orderReference',
-      reference: order => order.orderReference,
       region: () => 'EU',
       createdAt: order => order.createdAt,
       plan: ({ status, createdAt }) =>
