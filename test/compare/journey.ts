@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import { buildServer } from '../../src/server.js'
 import type { Har } from '../capture.js'
 import { captured } from '../capture.js'
 import type { Client } from '../helper.js'
-import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { bill, call, collection, connect, MONDAY, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
 import { MULTIPART, multipart } from '../multipart.js'
 
 /** The secret of the client of the journey. */
@@ -49,6 +50,21 @@ export async function journey(app: FastifyInstance): Promise<{ har: Har; client:
   for (const reference of ['COL-0001', 'COL-RETURN', 'COL-REJECT', 'COL-FAIL'])
     await late.get(`${COLLECTIONS}/${reference}`)
   return { har: capture.har(), client: late }
+}
+
+let shared: Promise<Har> | undefined
+
+/** Returns the capture of the journey of a new sandbox: a copy, which a test can change. */
+export async function journeyCapture(): Promise<Har> {
+  shared ??= capture()
+  return structuredClone(await shared)
+}
+
+async function capture(): Promise<Har> {
+  const { app } = buildServer(serverOptions())
+  const { har } = await journey(app)
+  await app.close()
+  return har
 }
 
 const SEEDS = {
