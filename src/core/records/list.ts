@@ -70,7 +70,7 @@ export function page<R>(
   found: readonly Listed<R>[],
   { cursor, limit = DEFAULT_LIMIT }: PageQuery,
   cursors: Cursors,
-  weight: (record: R) => number = () => 0,
+  weight: (record: R) => number,
 ): List<R> {
   const after = cursor === undefined ? undefined : cursors.decode(cursor)
   const end = after === undefined ? found.length : firstIndex(found, entry => comparePositions(entry, after) >= 0)
