@@ -32,6 +32,10 @@ async function found(snapshots: NamedSnapshots, client: string, name: string): P
   return content
 }
 
+/** Whether a snapshot is large, before it is read. */
+const isLarge = async (snapshots: NamedSnapshots, client: string, name: string): Promise<boolean> =>
+  (await snapshots.list(client)).some(snapshot => snapshot.name === name && snapshot.bytes > LARGE)
+
 const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', null, 'The state is above SANDBOX_STATE_BYTES.')
 
 /** The calls of named snapshots. */
@@ -91,9 +95,8 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     response: schemas.StateDocument,
     handle: async ({ tenant, client, snapshots, reply, largeAnswers, params: { name } }) => {
       tenant()
-      const summary = (await snapshots.list(client)).find(snapshot => snapshot.name === name)
       const find = () => found(snapshots, client, name)
-      if (summary !== undefined && summary.bytes > LARGE) return largeAnswers.send(reply, find)
+      if (await isLarge(snapshots, client, name)) return largeAnswers.send(reply, find)
       const content = await find()
       reply.type(JSON_TYPE)
       return content
@@ -133,8 +136,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     handle: async ({ registry, client, request, reply, snapshots, largeDocuments, params: { name } }) => {
       nameClient(reply, client)
       request.sandbox.clientId = client
-      const { bytes = 0 } = (await snapshots.list(client)).find(snapshot => snapshot.name === name) ?? {}
-      const leave = bytes > LARGE ? await largeDocuments.enter() : () => {}
+      const leave = (await isLarge(snapshots, client, name)) ? await largeDocuments.enter() : () => {}
       try {
         const resetsOf = (realNow: number) => {
           registry.tenant(client, realNow)

@@ -16,8 +16,6 @@ interface Waiting {
   begin(): void
 }
 
-export type LargeBodies = ReturnType<typeof createLargeBodies>
-
 /** Creates the large bodies of a server. Each needs memory until its request is answered. */
 export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
   let used = 0

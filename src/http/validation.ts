@@ -223,7 +223,7 @@ export function refuseUnknown(name: string, known: readonly string[]): never {
  * item.
  * @param report called for each unknown member
  */
-export function* checkLarge(
+function* checkLarge(
   schema: TObject,
   body: Readonly<Record<string, unknown>>,
   report: (name: string, known: readonly string[]) => void,

@@ -18,7 +18,7 @@ import {
 import { BILL_STATUSES } from './lifecycle.js'
 
 /** The tenant's reference of a bill: the name is documented, the pattern assumed (decisions §9). */
-export const UniqueReferenceIdentifier = Type.String({
+const UniqueReferenceIdentifier = Type.String({
   pattern: '^[A-Za-z0-9_-]{3,64}$',
   'x-expected': '3 to 64 letters, digits, hyphens or underscores',
   'x-error-code': 'INVALID_BILL_REFERENCE',

@@ -23,11 +23,9 @@ import type { CollectionOutcome } from './outcomes.js'
 import { COLLECTION_OUTCOMES } from './outcomes.js'
 import { REASONED } from './reason-codes.js'
 
-export const CollectionReference = Reference
-
 /** Interface, Collection request summary: documented member by member. */
 const summary = {
-  collectionReference: documented(CollectionReference, "The caller's unique reference of the collection request."),
+  collectionReference: documented(Reference, "The caller's unique reference of the collection request."),
   scheme: documented(OneOf('SEPA'), 'The payment scheme.'),
   mandateReference: documented(Reference, "The caller's unique reference of the mandate."),
   status: documented(
@@ -165,7 +163,7 @@ export type SeedCollection = Static<typeof SeedCollection>
 
 export const CollectionParams = Type.Object({
   collectionReference: named(
-    like(CollectionReference, 'COL-ACME-0001'),
+    like(Reference, 'COL-ACME-0001'),
     'The reference of the collection request. A slash is a path separator, also as `%2F`: 404.',
     REFERENCE_NOTE,
   ),

@@ -18,8 +18,8 @@ export const wallClock = (date: CalendarDate, time: string): Instant => instantO
 
 /** Returns when a collection is submitted to the scheme. */
 export const submissionOf = (date: CalendarDate): Instant => wallClock(addOpenDays(T2, date, -2), '16:00')
-export const processingOf = (date: CalendarDate): Instant => wallClock(addOpenDays(T2, date, -1), '09:00')
-export const settlementOf = (date: CalendarDate): Instant => wallClock(date, '14:00')
+const processingOf = (date: CalendarDate): Instant => wallClock(addOpenDays(T2, date, -1), '09:00')
+const settlementOf = (date: CalendarDate): Instant => wallClock(date, '14:00')
 
 function returnOf(date: CalendarDate, reasonCode?: string): Instant {
   if (reasonCode === 'MD06') return wallClock(addDays(date, 30), '14:00')

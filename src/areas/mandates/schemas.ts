@@ -21,10 +21,8 @@ import {
 } from '../../http/schemas.js'
 import { FINAL_STATUSES, MANDATE_STATUSES } from './lifecycle.js'
 
-export const MandateReference = Reference
-
 /** Carries the SEPA Creditor Identifier (interface, Other named fields; check digits: EPC262-08). */
-export const MandateCreditorBankIdentifier = Type.Object(
+const MandateCreditorBankIdentifier = Type.Object(
   {
     type: assumed(OneOf('CREDITOR_IDENTIFIER'), 'The only type.'),
     value: assumed(
@@ -63,7 +61,7 @@ const Debtor = Type.Object({
 
 /** Which members a mandate has is documented in part (interface, Other named fields); the rest is decisions §7. */
 const given = {
-  mandateReference: named(MandateReference, "The caller's unique reference of the mandate.", REFERENCE_NOTE),
+  mandateReference: named(Reference, "The caller's unique reference of the mandate.", REFERENCE_NOTE),
   type: documented(
     OneOf(...MANDATE_TYPES),
     'Whether collections repeat, or there is one.',
@@ -172,7 +170,7 @@ export type SeedMandate = Static<typeof SeedMandate>
 
 export const MandateParams = Type.Object({
   mandateReference: named(
-    like(MandateReference, 'MND-ACME-0001'),
+    like(Reference, 'MND-ACME-0001'),
     'The reference of the mandate. A slash is a path separator, also as `%2F`: 404.',
     REFERENCE_NOTE,
   ),

@@ -12,8 +12,7 @@ export const PAYOUT_LINK_STATUSES = [
   'REJECTED',
 ] as const
 export type PayoutLinkStatus = (typeof PAYOUT_LINK_STATUSES)[number]
-export const PAYOUT_LINK_VERBS = ['claim', 'decline', 'process', 'pay', 'fail', 'expire', 'cancel'] as const
-export type PayoutLinkVerb = (typeof PAYOUT_LINK_VERBS)[number]
+export type PayoutLinkVerb = 'claim' | 'decline' | 'process' | 'pay' | 'fail' | 'expire' | 'cancel'
 
 export const payoutLinkLifecycle: Lifecycle<PayoutLinkStatus, PayoutLinkVerb> = {
   ACTIVE: { claim: 'CLAIMED', decline: 'REJECTED', expire: 'EXPIRED', cancel: 'CANCELLED' },

@@ -23,7 +23,7 @@ export function parsePageForm(form: string): Record<string, unknown> {
 type Link = Pick<StoredPayoutLink, 'payoutMethod' | 'accountHolderName'>
 
 /** Returns the fields that a recipient fills in. A name that the sender has set is shown only. */
-export const formFields = ({ payoutMethod, accountHolderName }: Link): ClaimField[] =>
+const formFields = ({ payoutMethod, accountHolderName }: Link): ClaimField[] =>
   claimFields(payoutMethod).filter(({ kind }) => kind !== 'name' || accountHolderName === undefined)
 
 /** Returns the text of each field of the form, as the recipient gave it. */

@@ -24,7 +24,7 @@ import { PAYOUT_LINK_OUTCOMES } from './outcomes.js'
 import { COLOR_SCHEMES, FONTS } from './theme.js'
 
 /** Interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel. */
-export const PayoutLinkId = Type.String({
+const PayoutLinkId = Type.String({
   minLength: 7,
   maxLength: 90,
   pattern: '^[-_a-zA-Z0-9]+$',
@@ -32,7 +32,7 @@ export const PayoutLinkId = Type.String({
 })
 
 /** Interface, Payout link cancel request body. */
-export const CancellationComment = Text(1, 256)
+const CancellationComment = Text(1, 256)
 
 /** The range is documented for embedded links, pt10m to pt12h. Format and other ranges are assumed (decisions §8). */
 const ExpiryPeriod = Type.String({

@@ -46,7 +46,7 @@ export interface PayoutLinkStoreOptions {
 export type PayoutLinkStore = ReturnType<typeof createPayoutLinkStore>
 
 /** Lifetimes in seconds: embedded documented (interface, Limits), hosted and the defaults assumed (decisions §8). */
-export const EXPIRY = {
+const EXPIRY = {
   embedded: { least: 'PT10M', most: 'PT12H', byDefault: 'PT1H' },
   hosted: { least: 'PT10M', most: 'P30D', byDefault: 'P7D' },
 } as const

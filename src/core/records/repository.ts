@@ -76,8 +76,6 @@ export interface RepositoryOptions<R> {
   index?(record: R): string
 }
 
-export type Repository<R, E extends Entry<R> = Entry<R>> = ReturnType<typeof createRepository<R, E>>
-
 interface RegionRecords<E> {
   readonly byReference: Map<string, E>
   /** Sorted by position, oldest first. */

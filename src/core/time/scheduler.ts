@@ -21,8 +21,6 @@ interface Plan {
   readonly work: DueWork
 }
 
-export type Scheduler = ReturnType<typeof createScheduler>
-
 /** Sorts by due time, then by sequence. */
 const comparePlans = (a: Plan, b: Plan) => a.at - b.at || a.sequence - b.sequence
 

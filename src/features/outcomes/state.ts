@@ -38,8 +38,6 @@ export interface SteeredKind {
   assertReachable(match: OutcomeMatch): void
 }
 
-export type ArmedOutcomes = ReturnType<typeof createArmedOutcomes>
-
 /** A limit, because every new record is compared with every armed outcome. */
 const MOST_OUTCOMES = 1000
 
