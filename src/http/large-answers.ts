@@ -1,12 +1,10 @@
-import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
 import { jsonPieces, textPieces } from './json-pieces.js'
-import type { Watch } from './places.js'
-import { createPlaces } from './places.js'
+import { createPlaces, watchOf } from './places.js'
 import type { Eventually } from './request-context.js'
 import { isSliceOver } from './slices.js'
 import type { Timers } from './timers.js'
@@ -39,19 +37,6 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
     })
   }
 
-  /** Watches the wait for a place: it ends after too long, and when the reader is gone. */
-  const watchOf =
-    (raw: ServerResponse): Watch =>
-    giveUp => {
-      const refuse = () => giveUp(tooMany())
-      const cancel = impatiently(refuse)
-      raw.once('close', refuse)
-      return () => {
-        cancel()
-        raw.off('close', refuse)
-      }
-    }
-
   async function* patiently(pieces: Iterable<string>, cutOff: () => void) {
     let began = elapsed()
     for (const piece of pieces) {
@@ -83,7 +68,7 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
      */
     async send(reply: FastifyReply, make: () => Eventually<object | string>, indent?: number): Promise<Readable> {
       if (places.inUse() === MOST + MOST_WAITING) throw tooMany()
-      const leave = await places.enter(watchOf(reply.raw))
+      const leave = await places.enter(watchOf(reply.raw, impatiently, tooMany))
       try {
         assertOpen(reply)
         const document = await make()

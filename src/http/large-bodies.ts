@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { LARGE } from './large-answers.js'
+import { createPlaces, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
 /** The maximum number of bytes of large bodies at a time. The others wait. One without others can be larger. */
@@ -10,29 +11,17 @@ const MOST = 128 * 1024 * 1024
 /** A request that has waited for this time is refused. All of it must arrive within 60 s. */
 const PATIENCE_MS = 30_000
 
-/** A request that waits for room. */
-interface Waiting {
-  readonly bytes: number
-  begin(): void
-}
+const tooMany = () =>
+  errors.unavailable('Too many large bodies arrive at the moment. Repeat the request.', { 'retry-after': '1' })
 
 /** Creates the large bodies of a server. Each needs memory until its request is answered. */
 export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
-  let used = 0
-  const waiting = new Set<Waiting>()
-  const hasRoom = (bytes: number) => used === 0 || used + bytes <= MOST
-
-  /** Begins the requests for which there is room, in the order in which they came. */
-  function admit(): void {
-    for (const next of waiting) {
-      if (!hasRoom(next.bytes)) return
-      next.begin()
-    }
-  }
+  const places = createPlaces(MOST)
+  const patience = (work: () => void) => later(PATIENCE_MS, work)
 
   return {
     /** The number of bytes that have room, and of requests that wait for it, for tests. */
-    inUse: (): number => used + waiting.size,
+    inUse: places.inUse,
     /**
      * Waits until there is room for the body of a request. Nothing of it is read before.
      * @param next is called with SERVICE_UNAVAILABLE after 30 s, and not at all if the connection is closed
@@ -45,42 +34,16 @@ export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
         return
       }
       if (answer.destroyed) return
-      const begin = () => {
-        used += bytes
-        answer.once('close', () => {
-          used -= bytes
-          admit()
-        })
-        next()
-      }
-      if (waiting.size === 0 && hasRoom(bytes)) {
-        begin()
-        return
-      }
-      const leave = () => {
-        waiting.delete(entry)
-        cancel()
-        answer.off('close', giveUp)
-      }
-      const giveUp = () => {
-        leave()
-        admit()
-      }
-      const entry: Waiting = {
-        bytes,
-        begin() {
-          leave()
-          begin()
+      places.enter(watchOf(answer, patience, tooMany), bytes).then(
+        leave => {
+          if (answer.destroyed) return leave()
+          answer.once('close', leave)
+          next()
         },
-      }
-      waiting.add(entry)
-      answer.once('close', giveUp)
-      const cancel = later(PATIENCE_MS, () => {
-        giveUp()
-        next(
-          errors.unavailable('Too many large bodies arrive at the moment. Repeat the request.', { 'retry-after': '1' }),
-        )
-      })
+        refusal => {
+          if (!answer.destroyed) next(refusal)
+        },
+      )
     },
   }
 }

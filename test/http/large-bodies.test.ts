@@ -58,6 +58,7 @@ t.test('control plane, Large bodies: where there is no room for another, it wait
   t.equal(await small(client), '200')
   const tooLarge = await send(request(PUT, { ...TYPE, 'content-length': String(33 * MIB) }))
   t.equal(await answerOf(tooLarge), '413 PAYLOAD_TOO_LARGE null', 'one that no room would help')
+  t.equal(time.pending, 2)
   stalled[0]?.destroy()
   t.equal(await answerOf(first), '200')
   t.equal(await answerOf(second), '200')
@@ -100,6 +101,16 @@ t.test(
     await until(() => time.pending === 1)
     large.destroy()
     t.equal(await answerOf(last), '200')
+    // There is room for the last one, but not before the one that is gone.
+    await stall({ 'content-length': String(30 * MIB) })
+    const another = await send(request(PUT, { ...TYPE, 'content-length': String(32 * MIB) }))
+    await until(() => time.pending === 1)
+    const small = await put()
+    await until(() => time.pending === 2)
+    another.destroy()
+    await until(() => time.pending < 2)
+    t.equal(time.pending, 0)
+    t.equal(await answerOf(small), '200')
   },
 )
 
