@@ -82,7 +82,7 @@ function adopt(one: Case, area: AreaName, given: Json, place: number, isDisputed
   known.isMadeUp = false
   known.isPartial = isSummary && (like === undefined || known.isPartial)
   known.record = { ...pick(Object.fromEntries(others), names), ...record }
-  known.marks = store(one, area, region, known.record, {
+  store(one, area, region, known.record, {
     shown: like === undefined ? schema.properties : names,
     place: own !== undefined || creation !== undefined ? undefined : place,
   })
@@ -106,18 +106,17 @@ interface Storing {
   readonly place?: number | undefined
 }
 
-/** Stores a record at both ends. Returns the stored records. */
+/** Stores a record at both ends. */
 export function store(
   { group, ends }: Case,
   area: AreaName,
   region: Region,
   record: Json,
   { shown, place }: Storing,
-): readonly unknown[] {
+): void {
   const sequence = place === undefined ? undefined : --group.lowest
   const adopted = { area, region, record, shown, sequence, createdAt: ends[0].tenant.clock.now() }
-  const first = ends[0].adopt(adopted)
-  return [first.stored, ends[1].adopt(adopted, first.isIdle).stored]
+  ends[1].adopt(adopted, ends[0].adopt(adopted))
 }
 
 /** Holds a record that was there before the capture against the rules of seeded records. */

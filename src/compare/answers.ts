@@ -21,6 +21,7 @@ import {
   placeOfStatus,
 } from './places.js'
 import type { Answer, End, Json } from './sandbox.js'
+import { TOLERANCE } from './sandbox.js'
 
 /** What differs between a captured answer and those of the sandbox. */
 export interface Difference {
@@ -208,8 +209,6 @@ export interface Comparing {
   readonly operation: Operation
   readonly schema: TSchema
   readonly ends: readonly [End, End]
-  /** Milliseconds by which a time that the sandbox has set may differ. */
-  readonly tolerance: number
   /** Whether a member can differ, since nothing is known of it. */
   isUnknown(path: Path): boolean
 }
@@ -293,7 +292,7 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
       number,
       number,
     ]
-    if (from === to) return Math.abs(at - from) <= comparing.tolerance
+    if (from === to) return Math.abs(at - from) <= TOLERANCE
     if (at < from || at > to) return false
     // All times of one answer are those of one moment.
     const distance = at - from

@@ -115,7 +115,6 @@ export function know(one: Case, area: AreaName, reference: string, region: Regio
     region,
     reference,
     record: undefined,
-    marks: [],
     last: entry,
     creation,
     isMadeUp: false,

@@ -58,22 +58,6 @@ export function createContract(documented: readonly DocumentedRoute[], reference
   const found = operations.map(operation => ({ operation, pattern: patternOf(operation) }))
   const roots = new Set(operations.map(({ name }) => name.split('/')[3]))
   const areaOf = new Map([...references].map(([area, reference]) => [reference, area]))
-  /** The members that a creation sets, and those that an update changes, by area. */
-  const members = (area: AreaName, method: string) =>
-    new Set(
-      operations
-        .filter(one => one.area === area && one.method === method && one.record !== undefined)
-        .flatMap(({ body }) => Object.keys(body?.properties ?? {})),
-    )
-  const changing = new Map(
-    [...references.keys()].map(area => {
-      const [given, updated] = [members(area, 'POST'), members(area, 'PATCH')]
-      return [
-        area,
-        (name: string) => name === 'updatedAt' || updated.has(name) || (!given.has(name) && !name.endsWith('At')),
-      ]
-    }),
-  )
   return {
     operations,
     references,
@@ -82,8 +66,6 @@ export function createContract(documented: readonly DocumentedRoute[], reference
     /** Returns the schema of whole records of an area; undefined: no answer has one. */
     recordOf: (area: AreaName): TSchema | undefined =>
       operations.find(one => one.area === area && one.record !== undefined && !one.isList)?.record,
-    /** Whether others can change a member of a record: no creation sets it, or an update does. */
-    isChanging: (area: AreaName, member: string): boolean => changing.get(area)?.(member) ?? false,
     /** Finds the operation of a path; undefined: it is of no area. */
     match(method: string, pathname: string): Match | undefined {
       const [, rest] = API.exec(pathname) ?? []

@@ -9,7 +9,7 @@ import { memberNames, store } from './adopt.js'
 import { codeOf, isSameOutcome, isSuccess, membersOf } from './answers.js'
 import type { Ask } from './asking.js'
 import type { Case, Named } from './case.js'
-import { isDoubtful, know, knownOf, regionIn, regionOfRecord, stored } from './case.js'
+import { isDoubtful, know, regionIn, regionOfRecord, stored } from './case.js'
 import { faultsOf } from './contract.js'
 import { isTokenUncertain } from './credentials.js'
 import type { Answer, Json } from './sandbox.js'
@@ -32,7 +32,7 @@ export async function explain(one: Case, own: Answer, ask: Ask): Promise<Explana
   if (own.status >= 400 && hasOtherFault(one)) return 'unjudged'
   const isListed = code !== undefined && operation?.codes.includes(code as never) === true
   // Only the settings of the service decide.
-  if (code === 'OPERATION_SUNSET' || (code === 'ORIGIN_NOT_ALLOWED' && isListed)) return 'unjudged'
+  if (code === 'ORIGIN_NOT_ALLOWED' && isListed) return 'unjudged'
   const isOfState = (status: number, text: string | undefined) =>
     status === 409 || (status === 404 && text !== 'ROUTE_NOT_FOUND') || text === 'INCONSISTENT_BILL_UPDATE'
   if (!isOfState(entry.status, code) && !isOfState(own.status, ownCode)) return undefined
@@ -81,7 +81,7 @@ async function tryStates(
   if (base === undefined || (isMissing && isShown && !isValid((areas[area] as Area).record, base))) return undefined
   const names = memberNames(one, area)
   if (isMissing) know(one, area, reference, region).isMadeUp = !isShown
-  for (const status of statesOf(lifecycle, base, isMissing, knownOf(one, area, reference)?.record)) {
+  for (const status of statesOf(lifecycle, base, isMissing)) {
     if (++run.trials > MOST_TRIALS) return undefined
     const record = lifecycle === undefined ? base : { ...base, status }
     store(one, area, regionOfRecord(record, region), record, { shown: names })
@@ -95,13 +95,11 @@ async function tryStates(
 }
 
 /** Lists the states that a record can have: all of one that is missing, else those that follow. */
-function statesOf(lifecycle: Area['lifecycle'], base: Json, isMissing: boolean, shown: Json | undefined) {
+function statesOf(lifecycle: Area['lifecycle'], base: Json, isMissing: boolean) {
   const present = String(base.status)
   if (lifecycle === undefined) return [present]
   if (isMissing) return [present, ...lifecycle.states]
-  // Others can have acted before the time did.
-  const seen = String(shown?.status ?? present)
-  return new Set([...reachable(lifecycle.transitions, present), ...reachable(lifecycle.transitions, seen)])
+  return reachable(lifecycle.transitions, present)
 }
 
 /** Lists the states that can follow a state, by any number of transitions. */

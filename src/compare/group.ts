@@ -10,8 +10,6 @@ export interface Known {
   readonly reference: string
   /** As it was seen last; undefined: it was never seen whole. */
   record: Json | undefined
-  /** The stored records of both ends after the last adoption. */
-  marks: readonly unknown[]
   /** The latest entry that has shown or changed it. */
   last: Entry
   /** The entry that has created it; undefined: it was there before. */

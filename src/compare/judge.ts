@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import type { Fact } from '../features/coverage/coverage.js'
@@ -25,6 +26,7 @@ import type { Group } from './group.js'
 import type { Entry } from './har.js'
 import { listDifferences } from './lists.js'
 import { faultDifferences, listedDifferences, recordDifferences } from './records.js'
+import type { Answer } from './sandbox.js'
 
 /** Holds one entry against the sandbox, notes the differences, and then brings the sandbox to what the entry shows. */
 export async function judge(run: Run, entry: Entry, match: Match, group: Group): Promise<void> {
@@ -129,6 +131,7 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
     return [...(first === undefined ? [] : [first]), ...headers]
   }
   if (one.isToken) noteToken(one, answers)
+  if (operation.isList && isSamePage(one, answers)) return headers
   const found = operation.isList
     ? listed(one).flatMap(record => listedDifferences(one, record))
     : recordDifferences(one, content, [own.body, answers[1].body], operation.answer)
@@ -136,6 +139,15 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
   // Records that differ explain a page that does.
   const inList = operation.isList ? await pageDifferences(one, operation, ask) : []
   return [...found, ...(found.length === 0 ? inList : []), ...headers]
+}
+
+/** Whether both ends show the same page, but for its cursor. Pairs the cursors. */
+function isSamePage({ ends, content }: Case, answers: readonly Answer[]): boolean {
+  const { nextCursor, ...page } = membersOf(content)
+  const own = answers.map(({ body }) => membersOf(body))
+  if (typeof nextCursor !== 'string') return false
+  if (!own.every(({ nextCursor: _, ...one }) => isDeepStrictEqual(one, page))) return false
+  return ends.every((end, at) => typeof own[at]?.nextCursor === 'string' && end.pair(nextCursor, own[at].nextCursor))
 }
 
 const pageDifferences = (one: Case, operation: Operation, ask: Ask) =>

@@ -2,11 +2,10 @@ import type { AreaName } from '../areas/index.js'
 import { comparePositions, DEFAULT_LIMIT } from '../core/records/list.js'
 import type { Entry as StoreEntry } from '../core/records/repository.js'
 import type { Region } from '../core/rules/regions.js'
-import { isValid } from '../http/validation.js'
 import type { Difference } from './answers.js'
-import { contentOf, membersOf } from './answers.js'
+import { contentOf, memberDifference, membersOf } from './answers.js'
 import type { Operation } from './contract.js'
-import { memberAt } from './contract.js'
+import { faultsOf } from './contract.js'
 import type { Group } from './group.js'
 import { keyOf } from './group.js'
 import type { Entry } from './har.js'
@@ -60,28 +59,19 @@ export async function listDifferences(context: ListContext): Promise<Difference[
   return isSame || found[0] === undefined ? [] : [found[0]]
 }
 
-/** Compares the members beside the records with their schemas. */
+/** Compares the members beside the records with their schemas. The sandbox sends all of them. */
 function envelopeDifferences(operation: Operation, page: Json): Difference[] {
-  const names = new Set([...Object.keys(operation.answer.properties), ...Object.keys(page)])
-  const faulty = [...names].filter(name => {
-    const schema = memberAt(operation.answer, [name])
-    if (name === 'data') return !Array.isArray(page.data)
-    return schema === undefined || !Object.hasOwn(page, name) || !isValid(schema, page[name])
-  })
-  return faulty.slice(0, 1).map(name => {
-    const what = !Object.hasOwn(page, name)
-      ? 'is absent'
-      : memberAt(operation.answer, [name]) === undefined
-        ? 'is not expected'
-        : 'has another form'
-    // The sandbox sends an optional member, too.
-    const isOptional = !(operation.answer.required as string[]).includes(name) && !Object.hasOwn(page, name)
-    return {
-      place: isOptional ? placeOfList(operation, name) : placeOfMember(operation, operation.answer, [name], page[name]),
-      what: `${name} ${what}`,
-      seen: page[name],
-    }
-  })
+  const schema = operation.answer
+  const absent = Object.keys(schema.properties).find(name => !Object.hasOwn(page, name))
+  if (absent !== undefined) {
+    const isRequired = (schema.required as string[]).includes(absent)
+    const place = isRequired ? placeOfMember(operation, schema, [absent], undefined) : placeOfList(operation, absent)
+    return [{ place, what: `${absent} is absent` }]
+  }
+  const [path] = faultsOf(schema, Array.isArray(page.data) ? { ...page, data: [] } : page)
+  if (path === undefined) return []
+  const seen = page[path[0] as string]
+  return [memberDifference(operation, schema, path, 'has another form', seen)]
 }
 
 function pageDifference(
@@ -126,8 +116,6 @@ function pageDifference(
     const known = extra.map(text => end.find(area, region, text))
     if (known.every(one => one !== undefined))
       return difference(filter ?? 'data', 'a record that the sandbox does not list')
-    if (known.some((one, index) => one === undefined && isElsewhere(extra[index] as string)))
-      return difference('data', 'a record of another region')
   }
   const missing = isForeign ? [] : expected.filter(text => !shown.has(text) && !isDoubtful(text) && !isUnplaced(text))
   if (missing.length > 0 && !isChanging && extra.length === 0)
@@ -170,11 +158,6 @@ function pageDifference(
   if (!isForeign && surplus === 0 && uncertain === 0 && page.hasMore !== own.hasMore)
     return difference('hasMore', `hasMore is ${page.hasMore}`)
   return undefined
-
-  /** Whether a record that the sandbox does not have in this region is in another one. */
-  function isElsewhere(text: string): boolean {
-    return (end.tenant[area].find(text) as readonly unknown[]).length > 0
-  }
 
   /** Whether the place of a record is not known: it was made up, or one of the same second was there before. */
   function isUnplaced(text: string): boolean {

@@ -75,7 +75,6 @@ export function recordDifferences(
     operation,
     schema,
     ends: one.ends,
-    tolerance: isUnchanged(one, known) ? 0 : TOLERANCE,
     isUnknown,
   })
   if (differing.length === 0) return []
@@ -87,11 +86,6 @@ export function recordDifferences(
   return states.length > 0 ? states : differing
 }
 
-/** Whether both ends still have a record as it was adopted. */
-const isUnchanged = ({ ends }: Case, known: Known | undefined): boolean =>
-  known?.record !== undefined &&
-  ends.every((end, at) => end.find(known.area, known.region, known.reference)?.record === known.marks[at])
-
 const isInSummary = ({ contract }: Case, area: AreaName, member: string): boolean =>
   contract.operations.find(one => one.area === area && one.isList)?.record?.properties[member] !== undefined
 
@@ -102,7 +96,7 @@ const isValidMember = (schema: TSchema, name: string, value: unknown): boolean =
 
 /** Whether others can have changed a record: a transition that is legal, and not one that only time makes. */
 function isChangedByOthers(
-  { contract, entry, ends }: Case,
+  { entry, ends }: Case,
   { area, region, reference, record = {} }: Known,
   given: Json,
   own: Json,
@@ -112,7 +106,6 @@ function isChangedByOthers(
   const [before, after] = [record.updatedAt, given.updatedAt].map(text => parseInstant(String(text)))
   if (transitions === undefined || before === undefined || after === undefined || after <= before) return false
   if (entry.at !== undefined && after > entry.at + TOLERANCE) return false
-  if (!members.every(member => contract.isChanging(area, member))) return false
   const [from, to] = [String(record.status), String(given.status)]
   if (from === to) return own.status === to && members.some(name => name !== 'updatedAt' && name !== 'reasonCode')
   if (!reachable(transitions, from).includes(to)) return false

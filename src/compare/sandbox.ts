@@ -208,33 +208,22 @@ function createEnd(
     /**
      * Brings a record to what the service shows, without any check (docs/persistence.md). Members that are not shown stay.
      * @param isIdle whether its next transition is not planned; undefined: it is not if its time is over
+     * @returns whether it is not planned
      */
-    adopt(
-      { area, region, record, shown, sequence, createdAt }: Adopted,
-      isIdle?: boolean,
-    ): { readonly stored: unknown; readonly isIdle: boolean } {
-      const known = findEntry(area, region, String(record[contract.references.get(area) as string])) as
-        | StatefulEntry<Json>
-        | undefined
+    adopt({ area, region, record, shown, sequence, createdAt }: Adopted, isIdle?: boolean): boolean {
+      const reference = String(record[contract.references.get(area) as string])
+      const known = findEntry(area, region, reference) as StatefulEntry<Json> | undefined
       const wanted = translate(record) as Json
-      if (known !== undefined && hasMembers(known.record, wanted, shown)) return { stored: known.record, isIdle: false }
+      if (known !== undefined && hasMembers(known.record, wanted, shown)) return false
       const hidden = Object.entries(known?.record ?? {}).filter(([name]) => !Object.hasOwn(shown, name))
       const place = known?.sequence ?? sequence ?? tenant.meta().sequence + 1
       if (known === undefined && sequence === undefined)
         atOnce(tenant.load({ meta: { ...tenant.meta(), sequence: place }, records: [], events: [] }, 0))
-      const stored = storedOf(
-        area,
-        region,
-        { ...wanted, ...Object.fromEntries(hidden) },
-        place,
-        known?.createdAt ?? createdAt,
-      )
+      const whole = { ...wanted, ...Object.fromEntries(hidden) }
+      const stored = storedOf(area, region, whole, place, known?.createdAt ?? createdAt)
       const isOver = isIdle ?? (stored.nextStep != null && stored.nextStep.at <= tenant.clock.now())
       tenant[area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
-      return {
-        stored: findEntry(area, region, String(record[contract.references.get(area) as string]))?.record,
-        isIdle: isOver,
-      }
+      return isOver
     },
   }
 
