@@ -617,6 +617,11 @@ export const mutants = {
   'turns/postgres.ts': [
     ['    const rollback = () => end(', '    const rollback = async () => void (', 'databases/failures'],
     ["await run('', text, [])\n        release()", "await run('', text, [])", 'databases/failures'],
+    ['client => client !== first && client.release()', '() => {}', 'databases/connections'],
+    ['SPARE_CONNECTIONS = 13', 'SPARE_CONNECTIONS = 12', 'databases/connections'],
+    ['SPARE_CONNECTIONS = 13', 'SPARE_CONNECTIONS = 14', 'databases/connections'],
+    ['run(listenPool, statement)', 'run(usualPool, statement)', 'databases/connections'],
+    ['      nextVersions = undefined\n', '', 'databases/postgres'],
   ],
   'features/events/waiters.ts': [
     ['          all.delete(wait)\n', '', 'control/events'],

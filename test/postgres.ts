@@ -142,3 +142,24 @@ export async function startPostgres(): Promise<Postgres> {
     },
   }
 }
+
+export const nameOf = (url: string) => new URL(url).pathname.slice(1)
+
+/** Holds a lock in a database while something is done. */
+export async function locked(url: string, statement: string, work: () => Promise<unknown>): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query('BEGIN')
+  await client.query(statement)
+  await work()
+  await client.end()
+}
+
+/** Waits until some statements in a database wait for a lock. */
+export async function waiting(url: string, count: number): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  const text = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '${nameOf(url)}'`
+  while ((await client.query(text)).rowCount !== count) await pause(5)
+  await client.end()
+}

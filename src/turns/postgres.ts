@@ -1,10 +1,11 @@
 import { Socket } from 'node:net'
 import { setTimeout as setTimer } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Client, Pool, PoolClient, QueryConfig } from 'pg'
+import type { Client, Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
 import { digestOf, sha256 } from '../core/digests.js'
 import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
+import { elapsed } from '../http/timers.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
 import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
@@ -26,8 +27,13 @@ const CHANNEL = 'sandbox_tenant'
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
 /** The message of pg if a statement gets no answer. */
 const NO_ANSWER = 'Query read timeout'
-/** The most connections of turns, beside one that listens and one of the request log. */
+/** The connections of transactions, beside one of the request log, and one that listens and reads versions. */
 const CONNECTIONS = 3
+/** The most further ones, for transactions that would wait for others for longer than this time. */
+const SPARE_CONNECTIONS = 13
+const SPARE_MS = 50
+/** The time after which a further one is tried again, if the database had no more. */
+const CROWDED_MS = 1000
 /** The longest wait for a connection. */
 const CONNECT_MS = 3000
 /** The longest time of a statement, and of its wait for a lock. They concern the tenant of the statement only. */
@@ -69,20 +75,31 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     // The statements count on it. A database can have another default.
     options: '-c default_transaction_isolation=read\\ committed',
   }
-  let pool: Pool
-  let logPool: Pool
+  const poolOf = (max: number, others: PoolConfig = {}) =>
+    // A single connection is kept: while others take the rest of the database, it would not come back.
+    new pg.Pool({ ...settings, ...others, max, min: max === 1 ? 1 : 0 })
+  let pools: readonly [Pool, Pool, Pool, Pool]
   try {
-    pool = new pg.Pool({ ...settings, max: CONNECTIONS })
-    // A locked request log holds up no turn.
-    logPool = new pg.Pool({ ...settings, max: 1 })
+    pools = [
+      poolOf(CONNECTIONS),
+      poolOf(SPARE_CONNECTIONS),
+      // A read of a client in memory waits for no turn.
+      poolOf(1, { onConnect: async client => void (await client.query(`LISTEN ${CHANNEL}`)) }),
+      // A locked request log holds up neither.
+      poolOf(1),
+    ]
   } catch (error) {
     throw new DatabaseError(describe(error))
   }
-  for (const each of [pool, logPool]) {
+  const [usualPool, sparePool, listenPool, logPool] = pools
+  const endPools = () => Promise.all(pools.map(pool => pool.end()))
+  for (const each of pools) {
     each.on('error', () => verify())
     // A connection that is cut between two statements of a turn. Without a listener, it would end the process.
     each.on('connect', client => void client.on('error', () => {}))
   }
+  /** Is called when another server may have changed a tenant. */
+  let onChanged: Parameters<Database['listen']>[0] = () => {}
   let isAway = false
   let isClosed = false
   let probe: NodeJS.Timeout | undefined
@@ -120,6 +137,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       await reach()
       isAway = false
       logger.info('the database is back')
+      onChanged()
       void requestLog?.flush()
       void coverage?.flush()
     } catch {
@@ -164,6 +182,37 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
+  /** When the database may have further connections again. */
+  let crowdedUntil = 0
+
+  /** Rejects if there is none, or the database is crowded. */
+  async function connectSpare(): Promise<PoolClient> {
+    const isCrowded = usualPool.totalCount < CONNECTIONS || elapsed() < crowdedUntil
+    if (isCrowded && sparePool.idleCount === 0) throw new Error('the database has no more connections')
+    try {
+      return await sparePool.connect()
+    } catch (error) {
+      if (isFull(error as Error)) crowdedUntil = elapsed() + CROWDED_MS
+      throw error
+    }
+  }
+
+  /** Returns a connection for a transaction: a spare one while long and blocked transactions hold the usual ones. */
+  async function connectSoon(): Promise<PoolClient> {
+    const usual = connect(usualPool)
+    const patience = setTimer(sparePool.idleCount > 0 ? 0 : SPARE_MS, false, { ref: false })
+    if (await Promise.race([usual.then(() => true), patience])) return usual
+    const both = [usual, connectSpare()]
+    const first = await Promise.any(both).catch(() => usual)
+    for (const each of both) {
+      each.then(
+        client => client !== first && client.release(),
+        () => {},
+      )
+    }
+    return first
+  }
+
   async function run(of: Pool, statement: QueryConfig) {
     const client = await connect(of)
     try {
@@ -176,13 +225,12 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  const query: Query = statement => guarded(() => run(pool, statement))
+  const query: Query = statement => guarded(() => run(listenPool, statement))
 
   // ---------------------------------------------------------------------------------------------------- notifications
 
   const changed = new Set<string>()
   let announcing: Promise<void> | undefined
-  let listener: Client | undefined
   let requestLog: RequestLog | undefined
   let coverage: Coverage | undefined
 
@@ -205,22 +253,20 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  async function listen(onChanged: Parameters<Database['listen']>[0]): Promise<void> {
-    if (isClosed) return
-    const client = new pg.Client(settings)
-    listener = client
+  listenPool.on('connect', client => {
     client.on('notification', ({ payload }) => onChanged(payload as string))
-    client.on('error', () => {})
-    client.once('end', () => {
-      if (!isClosed) setTimeout(() => void listen(onChanged), PROBE_MS).unref()
-    })
+    // Without a connection, it has heard nothing.
+    onChanged()
+  })
+  listenPool.on('remove', () => setTimeout(() => void listen(), PROBE_MS).unref())
+
+  /** Connects until there is a connection that listens. */
+  async function listen(): Promise<void> {
+    if (isClosed) return
     try {
-      await client.connect()
-      await client.query(`LISTEN ${CHANNEL}`)
-      // Without a connection, it has heard nothing.
-      onChanged()
+      ;(await listenPool.connect()).release()
     } catch {
-      await client.end().catch(() => {})
+      setTimeout(() => void listen(), PROBE_MS).unref()
     }
   }
 
@@ -230,11 +276,26 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     await coverage?.flush()
     isClosed = true
     await announcing
-    await listener?.end().catch(() => {})
-    await Promise.all([pool.end(), logPool.end()])
+    await endPools()
   }
 
   // --------------------------------------------------------------------------------------------------------- tenants
+
+  /** The versions that the next statement reads. */
+  let nextVersions: ReturnType<typeof readVersions> | undefined
+  let lastVersions: Promise<unknown> = Promise.resolve()
+
+  /** Reads the versions of some clients by one statement, after that of others: those that are asked for meanwhile, too. */
+  function readVersions() {
+    const clientIds: string[] = []
+    const versions = lastVersions.then(async () => {
+      nextVersions = undefined
+      const { rows } = await query({ name: 'versions', text: VERSIONS, values: [clientIds] })
+      return new Map(rows.map(({ client_id, version }) => [client_id as string, Number(version)]))
+    })
+    lastVersions = versions.catch(() => {})
+    return { clientIds, versions }
+  }
 
   type Run = (name: string, text: string, values: unknown[]) => Promise<Record<string, unknown>[]>
 
@@ -249,7 +310,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   /** Begins a transaction on a connection of its own. */
   async function transact(text: string): Promise<{ run: Run; end(text: string): Promise<void> }> {
-    const client = await guarded(() => connect(pool))
+    const client = await guarded(connectSoon)
     let isOpen = true
     const release = (error?: Error) => {
       if (!isOpen) return
@@ -331,22 +392,28 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     // A migration takes as long as it takes, and other servers wait for it.
     await migrate(new pg.Client({ ...settings, query_timeout: 0, statement_timeout: 0, lock_timeout: 0 }), seed)
   } catch (error) {
-    await Promise.all([pool.end(), logPool.end()])
+    await endPools()
     throw error instanceof DatabaseError ? error : new DatabaseError(describe(error))
   }
 
+  // Both are there before spare connections are.
+  void listen()
+  void connect(logPool).then(
+    client => client.release(),
+    () => {},
+  )
   return {
     seed,
     isShared: true,
     async clients() {
-      const { rows } = await query({ text: CLIENTS })
+      const rows = await atomically(run => run('clients', CLIENTS, []))
       return rows.map(row => row.client_id as string)
     },
     async version(clientId) {
       if (!isStorable(clientId)) return 0
-      const text = 'SELECT version FROM sandbox_tenant WHERE client_id = $1'
-      const { rows } = await query({ name: 'version', text, values: [clientId] })
-      return Number(rows[0]?.version ?? 0)
+      nextVersions ??= readVersions()
+      nextVersions.clientIds.push(clientId)
+      return (await nextVersions.versions).get(clientId) ?? 0
     },
     async read(work) {
       const { run, end } = await transact('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
@@ -360,7 +427,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     announce(clientIds) {
       for (const clientId of clientIds) announce(clientId)
     },
-    inUse: () => [pool, logPool].reduce((sum, of) => sum + of.totalCount - of.idleCount + of.waitingCount, 0),
+    inUse: () => pools.reduce((sum, of) => sum + of.totalCount - of.idleCount + of.waitingCount, 0),
     check: () =>
       atomically(async run => {
         await run('', LITTLE_MEMORY, [])
@@ -373,7 +440,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     },
     createCoverage(timers) {
       const tables: CoverageTables = {
-        select: async ({ name, text, values }) => (await query({ name, text, values: [...values] })).rows,
+        select: ({ name, text, values }) => atomically(run => run(name, text, [...values])),
         transact: statements =>
           atomically(async run => {
             // Two writers could each wait for a row of the other. Readers go on.
@@ -387,12 +454,12 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     snapshots: {
       async summaries(clientId) {
         if (!isStorable(clientId)) return []
-        const { rows } = await query({ name: 'snapshots', text: SNAPSHOTS, values: [clientId] })
+        const rows = await atomically(run => run('snapshots', SNAPSHOTS, [clientId]))
         return rows as unknown as (SnapshotRow & { name: string })[]
       },
       async find(clientId, name) {
         if (!isStorable(clientId)) return []
-        const { rows } = await query({ name: 'snapshot', text: SNAPSHOT, values: [clientId, name] })
+        const rows = await atomically(run => run('snapshot', SNAPSHOT, [clientId, name]))
         return rows as unknown as SnapshotRow[]
       },
       save: (clientId, name, [first, ...pieces], { most, life }) =>
@@ -416,7 +483,9 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
           return (await run('remove snapshot', `${REMOVE_SNAPSHOT} RETURNING number`, [clientId, name])).length > 0
         }),
     },
-    listen: onChanged => void listen(onChanged),
+    listen(callback) {
+      onChanged = callback
+    },
     async close() {
       if (isClosed) return
       // A database that answers nothing would not end its connections either.
@@ -449,6 +518,8 @@ const toRow = ({ number, version, ...texts }: Columns): Row => ({
 })
 
 const CLIENTS = "SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND content <> '' ORDER BY client_id"
+
+const VERSIONS = 'SELECT client_id, version FROM sandbox_tenant WHERE client_id = ANY($1::text[])'
 
 const TENANT = 'SELECT version, life, instant, removed, content, checksum FROM sandbox_tenant WHERE client_id = $1'
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import pg from 'pg'
 import type { Test } from 'tap'
 import t from 'tap'
 import { createTimers } from '../../src/http/timers.js'
@@ -17,12 +16,11 @@ import { listen } from '../http/raw.js'
 import { manualTime } from '../manual-time.js'
 import type { Stored, StoredOptions } from '../persistence/helper.js'
 import { counting, onPostgres, resume, sharedPostgres, stateOf, timers } from '../persistence/helper.js'
-import { postgresSkip } from '../postgres.js'
+import { locked, nameOf, postgresSkip, waiting } from '../postgres.js'
 import { Server } from '../server-process.js'
 
 const logger = { error() {}, info() {} }
 const openOf = (url: string, seed = 'test') => openPostgres(url, { seed, logger })
-const nameOf = (url: string) => new URL(url).pathname.slice(1)
 
 /** Builds servers that share a database. */
 const serve = (t: Test, url: string, count: number, options: StoredOptions = {}) =>
@@ -280,10 +278,8 @@ t.test(
       const waiting = call(b.app, 'GET', '/_sandbox/events?client=acme&wait=60')
       // The calls wait once a later one is answered.
       await call(b.app, 'GET', '/_sandbox/events?client=acme')
-      const listening = "FROM pg_stat_activity WHERE usename = 'deaf' AND query LIKE 'LISTEN%'"
-      while ((await query(url, `SELECT pid ${listening}`)).rowCount === 0) await pause(5)
       await query(url, 'ALTER ROLE deaf NOLOGIN')
-      await query(url, `SELECT pg_terminate_backend(pid, 5000) ${listening}`)
+      await query(url, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'deaf'")
       await client.post('/api/v1/bills', bill())
       await query(url, 'ALTER ROLE deaf LOGIN')
       t.match((await waiting).body, { data: [{ kind: 'bill', to: 'OPEN' }], last: 1 })
@@ -363,22 +359,6 @@ t.test(
       isOver = true
       await Promise.all(running)
       return { of: (clientId: string) => tally(statuses.get(clientId) ?? []), longest }
-    }
-
-    /** Holds a lock in the database while something is done. */
-    async function locked(url: string, statement: string, work: () => Promise<unknown>) {
-      const client = new pg.Client(url)
-      await client.connect()
-      await client.query('BEGIN')
-      await client.query(statement)
-      await work()
-      await client.end()
-    }
-
-    /** Waits until some statements wait for a lock. */
-    async function waiting(url: string, count: number) {
-      const text = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '${nameOf(url)}'`
-      while ((await query(url, text)).rowCount !== count) await pause(5)
     }
 
     t.test('persistence: a snapshot that is removed while it is saved leaves no piece of it', async t => {
