@@ -62,6 +62,8 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
     database,
     fixtures,
     scenarios,
+    // Few servers read a capture.
+    stateOfHar: async (document, clientId) => (await import('./compare/state.js')).stateOfHar(document, clientId),
     requestLog: { entries: config.requestLogEntries, bytes: config.requestLogBytes },
     logger,
     publicUrl,

@@ -68,6 +68,8 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly timers?: Timers | undefined
   /** Whether answers go out whole and at once, whatever the faults: a replay compares them. */
   readonly isReplay?: boolean | undefined
+  /** Reads a parsed HAR document as a state document of a client. By default, the console takes none. @throws INVALID_FIELD */
+  stateOfHar?(document: object, clientId: string): Promise<object>
   /** Whether the requests of the API are answered and undone at the moment. By default, they never are. */
   isUndone?(): boolean
   /** Returns the real time in milliseconds: the one place where it comes in. */
@@ -98,7 +100,7 @@ export function buildServer(options: ServerOptions): {
 } {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
-  const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
+  const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES), stateOfHar } = options
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl })
 
   // The state.
@@ -231,7 +233,11 @@ export function buildServer(options: ServerOptions): {
         about: { name: NAME, version: VERSION, startedAt: now(), stateBytes },
         context,
       })
-      control.register(consoleRoutes, { prefix: '/console', context: { ...context, adminToken }, stateBytes })
+      control.register(consoleRoutes, {
+        prefix: '/console',
+        context: { ...context, adminToken, stateOfHar },
+        stateBytes,
+      })
       done()
     },
     { prefix: '/_sandbox' },

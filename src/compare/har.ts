@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { sha256 } from '../core/digests.js'
+import type { Slices } from '../core/slices.js'
+import { atOnce, mapInSlices } from '../core/slices.js'
 import { FORM } from '../http/form.js'
 import { MASK, maskHeaders, maskJson, maskQuery, maskTokenRequest } from '../http/masking.js'
 import { MULTIPART } from '../http/multipart.js'
@@ -75,20 +77,27 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
  * Reads a HAR file of at most 64 MiB and 20,000 entries. Takes HAR 1.1 and 1.2 as browsers and proxies write them.
  * @throws HarError
  */
-export function readHar(file: string): Capture {
-  const entries = objectOf(objectOf(parse(file)).log).entries
+export const readHar = (file: string): Capture => atOnce(captureOf(parse(file), file))
+
+/**
+ * Reads a parsed HAR document, of which nothing is left.
+ * @param file its name in messages
+ * @throws HarError
+ */
+export function* captureOf(document: unknown, file: string): Slices<Capture> {
+  const entries = objectOf(objectOf(document).log).entries
   if (!Array.isArray(entries)) throw new HarError(`${file} is no HAR file: it has no log.entries`)
   if (entries.length > MOST_ENTRIES) {
     throw new HarError(`${file} has ${entries.length} entries: give a file with at most ${MOST_ENTRIES}`)
   }
   const idOf = createIds()
-  const read = entries.map((entry, index) => {
+  const read = yield* mapInSlices(entries, (entry, index) => {
     // What is read is let go: a file of 64 MiB is some hundred MiB of objects.
     entries[index] = undefined
     return readEntry(objectOf(entry), index + 1, idOf)
   })
   const valid = read.filter(entry => entry !== undefined)
-  const unique = withoutDuplicates(valid)
+  const unique = yield* withoutDuplicates(valid)
   return { entries: unique, duplicates: valid.length - unique.length, malformed: read.length - valid.length }
 }
 
@@ -290,18 +299,19 @@ export const isOverlapping = (one: Entry, other: Entry) =>
  * Sorts entries by their time. Leaves out what is there twice: merged files repeat entries, and browsers show the request
  * of a page and that of its service worker, which overlap.
  */
-function withoutDuplicates(entries: readonly Entry[]): Entry[] {
+function* withoutDuplicates(entries: readonly Entry[]): Slices<Entry[]> {
   const isTimed = entries.every(({ at }) => at !== undefined)
   const sorted = isTimed ? [...entries].sort((a, b) => (a.at as number) - (b.at as number) || a.n - b.n) : entries
   const known = new Map<string, Entry>()
-  return sorted.filter(entry => {
+  const unique = yield* mapInSlices(sorted, entry => {
     const { method, origin, path, search, body, status, answer, answerHeaders } = entry
     const id = answerHeaders['x-request-id']
     const key = sha256(JSON.stringify([method, origin, path, search, body, status, answer, id]))
     const same = known.get(key)
     known.set(key, entry)
-    return same === undefined || !isSame(same, entry)
+    return same !== undefined && isSame(same, entry) ? undefined : entry
   })
+  return unique.filter(entry => entry !== undefined)
 }
 
 const isSame = (one: Entry, other: Entry) =>

@@ -131,7 +131,7 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
     return [...(first === undefined ? [] : [first]), ...headers]
   }
   if (one.isToken) noteToken(one, answers)
-  if (operation.isList && isSamePage(one, answers)) return headers
+  if (operation.isList && group.surplus.size === 0 && isSamePage(one, answers)) return headers
   const found = operation.isList
     ? listed(one).flatMap(record => listedDifferences(one, record))
     : recordDifferences(one, content, [own.body, answers[1].body], operation.answer)

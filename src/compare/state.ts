@@ -1,14 +1,18 @@
+import { setImmediate } from 'node:timers/promises'
 import type { TObject } from '@sinclair/typebox'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
+import { errors } from '../core/errors.js'
 import { isIban } from '../core/rules/identifiers.js'
 import { formatInstant } from '../core/time/time.js'
+import { inSlices } from '../http/slices.js'
 import { exampleOf } from '../tenants/examples.js'
 import type { TenantSnapshot } from '../tenants/snapshot.js'
 import type { Comparison } from './compare.js'
+import { compare } from './compare.js'
 import type { Group } from './group.js'
 import { keyOf } from './group.js'
-import { HarError } from './har.js'
+import { captureOf, HarError } from './har.js'
 import type { End, Json } from './sandbox.js'
 
 /** A record of the capture with its place. */
@@ -113,6 +117,21 @@ export function toState({ records, snapshot, now }: Captured, clientId: string):
     sequence,
     ...lists,
     events: [],
+  }
+}
+
+/**
+ * Returns the records of a parsed HAR document as a state document of a client. Works in slices.
+ * @throws INVALID_FIELD
+ */
+export async function stateOfHar(document: object, clientId: string): Promise<Json> {
+  try {
+    const capture = await inSlices(captureOf(document, 'the file'))
+    const captured = await compare(capture, undefined, found => recordsOf(found, false))
+    await setImmediate()
+    return toState(captured, clientId)
+  } catch (error) {
+    throw error instanceof HarError ? errors.invalid('file', `${error.message}.`) : error
   }
 }
 

@@ -15,6 +15,8 @@ import type { AnyRecord } from './kinds.js'
 export interface ConsoleContext extends ControlPlane {
   /** The token of the control plane; undefined: it needs none. */
   readonly adminToken: string | undefined
+  /** Reads a parsed HAR document as a state document of a client. @throws INVALID_FIELD */
+  readonly stateOfHar: ((document: object, clientId: string) => Promise<object>) | undefined
 }
 
 /** The longest text of a parameter, in characters. */

@@ -7,10 +7,12 @@ import { h } from 'preact'
 import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
 import { FORM, parseForm, toFields } from '../http/form.js'
+import { parseLargeJson } from '../http/json-body.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { assumed, failures } from '../http/schemas.js'
+import { inSlices } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
@@ -211,7 +213,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
-    const form = await formOf(request)
+    const form = await withState(await formOf(request), clientId)
     const { fields } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
@@ -243,6 +245,20 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       .send('')
   }
 
+  /** Returns a form with a HAR file as one with the state document of its records. */
+  async function withState(form: SentForm, clientId: string): Promise<SentForm> {
+    const { file } = form
+    const { stateOfHar, largeDocuments, elapsed } = context
+    if (file === undefined || stateOfHar === undefined || !HAR.test(file.toString('latin1', 0, 100))) return form
+    const leave = await largeDocuments.enter()
+    try {
+      const document = await inSlices(parseLargeJson(file.subarray(file.indexOf('{')), stateBytes), elapsed)
+      return { ...form, file: Buffer.from(JSON.stringify(await stateOfHar(document, clientId))) }
+    } finally {
+      leave()
+    }
+  }
+
   /** Returns the request of a page of the log. */
   async function repeated(request: FastifyRequest) {
     const exchange = await findRequest(context, clientOf(request), request.params as Fields)
@@ -250,6 +266,9 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     return exchange
   }
 }
+
+/** The beginning of a HAR file, which can have a byte order mark. */
+const HAR = /^(\xEF\xBB\xBF)?\s*\{\s*"log"\s*:/
 
 const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_CLIENT.clientId
 

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
+import { stateOfHar } from '../../src/compare/state.js'
 import { kinds } from '../../src/console/kinds.js'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
@@ -629,7 +630,7 @@ t.test('console, Actions: a notice links the records that it names', async t => 
 })
 
 t.test('console, Actions: files go out and in', async t => {
-  const app = build(t)
+  const app = build(t, { stateOfHar })
   const client = await connect(app)
   await stock(client)
   const download = async (path: string) => open(app, path)
@@ -640,7 +641,8 @@ t.test('console, Actions: files go out and in', async t => {
   })
   t.same(JSON.parse(state.payload), (await client.control('GET', '/state')).body)
   t.match(JSON.parse((await download('/recording.json')).payload), { clientId: 'acme' })
-  t.match(JSON.parse((await download('/requests.har')).payload), { log: { version: '1.2' } })
+  const har = JSON.stringify(JSON.parse((await download('/requests.har')).payload))
+  t.match(har, /^\{"log":\{"version":"1.2"/)
   const one = await download('/requests/1/request.json')
   t.match(one.headers, { 'content-disposition': 'attachment; filename="acme-requests-1-request.json"' })
   t.match(JSON.parse(one.payload), { seq: 1, method: 'POST', path: '/api/v1/oauth/token' })
@@ -672,6 +674,18 @@ t.test('console, Actions: files go out and in', async t => {
   t.equal((await client.control('GET', '/clients')).body.data[1].counts.mandates, 0)
   t.equal((await load(state.payload)).statusCode, 303)
   t.equal((await client.control('GET', '/clients')).body.data[1].counts.mandates, 1)
+
+  // Captured traffic has the records that the API has shown.
+  await client.control('POST', '/reset')
+  for (const file of ['{"log":', '{"log":{"entries":1}}', '{"log":{"entries":[{}]}}', '{"log":{"__proto__":{}}}'])
+    t.equal((await load(file)).statusCode, 400, file)
+  t.match((await load('{"log":{"entries":[]}}')).payload, /the file shows no record of the interface\./i)
+  for (const file of [har, `\uFEFF${har}`]) {
+    const page = await follow(app, '/client/load', await load(file))
+    t.match(noticeOf(page.payload), /^acme has 4 records\./)
+    const { mandates, collections, bills, accounts } = (await client.control('GET', '/clients')).body.data[1].counts
+    t.same({ mandates, collections, bills, accounts }, { mandates: 1, collections: 1, bills: 1, accounts: 0 })
+  }
 })
 
 t.test('console, The story: each step is a button, from the first to the page of the recipient', async t => {

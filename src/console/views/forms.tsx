@@ -67,8 +67,8 @@ export function Form({ page, action }: ActionProps) {
       ))}
       {isFile && (
         <div class="field">
-          <label for="file">State document</label>
-          <input id="file" name="file" type="file" accept="application/json,.json" />
+          <label for="file">State document, or HAR file</label>
+          <input id="file" name="file" type="file" accept="application/json,.json,.har" />
         </div>
       )}
       {refused && !isOfField && <Refusal id={`${id}-error`} {...refused.error} />}
