@@ -221,7 +221,22 @@ t.test('control plane, POST /requests/verify: differences of 100,000 characters 
   const names = Array.from({ length: 30 }, (_, at) => [`password=${at + 10}`, at === 29 ? 'x'.repeat(60_000) : at])
   const { nearestMisses } = (await client.control('POST', '/requests/verify', { body: Object.fromEntries(names) })).body
   const miss = nearestMisses.find(({ path }: { path: string }) => path === '/api/v1/mandates')
-  t.same([miss.differences.length, miss.omitted], [2, 28])
+  t.same([miss.differences.length, miss.omitted], [10, 20])
+  const [{ expected }] = miss.differences
+  t.equal(expected, `${'x'.repeat(10_000)}…`)
+})
+
+t.test('control plane, POST /requests/verify: of a longer value, the first 10,000 characters are shown', async t => {
+  const client = await newClient()
+  const sent = { a: 'a'.repeat(10_000), b: { c: Array(5000).fill(1) }, d: -0 }
+  await client.post('/api/v1/mandates', sent)
+  const verify = async (body: object) =>
+    (await client.control('POST', '/requests/verify', { path: '*mandates', body })).body.nearestMisses?.[0].differences
+  t.same(await verify({ a: 'x'.repeat(9998), b: 1 }), [
+    { at: 'body.a', expected: 'x'.repeat(9998), actual: `${'a'.repeat(10_000)}…` },
+    { at: 'body.b', expected: 1, actual: `${JSON.stringify(sent.b).slice(0, 10_000)}…` },
+  ])
+  t.equal(await verify({ d: 0 }), undefined, 'JSON has one zero')
 })
 
 t.test('control plane, POST /requests/verify: 50 differences are listed, and the others are counted', async t => {

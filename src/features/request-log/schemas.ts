@@ -145,8 +145,13 @@ export const VerificationResult = component('VerificationResult', {
             Type.Array(
               Type.Object({
                 at: assumed(Type.String(), 'The place of the difference, such as `body.amount`.'),
-                expected: assumed(Type.Any(), 'The expected value. Secrets are masked.'),
-                actual: Type.Optional(assumed(Type.Any(), 'The value of the request. Absent: it has none.')),
+                expected: assumed(
+                  Type.Any(),
+                  'The expected value, or the first 10,000 characters of a longer one. Secrets are masked.',
+                ),
+                actual: Type.Optional(
+                  assumed(Type.Any(), 'The value of the request, shortened likewise. Absent: it has none.'),
+                ),
               }),
             ),
             'The first 50 differences from the expectation.',

@@ -38,6 +38,8 @@ const NEAREST = 3
 const MOST_DIFFERENCES = 50
 /** The characters of JSON in the differences of a miss, after which the others are omitted. */
 const MOST_CHARACTERS = 100_000
+/** The characters of JSON in a value of a difference. A longer one is shown as the beginning of its text. */
+const MOST_OF_VALUE = 10_000
 
 /**
  * Counts the logged requests that are as described. Of headers and JSON members, those count that are named; `*` in a
@@ -128,13 +130,14 @@ function* isSame(one: unknown, other: unknown): Generator<undefined, boolean> {
   const pending: [unknown, unknown][] = [[one, other]]
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     const [one, other] = pair
-    if (Object.is(one, other)) continue
+    // JSON has no NaN, and -0 is 0.
+    if (one === other) continue
     if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false
     const names = Object.keys(one)
     if (names.length !== Object.keys(other).length) return false
     for (const name of names) {
       if (!Object.hasOwn(other, name)) return false
-      if (!Object.is(one[name], other[name])) pending.push([one[name], other[name]])
+      if (one[name] !== other[name]) pending.push([one[name], other[name]])
     }
     yield
   }
@@ -165,5 +168,16 @@ function describe({ at, actual }: Pair, masked: unknown): Shown {
   // A secret is masked as a whole: its members are not there.
   const expected = names.reduce((value, name) => (isRecord(value) ? ownMember(value, name) : value), masked)
   // Each name first: one can be as long as a body, and stand before thousands of values.
-  return { at: shorten(names.map(name => shorten(name)).join('.')), expected, ...(actual !== undefined && { actual }) }
+  return {
+    at: shorten(names.map(name => shorten(name)).join('.')),
+    expected: clip(expected),
+    ...(actual !== undefined && { actual: clip(actual) }),
+  }
+}
+
+/** Returns a value, or the beginning of its text: a value can be as long as a body. */
+function clip(value: unknown): unknown {
+  const json = JSON.stringify(value) as string | undefined
+  if (json === undefined || json.length <= MOST_OF_VALUE) return value
+  return `${(typeof value === 'string' ? value : json).slice(0, MOST_OF_VALUE)}…`
 }
