@@ -61,11 +61,12 @@ class RequestLogger {
   }
 }
 
-/** Creates the logger of a request, for Fastify's `childLoggerFactory`. */
+/** Creates the logger of a request, for Fastify's `childLoggerFactory`. A caller can give a token as the id. */
 export const createRequestLogger = (
   parent: FastifyBaseLogger,
-  ...[bindings, options]: ChildOptions
-): FastifyBaseLogger => new RequestLogger(parent, bindings, options)
+  { reqId }: { reqId?: string },
+  options: ChildOptions[1],
+): FastifyBaseLogger => new RequestLogger(parent, { reqId: maskText(String(reqId)) }, options)
 
 /** Returns the client that a request acted on, or whose token it has; undefined: none is known. */
 function clientOf({ clientId, tenant }: Partial<RequestContext>): string | undefined {

@@ -90,6 +90,9 @@ t.test('decisions §3: no secret in its place, and no access token anywhere, is 
   isBroken = true
   await send('GET', '/api/v1/mandates', { authorization: `Bearer ${good}` })
   await send('POST', TOKEN_URL, FORM, form)
+  // The answer has the id that the caller gave, and the log has it masked.
+  const { statusCode } = await app.inject({ url: '/api/v1/mandates', headers: { 'x-request-id': good } })
+  t.equal(statusCode, 401)
   isBroken = false
   const port = await listen(app)
   for (const bytes of [
