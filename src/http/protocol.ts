@@ -58,7 +58,11 @@ export const clientErrorHandler = (nextRequestId: () => string) => (error: { cod
   }
   // More bytes on the connection are errors, too.
   if (broken.has(socket)) return
-  const refusal = parserError(error.code)
+  refuse(socket, parserError(error.code), nextRequestId)
+}
+
+/** Refuses what a parser cannot read, after the answers to the requests before it. */
+function refuse(socket: Socket, refusal: ApiError, nextRequestId: () => string): void {
   broken.set(socket, refusal)
   const last = lastAnswer(socket)
   const answer = () => answerOnSocket(socket, refusal, nextRequestId())
@@ -91,7 +95,7 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
   // An expectation that is not 100-continue may be ignored (RFC 9110 §10.1.1).
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) =>
-    answerOnSocket(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId()),
+    refuse(socket, errors.malformed(null, 'This is no proxy: CONNECT does not work here.'), nextRequestId),
   )
 
   // Most requests have the same Host. Parsing it takes longer than all other checks here.

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { refused } from '../answers.js'
-import { build, connect, mandate } from '../helper.js'
+import { build, call, connect, mandate } from '../helper.js'
 import { until } from '../manual-time.js'
 import { closed, exchange, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
 
@@ -165,6 +165,20 @@ t.test('interface, Errors: CONNECT and TRACE are refused in the envelope', async
   const [trace] = await exchange(port, request('TRACE /api/v1/mandates', headers))
   refused(t, trace as RawAnswer, 405, 'METHOD_NOT_ALLOWED', null, 'TRACE')
   t.notMatch(trace?.text, 'secret', 'RFC 9110 §9.3.8: TRACE echoes nothing')
+})
+
+t.test('control plane, Large bodies: CONNECT behind a request waits for the answer to it', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const port = await listen(app)
+  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  await call(app, 'POST', '/_sandbox/faults', { body: { operation: 'createMandate', delayMs: 1 } })
+  const first = request('POST /api/v1/mandates', headers, JSON.stringify(mandate()))
+  const answers = await exchange(port, `${first}CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n`)
+  t.same(
+    answers.map(({ status }) => status),
+    [201, 400],
+  )
 })
 
 t.test('decisions §1: an upgrade is passed over', async t => {
