@@ -27,6 +27,7 @@ import { createLargeAnswers } from './http/large-answers.js'
 import { createLargeBodies } from './http/large-bodies.js'
 import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
+import { patience } from './http/patience.js'
 import { createPlaces } from './http/places.js'
 import { region } from './http/region.js'
 import type { Timers } from './http/timers.js'
@@ -154,6 +155,7 @@ export function buildServer(options: ServerOptions): {
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
   app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now })
   if (!isReplay) app.register(faultDelivery, { timers })
+  app.register(patience)
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
   const documents = createDocuments(documented, serviceTags(), publicUrl, () =>

@@ -342,6 +342,19 @@ t.test('decisions §1: a client that keeps its half of a refused connection open
   await ended
 })
 
+t.test('control plane, Large answers: a reader that takes nothing of any answer for 60 s is cut off', async t => {
+  const { connection, socket, ended } = await openBoth(build(t))
+  connection.send(request('GET /openapi.json'))
+  await connection.read()
+  t.not(socket.timeout, 60_000, 'a reader that has taken the answer')
+  connection.pause()
+  // The kernel takes some megabytes.
+  connection.send(request('GET /openapi.json').repeat(80))
+  await until(() => socket.timeout === 60_000)
+  socket.emit('timeout')
+  await ended
+})
+
 t.test('decisions §1: a client may break a refused CONNECT off', async t => {
   const { connection, socket, ended } = await openBoth(build(t))
   connection.send('CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n')
