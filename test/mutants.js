@@ -214,6 +214,10 @@ export const mutants = {
     ['counters: { ...ids.counters() } },\n    tokens', 'counters: ids.counters() },\n    tokens', 'control/scenarios'],
     ['      taken.add(place)\n', '', 'control/state'],
   ],
+  'http/head.ts': [
+    ["if (route.method === 'GET') route", 'route', 'http/routing'],
+    ["reply.header('content-length', '0')", '', 'http/routing'],
+  ],
   'http/app.ts': [['    routerOptions: { maxParamLength: HEADER_LIMIT },\n', '', 'http/routing']],
   'http/closing.ts': [
     ["    if (isClosing) reply.header('connection', 'close')\n", '', 'http/closing'],

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fastify, { LogController } from 'fastify'
 import { closing } from './closing.js'
 import { errorHandler } from './error-handler.js'
+import { head } from './head.js'
 import { hints } from './hints.js'
 import { home } from './home.js'
 import { createRequestLogger, logging } from './logging.js'
@@ -45,6 +46,7 @@ export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, p
     bodyLimit: BODY_LIMIT,
     requestTimeout,
     return503OnClosing: false,
+    exposeHeadRoutes: false,
     rewriteUrl: toRoutable,
     clientErrorHandler: clientErrorHandler(requestIds.next),
     // A value of any length reaches validation, which refuses its length (decisions §1).
@@ -65,6 +67,7 @@ export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, p
   app.register(accepts)
   // Hooks run in this order.
   app.register(routeFacts)
+  app.register(head)
   app.register(errorHandler)
   app.register(pipelining)
   app.register(requestContext)

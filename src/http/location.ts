@@ -29,7 +29,7 @@ export const location = fp<LocationOptions>((app, { publicUrl }, done) => {
   /** The parameters of the paths that create records. */
   const parameters = new Map<string, string>()
   app.addHook('onRoute', ({ method, url }) => {
-    routes.push({ method: String(method), url })
+    for (const one of [method].flat()) routes.push({ method: one, url })
   })
   app.addHook('onReady', ready => {
     for (const { method, url } of routes) {

@@ -32,7 +32,7 @@ export const nameOf = (method: string, url: string) => `${method} ${url.replace(
 export const routeFacts = fp((app, _options, done) => {
   app.addHook('onRoute', route => {
     const { method, url, schema } = route
-    const operation = nameOf(method === 'HEAD' ? 'GET' : String(method), url)
+    const operation = nameOf(String(method), url)
     route.config = { ...route.config, operation, regions: regionsOf(schema) }
   })
   done()
@@ -42,7 +42,7 @@ export const routeFacts = fp((app, _options, done) => {
 export function collectOperations(app: FastifyInstance): readonly Operation[] {
   const operations: Operation[] = []
   app.addHook('onRoute', ({ url, method, schema }) => {
-    if (!url.startsWith(API) || method === 'HEAD') return
+    if (!url.startsWith(API)) return
     const operation = nameOf(method as string, url)
     operations.push({
       operation,

@@ -23,7 +23,7 @@ export const isApi = ({ url }: DocumentedRoute): boolean => url.startsWith('/api
 export function collectRoutes(app: FastifyInstance): readonly DocumentedRoute[] {
   const routes: DocumentedRoute[] = []
   app.addHook('onRoute', ({ method, url, schema, config = {} }) => {
-    if (method !== 'HEAD' && schema?.operationId !== undefined && !schema.hide) {
+    if (schema?.operationId !== undefined && !schema.hide) {
       routes.push({ method: method as string, url, schema, config: config as FastifyContextConfig })
     }
   })

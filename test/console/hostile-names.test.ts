@@ -23,7 +23,7 @@ import { CONSOLE, formsIn, toText } from './pages.js'
 /** The routes of both servers. */
 const routes: RouteOptions[] = []
 const collect = (message: unknown) =>
-  (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', route => void routes.push(route))
+  (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', route => void routes.push({ ...route }))
 subscribe('fastify.initialization', collect)
 const app = build(t)
 const locked = build(t, { adminToken: ADMIN_TOKEN, timers: NO_WAIT })

@@ -218,7 +218,7 @@ t.test('control plane, Keep web pages out: thousands of cross-origin token reque
 
 t.test('control plane, Keep web pages out: a page that is made for browsers is open to all origins', async t => {
   const app = build(t)
-  app.get('/page', { config: { isPublic: true } }, () => ({ ok: true }))
+  app.register(async pages => pages.get('/page', { config: { isPublic: true } }, () => ({ ok: true })))
   for (const headers of [{ origin: SHOP }, { 'sec-fetch-site': 'cross-site' }] as Record<string, string>[]) {
     t.equal((await call(app, 'GET', '/page', { headers })).status, 200)
     t.equal((await call(app, 'HEAD', '/page', { headers })).status, 200)
