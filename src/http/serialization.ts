@@ -20,21 +20,26 @@ function open(schema: unknown): unknown {
   return 'properties' in schema ? { ...opened, additionalProperties: true } : opened
 }
 
-/** Fastify's serializer compiler. It compiles each response schema on its first use, once for a process. */
-export const serializerCompiler: FastifySerializerCompiler<unknown> = ({ schema }) => {
-  let serializer: Serialize | undefined
-  return value => {
-    serializer ??= serializerOf(schema as object)
-    return serializer(value)
+/** Makes a serializer compiler. It compiles each response schema on its first use, once for a process. */
+const compilerOf =
+  (toSchema: (schema: object) => object): FastifySerializerCompiler<unknown> =>
+  ({ schema }) => {
+    let serializer: Serialize | undefined
+    return value => {
+      serializer ??= serializerOf(toSchema(schema as object))
+      return serializer(value)
+    }
   }
-}
+
+/** Fastify's serializer compiler. */
+export const serializerCompiler = compilerOf(schema => schema)
 
 /** The open schemas by schema. */
 const openSchemas = new WeakMap<object, object>()
 
 /** The same compiler for answers that can have members that their schema lacks: these come last. */
-export const openSerializerCompiler: FastifySerializerCompiler<unknown> = ({ schema, ...rest }) => {
-  const opened = openSchemas.get(schema as object) ?? (open(schema) as object)
-  openSchemas.set(schema as object, opened)
-  return serializerCompiler({ schema: opened, ...rest })
-}
+export const openSerializerCompiler = compilerOf(schema => {
+  const opened = openSchemas.get(schema) ?? (open(schema) as object)
+  openSchemas.set(schema, opened)
+  return opened
+})

@@ -13,7 +13,8 @@ export function toLabel(path: string): string {
 
 export const Time = ({ at }: { at: string }) => <time dateTime={at}>{formatMoment(Date.parse(at))}</time>
 
-const AMOUNT = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+/** The format of amounts, made on first use. */
+let amounts: Intl.NumberFormat | undefined
 
 /** Shows a member of a record by its path: amounts with the currency, moments by the schema of the kind. */
 export function Value({ kind, record, path }: { kind: Kind; record: object; path: string }) {
@@ -23,7 +24,10 @@ export function Value({ kind, record, path }: { kind: Kind; record: object; path
   if (value === undefined || value === null) return null
   // A text is formatted exactly.
   const { currency } = record as { currency?: string }
-  if (isAmount(path)) return <>{`${AMOUNT.format(value as `${number}`)} ${currency ?? ''}`}</>
+  if (isAmount(path)) {
+    amounts ??= new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
+    return <>{`${amounts.format(value as `${number}`)} ${currency ?? ''}`}</>
+  }
   if (schemaAt(kind.record, path)?.format === 'date-time') return <Time at={String(value)} />
   return <>{Array.isArray(value) ? value.length : String(value)}</>
 }
