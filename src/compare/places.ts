@@ -17,6 +17,7 @@ const inDecisions = (section: number, anchor: string): Place => ({
   label: 'assumed',
   where: `decisions §${section} ${anchor}`.trim(),
 })
+const inErrors = (code: string): Place => ({ label: 'assumed', where: `errors: ${code}` })
 const inInterface = (heading: string, anchor: string): Place => ({
   label: 'documented',
   where: `interface, ${heading}: ${anchor}`,
@@ -36,20 +37,26 @@ const RECORDS: Readonly<Record<string, string>> = {
 const OTHER_RECORDS = 'Other named fields (from release v1.1.0)'
 const LIST = 'Collection list envelope'
 
-/** The refusals whose condition the interface states, with their operations (decisions §2). */
-const CONDITIONS: { readonly [Code in ErrorCode]?: Readonly<Record<string, string>> } = {
-  MISSING_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
-  INVALID_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
-  EXPIRED_TOKEN: { listCollections: 'Authentication', cancelPayoutLink: 'Authentication' },
-  MANDATE_NOT_ACTIVE: { createCollection: OTHER_ENDPOINTS, cancelMandate: 'Mandate' },
-  DUPLICATE_REFERENCE: {
-    createCollection: RECORDS.collections as string,
-    createMandate: RECORDS.collections as string,
+const TOKEN = inInterface('Authentication', 'bearerAuth')
+const TOKENS = { listCollections: TOKEN, cancelPayoutLink: TOKEN }
+
+/** The refusals whose condition the interface states, by their operations (decisions §2). */
+const CONDITIONS: { readonly [Code in ErrorCode]?: Readonly<Record<string, Place>> } = {
+  MISSING_TOKEN: TOKENS,
+  INVALID_TOKEN: TOKENS,
+  EXPIRED_TOKEN: TOKENS,
+  MANDATE_NOT_ACTIVE: {
+    createCollection: inInterface(OTHER_ENDPOINTS, 'active mandate'),
+    cancelMandate: inInterface('Mandate', 'active'),
   },
-  REGION_CURRENCY_MISMATCH: { createBill: 'Errors' },
-  PAYOUT_LINK_ALREADY_CLAIMED: { cancelPayoutLink: 'Payout link' },
-  IMMUTABLE_FIELD: { updateCounterparty: OTHER_RECORDS },
-  UNSUPPORTED_GRANT_TYPE: { issueToken: 'Authentication' },
+  DUPLICATE_REFERENCE: {
+    createCollection: inInterface(RECORDS.collections as string, 'collectionReference'),
+    createMandate: inInterface(RECORDS.collections as string, 'mandateReference'),
+  },
+  REGION_CURRENCY_MISMATCH: { createBill: inInterface('Errors', 'region and currency') },
+  PAYOUT_LINK_ALREADY_CLAIMED: { cancelPayoutLink: inInterface('Payout link', 'claimed') },
+  IMMUTABLE_FIELD: { updateCounterparty: inInterface(OTHER_RECORDS, 'counterpartyReference') },
+  UNSUPPORTED_GRANT_TYPE: { issueToken: inInterface('Authentication', 'grant_type') },
 }
 
 /** Returns the place of the condition of a refusal: that of the code, else that of the field. */
@@ -57,10 +64,9 @@ export function placeOfRefusal(operation: Operation | undefined, code: string, f
   const isSlash = /^\/api\/v1\/[^/]+\/[^/]+\/./.test(path) && !/%2f/i.test(path)
   if (operation === undefined)
     return code === 'ROUTE_NOT_FOUND' && isSlash ? inInterface('Errors', '404') : inDecisions(1, code || 'path')
-  if (code === 'ROUTE_NOT_FOUND')
-    return inDecisions(operation.section, operation.name.slice(operation.name.indexOf('/')))
-  const heading = CONDITIONS[code as ErrorCode]?.[operation.id]
-  if (heading !== undefined) return inInterface(heading, code)
+  if (code === 'ROUTE_NOT_FOUND') return placeOfStatus(operation)
+  const place = CONDITIONS[code as ErrorCode]?.[operation.id]
+  if (place !== undefined) return place
   if (typeof field === 'string' && /^(INVALID|MISSING)_(FIELD|QUERY_PARAMETER)$/.test(code)) {
     const { params, query, body } = operation
     const schema = [params, query, body]
@@ -72,17 +78,18 @@ export function placeOfRefusal(operation: Operation | undefined, code: string, f
         ? inInterface(headingOf(operation, field), field)
         : inDecisions(sectionOf(operation, field), field)
   }
-  return inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
+  return placeOfCode(code)
 }
 
 const headingOf = (operation: Operation, member: string) =>
-  ENDPOINTS[operation.id] !== undefined && (operation.query?.properties[member] ?? operation.params) !== undefined
+  ENDPOINTS[operation.id] !== undefined &&
+  [operation.query, operation.params, operation.body].some(part => part?.properties[member] !== undefined)
     ? (ENDPOINTS[operation.id] as string)
     : (RECORDS[operation.id] ?? RECORDS[operation.area ?? ''] ?? OTHER_RECORDS)
 
-/** Members of all lists have a section of their own. */
-const sectionOf = (operation: Operation, member: string) =>
-  operation.isList && /^(totalCount|hasMore|nextCursor|data|limit|cursor)$/.test(member) ? 5 : operation.section
+/** The parameters of all lists have a section of their own. */
+const sectionOf = ({ query, section }: Operation, member: string) =>
+  query?.properties[member] === undefined ? section : 5
 
 const isDocumented = (schema: TSchema | undefined): boolean =>
   schema?.['x-fidelity'] === 'documented' && schema['x-fidelity-constraints'] === undefined
@@ -102,7 +109,10 @@ export function placeOfMember(
   const isBroken = member !== undefined && (value === undefined || !isValid(member, value))
   const isEnvelope = operation.isList && schema === operation.answer
   if (isBroken && isDocumented(member)) {
-    return inInterface(isEnvelope ? LIST : headingOf({ ...operation, query: undefined, params: undefined }, name), name)
+    return inInterface(
+      isEnvelope ? LIST : headingOf({ ...operation, query: undefined, params: undefined, body: undefined }, name),
+      name,
+    )
   }
   return inDecisions(isEnvelope ? 5 : operation.section, name)
 }
@@ -138,7 +148,8 @@ export const ENVELOPE: Place = inInterface('Errors', 'code')
 export const JSON_BODY: Place = inInterface('Endpoints', 'JSON')
 export const NO_CONTENT: Place = inInterface(ENDPOINTS.cancelPayoutLink as string, 'No content')
 export const FIELD: Place = inDecisions(1, 'field')
-export const placeOfCode = (code: string): Place => inDecisions(2, Object.hasOwn(catalogue, code) ? code : 'code')
+/** Returns the place of an error in docs/errors.md, or of a code that it does not have. */
+export const placeOfCode = (code: string): Place => inErrors(Object.hasOwn(catalogue, code) ? code : 'code')
 
 /** Returns the place of a difference in the records of a list. */
 export const placeOfList = ({ area, query }: Operation, anchor: string): Place =>
@@ -150,7 +161,7 @@ export const placeOfList = ({ area, query }: Operation, anchor: string): Place =
 export function placeOfFact(operation: Operation, fact: string): Place {
   const [kind, value = ''] = fact.split(' ')
   if (kind === 'page') return placeOfList(operation, 'cursor')
-  if (kind !== 'state') return Number(value) < 400 ? placeOfStatus(operation) : inDecisions(2, value)
+  if (kind !== 'state') return Number(value) < 400 ? placeOfStatus(operation) : inErrors(value)
   return isDocumented(operation.record && memberAt(operation.record, ['status']))
     ? inInterface('Collection request status', value)
     : inDecisions(operation.section, value)

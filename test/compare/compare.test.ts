@@ -1,9 +1,20 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { createContract } from '../../src/compare/contract.js'
-import { placeOfFact, placeOfHeader, placeOfList, placeOfMember, placeOfStatus } from '../../src/compare/places.js'
+import {
+  ENVELOPE,
+  FIELD,
+  HEADER_NAMES,
+  JSON_BODY,
+  NO_CONTENT,
+  placeOfCode,
+  placeOfFact,
+  placeOfHeader,
+  placeOfList,
+  placeOfMember,
+  placeOfRefusal,
+  placeOfStatus,
+} from '../../src/compare/places.js'
 import { createSandbox } from '../../src/compare/sandbox.js'
-import { catalogue } from '../../src/core/errors.js'
 import { captured } from '../capture.js'
 import { build, collection, connect, MONDAY, mandate } from '../helper.js'
 import { MULTIPART, multipart } from '../multipart.js'
@@ -107,14 +118,18 @@ t.test('README, Documented and assumed: --json is a list of findings, and --all 
   for (const { operation, finding, label, where, what } of findings) {
     t.match(finding, /^(confirmed|never-seen)$/)
     t.match(label, /^(documented|assumed)$/)
-    t.match(where, label === 'documented' ? /^interface, .+: ./ : /^decisions §\d+ ./, `${operation} ${what}`)
+    t.match(
+      where,
+      label === 'documented' ? /^interface, .+: ./ : /^(decisions §\d+ |errors: )./,
+      `${operation} ${what}`,
+    )
   }
   const of = (operation: string) => findings.filter((one: { operation: string }) => one.operation === operation)
   t.match(of('POST /api/v1/mandates'), [{ what: 'status 201', finding: 'confirmed', where: 'decisions §7 201' }])
   const all = (await compareHar(t, har, ['--all'])).stdout
   t.match(
     all,
-    /^- POST \/api\/v1\/mandates: errorCode DUPLICATE_REFERENCE\n {2}decisions §2 DUPLICATE_REFERENCE, \d+ times?$/m,
+    /^- POST \/api\/v1\/mandates: errorCode DUPLICATE_REFERENCE\n {2}errors: DUPLICATE_REFERENCE, \d+ times?$/m,
   )
   t.match(all, /^Never seen: \d+\n- /m)
 })
@@ -132,6 +147,7 @@ t.test(
       ([heading, text]) => [heading.split('.')[0], text] as const,
     )
     const sections = new Map([
+      ['errors', readFileSync('docs/errors.md', 'utf8')] as const,
       ...decisions.map(([n, text]) => [`decisions §${n}`, text] as const),
       ...[...sectionsOf('docs/service-interface.md', /^#{2,3} /m)].map(
         ([heading, text]) => [`interface, ${heading}`, text] as const,
@@ -139,31 +155,40 @@ t.test(
     ])
     const { contract, close } = await createSandbox(Date.parse(MONDAY))
     await close()
-    t.type(createContract, 'function')
-    const codes = readFileSync('docs/errors.md', 'utf8')
-    for (const code of Object.keys(catalogue)) t.ok(codes.includes(code), code)
+    const general = [
+      ENVELOPE,
+      JSON_BODY,
+      NO_CONTENT,
+      FIELD,
+      placeOfRefusal(undefined, 'ROUTE_NOT_FOUND', null, '/api/v1/a/b/c'),
+    ]
     for (const operation of contract.operations) {
-      const names = Object.keys(operation.record?.properties ?? operation.answer.properties ?? {})
       const schema = operation.record ?? operation.answer
-      const states = names.includes('status') ? ((schema.properties.status.enum ?? []) as string[]) : []
+      const fields = [operation.params, operation.query, operation.body].flatMap(part =>
+        Object.keys(part?.properties ?? {}),
+      )
+      const states: string[] = schema.properties?.status?.enum ?? []
+      const facts = [
+        ...states.map(state => `state ${state}`),
+        ...operation.codes.map(code => `errorCode ${code}`),
+        'page first',
+      ]
       const places = [
-        ...names.flatMap(name => [
-          placeOfMember(operation, schema, [name], undefined),
-          placeOfMember(operation, schema, [name], 'x'),
-        ]),
-        ...states.map(state => placeOfFact(operation, `state ${state}`)),
-        ...(operation.isList
-          ? ['totalCount', 'hasMore', 'nextCursor', 'data', 'limit'].map(name => placeOfList(operation, name))
-          : []),
-        ...['location', 'allow', 'deprecation', 'sunset', 'www-authenticate', 'retry-after'].map(name =>
-          placeOfHeader(name, undefined),
+        ...general,
+        ...[undefined, 'x'].flatMap(value =>
+          Object.keys(schema.properties ?? {}).map(name => placeOfMember(operation, schema, [name], value)),
         ),
+        ...facts.map(fact => placeOfFact(operation, fact)),
+        ...operation.codes.flatMap(code => [placeOfRefusal(operation, code, null), placeOfCode(code)]),
+        ...fields.map(field => placeOfRefusal(operation, 'INVALID_FIELD', field)),
+        ...(operation.isList ? Object.keys(operation.answer.properties) : []).map(name => placeOfList(operation, name)),
+        ...HEADER_NAMES.map(name => placeOfHeader(name, undefined)),
         placeOfStatus(operation),
       ]
       for (const { where } of places) {
-        const [, section = '', anchor = ''] = /^(decisions §\d+|interface, .+(?=: )):? (.+)$/.exec(where) ?? []
+        const [, section = '', anchor = ''] = /^(decisions §\d+|interface, .+(?=: )|errors):? (.+)$/.exec(where) ?? []
         const text = sections.get(section as never)
-        const word = anchor.split('.').at(-1) as string
+        const word = anchor.split(/\.(?=\w)/).at(-1) as string
         t.ok(text?.includes(word), `${operation.id}: ${where}`)
       }
     }
