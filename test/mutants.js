@@ -218,6 +218,10 @@ export const mutants = {
     ["if (route.method === 'GET') route", 'route', 'http/routing'],
     ["reply.header('content-length', '0')", '', 'http/routing'],
   ],
+  'features/request-log/verify.ts': [
+    ['json === undefined || json.length <= MOST_OF_VALUE', 'true', 'control/request-log'],
+    ['    if (one === other) continue\n', '    if (Object.is(one, other)) continue\n', 'control/request-log'],
+  ],
   'http/app.ts': [['    routerOptions: { maxParamLength: HEADER_LIMIT },\n', '', 'http/routing']],
   'http/closing.ts': [
     ["    if (isClosing) reply.header('connection', 'close')\n", '', 'http/closing'],
@@ -250,6 +254,7 @@ export const mutants = {
       'control/session',
     ],
     ['maskPath(pathOf(originForm(originalUrl)))', 'pathOf(originForm(originalUrl))', 'http/secrets'],
+    ['maskText(String(reqId))', 'reqId', 'http/secrets'],
   ],
   'http/masking.ts': [
     ["  'cookie',\n", '', 'http/secrets'],
@@ -270,6 +275,7 @@ export const mutants = {
     ['part === segment || part === decodeURIComponent(segment)', 'part === segment', 'http/routing'],
   ],
   'http/protocol.ts': [
+    ['    refuse(socket, errors.malformed(null, ', '    answerOnSocket(socket, errors.malformed(null, ', 'http/parser'],
     ['  socket.setTimeout(LINGER_MS, () => socket.destroy())\n', '', 'http/parser'],
     ["  socket.on('error', () => socket.destroy())\n", '', 'http/parser'],
     ['authorizations > 1', 'authorizations > 2', 'http/authentication'],
@@ -278,6 +284,10 @@ export const mutants = {
     ['  if (broken.has(socket)) return\n', '', 'http/parser'],
     ['  broken.set(socket, refusal)\n', '', 'http/parser'],
     [' && !raw.complete', '', 'http/pipelining'],
+  ],
+  'http/patience.ts': [
+    ['      socket.setTimeout(PATIENCE_MS)\n', '', 'http/parser'],
+    ["      raw.prependOnceListener('finish', () => socket.setTimeout(0))\n", '', 'http/parser'],
   ],
   'http/pipelining.ts': [
     ['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining'],
