@@ -12,6 +12,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler }
 import type { Json, Operation } from './docs/contract.js'
 import { createChecker, DOCUMENTS, operationsOf, resolve } from './docs/contract.js'
 
+/** The most characters of an answer that are reported. */
+const MOST_SHOWN = 1000
+
 type Check = (schema: Json, value: unknown) => string | null
 
 /** The operations of all documents, by method and path, each with the check of its document. */
@@ -82,8 +85,9 @@ const check: onSendHookHandler = (request, reply, payload, next) => {
     next(null, payload)
     return
   }
-  const message = `${request.method} ${request.url} answers ${reply.statusCode}: ${difference}\n${payload}`
-  process.stderr.write(`${message}\n`)
+  const answer = String(payload).slice(0, MOST_SHOWN)
+  const message = `${request.method} ${request.url} answers ${reply.statusCode}: ${difference}\n${answer}`
+  process.stderr.write(`${message}\nAfter a change of routes or schemas, run npm run openapi.\n`)
   process.exitCode = 1
   next(Object.assign(new Error(message), { statusCode: 500 }))
 }
