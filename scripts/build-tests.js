@@ -1,24 +1,17 @@
-// Transpiles the sources and the tests to build/, one output per file. Types are not checked: `npm run typecheck` does.
+// Transpiles the sources and the tests to build/, one output per file.
 // Unchanged outputs are not written again, so tests that run meanwhile are not disturbed.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { build } from 'esbuild'
+import { filesIn, options, sourcesIn } from './transpile.js'
 
 const OUTPUT = 'build'
 
-/** Returns the paths of all files in a folder and its subfolders. */
-const filesIn = folder =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => resolve(entry.parentPath ?? entry.path, entry.name))
-
 const { outputFiles } = await build({
-  entryPoints: [...filesIn('src'), ...filesIn('test')].filter(path => /\.tsx?$/.test(path)),
+  ...options,
+  entryPoints: [...sourcesIn('src'), ...sourcesIn('test')],
   outdir: OUTPUT,
   outbase: '.',
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
   sourcemap: true,
   write: false,
 })

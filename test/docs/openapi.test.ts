@@ -23,7 +23,7 @@ const service = () => documents['/openapi.json']
 t.test('README, Documented and assumed: openapi/ is what is served (npm run openapi)', async t => {
   for (const [path, file] of Object.entries(DOCUMENTS)) {
     const isServed = isDeepStrictEqual(JSON.parse(readFileSync(`openapi/${file}`, 'utf8')), documents[path])
-    t.ok(isServed, `openapi/${file} is stale: run npm run openapi`)
+    t.ok(isServed, `openapi/${file} is what is served. Otherwise, run npm run openapi`)
   }
 })
 

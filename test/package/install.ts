@@ -43,10 +43,12 @@ const npm = (args: readonly string[], cwd: string): string =>
     encoding: 'utf8',
   }).trim()
 
-/** Compiles to dist/, and packs it as `npm pack` does. Returns the path of the tarball. */
+/** Builds dist/, and packs it as `npm pack` does. Returns the path of the tarball. */
 function pack(destination: string): string {
-  const tsc = [process.execPath, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
-  execFileSync(plain, [...plainOptions, ...tsc])
+  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
+  for (const script of [['scripts/build.js'], tsc]) {
+    execFileSync(plain, [...plainOptions, process.execPath, ...script])
+  }
   return join(destination, npm(['pack', '--pack-destination', destination], '.'))
 }
 

@@ -115,7 +115,7 @@ console.log(
     clients: clients.data.map(({ clientId }) => clientId).sort(),
     refusal: refusal instanceof SandboxError && refusal.code,
     signals,
-    imports: [...module.matchAll(/^import .* from '(.*)'/gm)].map(([, specifier]) => specifier),
+    imports: [...module.matchAll(/^import .* from ['"](.*)['"]/gm)].map(([, specifier]) => specifier),
   }),
 )
 `
