@@ -59,7 +59,7 @@ const RENAMED: readonly (readonly [module: string, text: string, other: string, 
   ['areas/direct-debit/timing', 'SUBMITTED', 'SENT', 2],
   ['areas/direct-debit/store', 'SUBMITTED', 'SENT'],
   // A verb.
-  ['areas/payout-links/lifecycle', 'expire', 'lapse', 2],
+  ['areas/payout-links/lifecycle', 'expire', 'lapse'],
   ['areas/payout-links/store', 'verb: "expire"', 'verb: "lapse"'],
   // A reason code.
   ['areas/direct-debit/reason-codes', 'reason("RR04", "RegulatoryReason", "bank", "return"),', ''],
