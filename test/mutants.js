@@ -203,7 +203,8 @@ export const mutants = {
       'generation - document.tokens.generation',
       'control/state',
     ],
-    ['/^[A-Za-z0-9._-]{1,64}$/', '/^[A-Za-z0-9._-]{1,65}$/', 'areas/oauth'],
+    ['._-]{1,64}$/', '._-]{1,65}$/', 'areas/oauth'],
+    ['(?!\\.{1,2}$)', '(?!\\.{2}$)', 'areas/oauth'],
     ['    if (tenant !== undefined) gone.add(tenant)\n', '', 'control/requests'],
   ],
   'tenants/tenant.ts': [

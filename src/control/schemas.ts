@@ -100,7 +100,7 @@ export const ClientCredentials = component(
 
 export const ResetResult = component('TenantSummary', tenantSummary)
 
-/** The client ids that open registration takes (decisions §3), and the names of snapshots. */
+/** The names of snapshots. */
 const PlainName = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -301,10 +301,16 @@ export const ExplainedMandate = explained('ExplainedMandate', StoredMandate)
 export const ExplainedPayoutLink = explained('ExplainedPayoutLink', PayoutLinkRecord)
 export const ExplainedBill = explained('ExplainedBill', Bill)
 
+/** The client ids that open registration takes (decisions §3). */
+const NewClientId = Type.String({
+  ...PlainName,
+  pattern: '^(?!\\.{1,2}$)[a-zA-Z0-9._-]+$',
+  'x-expected': `${PlainName['x-expected']}, but not . or ..`,
+})
 export const ForkRequest = component(
   'ForkRequest',
   {
-    clientId: assumed(PlainName, 'The client id of the copy. No tenant has it yet.'),
+    clientId: assumed(NewClientId, 'The client id of the copy. No tenant has it yet.'),
     clientSecret: Type.Optional(
       assumed(Text(1, 1000), 'The client secret of the copy. Default: that of the original.'),
     ),

@@ -98,8 +98,8 @@ export const DEMO_CLIENT: ClientEntry = {
   fixture: 'demo',
 }
 
-/** The client ids that can be registered (decisions §3). */
-const REGISTRABLE = /^[A-Za-z0-9._-]{1,64}$/
+/** The client ids that can be registered (decisions §3). In a path, clients of HTTP remove `.` and `..` before they send it. */
+const REGISTRABLE = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
 const DEFAULT_SCOPE = 'payments'
 
 /** Whether a tenant has no records. */
@@ -339,7 +339,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       if (!openRegistration) throw errors.invalidClient()
       if (!REGISTRABLE.test(clientId)) {
         throw errors.invalidClient(
-          'Unknown client_id. To register one, use 1 to 64 letters, digits, dots, underscores or hyphens.',
+          'Unknown client_id. To register one, use 1 to 64 letters, digits, dots, underscores or hyphens, but not . or ..',
         )
       }
       const client = registration({ clientId, clientSecret })

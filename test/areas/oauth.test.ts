@@ -301,9 +301,9 @@ t.test(
 )
 
 t.test('decisions §3: a client id that cannot be registered is INVALID_CLIENT', async t => {
-  const wrong = ['a b', 'a/b', 'a:b', 'a@b', 'ä', '💶', 'a\n', 'x'.repeat(65), 'x'.repeat(257), '%41']
+  const wrong = ['a b', 'a/b', 'a:b', 'a@b', 'ä', '💶', 'a\n', 'x'.repeat(65), 'x'.repeat(257), '%41', '.', '..']
   await table(t, async client_id => refusal(await requestToken(shared, { client_id })), {
-    200: ['x', '.', '-', '_', 'A-z_0.9', '__proto__', 'constructor', 'x'.repeat(64)],
+    200: ['x', '...', '.x', '-', '_', 'A-z_0.9', '__proto__', 'constructor', 'x'.repeat(64)],
     [INVALID_CLIENT]: wrong,
   })
   const token = await tokenOf(shared, { client_id: '__proto__' })

@@ -335,7 +335,7 @@ t.test('control plane, POST /fork: wrong requests are refused, and no tenant is 
     send,
     { clientId: 'copy' },
     {
-      clientId: [null, 5, ['a'], 'x'.repeat(65), 'a b', 'a/b', 'ä', 'a\n'],
+      clientId: [null, 5, ['a'], 'x'.repeat(65), 'a b', 'a/b', 'ä', 'a\n', '.', '..'],
       clientSecret: ['', 'x'.repeat(1001), 5, null],
     },
   )
