@@ -145,7 +145,7 @@ const snapshot = {
   ),
   ids: assumed(
     Type.Object({
-      scope: assumed(Text(1, 1_048_576), 'Separates the ids of tenants. A fork has the scope of its original.'),
+      scope: assumed(Text(1, 1000), 'Separates the ids of tenants: a client id. A fork has the scope of its original.'),
       counters: assumed(
         Type.Unsafe<Record<string, number>>({
           type: 'object',
