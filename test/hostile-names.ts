@@ -12,10 +12,10 @@ export const START_NAMES: readonly string[] = [...SHORT_NAMES, 'x'.repeat(1_000)
 const IS_LONG = process.env.TEST_LONG === '1'
 let turn = 0
 
-/** Returns `__proto__` and a third of the names for a body, for each place another. TEST_LONG=1 sends all to each place. */
-export function nextNames(): readonly string[] {
+/** Returns `__proto__` and one of the other names, for each place another. TEST_LONG=1 sends all to each place. */
+export function nextNames(names = NAMES): readonly string[] {
   turn++
-  return NAMES.filter((_, at) => IS_LONG || at === 0 || at % 3 === turn % 3)
+  return names.filter((_, at) => IS_LONG || at === 0 || at === 1 + (turn % (names.length - 1)))
 }
 
 /** A member with which a careless copy of an object would change all objects. */

@@ -401,8 +401,12 @@ const ACTIONS: readonly Action[] = [
 ]
 
 t.test('console, Actions: each form changes what its call changes, and answers with a notice', async t => {
+  const app = build(t)
   for (const { path, form, changes, read, expected, notice, next = path } of ACTIONS) {
-    const app = build(t)
+    // Each action begins with a new client, and without a fork of an earlier one.
+    for (const { clientId } of (await call(app, 'GET', '/_sandbox/clients')).body.data) {
+      if (clientId !== 'sandbox-client') await call(app, 'DELETE', `/_sandbox/clients/${clientId}`)
+    }
     const client = await connect(app)
     await stock(client)
     const answer = await submit(app, path, form, changes)

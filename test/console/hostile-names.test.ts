@@ -74,7 +74,7 @@ async function attackPage({ send, count, each, together }: Batch, { path, addres
   const opened = (pairs: readonly Pair[], target = path) => ({ url: target + queryOf(pairs), headers: HTML })
   const { properties = {} } = (route.schema?.querystring ?? {}) as { properties?: object }
   const known = Object.keys(properties).filter(name => name !== 'client')
-  for (const value of START_NAMES) {
+  for (const value of nextNames(START_NAMES)) {
     count(known.length)
     const others = known.filter(name => !refused.has(name)).map((name): Pair => [name, value])
     const { statusCode } = await send(opened([...own, ...others]))
@@ -131,7 +131,7 @@ async function attackForm(
   const { pathname, search } = new URL(action, ORIGIN + page.address)
   const submit = (pairs: readonly Pair[]) => send(pathname + search, pairs)
   const fresh = Object.keys(fields).filter(name => !single.has(name))
-  for (const value of isNew ? NAMES : []) {
+  for (const value of isNew ? nextNames() : []) {
     await submit(Object.entries({ ...fields, ...Object.fromEntries(shown.map(name => [name, value])) }))
   }
   for (const name of fresh) {

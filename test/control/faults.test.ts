@@ -422,7 +422,11 @@ t.test('control plane, POST /faults: at most 1,000, with the spent ones, and no 
   t.equal((await arm(client, { effect: error(500), ttl: 'PT0S' })).status, 400)
   t.equal((await armed(t, client, error(500))).id, 'fault-1', 'a refused fault takes no number')
   await statuses(client, 1)
-  for (let count = 1; count < 1000; count++) await armed(t, client, error(500))
+  const { body: state } = await client.control('GET', '/state')
+  const faults = Array.from({ length: 999 }, (_, at) => ({ ...state.faults[0], id: `fault-${at + 1}` }))
+  const counters = { ...state.ids.counters, 'fault id': 999 }
+  t.equal((await client.control('PUT', '/state', { ...state, faults, ids: { ...state.ids, counters } })).status, 200)
+  t.equal((await armed(t, client, error(500))).id, 'fault-1000')
   refused(t, await arm(client, { effect: error(500) }), 400, 'INVALID_FIELD', null)
   await client.control('DELETE', '/faults/fault-1000')
   t.equal((await armed(t, client, error(500))).id, 'fault-1001')

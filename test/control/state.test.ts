@@ -783,7 +783,8 @@ t.test('control plane, PUT /state: an item has at most 8 MiB, and so has the res
 t.test('control plane, PUT /state: the first fault of a large document ends its check', async t => {
   const app = build(t)
   const document = JSON.parse(await read(app, 'sandbox-client'))
-  const values = (json: string) => `[${Array(300_000).fill(json).join(',')}]`
+  // The document is large above 1 MiB.
+  const values = (json: string) => `[${Array(Math.ceil(MIB / (json.length + 1))).fill(json).join(',')}]`
   const bodyOf = (json: string) => JSON.stringify({ ...document, mandates: 'here' }).replace('"here"', values(json))
   await table(t, json => put(app, 'sandbox-client', bodyOf(json)), {
     [invalid('mandates.0')]: ['null', '"\\u0041"', '"\\ud800"'],
@@ -793,7 +794,7 @@ t.test('control plane, PUT /state: the first fault of a large document ends its 
   const faults = document.faults
   document.faults = Array(1001)
     .fill({})
-    .concat(Array(MIB / 2).fill(null))
+    .concat(Array(220_000).fill(null))
   refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'faults', 'too many of them')
   document.faults = faults
   document.ids.counters = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`c${n}`, n]))

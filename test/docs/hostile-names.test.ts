@@ -79,12 +79,12 @@ async function attack(batch: Batch, operation: Operation): Promise<number> {
     statusCode >= 400 || headers['sandbox-hint'] !== undefined || path.startsWith('/.well-known/')
   const { statusCode } = await batch.send(example)
   for (const parameter of placed('path')) {
-    await batch.each(START_NAMES, name => ({
+    await batch.each(nextNames(START_NAMES), name => ({
       ...example,
       url: path.replace(`{${parameter}}`, encodeURIComponent(name)).replace(/\{\w+\}/g, 'x') + queryOf(own),
     }))
   }
-  for (const value of START_NAMES) {
+  for (const value of nextNames(START_NAMES)) {
     const others = placed('query').filter(name => name !== 'client')
     await batch.together(others, some => ({
       ...example,
@@ -155,7 +155,7 @@ for (const document of documents) {
       inputs += batch.inputs()
     }
     t.comment(`${inputs} inputs`)
-    t.ok(inputs > 1000, `${inputs} inputs`)
+    t.ok(inputs > 500, `${inputs} inputs`)
   })
 }
 
