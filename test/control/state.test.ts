@@ -784,7 +784,10 @@ t.test('control plane, PUT /state: the first fault of a large document ends its 
   const app = build(t)
   const document = JSON.parse(await read(app, 'sandbox-client'))
   // The document is large above 1 MiB.
-  const values = (json: string) => `[${Array(Math.ceil(MIB / (json.length + 1))).fill(json).join(',')}]`
+  const values = (json: string) =>
+    `[${Array(Math.ceil(MIB / (json.length + 1)))
+      .fill(json)
+      .join(',')}]`
   const bodyOf = (json: string) => JSON.stringify({ ...document, mandates: 'here' }).replace('"here"', values(json))
   await table(t, json => put(app, 'sandbox-client', bodyOf(json)), {
     [invalid('mandates.0')]: ['null', '"\\u0041"', '"\\ud800"'],
@@ -792,9 +795,7 @@ t.test('control plane, PUT /state: the first fault of a large document ends its 
     [invalid('mandates.0.x')]: ['{"x": 1}'],
   })
   const faults = document.faults
-  document.faults = Array(1001)
-    .fill({})
-    .concat(Array(220_000).fill(null))
+  document.faults = Array(1001).fill({}).concat(Array(220_000).fill(null))
   refused(t, await put(app, 'sandbox-client', document), 400, 'INVALID_FIELD', 'faults', 'too many of them')
   document.faults = faults
   document.ids.counters = Object.fromEntries(Array.from({ length: 1001 }, (_, n) => [`c${n}`, n]))
