@@ -12,6 +12,7 @@ import {
   ENVELOPE,
   FIELD,
   HEADER_NAMES,
+  isOfDeprecation,
   JSON_BODY,
   NO_CONTENT,
   placeOfCode,
@@ -171,6 +172,11 @@ export function headerDifferences(entry: Entry, own: Answer): Difference[] {
   for (const name of HEADER_NAMES) {
     const [given, expected] = [answerHeaders[name], own.headers[name]]
     if (given === undefined && expected === undefined) continue
+    if (isOfDeprecation(name)) {
+      const place = placeOfHeader(name, given)
+      if (place.label === 'documented') found.push(difference(place, `another ${name}`, given))
+      continue
+    }
     if (given === undefined) found.push(difference(placeOfHeader(name, undefined), `the header ${name} is absent`))
     else if (expected === undefined) {
       if (!MAY_BE_MORE.test(name) && !(name === 'location' && entry.status !== 201))

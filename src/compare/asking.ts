@@ -43,24 +43,9 @@ export async function askBoth({ entry, content, isAccepted }: Case, ask: Ask): P
   }
 }
 
-/** Takes over what the control plane sets: the headers of a deprecation, and the origins of embedded links. */
-export function prepare({ entry, operation, ends, sent, isAccepted }: Case): void {
-  const { deprecation, sunset } = entry.answerHeaders
-  const { origin } = sent
+/** Takes over the origins of embedded links, which the settings of the service have. */
+export function prepare({ ends, sent: { origin }, isAccepted }: Case): void {
   for (const { tenant } of ends) {
-    const present = tenant.deprecations.list()
-    const others = present.filter(one => one.operation !== operation?.name)
-    const isDeprecated = operation !== undefined && (deprecation !== undefined || sunset !== undefined)
-    if (isDeprecated) {
-      const moment = Date.parse(sunset ?? '')
-      const own = {
-        operation: operation.name,
-        deprecatedSince: deprecation === undefined ? '9999-12-31T00:00:00Z' : '1970-01-01T00:00:00Z',
-        ...(!Number.isNaN(moment) && { sunset: `${new Date(moment).toISOString().slice(0, 19)}Z` }),
-        goneAfterSunset: false,
-      }
-      tenant.deprecations.restore([...others, own])
-    } else if (others.length < present.length) tenant.deprecations.restore(others)
     const { allowedOrigins } = tenant.settings
     if (isAccepted && typeof origin === 'string' && !allowedOrigins.includes(origin) && allowedOrigins.length < 100)
       tenant.settings.allowedOrigins = [...allowedOrigins, origin]

@@ -129,15 +129,16 @@ const HEADERS = new Map(
   ),
 )
 export const HEADER_NAMES = [...HEADERS.keys()]
-/** The interface shows the headers of a deprecation with such values. */
-const DEPRECATED = {
+/** The headers that only the control plane of the sandbox sets. The interface shows them with such values. */
+const DEPRECATED: Readonly<Record<string, readonly [title: string, form: RegExp]>> = {
   deprecation: ['Deprecation', /^(true|false|\?[01]|[01]|yes|no)$/i],
   sunset: ['Sunset', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/],
-} as const
+}
+export const isOfDeprecation = (name: string): boolean => Object.hasOwn(DEPRECATED, name)
 
 /** Returns the place of a header of `HEADER_NAMES`. It is documented if the interface shows its form, and it has another. */
 export function placeOfHeader(name: string, value: string | undefined): Place {
-  const [title, form] = ownMember<readonly [string, RegExp]>(DEPRECATED, name) ?? []
+  const [title, form] = ownMember(DEPRECATED, name) ?? []
   return value === undefined || form === undefined || form.test(value)
     ? (HEADERS.get(name) as Place)
     : inInterface(ENDPOINTS.listCollections as string, title as string)
