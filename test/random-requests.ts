@@ -414,7 +414,8 @@ export const injecting =
       headers,
       ...(payload !== undefined && { payload }),
     })
-    return { status: response.statusCode, text: response.payload }
+    // On the wire, Node leaves it out.
+    return { status: response.statusCode, text: method === 'HEAD' ? '' : response.payload }
   }
 
 /** Of the records that a client knows, it goes on with so many. */
