@@ -44,7 +44,7 @@ const CHANGES: readonly (readonly [module: string, text: string, other: string])
   ['features/deprecations/state', 'sunset < deprecatedSince', 'true'],
   ['features/faults/state', 'MOST_FAULTS = 1e3', 'MOST_FAULTS = 0'],
   ['http/schemas', 'DebtorReference = Text(1, 100)', 'DebtorReference = Text(99, 100)'],
-  ['tenants/registry', '/^[A-Za-z0-9._-]{1,64}$/', '/^later-[A-Za-z0-9._-]{1,64}$/'],
+  ['tenants/registry', '[A-Za-z0-9._-]{1,64}$/', 'later-[A-Za-z0-9._-]{1,64}$/'],
 ]
 
 /** The numbers of the changes of three builds. */
