@@ -26,11 +26,12 @@ export const requestTokenAt = (url: string, clientId = 'sandbox-client', clientS
 export const environment: Environment = { PATH: process.env.PATH, HOME: process.env.HOME }
 
 /**
- * The first words of a command that runs without the measurement of coverage, which doubles its time.
+ * The first words of a command that runs without the hooks of tap and without the measurement of coverage, which doubles its
+ * time.
  *
- * Node adds NODE_V8_COVERAGE to the environment of each child process. `env` removes it.
+ * tap adds NODE_OPTIONS to the environment of each child process, and Node adds NODE_V8_COVERAGE. `env` removes them.
  */
-export const PLAIN = ['env', '-u', 'NODE_V8_COVERAGE'] as const
+export const PLAIN = ['env', '-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE'] as const
 
 /** The program, whose answers are checked. */
 export const program: Program = {
@@ -43,9 +44,10 @@ export const program: Program = {
 export const uncheckedProgram: Program = { ...program, command: [...PLAIN, process.execPath] }
 
 /**
- * The program with the measurement of coverage, if its test has it.
+ * The program with the hooks of tap.
  *
- * Tests use it for code that only runs in a process of its own.
+ * Tests use it for code that only runs in a process of its own, to measure coverage.
+ * Without coverage it has no hooks, and starts faster.
  */
 export const coveredProgram: Program =
   process.env.NODE_V8_COVERAGE === undefined
