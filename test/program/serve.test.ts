@@ -1,16 +1,18 @@
 import { once } from 'node:events'
 import fs, { readdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
+import { pino } from 'pino'
 import t from 'tap'
 import { ConfigError, readConfig } from '../../src/config.js'
-import { serve } from '../../src/start.js'
+import { createServer } from '../../src/start.js'
 import { bill, collection, mandate, payoutLink } from '../helper.js'
 
-/** What the start is refused with; it never gets as far as listening. */
+/** Returns the error of a start that fails at the latest when the server would listen. */
 async function refusal(environment: Record<string, string>): Promise<Error> {
   try {
-    await serve(readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...environment }))
+    const server = await createServer(readConfig({ PORT: '0', ...environment }), pino({ level: 'silent' }))
+    await server.listen()
   } catch (error) {
     return error as Error
   }
@@ -91,7 +93,7 @@ t.test('README, SANDBOX_DATA: a folder of another owner: one line with the comma
 })
 
 t.test('README, PORT: a port that is taken is no wrong setting', async t => {
-  const other = createServer().listen(0, '127.0.0.1')
+  const other = createTcpServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
@@ -110,7 +112,7 @@ t.test('persistence, SANDBOX_DATA: a folder that cannot be used; one that could 
   t.match(error.message, /^SANDBOX_DATA=.*file/)
   t.notMatch(error.message, '\n')
 
-  const other = createServer().listen(0, '127.0.0.1')
+  const other = createTcpServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
   const { port } = other.address() as AddressInfo
