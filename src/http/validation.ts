@@ -50,7 +50,7 @@ const OPTIONS: Options = {
   verbose: true,
   // Optimizing the generated code took a third of the start, and made no request faster.
   code: { optimize: false },
-  // A test checks all schemas against the meta schema. To compile that takes a tenth of the start.
+  // A test checks all schemas against the meta schema. To compile that takes time at each start.
   meta: false,
   validateSchema: false,
   keywords: ['x-fidelity', 'x-fidelity-note', 'x-fidelity-constraints', 'x-expected', 'x-error-code'],
