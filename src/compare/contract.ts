@@ -49,12 +49,14 @@ export type Contract = ReturnType<typeof createContract>
 const OAUTH_SECTION = 3
 const API = /\/api\/v1(\/[^/]+.*)$/
 
-/**
- * Creates the contract of the documented routes.
- * @param references the member that identifies a record of each area
- */
-export function createContract(documented: readonly DocumentedRoute[], references: ReadonlyMap<AreaName, string>) {
-  const operations = documented.filter(isApi).map(route => operationOf(route, references))
+/** The member that identifies a record of each area. */
+const references: ReadonlyMap<AreaName, string> = new Map(
+  Object.entries(areas).map(([area, { reference }]) => [area as AreaName, reference]),
+)
+
+/** Creates the contract of the documented routes. */
+export function createContract(documented: readonly DocumentedRoute[]) {
+  const operations = documented.filter(isApi).map(operationOf)
   const found = operations.map(operation => ({ operation, pattern: patternOf(operation) }))
   const roots = new Set(operations.map(({ name }) => name.split('/')[3]))
   const areaOf = new Map([...references].map(([area, reference]) => [reference, area]))
@@ -85,14 +87,14 @@ export function createContract(documented: readonly DocumentedRoute[], reference
   }
 }
 
-function operationOf(route: DocumentedRoute, references: ReadonlyMap<AreaName, string>): Operation {
+function operationOf(route: DocumentedRoute): Operation {
   const { params, querystring, body, response, operationId } = route.schema
   const [[status, answer]] = Object.entries(response as Record<string, TSchema>) as [[string, TSchema]]
   const path = route.url.replace(/:(\w+)/g, '{$1}')
   const [area, row] = Object.entries<Area>(areas).find(([, row]) => path.split('/')[3] === row.path) ?? []
   const item = answer.properties?.data?.items as TSchema | undefined
   const record = item ?? answer
-  const reference = references.get(area as AreaName) ?? ''
+  const reference = row?.reference ?? ''
   return {
     id: operationId as string,
     name: `${route.method} ${path}`,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Area, AreaName } from '../areas/index.js'
-import { areas, byArea } from '../areas/index.js'
+import { areas } from '../areas/index.js'
 import type { StoredRecord, Entry as StoreEntry } from '../core/records/repository.js'
 import type { StatefulEntry, Step } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
@@ -77,7 +77,7 @@ export async function createSandbox(from: number) {
   })
   await app.ready()
   const open = (clientId: string) => registry.authenticate(clientId, SECRET, 0)
-  const contract = createContract(documented, referencesOf(open('references')))
+  const contract = createContract(documented)
   let clients = 0
 
   async function ask({ method, url, headers, payload }: Outgoing, undo: boolean): Promise<Answer> {
@@ -122,16 +122,6 @@ export async function createSandbox(from: number) {
 export const SECRET = 'secret'
 
 const bounded = (at: number): Instant => wholeSecond(Math.min(Math.max(at, 0), LAST_INSTANT))
-
-/** Returns the member that identifies a record of each area: a record is made of the names of its members. */
-function referencesOf(tenant: Tenant): ReadonlyMap<AreaName, string> {
-  const references = byArea((name, { record }: Area) => {
-    const names = Object.fromEntries(Object.keys(record.properties).map(member => [member, member]))
-    return tenant[name].fromSnapshot({ region: 'EU', sequence: 0, timeline: [], createdAt: '', record: names } as never)
-      .reference
-  })
-  return new Map(Object.entries(references) as [AreaName, string][])
-}
 
 function createEnd(
   contract: Contract,
