@@ -8,6 +8,7 @@ import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
 import { FORM, parseForm, toFields } from '../http/form.js'
 import { parseLargeJson } from '../http/json-body.js'
+import { jsonText } from '../http/json-pieces.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
@@ -253,7 +254,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const leave = await largeDocuments.enter()
     try {
       const document = await inSlices(parseLargeJson(file.subarray(file.indexOf('{')), stateBytes), elapsed)
-      return { ...form, file: Buffer.from(JSON.stringify(await stateOfHar(document, clientId))) }
+      return { ...form, file: Buffer.from(await inSlices(jsonText(await stateOfHar(document, clientId)), elapsed)) }
     } finally {
       leave()
     }
