@@ -13,6 +13,9 @@ export class DatabaseError extends Error {}
 /** A part of a tenant is not as it was written. */
 export class DamageError extends DatabaseError {}
 
+/** Another server has held a tenant for too long. */
+export class LockedError extends DatabaseError {}
+
 /** The database is away or busy. It was logged when it went, and will be when it is back. */
 export class DatabaseAwayError extends Error {}
 
@@ -184,7 +187,9 @@ export const toTenantRow = (clientId: string, row: Omit<TenantRow, 'checksum'>):
 })
 
 function toRow(table: Table, clientId: string, row: Omit<Row, 'content' | 'checksum'>, content: object): Row {
-  const whole = { ...row, content: JSON.stringify(content) }
+  // Postgres has no U+0000 in a text. JSON escapes it, and nothing is read from the other columns of a text.
+  const reference = row.reference.replaceAll('\0', '')
+  const whole = { ...row, reference, content: JSON.stringify(content) }
   return { ...whole, checksum: checksumOfRow(table, clientId, whole) }
 }
 

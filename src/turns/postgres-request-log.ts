@@ -1,3 +1,4 @@
+import { setTimeout as setTimer } from 'node:timers/promises'
 import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
 import type { Slices } from '../core/slices.js'
@@ -16,25 +17,33 @@ const bytesOf = ({ exchange }: Change) => exchange?.bytes ?? 0
 /** The least number of requests that is read at once to find some. */
 const LEAST_BATCH = 100
 
+/** The wait for the write of one client, after which those of others begin beside it. */
+const PATIENCE_MS = 50
+
 /** The size of all logs is compared with its bound whenever this part of it was written. */
 const PART_PER_CHECK = 16
 
 /**
- * The request log of several servers. Exchanges are written after their answers, all that came meanwhile in one
- * batch: a crash loses those of some milliseconds.
+ * The request log of several servers. Exchanges are written after their answers, all of a client that came meanwhile in
+ * one batch: a crash loses those of some milliseconds. A batch that fails waits for the next write of any client, or for a
+ * read of its own.
  */
 export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds): RequestLog {
   let waiting: Change[] = []
   let waitingBytes = 0
-  let writing: Promise<void> | undefined
+  let round: Promise<void> | undefined
+  /** The writes in progress, by client. */
+  const writing = new Map<string, Promise<void>>()
   let unchecked = 0
 
   function change(change: Change): void {
     waiting.push(change)
     waitingBytes += bytesOf(change)
     dropOldest()
-    void flush().catch(() => {})
+    void flush()
   }
+
+  const isWaiting = (clientId: string) => waiting.some(change => change.clientId === clientId)
 
   /** While the database is away, the oldest changes go first. */
   function dropOldest(): void {
@@ -46,46 +55,60 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   /** Throws SERVICE_UNAVAILABLE. */
   async function read(name: string, text: string, clientId: string, ...others: (number | null)[]) {
     try {
-      await flush()
+      // Waits until all is written that came before: the write in progress, and the one that takes all that waits now.
+      for (let writes = 0; writes < 2 && (writing.has(clientId) || isWaiting(clientId)); writes++) await write(clientId)
       return (await query({ name, text, values: [clientId, ...others] })).rows
     } catch {
       throw errors.databaseUnavailable()
     }
   }
 
-  /** Waits until all is written that came before: the batch in progress, and the one that takes all that waits now. */
+  /** Waits until all is written that came before, as far as it can be. */
   async function flush(): Promise<void> {
-    for (let batches = 0; batches < 2 && (waiting.length > 0 || writing !== undefined); batches++) {
-      writing ??= writeBatch().finally(() => {
-        writing = undefined
+    for (let rounds = 0; rounds < 2 && (waiting.length > 0 || round !== undefined); rounds++) {
+      round ??= writeAll().finally(() => {
+        round = undefined
       })
-      await writing
+      await round
     }
   }
 
-  async function writeBatch(): Promise<void> {
-    let batch = waiting
-    waiting = []
-    waitingBytes = 0
-    try {
-      // In the order of clients, so that two servers never wait for each other.
-      for (const clientId of [...new Set(batch.map(({ clientId }) => clientId))].sort()) {
-        await writeClient(
-          clientId,
-          batch.filter(entry => entry.clientId === clientId),
-        )
-        batch = batch.filter(entry => entry.clientId !== clientId)
-      }
-      if (unchecked * PART_PER_CHECK > bounds.bytes) {
-        unchecked = 0
-        await query({ text: TRIM, values: [bounds.bytes] })
-      }
-    } catch (error) {
-      waiting = [...batch, ...waiting]
-      waitingBytes = waiting.reduce((sum, change) => sum + bytesOf(change), 0)
-      dropOldest()
-      throw error
+  /** Writes the changes of each client, one after the other. One that takes long or fails holds up no other. */
+  async function writeAll(): Promise<void> {
+    const soon = (work: Promise<unknown>) =>
+      Promise.race([work.catch(() => {}), setTimer(PATIENCE_MS, undefined, { ref: false })])
+    for (const clientId of new Set(waiting.map(({ clientId }) => clientId))) {
+      if (!writing.has(clientId)) await soon(write(clientId))
     }
+    if (unchecked * PART_PER_CHECK > bounds.bytes) {
+      unchecked = 0
+      await soon(query({ text: TRIM, values: [bounds.bytes] }))
+    }
+  }
+
+  /** Writes the changes of a client, one batch at a time. */
+  function write(clientId: string): Promise<void> {
+    const known = writing.get(clientId)
+    if (known !== undefined) return known
+    const batch = waiting.filter(change => change.clientId === clientId)
+    setWaiting(waiting.filter(change => change.clientId !== clientId))
+    const written = writeClient(clientId, batch)
+      .catch(error => {
+        setWaiting([...batch, ...waiting])
+        dropOldest()
+        throw error
+      })
+      .finally(() => writing.delete(clientId))
+    writing.set(clientId, written)
+    // The round that came to it may be over.
+    const goOn = () => (isWaiting(clientId) ? flush() : undefined)
+    void written.then(goOn, () => {})
+    return written
+  }
+
+  function setWaiting(changes: Change[]) {
+    waiting = changes
+    waitingBytes = waiting.reduce((sum, change) => sum + bytesOf(change), 0)
   }
 
   async function writeClient(clientId: string, changes: readonly Change[]): Promise<void> {
@@ -105,8 +128,9 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
     isShared: true,
     add: (clientId, exchange) => change({ clientId, exchange }),
     async list(clientId, filter = {}) {
-      const { after = 0, before = Number.MAX_SAFE_INTEGER, limit = Infinity, ...conditions } = filter
-      const isFiltered = Object.values(conditions).some(condition => condition !== undefined)
+      const { after = 0, before = Number.MAX_SAFE_INTEGER, limit = Infinity } = filter
+      const { method, path, status, errors: isFailed, hints } = filter
+      const isFiltered = [method, path, status, isFailed, hints].some(condition => condition !== undefined)
       // With a limit, only as many are read as it takes to find them.
       const most = limit === Infinity ? null : isFiltered ? Math.max(limit, LEAST_BATCH) : limit
       let data: LoggedExchange[] = []
@@ -114,16 +138,17 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
         const rows = await read('list requests', LIST, clientId, after, end, most)
         const [first] = rows
         if (first === undefined) return { data, last: 0, dropped: 0 }
+        const seqs = rows.flatMap(({ seq }) => (seq === null ? [] : Number(seq)))
         const entries = (await inSlices(toEntries(rows))).reverse()
         data = [
           ...(await inSlices(select(entries, entry => entry, { ...filter, limit: limit - data.length }))),
           ...data,
         ]
-        if (most === null || entries.length < most || data.length === limit) {
+        if (most === null || seqs.length < most || data.length === limit) {
           const [last, cleared, kept] = [first.last, first.cleared, first.kept].map(Number) as [number, number, number]
           return { data, last, dropped: last - cleared - kept }
         }
-        end = (entries[0] as LoggedExchange).seq
+        end = seqs.at(-1) as number
       }
     },
     async bytes(clientId) {
@@ -135,17 +160,20 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       return Number(row?.removed ?? 0)
     },
     remove: clientId => change({ clientId, exchange: null }),
-    // A failed write stays in the queue.
-    flush: () => flush().catch(() => {}),
+    flush,
     miscount: () => waitingBytes - waiting.reduce((sum, change) => sum + bytesOf(change), 0),
   }
 }
 
-/** Returns the exchanges of rows. A client without requests has a row without one. */
+/** Returns the exchanges of rows. A client without requests has a row without one. A damaged one is left out. */
 function* toEntries(rows: readonly Record<string, unknown>[]): Slices<LoggedExchange[]> {
   const entries: LoggedExchange[] = []
   for (const { seq, content } of rows) {
-    if (seq !== null) entries.push({ seq: Number(seq), ...JSON.parse(content as string) })
+    try {
+      if (seq !== null) entries.push({ seq: Number(seq), ...JSON.parse(content as string) })
+    } catch {
+      // It is no JSON.
+    }
     yield
   }
   return entries

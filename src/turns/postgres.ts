@@ -7,7 +7,7 @@ import type { Coverage } from '../features/coverage/coverage.js'
 import type { RequestLog } from '../features/request-log/request-log.js'
 import { elapsed } from '../http/timers.js'
 import type { Database, Reader, Row, SnapshotRow, Table, TenantRow, Transaction } from './database.js'
-import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, oneLine } from './database.js'
+import { BATCH, BATCH_BYTES, DatabaseAwayError, DatabaseError, LockedError, oneLine } from './database.js'
 import { carryOver, readMigrations } from './migrations.js'
 import type { Query } from './postgres-request-log.js'
 import { createPostgresRequestLog } from './postgres-request-log.js'
@@ -29,7 +29,7 @@ const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
 const NO_ANSWER = 'Query read timeout'
 /** The connections of transactions, beside one of the request log, and one that listens and reads versions. */
 const CONNECTIONS = 3
-/** The most further ones, for transactions that would wait for others for longer than this time. */
+/** The most further ones, for work that would wait for other work for longer than this time. */
 const SPARE_CONNECTIONS = 13
 const SPARE_MS = 50
 /** The time after which a further one is tried again, if the database had no more. */
@@ -39,6 +39,8 @@ const CONNECT_MS = 3000
 /** The longest time of a statement, and of its wait for a lock. They concern the tenant of the statement only. */
 const STATEMENT_MS = 3000
 const LOCK_MS = 1500
+const LOCK_NOT_AVAILABLE = '55P03'
+const ROW_LOCK_MS = 20
 /** A server that answers nothing for this time is away. */
 const SILENCE_MS = 4000
 /** The time between two attempts to reach the database. */
@@ -185,9 +187,9 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   /** When the database may have further connections again. */
   let crowdedUntil = 0
 
-  /** Rejects if there is none, or the database is crowded. */
-  async function connectSpare(): Promise<PoolClient> {
-    const isCrowded = usualPool.totalCount < CONNECTIONS || elapsed() < crowdedUntil
+  /** Rejects if there is none, or the database is crowded: it has not even all connections of the pool. */
+  async function connectSpare(of: Pool): Promise<PoolClient> {
+    const isCrowded = of.totalCount < of.options.max || elapsed() < crowdedUntil
     if (isCrowded && sparePool.idleCount === 0) throw new Error('the database has no more connections')
     try {
       return await sparePool.connect()
@@ -197,12 +199,12 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  /** Returns a connection for a transaction: a spare one while long and blocked transactions hold the usual ones. */
-  async function connectSoon(): Promise<PoolClient> {
-    const usual = connect(usualPool)
+  /** Returns a connection of a pool: a spare one while long and blocked statements hold its own ones. */
+  async function connectSoon(of: Pool): Promise<PoolClient> {
+    const usual = connect(of)
     const patience = setTimer(sparePool.idleCount > 0 ? 0 : SPARE_MS, false, { ref: false })
     if (await Promise.race([usual.then(() => true), patience])) return usual
-    const both = [usual, connectSpare()]
+    const both = [usual, connectSpare(of)]
     const first = await Promise.any(both).catch(() => usual)
     for (const each of both) {
       each.then(
@@ -213,8 +215,8 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     return first
   }
 
-  async function run(of: Pool, statement: QueryConfig) {
-    const client = await connect(of)
+  async function run(connecting: Promise<PoolClient>, statement: QueryConfig) {
+    const client = await connecting
     try {
       const result = await client.query(statement)
       client.release()
@@ -225,7 +227,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
     }
   }
 
-  const query: Query = statement => guarded(() => run(listenPool, statement))
+  const query: Query = statement => guarded(() => run(connect(listenPool), statement))
 
   // ---------------------------------------------------------------------------------------------------- notifications
 
@@ -310,7 +312,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
 
   /** Begins a transaction on a connection of its own. */
   async function transact(text: string): Promise<{ run: Run; end(text: string): Promise<void> }> {
-    const client = await guarded(connectSoon)
+    const client = await guarded(() => connectSoon(usualPool))
     let isOpen = true
     const release = (error?: Error) => {
       if (!isOpen) return
@@ -325,12 +327,21 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         throw failure(error as Error)
       }
     }
-    await run('', text, [])
+    /** Begins or ends the transaction. After a failure, it is unsure whether one is open: the connection is closed. */
+    const bound = async (text: string) => {
+      try {
+        await run('', text, [])
+      } catch (error) {
+        release(error as Error)
+        throw error
+      }
+    }
+    await bound(text)
     return {
       run,
       async end(text) {
         if (!isOpen) return
-        await run('', text, [])
+        await bound(text)
         release()
       },
     }
@@ -365,18 +376,20 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
       }
     } catch (error) {
       await rollback()
-      throw error
+      throw (error as { readonly code?: unknown }).code === LOCK_NOT_AVAILABLE
+        ? new LockedError(describe(error))
+        : error
     }
     return {
       ...readerOf(run),
-      async tenant(clientId) {
-        const row = locked.get(clientId)
-        return row?.content === '' ? undefined : row
-      },
+      tenant: async clientId => locked.get(clientId),
       async clear(clientId, isGone) {
-        await run('clear records', 'DELETE FROM sandbox_record WHERE client_id = $1', [clientId])
-        await run('clear events', 'DELETE FROM sandbox_event WHERE client_id = $1', [clientId])
-        if (isGone) await run('clear snapshots', 'DELETE FROM sandbox_snapshot WHERE client_id = $1', [clientId])
+        for (const [name, { text, first }] of Object.entries(isGone ? { ...CLEAR, ...CLEAR_SNAPSHOTS } : CLEAR)) {
+          for (let after: unknown = first; after !== null; ) {
+            const [row] = await run(name, text, [clientId, after])
+            after = row?.last ?? null
+          }
+        }
       },
       async write(clientId, { version, life, instant, isRemoved, content, checksum }, { record, event }) {
         const columns = (rows: readonly Row[]) => COLUMNS.map(column => rows.map(row => row[column]))
@@ -435,18 +448,32 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         await run('check write', CHECK_WRITE, [])
       }),
     createRequestLog(bounds) {
-      requestLog = createPostgresRequestLog(statement => guarded(() => run(logPool, statement)), bounds)
+      requestLog = createPostgresRequestLog(statement => guarded(() => run(connectSoon(logPool), statement)), bounds)
       return requestLog
     },
     createCoverage(timers) {
       const tables: CoverageTables = {
         select: ({ name, text, values }) => atomically(run => run(name, text, [...values])),
-        transact: statements =>
-          atomically(async run => {
-            // Two writers could each wait for a row of the other. Readers go on.
-            await run('', 'LOCK TABLE sandbox_coverage IN SHARE ROW EXCLUSIVE MODE', [])
-            for (const { name, text, values } of statements) await run(name, text, [...values])
-          }),
+        async transact(statements) {
+          let at = -1
+          try {
+            await atomically(async run => {
+              // Two writers could each wait for a row of the other. Readers go on.
+              await run('', 'LOCK TABLE sandbox_coverage IN SHARE ROW EXCLUSIVE MODE', [])
+              // No server has a lock of a row now. Who has one holds up its client only.
+              await run('', `SET LOCAL lock_timeout = ${ROW_LOCK_MS}`, [])
+              for (const { name, text, values } of statements) {
+                at++
+                await run(name, text, [...values])
+              }
+              at = -1
+            })
+            return undefined
+          } catch (error) {
+            if (at < 0 || error instanceof DatabaseAwayError) throw error
+            return at
+          }
+        },
       }
       coverage = createStoredCoverage(tables, timers)
       return coverage
@@ -497,19 +524,26 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
   }
 }
 
-/** Whether Postgres can index an id. No client has one that it cannot (`config.ts`), but a request can name it. */
-const isStorable = (clientId: string) => clientId.length <= 1000 && !clientId.includes('\0')
+/**
+ * Whether Postgres can index an id, in bytes. No client has one that it cannot (`config.ts`), but a request can name it.
+ * https://www.postgresql.org/docs/current/btree.html
+ */
+const isStorable = (clientId: string) => Buffer.byteLength(clientId) <= 2000 && !clientId.includes('\0')
 
 type Columns = Readonly<Record<string, unknown>>
 
-const toTenant = ({ version, life, instant, removed, content, checksum }: Columns): TenantRow => ({
-  version: Number(version),
-  life: Number(life),
-  instant: Number(instant),
-  isRemoved: removed !== 0,
-  content: content as string,
-  checksum: checksum as string,
-})
+/** Returns undefined for a tenant that has not begun. The row of a damaged one has a version or a content. */
+function toTenant({ version, life, instant, removed, content, checksum }: Columns): TenantRow | undefined {
+  if (Number(version) === 0 && content === '') return undefined
+  return {
+    version: Number(version),
+    life: Number(life),
+    instant: Number(instant),
+    isRemoved: removed !== 0,
+    content: content as string,
+    checksum: checksum as string,
+  }
+}
 
 const toRow = ({ number, version, ...texts }: Columns): Row => ({
   ...(texts as Omit<Row, 'number' | 'version'>),
@@ -517,7 +551,8 @@ const toRow = ({ number, version, ...texts }: Columns): Row => ({
   version: Number(version),
 })
 
-const CLIENTS = "SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND content <> '' ORDER BY client_id"
+const CLIENTS = `
+  SELECT client_id FROM sandbox_tenant WHERE removed = 0 AND (version <> 0 OR content <> '') ORDER BY client_id`
 
 const VERSIONS = 'SELECT client_id, version FROM sandbox_tenant WHERE client_id = ANY($1::text[])'
 
@@ -525,7 +560,7 @@ const TENANT = 'SELECT version, life, instant, removed, content, checksum FROM s
 
 const LOCK = `${TENANT} FOR UPDATE`
 
-/** A row without content is a tenant that has not begun. It is there only while a transaction writes it. */
+/** The row of a tenant that has not begun: its transaction locks it, and may leave it so. */
 const BEGIN = "INSERT INTO sandbox_tenant VALUES ($1, 0, 0, 0, 0, '', '') ON CONFLICT DO NOTHING"
 
 const selectFrom = (table: Table) => `
@@ -537,6 +572,33 @@ const selectFrom = (table: Table) => `
   ) AS batch
   WHERE bytes_before < ${BATCH_BYTES} ORDER BY version, number`
 const ROWS = { record: selectFrom('record'), event: selectFrom('event') }
+
+/** The most rows that a statement deletes: one that takes too long fails. The highest number that has so many after it. */
+const CLEAR_BATCH = 50_000
+const LAST_BATCH = String(2n ** 63n - BigInt(CLEAR_BATCH))
+
+/** Deletes the next rows after a number, and returns the number up to which they are gone; no row: there were none. */
+const clearBatch = (table: Table) => ({
+  text: `
+    WITH batch AS (
+      SELECT least(number, ${LAST_BATCH}) + ${CLEAR_BATCH - 1} AS last
+      FROM sandbox_${table} WHERE client_id = $1 AND number > $2::bigint ORDER BY number LIMIT 1
+    ), gone AS (
+      DELETE FROM sandbox_${table} USING batch WHERE client_id = $1 AND number > $2::bigint AND number <= last
+    )
+    SELECT last FROM batch`,
+  first: String(-(2n ** 63n)),
+})
+const CLEAR = { 'clear records': clearBatch('record'), 'clear events': clearBatch('event') }
+const CLEAR_SNAPSHOTS = {
+  'clear snapshots': {
+    text: `
+      WITH batch AS (SELECT min(name) AS last FROM sandbox_snapshot WHERE client_id = $1 AND name > $2),
+        gone AS (DELETE FROM sandbox_snapshot USING batch WHERE client_id = $1 AND name = last)
+      SELECT last FROM batch`,
+    first: '',
+  },
+}
 
 /** The columns of a written row beside client and version. */
 const COLUMNS = ['number', 'kind', 'region', 'reference', 'content', 'checksum'] as const

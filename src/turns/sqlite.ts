@@ -162,20 +162,28 @@ const toTexts = <R>(row: Columns): R =>
 
 async function createDatabase(connection: Connection, path: string, seed: string): Promise<Database> {
   const folder = dirname(path)
-  const opened = fs.statSync(path)
+  /** The files that were opened, as they were at the last look. */
+  const files = [path, `${path}-wal`].map(name => ({ name, last: fs.statSync(name) }))
   const version = await numberOf(connection, 'user_version')
-  const blobs = (...columns: string[]) => columns.map(column => `CAST(${column} AS BLOB) AS ${column}`).join(', ')
+  const cast =
+    (type: string) =>
+    (...columns: string[]) =>
+      columns.map(column => `CAST(${column} AS ${type}) AS ${column}`).join(', ')
+  const blobs = cast('BLOB')
+  // A damaged one can be a text of any bytes, which ends the process as it is read.
+  const integers = cast('INTEGER')
   const clients = await connection.prepare(
     `SELECT ${blobs('client_id')} FROM sandbox_tenant WHERE removed = 0 ORDER BY sandbox_tenant.client_id`,
   )
   const tenant = await connection.prepare(
-    `SELECT version, life, instant, removed, ${blobs('content', 'checksum')} FROM sandbox_tenant WHERE client_id = ?`,
+    `SELECT ${integers('version', 'life', 'instant', 'removed')}, ${blobs('content', 'checksum')} FROM sandbox_tenant WHERE client_id = ?`,
   )
   const putTenant = await connection.prepare('INSERT OR REPLACE INTO sandbox_tenant VALUES (?, ?, ?, ?, ?, ?, ?)')
   const statementsOf = async (table: Table) => ({
     select: await connection.prepare(
-      `SELECT number, version, ${blobs('kind', 'region', 'reference', 'content', 'checksum')} FROM sandbox_${table}
-       WHERE client_id = ?1 AND (version, number) > (?2, ?3) ORDER BY version, number
+      `SELECT ${integers('number', 'version')}, ${blobs('kind', 'region', 'reference', 'content', 'checksum')}
+       FROM sandbox_${table} AS row
+       WHERE client_id = ?1 AND (row.version, row.number) > (?2, ?3) ORDER BY row.version, row.number
        LIMIT (SELECT count(*) FROM (
          SELECT sum(bytes) OVER (ORDER BY version, number) - bytes AS bytes_before FROM (
            SELECT version, number, octet_length(content) AS bytes FROM sandbox_${table}
@@ -248,13 +256,20 @@ async function createDatabase(connection: Connection, path: string, seed: string
   }
 
   /**
-   * A folder that is deleted leaves the open file without a name: no later start would find what is written to it.
-   * @throws DatabaseError (the path has no file, or another)
+   * A file that is deleted leaves the open one without a name: no later start would find what is written to it.
+   * SQLite overwrites both files, and shortens neither while they are open.
+   * https://www.sqlite.org/pragma.html#pragma_journal_size_limit
+   * @throws DatabaseError (a path has no file, or another, or a shorter one)
    */
   function assertInPlace() {
-    const found = fs.statSync(path, { throwIfNoEntry: false })
-    if (found?.ino === opened.ino && found.dev === opened.dev) return
-    throw new DatabaseError(`${JSON.stringify(path)} is no longer the file that was opened: start the server again`)
+    for (const file of files) {
+      const { name, last } = file
+      const found = fs.statSync(name, { throwIfNoEntry: false })
+      if (found?.ino !== last.ino || found.dev !== last.dev || found.size < last.size) {
+        throw new DatabaseError(`${JSON.stringify(name)} is no longer the file that was opened: start the server again`)
+      }
+      file.last = found
+    }
   }
 
   /** A part of what a commit writes, which holds the process only briefly. Returns true if there is more of it. */
@@ -347,15 +362,17 @@ async function createDatabase(connection: Connection, path: string, seed: string
       const all = { name, text: `SELECT ${blobs(...columns)} FROM (${text})` }
       return select<Readonly<Record<string, unknown>>>(await use(() => prepareOnce(all)), values)
     },
-    transact: statements =>
-      commit(
+    async transact(statements) {
+      await commit(
         Array.from({ length: Math.ceil(statements.length / BATCH) }, (_, at) => async () => {
           for (const statement of statements.slice(at * BATCH, (at + 1) * BATCH)) {
             const known = await prepareOnce(statement)
             known.run([...statement.values])
           }
         }),
-      ),
+      )
+      return undefined
+    },
   }
   let coverage: Coverage | undefined
   let closing: Promise<void> | undefined

@@ -8,6 +8,7 @@ export interface Statement {
   /** Identifies the text. */
   readonly name: string
   readonly text: string
+  /** Of a change, the first one is its client. */
   readonly values: readonly (string | number)[]
 }
 
@@ -15,8 +16,11 @@ export interface Statement {
 export interface CoverageTables {
   /** Returns the rows of a query. Numbers may come as texts. */
   select(statement: Statement, columns: readonly string[]): Promise<Readonly<Record<string, unknown>>[]>
-  /** Executes statements in order, in one transaction. */
-  transact(statements: readonly Statement[]): Promise<void>
+  /**
+   * Executes statements in order, in one transaction. If one of them fails by itself, nothing is done.
+   * @returns the number of the first that fails; undefined: all are done
+   */
+  transact(statements: readonly Statement[]): Promise<number | undefined>
 }
 
 /** The wait for further answers before a write. A crash loses the answers of this time. */
@@ -34,6 +38,8 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
   /** The facts that are not written yet, by client. */
   let waiting = new Map<string, FactCounts>()
   let writing: Promise<void> | undefined
+  /** The clients whose last write failed by itself. */
+  let failing: ReadonlySet<unknown> = new Set()
   let isPlanned = false
 
   /** Takes all that is not written yet. */
@@ -44,14 +50,28 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
     return statements
   }
 
+  /** Writes what waits, in transactions of many clients. A client whose change fails keeps all of its own waiting. */
   async function write(): Promise<void> {
-    const statements = takeAll()
-    if (statements.length === 0) return
+    const failed = new Map<unknown, Statement[]>()
+    let statements = takeAll()
     try {
-      await transact(statements)
-    } catch (error) {
-      pending = [...statements, ...pending].slice(-MOST_PENDING)
-      throw error
+      while (statements.length > 0) {
+        const batch = statements.slice(0, endOfBatch(statements))
+        const at = await transact(batch)
+        if (at === undefined) {
+          statements = statements.slice(batch.length)
+          continue
+        }
+        const [client] = (batch[at] as Statement).values
+        failed.set(
+          client,
+          statements.filter(({ values }) => values[0] === client),
+        )
+        statements = statements.filter(({ values }) => values[0] !== client)
+      }
+    } finally {
+      pending = [...[...failed.values()].flat(), ...statements, ...pending].slice(-MOST_PENDING)
+      failing = new Set(failed.keys())
     }
   }
 
@@ -75,7 +95,8 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
       isPlanned = false
       // A server that closes ends all waits early. Its database writes once more, and closes.
       const isClosing = timers.elapsed() - began < delay / 2
-      void flush().catch(() => isClosing || plan(RETRY_MS))
+      const again = () => isClosing || plan(RETRY_MS)
+      void flush().then(() => failing.size > 0 && again(), again)
     })
   }
 
@@ -85,14 +106,13 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
     plan()
   }
 
-  /** Throws SERVICE_UNAVAILABLE. */
-  async function read(statement: Statement, columns: readonly string[]) {
+  /** Throws SERVICE_UNAVAILABLE, also if changes of one of the clients cannot be written. */
+  async function read(statement: Statement, columns: readonly string[], clients: readonly string[] = []) {
     try {
       await flush()
-      return await select(statement, columns)
-    } catch {
-      throw errors.databaseUnavailable()
-    }
+      if (!clients.some(clientId => failing.has(clientId))) return await select(statement, columns)
+    } catch {}
+    throw errors.databaseUnavailable()
   }
 
   return {
@@ -106,7 +126,8 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
     reset: clientId => follow(HAND_OVER, clientId),
     remove: clientId => follow([...HAND_OVER, REMOVE], clientId),
     async read(clients) {
-      const rows = await read(clients === 'all' ? READ_ALL : readOf(clients), ['operation', 'fact', 'answers'])
+      const [statement, own] = clients === 'all' ? [READ_ALL, []] : [readOf(clients), clients]
+      const rows = await read(statement, ['operation', 'fact', 'answers'], own)
       const facts = new FactCounts()
       for (const { operation, fact, answers } of rows) facts.count(operation as string, fact as Fact, Number(answers))
       return facts
@@ -119,6 +140,19 @@ export function createStoredCoverage({ select, transact }: CoverageTables, timer
 
 /** The most statements that wait while the database is away. */
 const MOST_PENDING = 10_000
+/** About the most statements of a transaction, which holds up those of other servers. */
+const BATCH = 1000
+
+/** Returns where a batch of statements ends: those of a client that follow each other are in one. */
+function endOfBatch(statements: readonly Statement[]): number {
+  let end = BATCH
+  while (end < statements.length && statements[end]?.values[0] === statements[end - 1]?.values[0]) end++
+  return end
+}
+
+/** The answers of a row. Without a checksum, a count that cannot be is damaged, and begins again. */
+const answersOf = (row: string) => `CASE WHEN ${row}.answers BETWEEN 0 AND ${2 ** 48} THEN ${row}.answers ELSE 0 END`
+const ADDED = `answers = ${answersOf('sandbox_coverage')} + excluded.answers`
 
 const toStatements = (clientId: string, facts: Facts): Statement[] =>
   [...facts].flatMap(([operation, counts]) =>
@@ -128,7 +162,7 @@ const toStatements = (clientId: string, facts: Facts): Statement[] =>
 const ADD = {
   name: 'add coverage',
   text: `INSERT INTO sandbox_coverage VALUES ($1, $2, $3, $4)
-    ON CONFLICT (client_id, operation, fact) DO UPDATE SET answers = sandbox_coverage.answers + excluded.answers`,
+    ON CONFLICT (client_id, operation, fact) DO UPDATE SET ${ADDED}`,
 }
 
 const FORK = {
@@ -141,10 +175,10 @@ const HAND_OVER = [
   {
     name: 'hand facts over',
     text: `INSERT INTO sandbox_coverage
-      SELECT fork.origin, own.operation, own.fact, own.answers
+      SELECT fork.origin, own.operation, own.fact, ${answersOf('own')}
       FROM sandbox_coverage AS own JOIN sandbox_fork AS fork ON fork.client_id = own.client_id
       WHERE own.client_id = $1
-      ON CONFLICT (client_id, operation, fact) DO UPDATE SET answers = sandbox_coverage.answers + excluded.answers`,
+      ON CONFLICT (client_id, operation, fact) DO UPDATE SET ${ADDED}`,
   },
   { name: 'clear coverage', text: 'DELETE FROM sandbox_coverage WHERE client_id = $1' },
   {
@@ -158,7 +192,8 @@ const REMOVE = { name: 'remove fork', text: 'DELETE FROM sandbox_fork WHERE clie
 
 const READ_ALL: Statement = {
   name: 'read all coverage',
-  text: 'SELECT operation, fact, sum(answers) AS answers FROM sandbox_coverage GROUP BY operation, fact',
+  text: `SELECT operation, fact, sum(${answersOf('sandbox_coverage')}) AS answers
+    FROM sandbox_coverage GROUP BY operation, fact`,
   values: [],
 }
 
@@ -172,7 +207,7 @@ function readOf(clients: readonly string[]): Statement {
         UNION
         SELECT fork.client_id FROM sandbox_fork AS fork JOIN counted ON fork.origin = counted.client_id
       )
-      SELECT operation, fact, sum(answers) AS answers FROM sandbox_coverage
+      SELECT operation, fact, sum(${answersOf('sandbox_coverage')}) AS answers FROM sandbox_coverage
       WHERE client_id IN (SELECT client_id FROM counted) GROUP BY operation, fact`,
     values: clients,
   }

@@ -17,6 +17,7 @@ import {
   fromTenantRow,
   identityOf,
   isBatch,
+  LockedError,
   nextRows,
   repairable,
   toEventRow,
@@ -66,6 +67,8 @@ interface Slot {
   users: number
   /** The callbacks of a refresh that has not begun. It serves all of them. */
   looks: ((error?: Error) => void)[] | undefined
+  /** The failure of a turn whose tenant was locked, for those that were queued with it: they have waited as long. */
+  failure: { readonly error: unknown; left: number } | undefined
 }
 
 /** A value, or the refusal of a request. The answer waits for the work after the commit. */
@@ -102,7 +105,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
 
   function slotOf(clientId: string): Slot {
     const slot = slots.get(clientId) ?? {
-      ...{ clientId, stored: undefined, tail: Promise.resolve(), users: 0, looks: undefined },
+      ...{ clientId, stored: undefined, tail: Promise.resolve(), users: 0, looks: undefined, failure: undefined },
     }
     slots.delete(clientId)
     slots.set(clientId, slot)
@@ -133,6 +136,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       .catch(() => {})
       .then(() => {
         slot.users--
+        if (slot.failure !== undefined && --slot.failure.left === 0) slot.failure = undefined
         // There is no such tenant.
         if (slot.users === 0 && slot.stored === undefined && slots.get(slot.clientId) === slot) {
           slots.delete(slot.clientId)
@@ -265,7 +269,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const next = { version, life: known?.life ?? version, records: sizeOf(tenant), events: tenant.events.last() }
     const content = JSON.stringify(contentOf(tenant, next))
     const row = toTenantRow(clientId, { version, life: next.life, instant, isRemoved: false, content })
-    if (known === undefined && before !== undefined) await transaction.clear(clientId, before.isRemoved)
+    // Rows can be left where the row of the tenant is missing.
+    if (known === undefined) await transaction.clear(clientId, before?.isRemoved ?? true)
     for (let isFirst = true; ; isFirst = false) {
       const record = await inSlices(
         nextRows(records, record => toRecordRow(clientId, version, record)),
@@ -319,6 +324,7 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
 
   /** Takes a turn in the database. The slots are at work for it. */
   async function takeTurn<T>(all: readonly Slot[], work: Work<T>): Promise<Outcome<T>> {
+    for (const { failure } of all) if (failure !== undefined) throw failure.error
     let transaction: Transaction | undefined
     try {
       transaction = await database.begin(all.map(({ clientId }) => clientId))
@@ -347,7 +353,9 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
         // Its copies in memory may have changes that are not stored.
         for (const slot of all) forget(slot)
       }
-      throw unavailable(error, all[0]?.clientId)
+      const refusal = unavailable(error, all[0]?.clientId)
+      if (error instanceof LockedError) for (const slot of all) slot.failure = { error: refusal, left: slot.users }
+      throw refusal
     }
   }
 

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { createTimers } from '../../src/http/timers.js'
 import type { Database } from '../../src/turns/database.js'
-import { DatabaseError } from '../../src/turns/database.js'
+import { DatabaseError, toTenantRow } from '../../src/turns/database.js'
 import { openPostgres } from '../../src/turns/postgres.js'
 import { refused } from '../answers.js'
 import { claim, FORMS, open } from '../areas/pages.js'
@@ -194,6 +194,7 @@ t.test(
         "record SET content = '{}'",
         "event SET content = '{}'",
         "tenant SET content = '{}'",
+        "tenant SET content = ''",
         'tenant SET version = 0',
         'tenant SET version = version + 9007199254740992',
       ]) {
@@ -217,6 +218,71 @@ t.test(
           await call(a.app, 'DELETE', '/_sandbox/clients/acme')
         }
       }
+    })
+
+    t.test('persistence: a turn of two clients that begins one of them leaves no trace of the other', async t => {
+      const database = await openOf(await createDatabase())
+      t.teardown(() => database.close())
+      const turn = await database.begin(['one', 'two'])
+      const row = toTenantRow('one', { version: 1, life: 1, instant: 0, isRemoved: false, content: '{}' })
+      await turn.write('one', row, { record: [], event: [] })
+      await turn.commit()
+      t.same(await database.clients(), ['one'])
+      t.equal(await database.read(reader => reader.tenant('two')), undefined)
+      const next = await database.begin(['one', 'two'])
+      t.match([await next.tenant('one'), await next.tenant('two')], [{ version: 1 }, undefined])
+      await next.rollback()
+    })
+
+    t.test('persistence, State in tables: an id that no client has is 404 or 401, however long it is', async t => {
+      const { app } = await onPostgres(t, await createDatabase())
+      // Random characters of three bytes, which an index cannot compress.
+      const long = Array.from({ length: 1000 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7919 * 13) % 20_000)))
+      for (const clientId of [...[666, 667, 1000].map(length => long.slice(0, length).join('')), 'a\0b']) {
+        t.equal((await requestToken(app, { client_id: clientId })).status, 401)
+        const query = `client=${encodeURIComponent(clientId)}`
+        for (const path of ['state', 'snapshots', 'requests', 'coverage', 'events'])
+          t.equal((await call(app, 'GET', `/_sandbox/${path}?${query}`)).status, 404, path)
+        t.equal((await call(app, 'DELETE', `/_sandbox/clients/${encodeURIComponent(clientId)}`)).status, 404)
+      }
+    })
+
+    t.test('persistence, State in tables: a client with more rows than a statement deletes can be reset', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      for (const path of ['/_sandbox/reset?client=acme', '/_sandbox/clients/acme']) {
+        await connect(app)
+        for (const name of ['one', 'two']) await call(app, 'PUT', `/_sandbox/snapshots/${name}?client=acme`)
+        // The numbers of damaged rows.
+        const numbers = '(SELECT generate_series(-20000, 100000) UNION SELECT 9223372036854775807) AS numbers (number)'
+        for (const table of ['record', 'event']) {
+          const row = `SELECT 'acme', number, 0, 'bill', NULL, '', '', '' FROM ${numbers}`
+          await query(url, `INSERT INTO sandbox_${table} ${row}`)
+        }
+        t.equal((await call(app, path.includes('reset') ? 'POST' : 'DELETE', path)).status, 200, path)
+        const count = (table: string) =>
+          query(url, `SELECT count(*) AS n FROM sandbox_${table} WHERE client_id = 'acme'`)
+        const counts = await Promise.all(['record', 'event', 'snapshot'].map(count))
+        t.same(
+          counts.map(({ rows }) => Number(rows[0].n)),
+          path.includes('reset') ? [0, 0, 4] : [0, 0, 0],
+        )
+      }
+    })
+
+    t.test('persistence, State in tables: a damaged entry of the request log is left out', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      const client = await connect(app)
+      for (let at = 0; at < 4; at++) await client.get('/api/v1/bills')
+      const page = async (query: string) => await call(app, 'GET', `/_sandbox/requests?client=acme${query}`)
+      t.equal((await page('')).body.last, 5)
+      const damage = "UPDATE sandbox_request SET content = left(content, 20) WHERE client_id = 'acme' AND seq IN (3, 5)"
+      t.equal((await query(url, damage)).rowCount, 2)
+      const seqs = async (query: string) => (await page(query)).body.data.map(({ seq }: { seq: number }) => seq)
+      t.same([await seqs(''), await seqs('&limit=2'), await seqs('&limit=1&before=4')], [[1, 2, 4], [2, 4], [2]])
+      t.equal((await page('&format=har')).status, 200)
+      t.equal((await call(app, 'GET', '/_sandbox/requests/3?client=acme')).status, 404)
     })
 
     t.test('persistence: a server reads the changes of another, not the whole client', async t => {
@@ -405,8 +471,17 @@ t.test(
 
     t.test('persistence: a locked row concerns its client only, and its reads go on', async t => {
       const url = await createDatabase()
-      const { app } = await onPostgres(t, url)
+      const begun: string[] = []
+      const wrap = (database: Database): Database => ({
+        ...database,
+        begin(clientIds) {
+          begun.push(...clientIds)
+          return database.begin(clientIds)
+        },
+      })
+      const { app } = await onPostgres(t, url, { wrap })
       const client = await connect(app)
+      begun.length = 0
       const lock = "SELECT * FROM sandbox_tenant WHERE client_id = 'acme' FOR UPDATE"
       const found = await load(
         [app],
@@ -416,6 +491,7 @@ t.test(
             const writes = bills(3).map(body => client.post('/api/v1/bills', body))
             t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 200)
             t.same(tally(await Promise.all(writes)), { 503: 3 })
+            t.equal(begun.filter(clientId => clientId === 'acme').length, 1, 'the others fail with the first one')
             t.equal((await client.get('/api/v1/bills')).status, 200)
           }),
         50,
@@ -436,6 +512,43 @@ t.test(
       for (const clientId of others) t.same(Object.keys(found.of(clientId)).sort(), ['200', '201'], clientId)
       t.ok(found.longest < 1500, `${found.longest} ms`)
       t.match((await call(app, 'GET', '/_sandbox/requests?client=other-0')).status, 200)
+    })
+
+    t.test('persistence: a locked or damaged log or coverage of clients holds up no other client', async t => {
+      const url = await createDatabase()
+      const { app } = await onPostgres(t, url)
+      const [other, ...held] = await Promise.all(['other', 'one', 'two', 'three'].map(id => connect(app, id)))
+      const read = (path: string, clientId: string) => call(app, 'GET', `/_sandbox/${path}?client=${clientId}`)
+      for (const path of ['requests', 'coverage']) for (const { clientId } of held) await read(path, clientId)
+      const ofHeld = "WHERE client_id IN ('one', 'two', 'three')"
+      const all = async () => {
+        for (const { get } of held) t.equal((await get('/api/v1/bills')).status, 200)
+        for (let at = 0; at < 3; at++) {
+          t.equal((await other?.get('/api/v1/bills'))?.status, 200)
+          const begun = performance.now()
+          for (const path of ['requests', 'coverage']) t.equal((await read(path, 'other')).status, 200, path)
+          t.ok(performance.now() - begun < 1000, 'it waits for none of them')
+        }
+      }
+      for (const [path, table] of [
+        ['requests', 'request_count'],
+        ['coverage', 'coverage'],
+      ] as const) {
+        await locked(url, `SELECT * FROM sandbox_${table} ${ofHeld} FOR UPDATE`, async () => {
+          await all()
+          t.equal((await read(path, 'one')).status, 503, `${path} of a locked client`)
+        })
+        for (const { clientId } of held) t.equal((await read(path, clientId)).status, 200, 'they go on')
+      }
+      t.equal((await read('requests', 'one')).body.last, 3, 'nothing is lost')
+
+      const most = '9223372036854775807'
+      await query(url, `UPDATE sandbox_request_count SET last = ${most} ${ofHeld}`)
+      await query(url, `UPDATE sandbox_coverage SET answers = ${most} ${ofHeld}`)
+      await all()
+      t.equal((await read('requests', 'one')).status, 503)
+      t.equal((await call(app, 'POST', '/_sandbox/reset?client=one')).status, 200)
+      t.equal((await read('requests', 'one')).status, 200, 'a reset repairs it')
     })
 
     t.test('persistence: ten clients with five connections: no 5xx', async t => {

@@ -42,7 +42,7 @@ const CHANGES: readonly (readonly [module: string, text: string, other: string])
   ['areas/payout-links/methods', 'processingAt = afterSeconds(5)', 'processingAt = afterSeconds(86400)'],
   ['areas/payout-links/store', 'most: "P30D", byDefault: "P7D"', 'most: "PT20M", byDefault: "PT20M"'],
   ['features/deprecations/state', 'sunset < deprecatedSince', 'true'],
-  ['features/faults/state', 'MOST_FAULTS = 1e3', 'MOST_FAULTS = 0'],
+  ['features/armed/state', 'MOST = 1e3', 'MOST = 0'],
   ['http/schemas', 'DebtorReference = Text(1, 100)', 'DebtorReference = Text(99, 100)'],
   ['tenants/registry', '[A-Za-z0-9._-]{1,64}$/', 'later-[A-Za-z0-9._-]{1,64}$/'],
 ]

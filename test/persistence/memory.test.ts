@@ -10,30 +10,33 @@ import { onDatabase, onSqliteOnly, resume, sqlite, stateOf, timers } from './hel
 
 // persistence, State in tables: tenants are in memory while they are used.
 
-onDatabase('README, SANDBOX_MAX_TENANTS: a tenant that is followed makes room only afterwards', async (t, storage) => {
-  const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
-  const port = await listen(app)
-  for (const [path, id] of [
-    ['events', '1'],
-    ['requests', '2'],
-  ] as const) {
-    const client = await connect(app, path)
-    const arrived = once(app.server, 'connection')
-    const reader = await follow(port, `/_sandbox/${path}?client=${path}&after=${Number(id) - 1}`)
-    const [socket] = await arrived
-    await reader.sees('\n\n')
-    await connect(app, 'other')
-    t.ok(registry.peek(path), `${path}: it stays in memory`)
-    for (const n of [1, 2]) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
-    t.match(await reader.next(), [{ id }])
-    const isGone = closed(socket)
-    reader.hangUp()
-    await isGone
-    await connect(app, 'another')
-    t.equal(registry.peek(path), undefined, `${path}: it makes room`)
-    t.equal((await client.get('/api/v1/bills')).body.totalCount, 2, 'and comes back')
-  }
-})
+onDatabase(
+  'settings, SANDBOX_MAX_TENANTS: a tenant that is followed makes room only afterwards',
+  async (t, storage) => {
+    const { app, registry } = await storage.start({ maxTenants: 1, timers: manualTime().timers })
+    const port = await listen(app)
+    for (const [path, id] of [
+      ['events', '1'],
+      ['requests', '2'],
+    ] as const) {
+      const client = await connect(app, path)
+      const arrived = once(app.server, 'connection')
+      const reader = await follow(port, `/_sandbox/${path}?client=${path}&after=${Number(id) - 1}`)
+      const [socket] = await arrived
+      await reader.sees('\n\n')
+      await connect(app, 'other')
+      t.ok(registry.peek(path), `${path}: it stays in memory`)
+      for (const n of [1, 2]) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
+      t.match(await reader.next(), [{ id }])
+      const isGone = closed(socket)
+      reader.hangUp()
+      await isGone
+      await connect(app, 'another')
+      t.equal(registry.peek(path), undefined, `${path}: it makes room`)
+      t.equal((await client.get('/api/v1/bills')).body.totalCount, 2, 'and comes back')
+    }
+  },
+)
 
 onDatabase(
   'persistence, The turn of a request: calls that take the same tenants in another order do not wait in a circle',

@@ -284,7 +284,7 @@ onDatabase(
   },
 )
 
-onDatabase('README, SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
+onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
   const messages: string[] = []
   const { app } = await storage.start({ maxTenants: 2, messages })
   const clientIds = ['a', 'b', 'c', 'd']
@@ -318,5 +318,33 @@ onSqliteOnly(
     const state = await stateOf(first.app)
     t.match(JSON.parse(state).bills, [{ record: { dueDate: '2026-11-16' } }])
     t.equal(await stateOf((await storage.restart(first, { fixtures: fixtures('2030-01-01') })).app), state)
+  },
+)
+
+onDatabase('persistence, State in tables: a text of a state document can have U+0000', async (t, storage) => {
+  const first = await storage.start()
+  const client = await connect(first.app)
+  await client.post('/api/v1/bills', bill())
+  const document = JSON.parse(await stateOf(first.app))
+  document.events.push({ ...document.events[0], seq: 2, reference: 'a\u0000b' })
+  t.equal((await client.control('PUT', '/state', document)).status, 200)
+  const { app } = await storage.restart(first)
+  t.same(JSON.parse(await stateOf(app)), document)
+})
+
+onDatabase(
+  'persistence, State in tables: a client whose row is missing leaves nothing to the next',
+  async (t, storage) => {
+    const first = await storage.start()
+    const client = await connect(first.app)
+    await client.post('/api/v1/bills', bill())
+    await client.control('PUT', '/snapshots/one')
+    const stored = await storage.change(first, "DELETE FROM sandbox_tenant WHERE client_id = 'acme'")
+    const next = await connect(stored.app)
+    t.same((await next.control('GET', '/snapshots')).body, { data: [] })
+    t.match(JSON.parse(await stateOf((await storage.restart(stored)).app)), {
+      bills: { length: 0 },
+      events: { length: 0 },
+    })
   },
 )

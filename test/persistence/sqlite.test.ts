@@ -243,6 +243,55 @@ t.test('persistence, SQLite: a file that is deleted, moved or replaced takes no 
   t.match(messages, [/database/])
 })
 
+t.test('persistence, SQLite: a log that is deleted, moved, replaced or shortened takes no write', async t => {
+  const log = `${FILE}-wal`
+  const moved = `${log}-2`
+  for (const [what, damage, repair] of [
+    ['deleted', (path: string) => fs.rmSync(path), null],
+    ['moved', (path: string) => fs.renameSync(path, `${path}-2`), (path: string) => fs.renameSync(`${path}-2`, path)],
+    ['replaced', (path: string) => copyFileSync(path, `${path}-2`), null],
+    ['emptied', (path: string) => fs.truncateSync(path), null],
+    ['shortened', (path: string) => fs.truncateSync(path, statSync(path).size - 1), null],
+  ] as const) {
+    const folder = join(t.testdir({}), what)
+    const { app, close } = await onSqlite(t, folder)
+    const client = await connect(app)
+    const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
+    t.equal((await create(1)).status, 201)
+    const state = await stateOf(app)
+    damage(join(folder, log))
+    if (what === 'replaced') fs.renameSync(join(folder, moved), join(folder, log))
+    for (const _ of [1, 2]) {
+      refused(t, await create(2), 503, 'SERVICE_UNAVAILABLE', null, what)
+      t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 503)
+      t.equal(await stateOf(app), state, 'reads go on')
+    }
+    if (repair !== null) {
+      repair(join(folder, log))
+      t.equal((await create(2)).status, 201, 'it is back')
+    }
+    const after = await stateOf(app)
+    await close()
+    if (!['emptied', 'shortened'].includes(what)) {
+      t.equal(await stateOf((await onSqlite(t, folder)).app), after, 'a clean stop loses nothing')
+    }
+  }
+})
+
+t.test('persistence, SQLite: the server goes on with a log that begins again after it was copied', async t => {
+  const folder = t.testdir()
+  const { app } = await onSqlite(t, folder)
+  const client = await connect(app)
+  const looks: number[] = []
+  for (let at = 0; at < 4; at++) {
+    const bills = Array.from({ length: 3000 }, (_, n) => bill({ uniqueReferenceIdentifier: `INV-${at}-${n}` }))
+    t.equal((await client.control('POST', '/seed', { records: { bills } })).status, 200)
+    looks.push(statSync(join(folder, `${FILE}-wal`)).size)
+  }
+  t.ok(looks[2] === looks[1], `it began again: ${looks}`)
+  t.equal((await client.post('/api/v1/bills', bill())).status, 201)
+})
+
 t.test('persistence, SQLite: a commit whose file goes meanwhile is not acknowledged', async t => {
   const folder = join(t.testdir({}), 'data')
   const { database } = await onSqlite(t, folder)
@@ -257,11 +306,11 @@ t.test('persistence, SQLite: a commit whose file goes meanwhile is not acknowled
   let looks = 0
   patched.statSync = ((...given: Parameters<typeof original>) => {
     const found = original(...given)
-    if (given[0] === join(folder, FILE) && ++looks === 1) fs.renameSync(folder, `${folder}-2`)
+    if (given[0] === join(folder, `${FILE}-wal`) && ++looks === 1) fs.renameSync(folder, `${folder}-2`)
     return found
   }) as typeof original
   await t.rejects(turn.commit(), { message: /no longer the file/ })
-  t.equal(looks, 2)
+  t.equal(looks, 1)
 })
 
 t.test('persistence, SQLite: health/ready is 503 if the disk has less than 1 MiB left', async t => {
@@ -307,6 +356,10 @@ t.test('persistence, SQLite: a row that is missing, or that is of another time o
     `UPDATE sandbox_record SET content = (SELECT content FROM sandbox_record ${ofAcme} AND number = 3) ${ofAcme} AND number = 2`,
     `UPDATE sandbox_event SET number = 9 ${ofAcme} AND number = 3`,
     `UPDATE sandbox_tenant SET version = version + 1 ${ofAcme}`,
+    // A text that is not UTF-8 in a column of numbers.
+    `UPDATE sandbox_tenant SET life = CAST(X'ff' AS TEXT) ${ofAcme}`,
+    `UPDATE sandbox_record SET number = CAST(X'ff' AS TEXT) ${ofAcme} AND number = 2`,
+    `UPDATE sandbox_event SET version = CAST(X'ff' AS TEXT) ${ofAcme} AND number = 1`,
     `UPDATE sandbox_tenant SET (content, checksum) = (SELECT content, checksum FROM sandbox_tenant WHERE client_id = 'beta') ${ofAcme}`,
   ]
   for (const [at, sql] of damages.entries()) {
@@ -371,7 +424,7 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
 
       const counts = clientId === 'acme' ? { bills: 0 } : { bills: 20 }
       t.match(await send('POST', `/reset?client=${clientId}`), { status: 200, body: { clientId, counts } }, damage)
-      t.match(JSON.parse(await stateOf(app, clientId)).events.length, clientId === 'acme' ? 0 : 125)
+      t.match(JSON.parse(await stateOf(app, clientId)).events.length, clientId === 'acme' ? 0 : 296)
       t.match((await send('GET', `/snapshots?client=${clientId}`)).body.data, [{ name: 'whole' }])
       const headers = { authorization: `Bearer ${tokens.get(clientId)}` }
       const used = () => call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })
