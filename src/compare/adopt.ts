@@ -6,7 +6,7 @@ import type { Slices } from '../core/slices.js'
 import { atOnce } from '../core/slices.js'
 import { isValid } from '../http/validation.js'
 import type { Difference } from './answers.js'
-import { membersOf } from './answers.js'
+import { membersOf, valueAt } from './answers.js'
 import type { Case } from './case.js'
 import { know, knownOf, pick, referenceOf, regionIn, regionOfRecord, schemaOf, stored, touch } from './case.js'
 import type { Operation } from './contract.js'
@@ -40,6 +40,21 @@ export function adoptAll(one: Case, isDisputed = false): Difference[] {
   return listed(one).flatMap((record, at) => adopt(one, area, record, at, false))
 }
 
+/** Notes that an answer shows records as the sandbox has them. */
+export function noteShown(one: Case): void {
+  const { operation, content, named, group } = one
+  for (const { key } of named) touch(one, group.known.get(key))
+  const { data = [content] } = membersOf(content)
+  for (const record of (Array.isArray(data) ? data : []).map(membersOf)) noteRecord(one, operation?.area, record)
+}
+
+function noteRecord(one: Case, area: AreaName | undefined, record: Json): void {
+  const known = area && knownOf(one, area, referenceOf(one, area, record))
+  if (known === undefined) return
+  touch(one, known)
+  known.record = record
+}
+
 /** Returns the records of a list that the sandbox has in another way, or not at all. */
 export function listed(one: Case): Json[] {
   const { data } = membersOf(one.content)
@@ -50,7 +65,7 @@ function isAsStored(one: Case, record: Json): boolean {
   const { area } = one.operation as Operation & { area: AreaName }
   const known = knownOf(one, area, referenceOf(one, area, record))
   if (known === undefined || !one.ends[0].has(area, known.region, record, schemaOf(one).properties)) return false
-  touch(one, known)
+  noteRecord(one, area, record)
   return true
 }
 
@@ -115,7 +130,10 @@ export function store(
   { shown, place }: Storing,
 ): void {
   const sequence = place === undefined ? undefined : --group.lowest
-  const adopted = { area, region, record, shown, sequence, createdAt: ends[0].tenant.clock.now() }
+  const now = ends[0].tenant.clock.now()
+  group.since ??= now
+  const createdAt = place === undefined ? now : group.since
+  const adopted = { area, region, record, shown, sequence, createdAt }
   ends[1].adopt(adopted, ends[0].adopt(adopted))
 }
 
@@ -136,9 +154,10 @@ function seedDifferences(one: Case, area: AreaName, region: Region, record: Json
     )
     return []
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 400 || error.field === null) return []
+    if (!(error instanceof ApiError)) throw error
+    if (error.status !== 400 || error.field === null) return []
     const path = error.field.split('.').slice(2)
-    const seen = path.reduce<unknown>((part, name) => Object(part)[name], record)
+    const seen = valueAt(record, path)
     const place = placeOfMember(one.operation as Operation, schemaOf(one), path, record)
     return [{ place, what: `${path.join('.')} is one that the sandbox refuses`, seen }]
   }

@@ -44,6 +44,10 @@ const difference = (place: Place, what: string, seen?: unknown): Difference => (
 export const membersOf = (value: unknown): Json =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Json) : {}
 
+/** Returns the value at a path; undefined: there is none. */
+export const valueAt = (value: unknown, path: readonly (string | number)[]): unknown =>
+  path.reduce<unknown>((part, name) => ownMember(Object(part), String(name)), value)
+
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
 /** Returns the JSON of a captured answer; undefined: it has none. */
@@ -217,6 +221,8 @@ export interface Comparing {
   readonly ends: readonly [End, End]
   /** Whether a member can differ, since nothing is known of it. */
   isUnknown(path: Path): boolean
+  /** The record as an earlier answer has shown it. A time that has not changed since is the same. */
+  readonly shown: unknown
 }
 
 /** A member that differs. */
@@ -279,7 +285,7 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
     if (first === undefined) return differs(path, 'is not expected in this state', given)
     if (schema === undefined || !isValid(schema, given)) return differs(path, 'has another form', given)
     if (schema.format === MOMENT)
-      return isTimely(given, first, second) ? undefined : differs(path, 'is another time', given)
+      return isTimely(given, first, second, path) ? undefined : differs(path, 'is another time', given)
     if (schema.format === 'date' || isDeepStrictEqual(first, second) || typeof given !== typeof first) {
       return isPaired(given, first) ? undefined : differs(path, 'has another value', given)
     }
@@ -292,7 +298,8 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
   const isPaired = (given: unknown, own: unknown) =>
     comparing.ends.some(({ captured }) => captured.get(String(own)) === given)
 
-  function isTimely(given: unknown, first: unknown, second: unknown): boolean {
+  function isTimely(given: unknown, first: unknown, second: unknown, path: Path): boolean {
+    if (first === second && valueAt(comparing.shown, path) === first) return false
     const [at, from, to] = [given, first, second].map(text => parseInstant(String(text)) ?? Number.NaN) as [
       number,
       number,
@@ -314,7 +321,7 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
   return kept.filter(({ path }, at) => kept.findIndex(one => one.path[0] === path[0]) === at)
 
   function isFaulty(path: Path) {
-    const member = path.reduce<unknown>((part, name) => ownMember(Object(part), String(name)), value)
+    const member = valueAt(value, path)
     const schema = memberAt(comparing.schema, path)
     return schema !== undefined && member !== undefined && !isValid(schema, member)
   }

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isSameOutcome } from './answers.js'
 import type { Case } from './case.js'
-import { isForeignCursor, withoutCursor } from './lists.js'
 import type { Credentials } from './requests.js'
-import { toOutgoing } from './requests.js'
+import { isForeignCursor, toOutgoing, withoutCursor } from './requests.js'
 import type { Answer } from './sandbox.js'
 
 /** The answers of the sandbox at both ends of the time. */

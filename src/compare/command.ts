@@ -11,11 +11,11 @@ Compares traffic that was captured with the real service with the documented
 interface and the assumptions of the sandbox. Sends nothing.
 
   --host HOST  only requests to this host, such as api.example.com:8443
-  --all        lists all rules, also those that hold and those never seen
+  --all        lists all findings, also the confirmed and those never seen
   --names      shows words of the traffic, such as unknown error codes
-  --json       for programs: all rules with their counts
+  --json       for programs: all findings with their counts
 
-Exit code 1: the traffic breaks a documented rule or refutes an assumption.
+Exit code 1: the traffic breaks a documented statement or refutes an assumption.
 2: wrong usage, a file that cannot be read, or one without an entry of the
 interface. Without --names, the output has no value of the traffic. See docs/compare.md.
 `

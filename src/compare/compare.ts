@@ -11,7 +11,7 @@ import { createSandbox } from './sandbox.js'
 
 export interface Comparison {
   readonly ledger: Ledger
-  readonly sandbox: Pick<Sandbox, 'contract' | 'documented'>
+  readonly sandbox: Pick<Sandbox, 'contract' | 'documented' | 'open'>
   readonly groups: readonly Group[]
   /** The last moment of the traffic, in milliseconds. */
   readonly until: number
@@ -116,6 +116,7 @@ const createGroup = (sandbox: Sandbox): Group => ({
   writes: [],
   lowest: 0,
   absent: new Set(),
+  cursors: new Map(),
   surplus: new Map(),
 })
 

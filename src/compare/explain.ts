@@ -33,6 +33,9 @@ export async function explain(one: Case, own: Answer, ask: Ask): Promise<Explana
   const isListed = code !== undefined && operation?.codes.includes(code as never) === true
   // Only the settings of the service decide.
   if (code === 'ORIGIN_NOT_ALLOWED' && isListed) return 'unjudged'
+  // A refusal can be about a record that the capture has not shown.
+  const [about, ownAbout] = [one.content, own.body].map(body => contract.areaOf(String(membersOf(body).field)))
+  const isUnseen = (area: AreaName | undefined) => named.some(record => record.area === area && isOpen(one, record))
   const isOfState = (status: number, text: string | undefined) =>
     status === 409 || (status === 404 && text !== 'ROUTE_NOT_FOUND') || text === 'INCONSISTENT_BILL_UPDATE'
   if (!isOfState(entry.status, code) && !isOfState(own.status, ownCode)) return undefined
@@ -40,12 +43,20 @@ export async function explain(one: Case, own: Answer, ask: Ask): Promise<Explana
     const tried = await tryStates(one, record, ownCode, ask)
     if (tried !== undefined) return tried
   }
-  // Another record can have the reference, or have used the mandate.
+  // Another record can have used the mandate.
   if (operation?.status === 201 && isSuccess(own.status) && entry.status === 409 && isListed) return 'unjudged'
-  const missing = contract.areaOf(String(membersOf(own.body).field))
-  const isPossible = isAccepted ? entry.answer.kind === 'unknown' : isOfState(entry.status, code)
-  const isUnseen = isPossible && named.some(({ area, key }) => area === missing && !group.absent.has(key))
-  return isUnseen && own.status === 404 ? 'unjudged' : undefined
+  if (isAccepted) return entry.answer.kind === 'unknown' && isUnseen(ownAbout) ? 'unjudged' : undefined
+  const isForm = entry.status === 400 && about === ownAbout
+  const isPossible = isListed && !isForm && own.status !== 400
+  return isPossible && (isUnseen(about) || isUnseen(ownAbout)) ? 'unjudged' : undefined
+}
+
+/** Whether a record can be in any state, since the capture has not shown it. */
+function isOpen({ group, ends }: Case, { reference, key }: Named): boolean {
+  const known = group.known.get(key)
+  if (known !== undefined) return known.isMadeUp
+  // An id of the service is one of a record in another region.
+  return !group.absent.has(key) && ends[0].translate(reference) === reference
 }
 
 /** Whether a refused value is one that the sandbox refuses, too: the order of checks is not promised. */
@@ -59,19 +70,20 @@ export function hasOtherFault({ entry, operation, content, isAccepted }: Case): 
 /** Sends the request again with a record in each state that others could have brought it to. */
 async function tryStates(
   one: Case,
-  { area, reference, key }: Named,
+  record: Named,
   ownCode: string | undefined,
   ask: Ask,
 ): Promise<readonly [Answer, Answer] | undefined> {
-  const { run, contract, entry, match, operation, group, ends, content, isAccepted } = one
+  const { run, contract, entry, match, operation, content, isAccepted } = one
+  const { area, reference } = record
   const lifecycle = (areas[area] as Area).lifecycle
   const region = regionIn(area, one.region)
   const identifier = contract.references.get(area) as string
   const present = stored(one, 0, area, reference)
   const isMissing = present === undefined
   const isNew = operation?.area === area && operation.status === 201 && match.params[identifier] === undefined
-  const isAbsent = group.absent.has(key) || ends[0].tenant[area].find(String(ends[0].translate(reference))).length > 0
-  if (isMissing && (isNew || isAbsent || !ownCode?.endsWith('_NOT_FOUND') || entry.status === 404)) return undefined
+  const isAny = isOpen(one, record)
+  if (isMissing && (isNew || !isAny || !ownCode?.endsWith('_NOT_FOUND') || entry.status === 404)) return undefined
   const isShown = operation?.record !== undefined && !operation.isList && operation.area === area && isAccepted
   const base = isMissing
     ? isShown
@@ -81,24 +93,23 @@ async function tryStates(
   if (base === undefined || (isMissing && isShown && !isValid((areas[area] as Area).record, base))) return undefined
   const names = memberNames(one, area)
   if (isMissing) know(one, area, reference, region).isMadeUp = !isShown
-  for (const status of statesOf(lifecycle, base, isMissing)) {
+  for (const status of statesOf(lifecycle, base, isAny)) {
     if (++run.trials > MOST_TRIALS) return undefined
-    const record = lifecycle === undefined ? base : { ...base, status }
-    store(one, area, regionOfRecord(record, region), record, { shown: names })
+    const tried = lifecycle === undefined ? base : { ...base, status }
+    store(one, area, regionOfRecord(tried, region), tried, { shown: names, place: isMissing ? 0 : undefined })
     const first = await ask(0)
     if (!isSameOutcome(entry, first)) continue
-    know(one, area, reference, region).record = record
     return [first, await ask(1)]
   }
-  if (!isMissing) store(one, area, region, base, { shown: names })
+  store(one, area, regionOfRecord(base, region), base, { shown: names })
   return undefined
 }
 
-/** Lists the states that a record can have: all of one that is missing, else those that follow. */
-function statesOf(lifecycle: Area['lifecycle'], base: Json, isMissing: boolean) {
+/** Lists the states that a record can have: all of one that was not shown, else those that follow. */
+function statesOf(lifecycle: Area['lifecycle'], base: Json, isAny: boolean) {
   const present = String(base.status)
   if (lifecycle === undefined) return [present]
-  if (isMissing) return [present, ...lifecycle.states]
+  if (isAny) return [present, ...lifecycle.states]
   return reachable(lifecycle.transitions, present)
 }
 

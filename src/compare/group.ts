@@ -1,5 +1,6 @@
 import type { AreaName } from '../areas/index.js'
 import type { Region } from '../core/rules/regions.js'
+import type { Instant } from '../core/time/time.js'
 import type { Entry } from './har.js'
 import type { End, Json } from './sandbox.js'
 
@@ -32,10 +33,14 @@ export interface Group {
   readonly secrets: Set<number>
   /** The latest changes. */
   readonly writes: Entry[]
+  /** The time at which records without a time of creation were there before, in milliseconds. */
+  since?: Instant
   /** Goes down with each record that was there before. */
   lowest: number
   /** The keys of records that the service has not found. */
   readonly absent: Set<string>
+  /** The last record of the page that has given a cursor. */
+  readonly cursors: Map<string, string>
   /** The latest total of a list above the number of records that were seen, which may show themselves later. */
   readonly surplus: Map<string, { readonly entry: Entry; readonly lowest: number }>
 }

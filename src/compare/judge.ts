@@ -3,7 +3,7 @@ import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import type { Fact } from '../features/coverage/coverage.js'
 import { faultError } from '../features/faults/errors.js'
-import { adoptAll, listed } from './adopt.js'
+import { adoptAll, listed, noteShown } from './adopt.js'
 import type { Difference } from './answers.js'
 import {
   codeOf,
@@ -17,8 +17,8 @@ import {
 import type { Ask, Own } from './asking.js'
 import { askBoth, createAsk, prepare } from './asking.js'
 import type { Case, Run } from './case.js'
-import { createCase, isDoubtful, know, knownOf, regionIn, touch } from './case.js'
-import type { Match, Operation } from './contract.js'
+import { createCase, know, referenceOf, regionIn } from './case.js'
+import type { Match } from './contract.js'
 import { OTHER_PATHS } from './contract.js'
 import { credentialsOf, noteToken } from './credentials.js'
 import { explain, hasOtherFault } from './explain.js'
@@ -30,7 +30,7 @@ import type { Answer } from './sandbox.js'
 
 /** Holds one entry against the sandbox, notes the differences, and then brings the sandbox to what the entry shows. */
 export async function judge(run: Run, entry: Entry, match: Match, group: Group): Promise<void> {
-  const { ledger } = run
+  const { contract, ledger } = run
   const { operation } = match
   const name = operation?.name ?? OTHER_PATHS
   const note = (differences: readonly Difference[]) => ledger.note(name, entry, differences)
@@ -55,8 +55,10 @@ export async function judge(run: Run, entry: Entry, match: Match, group: Group):
     if (explained === 'unjudged') return noteForm(one, note)
     own = { answers: explained, isPlain: false }
   }
-  if (entry.status === 404)
-    for (const { key } of one.named) if (group.known.get(key)?.record === undefined) group.absent.add(key)
+  if (entry.status === 404) {
+    const about = contract.areaOf(String(membersOf(one.content).field))
+    for (const { area, key } of one.named) if (area === about && !group.known.has(key)) group.absent.add(key)
+  }
   const found = one.isAccepted ? await successDifferences(one, own, ask) : refusalsOf(one, own)
   note(found)
   const facts = factsOf(one, entry.status, one.content)
@@ -116,13 +118,15 @@ function refusalsOf(one: Case, { answers: [own] }: Own): Difference[] {
 
 /** Lists all differences of an accepted request, and adopts the records of its answer. */
 async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask): Promise<Difference[]> {
-  const { entry, operation, group, content, named } = one
+  const { entry, operation, group, content } = one
   const [own] = answers
   const first = successDifference(entry, operation, own)
   const headers = headerDifferences(entry, own)
   // Most reads show what the sandbox has.
-  if (isPlain && first === undefined && content !== undefined) {
-    for (const { key } of named) touch(one, group.known.get(key))
+  // A total can settle that of an earlier page.
+  const isSettled = operation?.isList !== true || group.surplus.size === 0
+  if (isPlain && isSettled && first === undefined && content !== undefined) {
+    noteShown(one)
     return headers
   }
   const hasContent = own.body !== undefined && content !== undefined && entry.method !== 'HEAD'
@@ -131,35 +135,31 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
     return [...(first === undefined ? [] : [first]), ...headers]
   }
   if (one.isToken) noteToken(one, answers)
-  if (operation.isList && group.surplus.size === 0 && isSamePage(one, answers)) return headers
+  if (operation.isList && isSamePage(one, answers) && group.surplus.size === 0) {
+    noteShown(one)
+    return headers
+  }
   const found = operation.isList
     ? listed(one).flatMap(record => listedDifferences(one, record))
     : recordDifferences(one, content, [own.body, answers[1].body], operation.answer)
   found.push(...adoptAll(one))
   // Records that differ explain a page that does.
-  const inList = operation.isList ? await pageDifferences(one, operation, ask) : []
+  const inList = operation.isList ? await listDifferences(one, ask) : []
   return [...found, ...(found.length === 0 ? inList : []), ...headers]
 }
 
-/** Whether both ends show the same page, but for its cursor. Pairs the cursors. */
-function isSamePage({ ends, content }: Case, answers: readonly Answer[]): boolean {
+/** Whether both ends show the same page, but for its cursor. Notes its cursor. */
+function isSamePage(one: Case, answers: readonly Answer[]): boolean {
+  const { group, ends, content, operation } = one
   const { nextCursor, ...page } = membersOf(content)
   const own = answers.map(({ body }) => membersOf(body))
   if (typeof nextCursor !== 'string') return false
-  if (!own.every(({ nextCursor: _, ...one }) => isDeepStrictEqual(one, page))) return false
-  return ends.every((end, at) => typeof own[at]?.nextCursor === 'string' && end.pair(nextCursor, own[at].nextCursor))
+  const last = membersOf(Array.isArray(page.data) ? page.data.at(-1) : undefined)
+  const reference = referenceOf(one, operation?.area as AreaName, last)
+  if (reference !== undefined) group.cursors.set(nextCursor, reference)
+  const paired = own.map(({ nextCursor: next }, at) => typeof next === 'string' && ends[at]?.pair(nextCursor, next))
+  return paired.every(Boolean) && own.every(({ nextCursor: _, ...one }) => isDeepStrictEqual(one, page))
 }
-
-const pageDifferences = (one: Case, operation: Operation, ask: Ask) =>
-  listDifferences({
-    entry: one.entry,
-    operation,
-    group: one.group,
-    ask,
-    isDoubtful: reference => isDoubtful(one, knownOf(one, operation.area as AreaName, reference)),
-    reference: one.contract.references.get(operation.area as AreaName) as string,
-    region: one.region,
-  })
 
 /** Returns the facts of an answer, as coverage counts them. */
 function factsOf({ entry, operation }: Case, status: number, content: unknown): Fact[] {

@@ -1,30 +1,17 @@
 import type { AreaName } from '../areas/index.js'
 import { comparePositions, DEFAULT_LIMIT } from '../core/records/list.js'
-import type { Entry as StoreEntry } from '../core/records/repository.js'
-import type { Region } from '../core/rules/regions.js'
 import type { Difference } from './answers.js'
-import { contentOf, memberDifference, membersOf } from './answers.js'
+import { memberDifference, membersOf } from './answers.js'
+import type { Ask } from './asking.js'
+import type { Case } from './case.js'
+import { isDoubtful } from './case.js'
 import type { Operation } from './contract.js'
 import { faultsOf } from './contract.js'
-import type { Group } from './group.js'
 import { keyOf } from './group.js'
-import type { Entry } from './har.js'
 import { isOverlapping } from './har.js'
 import { placeOfList, placeOfMember } from './places.js'
-import type { Answer, End, Json } from './sandbox.js'
-
-export interface ListContext {
-  readonly entry: Entry
-  readonly operation: Operation
-  readonly group: Group
-  readonly region: Region
-  /** The member that identifies a record. */
-  readonly reference: string
-  /** Sends the request again, with another query. */
-  ask(end: 0 | 1, search: string): Promise<Answer>
-  /** Whether nothing is noted of a record. */
-  isDoubtful(reference: string): boolean
-}
+import { withoutCursor } from './requests.js'
+import type { Json } from './sandbox.js'
 
 const MOST = 500
 
@@ -32,28 +19,14 @@ const MOST = 500
  * Compares the page of a list with that of the sandbox, which has adopted all records of the page: which records it has,
  * their order, the total and the cursor. The first difference decides.
  */
-export async function listDifferences(context: ListContext): Promise<Difference[]> {
-  const { entry, operation, group } = context
-  const page = membersOf(contentOf(entry))
-  const envelope = envelopeDifferences(operation, page)
+export async function listDifferences(one: Case, ask: Ask): Promise<Difference[]> {
+  const page = membersOf(one.content)
+  const envelope = envelopeDifferences(one.operation as Operation, page)
   if (envelope.length > 0) return envelope
-  const parameters = new URLSearchParams(entry.search)
-  const limit = Number(parameters.get('limit') ?? DEFAULT_LIMIT)
-  const isForeign = isForeignCursor(entry, group.ends[0])
-  const doubtful = [...group.known.values()].filter(
-    one => one.area === operation.area && context.isDoubtful(one.reference),
-  ).length
-  // Records of which nothing is known take the place of others.
-  if (doubtful > 0) parameters.set('limit', String(Math.min(MOST, limit + doubtful)))
-  const search = isForeign ? withoutCursor(entry.search, MOST) : doubtful > 0 ? `?${parameters}` : entry.search
   const found: (Difference | undefined)[] = []
-  for (const [at, end] of group.ends.entries()) {
-    const own = membersOf((await context.ask(at as 0 | 1, search)).body)
-    const difference = pageDifference(context, page, own, { isForeign, at, doubtful, limit })
-    found.push(difference)
-    if (difference !== undefined) continue
-    if (!isForeign && doubtful === 0 && typeof page.nextCursor === 'string' && typeof own.nextCursor === 'string')
-      end.pair(page.nextCursor, own.nextCursor)
+  for (const at of [0, 1] as const) {
+    const own = membersOf((await ask(at, withoutCursor(one.entry.search, MOST))).body)
+    found.push(pageDifference(one, page, own, at))
   }
   const isSame = found.includes(undefined)
   return isSame || found[0] === undefined ? [] : [found[0]]
@@ -74,29 +47,25 @@ function envelopeDifferences(operation: Operation, page: Json): Difference[] {
   return [memberDifference(operation, schema, path, 'has another form', seen)]
 }
 
-function pageDifference(
-  context: ListContext,
-  page: Json,
-  own: Json,
-  { isForeign, at, doubtful, limit }: { isForeign: boolean; at: number; doubtful: number; limit: number },
-): Difference | undefined {
-  const { entry, operation, group, region, reference } = context
+/** Compares a page with the list of one end, without the records of which nothing is noted. */
+function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference | undefined {
+  const { contract, entry, group, region } = one
+  const operation = one.operation as Operation
   const area = operation.area as AreaName
-  const end = group.ends[at] as Group['ends'][number]
+  const reference = contract.references.get(area) as string
+  const end = group.ends[at]
   const parameters = new URLSearchParams(entry.search)
   const difference = (anchor: string, what: string): Difference => ({ place: placeOfList(operation, anchor), what })
+  const knownOf = (text: string) => group.known.get(keyOf(area, region, text))
+  const isUncertain = (text: string) => knownOf(text)?.isMadeUp === true || isDoubtful(one, knownOf(text))
   const refer = (records: unknown) =>
     (Array.isArray(records) ? records : []).flatMap(record => {
       const text = membersOf(record)[reference]
       return typeof text === 'string' ? [end.captured.get(text) ?? text] : []
     })
   const given = refer(page.data)
-  const isDoubtful = (text: string) => context.isDoubtful(text)
-  const all = refer(own.data).filter(text => doubtful === 0 || !isDoubtful(text))
-  const expected = isForeign
-    ? all
-    : all.slice(0, doubtful === 0 ? limit : given.filter(text => !isDoubtful(text)).length)
-  const [shown, wanted] = [new Set(given), new Set(expected)]
+  const listed = refer(own.data).filter(text => !isUncertain(text))
+  const shown = new Set(given)
   const filter = Object.keys(operation.query?.properties ?? {}).find(
     name =>
       name !== 'limit' &&
@@ -105,37 +74,37 @@ function pageDifference(
   )
 
   // The size.
+  const limit = Number(parameters.get('limit') ?? DEFAULT_LIMIT)
   if (given.length > limit) return difference('limit', 'more records than the limit')
   if (shown.size < given.length) return difference('data', 'a record is listed twice')
 
   // The records.
+  const cursor = parameters.get('cursor')
+  const isFirst = cursor === null
+  const previous = isFirst ? undefined : group.cursors.get(cursor)
+  const last = given.at(-1)
+  const isWhole = own.hasMore === false
   const isChanging = group.writes.some(write => isOverlapping(write, entry))
-  const isWhole = !isForeign || Number(own.totalCount) <= MOST
-  const extra = given.filter(text => !wanted.has(text) && !isDoubtful(text))
-  if (isWhole && extra.length > 0 && !isChanging) {
-    const known = extra.map(text => end.find(area, region, text))
-    if (known.every(one => one !== undefined))
-      return difference(filter ?? 'data', 'a record that the sandbox does not list')
-  }
-  const missing = isForeign ? [] : expected.filter(text => !shown.has(text) && !isDoubtful(text) && !isUnplaced(text))
-  if (missing.length > 0 && !isChanging && extra.length === 0)
-    return difference(given.length < expected.length ? 'data' : 'limit', 'a record is absent')
+  const contained = new Set(listed)
+  const isRepeated = (text: string) => text === previous || isOlder(previous, text)
+  const isExtra = (text: string) => !isUncertain(text) && ((isWhole && !contained.has(text)) || isRepeated(text))
+  if (!isChanging && given.some(isExtra)) return difference(filter ?? 'data', 'a record that the sandbox does not list')
+  const following = listed.filter(text => isFirst || isOlder(text, previous ?? given[0]))
+  const isAbsent = (text: string) => !shown.has(text) && (page.hasMore === false || isOlder(last, text))
+  const isShort = (isFirst || previous !== undefined) && given.length < Math.min(limit, following.length)
+  if (!isChanging && (isShort || following.some(isAbsent))) return difference('data', 'a record is absent')
 
   // The order.
-  const entries = given.map(text => end.find(area, region, text))
-  for (const [index, later] of entries.entries()) {
-    const former = entries[index - 1]
-    if (former !== undefined && later !== undefined && comparePositions(former, later) < 0 && !isTie(former, later)) {
-      return difference(area === 'collections' ? 'initiatedAt' : 'data', 'not the newest first')
-    }
-  }
+  if (given.some((text, index) => isOlder(given[index - 1], text)))
+    return difference(area === 'collections' ? 'initiatedAt' : 'data', 'not the newest first')
 
   // The total, and what follows.
   if (isChanging) return undefined
-  const uncertain = doubtful + [...group.known.values()].filter(one => one.area === area && one.isMadeUp).length
+  const uncertain = [...group.known.values()].filter(
+    other => other.area === area && (other.isMadeUp || isDoubtful(one, other)),
+  ).length
   const total = page.totalCount as number
   const surplus = total - Number(own.totalCount)
-  const isFirst = !parameters.has('cursor')
   const isAll = isFirst && page.hasMore === false
   if (isAll ? total !== given.length : surplus < -uncertain || total < given.length) {
     return difference('totalCount', 'another number than that of the records')
@@ -155,42 +124,18 @@ function pageDifference(
       'nextCursor',
       page.hasMore ? 'hasMore without nextCursor' : 'nextCursor, although hasMore is false',
     )
-  if (!isForeign && surplus === 0 && uncertain === 0 && page.hasMore !== own.hasMore)
-    return difference('hasMore', `hasMore is ${page.hasMore}`)
-  return undefined
+  const isLast =
+    isWhole && surplus === 0 && uncertain === 0 && !listed.some(text => !shown.has(text) && !isOlder(last, text))
+  return page.hasMore === true && isLast ? difference('hasMore', 'hasMore is true') : undefined
 
-  /** Whether the place of a record is not known: it was made up, or one of the same second was there before. */
-  function isUnplaced(text: string): boolean {
-    const createdAt = end.find(area, region, text)?.createdAt
-    const isOlder = (other: string) =>
-      end.find(area, region, other)?.createdAt === createdAt &&
-      group.known.get(keyOf(area, region, other))?.creation === undefined
-    return group.known.get(keyOf(area, region, text))?.isMadeUp === true || given.some(isOlder)
+  /** Whether a record is surely older than another one: of one second, those of the capture have an order. */
+  function isOlder(former: string | undefined, later: string | undefined): boolean {
+    const [first, second] = [former, later].map(text => text && end.find(area, region, text))
+    if (!first || !second || comparePositions(first, second) >= 0) return false
+    if (first.createdAt !== second.createdAt) return true
+    const [mine, theirs] = [former, later].map(text => knownOf(text as string)?.creation)
+    return mine !== undefined && theirs !== undefined && !isOverlapping(mine, theirs)
   }
-
-  /** Whether nothing is known of the order of two records that were created in the same second. */
-  function isTie(one: StoreEntry<Json>, other: StoreEntry<Json>): boolean {
-    if (one.createdAt !== other.createdAt) return false
-    const [first, second] = [one, other].map(({ record }) => {
-      const text = String(record[reference])
-      return group.known.get(keyOf(area, region, end.captured.get(text) ?? text))?.creation
-    })
-    return first === undefined || second === undefined || isOverlapping(first, second)
-  }
-}
-
-/** Whether a request has a cursor that no earlier answer has. */
-export function isForeignCursor({ search }: Entry, end: End): boolean {
-  const cursor = new URLSearchParams(search).get('cursor')
-  return cursor !== null && end.translate(cursor) === cursor
-}
-
-/** Returns a query without cursor, for the first records. */
-export function withoutCursor(search: string, limit?: number): string {
-  const parameters = new URLSearchParams(search)
-  parameters.delete('cursor')
-  if (limit !== undefined) parameters.set('limit', String(limit))
-  return `?${parameters}`
 }
 
 /** Returns the filters of a query. */

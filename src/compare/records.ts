@@ -5,7 +5,7 @@ import type { StatefulEntry } from '../core/records/stateful-repository.js'
 import { parseInstant } from '../core/time/time.js'
 import { isValid } from '../http/validation.js'
 import type { Difference, Path } from './answers.js'
-import { memberDifference, memberDifferences, membersOf } from './answers.js'
+import { memberDifference, memberDifferences, membersOf, valueAt } from './answers.js'
 import type { Case } from './case.js'
 import { isDoubtful, know, knownOf, pick, referenceOf, regionIn, schemaOf } from './case.js'
 import type { Operation } from './contract.js'
@@ -18,10 +18,7 @@ import { TOLERANCE } from './sandbox.js'
 /** Lists the members of an answer, or of a record in it, that its schema refuses. */
 export function faultDifferences({ operation }: Case, schema: TSchema, given: unknown): Difference[] {
   return faultsOf(schema, given).map(path => {
-    const value = path.reduce<unknown>(
-      (part, name) => (Object.hasOwn(Object(part), name) ? Object(part)[name] : undefined),
-      given,
-    )
+    const value = valueAt(given, path)
     const what = value === undefined ? 'is absent' : 'has another form'
     return memberDifference(operation as Operation, schema, path, what, value)
   })
@@ -61,7 +58,9 @@ export function recordDifferences(
   // Of two states, the one that the service shows.
   const [from, to] =
     first.status === second.status ? [early, late] : record.status === second.status ? [late, late] : [early, early]
-  const isVague = named.some(({ key }) => group.known.get(key)?.isMadeUp === true)
+  // A new record takes members from others.
+  const others = known === undefined ? named.map(({ key }) => group.known.get(key)) : []
+  const isVague = others.some(other => other?.isMadeUp || other?.isDisputed)
   const isShared = area !== undefined && (areas[area] as Area).lifecycle === undefined
   const isUnknown = ([member]: Path): boolean => {
     if (member === undefined) return false
@@ -76,6 +75,7 @@ export function recordDifferences(
     schema,
     ends: one.ends,
     isUnknown,
+    shown: known?.record,
   })
   if (differing.length === 0) return []
   const names = differing.map(({ path }) => String(path[0]))

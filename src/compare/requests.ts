@@ -97,3 +97,17 @@ function multipartOf(files: readonly UploadedFile[], answered: string, end: End)
   })
   return Buffer.concat([...parts, `--${BOUNDARY}--\r\n`].map(part => Buffer.from(part)))
 }
+
+/** Whether a request has a cursor that no earlier answer has. */
+export function isForeignCursor({ search }: Entry, end: End): boolean {
+  const cursor = new URLSearchParams(search).get('cursor')
+  return cursor !== null && end.translate(cursor) === cursor
+}
+
+/** Returns a query without cursor, for the first records. */
+export function withoutCursor(search: string, limit?: number): string {
+  const parameters = new URLSearchParams(search)
+  parameters.delete('cursor')
+  if (limit !== undefined) parameters.set('limit', String(limit))
+  return `?${parameters}`
+}

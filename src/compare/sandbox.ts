@@ -138,16 +138,7 @@ function createEnd(
     if (typeof value === 'string') return texts.get(value) ?? value
     if (value === null || typeof value !== 'object') return value
     if (Array.isArray(value)) return value.map(item => translate(item, texts))
-    const result: Record<string, unknown> = {}
-    for (const [name, member] of Object.entries(value)) {
-      Object.defineProperty(result, name, {
-        value: translate(member, texts),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
-    }
-    return result
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, translate(member, texts)]))
   }
   const findEntry = (area: AreaName, region: Region, reference: string) =>
     (tenant[area].find(own.get(reference) ?? reference) as StoreEntry<Json>[]).find(entry => entry.region === region)
@@ -169,7 +160,7 @@ function createEnd(
       return known !== undefined && hasMembers(known.record, translate(record) as Json, shown)
     },
     /** Finds a record by its captured reference. */
-    find: (area: AreaName, region: Region, reference: string) => findEntry(area, region, reference),
+    find: findEntry,
     /** Notes that a captured value stands for one of this client. Returns whether neither stands for another. */
     pair(theirs: string, ours: string): boolean {
       const isKnown = own.get(theirs) === ours && captured.get(ours) === theirs

@@ -135,8 +135,14 @@ const QUIRKS: readonly Quirk[] = [
   ],
   [
     'entries of no form',
-    har => har.log.entries.push(null as never, {} as never, { request: { url: '%', method: 1 } } as never),
-    /3 are without a valid request/,
+    har => {
+      const requests = [
+        { url: '%', method: 1 },
+        { url: `${SERVICE}/?${'&'.repeat(16_384)}`, method: 'GET' },
+      ]
+      har.log.entries.push(null as never, {} as never, ...requests.map(request => ({ request }) as never))
+    },
+    /4 are without a valid request/,
   ],
   [
     'two environments',
@@ -204,7 +210,7 @@ t.test('decisions §3: two clients have records of the same references', async t
   t.match(await compareHar(t, har), { code: 0, stdout: /from 1 environment/ })
 })
 
-t.test('README, Documented and assumed: a file with nothing to compare is no success', async t => {
+t.test('fidelity, Documented and assumed: a file with nothing to compare is no success', async t => {
   const har = structuredClone(base)
   for (const { response } of har.log.entries) response.status = 0
   const { code, stderr } = await compareHar(t, har)
@@ -243,6 +249,14 @@ t.test('decisions §1: hostile values break rules, and nothing else', async t =>
     const { code, stderr } = await compareHar(t, har)
     t.same({ code, stderr }, { code: 1, stderr: '' }, String(hostile).slice(0, 20))
   }
+})
+
+t.test('control plane, Long calls: a long header takes work in proportion to its length', async t => {
+  const har = structuredClone(base)
+  // Quadratic work would take some minutes.
+  const [{ request }] = har.log.entries as [HarEntry]
+  request.headers = [{ name: 'authorization', value: `a${' '.repeat(1_000_000)}\n` }]
+  t.match(await compareHar(t, har), { stderr: '' })
 })
 
 // Captures have all secrets. Reports are for issues.
@@ -285,7 +299,7 @@ t.test('decisions §2: --names shows words, such as the code of an error', async
   t.match((await compareHar(t, har, ['--names'])).stdout, /a code that the sandbox does not have: MANDATE_EXISTS$/m)
 })
 
-t.test('README, Documented and assumed: wrong usage and unreadable files are exit code 2 with one line', async t => {
+t.test('fidelity, Documented and assumed: wrong usage and unreadable files are exit code 2 with one line', async t => {
   const folder = t.testdir({
     'text.har': `{"log": "${SECRET}`,
     'list.har': '[]',
@@ -321,7 +335,7 @@ t.test('README, Documented and assumed: wrong usage and unreadable files are exi
   t.match(await runCommand(['--help']), { code: 0, stdout: /^Usage: payments-sandbox compare FILE\.har/ })
 })
 
-t.test('README, Documented and assumed: it connects to nothing', async t => {
+t.test('fidelity, Documented and assumed: it connects to nothing', async t => {
   const calls: unknown[] = []
   t.intercept(Socket.prototype, 'connect', { value: (...args: unknown[]) => calls.push(args) })
   t.match(await compareHar(t, base), { code: 0 })
