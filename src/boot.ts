@@ -8,6 +8,7 @@ import { quote } from './core/errors.js'
 import type { Scenarios } from './features/scenarios/files.js'
 import { createScenarios, hasScenarios } from './features/scenarios/files.js'
 import { CONSOLE } from './http/home.js'
+import { ROOT } from './http/pages/browser-files.js'
 import { realTimers } from './http/timers.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
 import { buildServer } from './server.js'
@@ -62,8 +63,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
     database,
     fixtures,
     scenarios,
-    // Few servers read a capture.
-    stateOfHar: async (document, clientId) => (await import('./compare/state.js')).stateOfHar(document, clientId),
+    harReader: { module: new URL('compare/har-to-state.js', ROOT) },
     requestLog: { entries: config.requestLogEntries, bytes: config.requestLogBytes },
     logger,
     publicUrl,

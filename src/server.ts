@@ -5,6 +5,8 @@ import { areas, serviceTags } from './areas/index.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
+import type { HarReaderOptions } from './console/har-reader.js'
+import { createHarReader } from './console/har-reader.js'
 import { consoleRoutes } from './console/routes.js'
 import { admin } from './control/admin/admin.js'
 import { controlRoutes } from './control/routes.js'
@@ -69,8 +71,8 @@ export interface ServerOptions extends TenantRegistryOptions {
   readonly timers?: Timers | undefined
   /** Whether answers go out whole and at once, whatever the faults: a replay compares them. */
   readonly isReplay?: boolean | undefined
-  /** Reads a parsed HAR document as a state document of a client. By default, the console takes none. @throws INVALID_FIELD */
-  stateOfHar?(document: object, clientId: string): Promise<object>
+  /** The reader of HAR files for the console. By default, it takes none. */
+  readonly harReader?: HarReaderOptions | undefined
   /** Whether the requests of the API are answered and undone at the moment. By default, they never are. */
   isUndone?(): boolean
   /** Returns the real time in milliseconds: the one place where it comes in. */
@@ -81,7 +83,10 @@ export interface ServerOptions extends TenantRegistryOptions {
 
 /** The numbers of things that a server must release. */
 export type Held = Readonly<
-  Record<'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'largeDocuments' | 'turns' | 'miscountedBytes', number>
+  Record<
+    'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'largeDocuments' | 'harFiles' | 'turns' | 'miscountedBytes',
+    number
+  >
 >
 
 /** A server that was built, as tests see it. */
@@ -101,8 +106,9 @@ export function buildServer(options: ServerOptions): {
 } {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
-  const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES), stateOfHar } = options
+  const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl })
+  const harReader = options.harReader && createHarReader(options.harReader, timers, () => app.isClosing())
 
   // The state.
   const logBounds = {
@@ -237,7 +243,7 @@ export function buildServer(options: ServerOptions): {
       })
       control.register(consoleRoutes, {
         prefix: '/console',
-        context: { ...context, adminToken, stateOfHar },
+        context: { ...context, adminToken, harReader },
         stateBytes,
       })
       done()
@@ -253,6 +259,7 @@ export function buildServer(options: ServerOptions): {
       largeAnswers: largeAnswers.inUse(),
       largeBodies: largeBodies.inUse(),
       largeDocuments: largeDocuments.inUse(),
+      harFiles: harReader?.inUse() ?? 0,
       turns: turns.inUse(),
       miscountedBytes: [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0),
     }),

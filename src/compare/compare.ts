@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { isSuccess } from './answers.js'
 import type { Run } from './case.js'
 import type { Group } from './group.js'
@@ -80,8 +79,6 @@ async function hold(
   }
 
   for (const entry of capture.entries) {
-    // A server goes on with other requests meanwhile.
-    await setImmediate()
     const isOfHost = host === undefined || new URL(entry.origin).host === host
     const match =
       isOfHost && entry.headers['access-control-request-method'] === undefined

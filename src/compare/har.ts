@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { sha256 } from '../core/digests.js'
-import type { Slices } from '../core/slices.js'
-import { atOnce, mapInSlices } from '../core/slices.js'
+import { HEADER_LIMIT } from '../http/app.js'
 import { FORM } from '../http/form.js'
 import { MASK, maskHeaders, maskJson, maskQuery, maskTokenRequest } from '../http/masking.js'
 import { MULTIPART } from '../http/multipart.js'
@@ -77,27 +76,27 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
  * Reads a HAR file of at most 64 MiB and 20,000 entries. Takes HAR 1.1 and 1.2 as browsers and proxies write them.
  * @throws HarError
  */
-export const readHar = (file: string): Capture => atOnce(captureOf(parse(file), file))
+export const readHar = (file: string): Capture => captureOf(parse(file), file)
 
 /**
  * Reads a parsed HAR document, of which nothing is left.
  * @param file its name in messages
  * @throws HarError
  */
-export function* captureOf(document: unknown, file: string): Slices<Capture> {
+export function captureOf(document: unknown, file: string): Capture {
   const entries = objectOf(objectOf(document).log).entries
   if (!Array.isArray(entries)) throw new HarError(`${file} is no HAR file: it has no log.entries`)
   if (entries.length > MOST_ENTRIES) {
     throw new HarError(`${file} has ${entries.length} entries: give a file with at most ${MOST_ENTRIES}`)
   }
   const idOf = createIds()
-  const read = yield* mapInSlices(entries, (entry, index) => {
+  const read = entries.map((entry, index) => {
     // What is read is let go: a file of 64 MiB is some hundred MiB of objects.
     entries[index] = undefined
     return readEntry(objectOf(entry), index + 1, idOf)
   })
   const valid = read.filter(entry => entry !== undefined)
-  const unique = yield* withoutDuplicates(valid)
+  const unique = withoutDuplicates(valid)
   return { entries: unique, duplicates: valid.length - unique.length, malformed: read.length - valid.length }
 }
 
@@ -137,14 +136,15 @@ function createIds() {
 function readEntry(entry: Json, n: number, idOf: (secret: string) => number | undefined): Entry | undefined {
   const [request, response] = [objectOf(entry.request), objectOf(entry.response)]
   const url = textOf(request.url)
-  if (!URL.canParse(url) || typeof request.method !== 'string') return undefined
+  // No server takes a longer one, and reading it takes much memory.
+  if (url.length > HEADER_LIMIT || !URL.canParse(url) || typeof request.method !== 'string') return undefined
   const { origin, pathname, search } = new URL(url)
   const [headers, answerHeaders] = [headersOf(request.headers), headersOf(response.headers)]
   const isToken = pathname.endsWith('/oauth/token')
   const body = requestBodyOf(request, headers)
   const isHead = request.method.toUpperCase() === 'HEAD'
-  const answer = isHead ? NONE : answerBodyOf(objectOf(response.content), answerHeaders)
-  const [, scheme = '', credentials = ''] = /^(\S+) +(.*)$/.exec(headers.authorization ?? '') ?? []
+  const answer = isHead ? NONE : answerBodyOf(objectOf(response.content), answerHeaders, response.status === 204)
+  const [scheme, credentials] = schemeOf(headers.authorization ?? '')
   const isBearer = scheme.toLowerCase() === 'bearer'
   const form = new Map(body.kind === 'form' ? [...body.fields].reverse() : [])
   const [user, password] = scheme.toLowerCase() === 'basic' ? basicOf(credentials) : []
@@ -170,6 +170,12 @@ function readEntry(entry: Json, n: number, idOf: (secret: string) => number | un
     client: isToken ? idOf(form.get('client_id') ?? user ?? '') : undefined,
     secret: isToken ? idOf(form.get('client_secret') ?? password ?? '') : undefined,
   }
+}
+
+/** Splits a header at its first space. */
+function schemeOf(authorization: string) {
+  const [scheme = ''] = authorization.split(' ', 1)
+  return [scheme, authorization.slice(scheme.length).trim()] as const
 }
 
 const basicOf = (credentials: string) => {
@@ -207,8 +213,8 @@ const UNKNOWN: Body = { kind: 'unknown' }
 function requestBodyOf(request: Json, headers: Readonly<Record<string, string>>): Body {
   const post = objectOf(request.postData)
   const type = (headers['content-type'] ?? textOf(post.mimeType)).toLowerCase()
-  if (type.startsWith(MULTIPART)) return uploadOf(post, type)
-  const text = decoded(post)?.toString()
+  if (type.startsWith(MULTIPART)) return uploadOf(post, headers['content-type'] ?? textOf(post.mimeType))
+  const text = decoded(post)
   if (text === undefined) return UNKNOWN
   const isForm = type.startsWith(FORM)
   if (isForm && text === '' && Array.isArray(post.params) && post.params.length > 0) {
@@ -222,15 +228,14 @@ function requestBodyOf(request: Json, headers: Readonly<Record<string, string>>)
 /** Reads the parts with a file name. Their content counts only as far as it is ASCII: captures spoil other bytes. */
 function uploadOf(post: Json, type: string): Body {
   const params = Array.isArray(post.params) ? post.params.map(objectOf) : []
-  const text = decoded(post)?.toString('latin1') ?? ''
-  const [, boundary] = /boundary="?([^";]+)/.exec(type) ?? []
+  const text = decoded(post, 'latin1') ?? ''
+  // RFC 2046 §5.1.1: at most 70 characters.
+  const [, boundary] = /boundary="?([^";]{1,70})(?:[";]|$)/i.exec(type) ?? []
   if (boundary === undefined || text === '') {
     const files = params.filter(({ fileName }) => typeof fileName === 'string')
     return { kind: 'upload', files: files.length === 0 ? [{ ...NO_FILE }] : files.map(fileOf) }
   }
-  // The case of a boundary counts, and that of the header was lowered.
-  const [end = ''] = new RegExp(`--${boundary.replace(/[^\w]/g, '\\$&')}`, 'i').exec(text) ?? []
-  const parts = end === '' ? [] : text.split(end).slice(1, -1)
+  const parts = text.split(`--${boundary}`).slice(1, -1)
   return { kind: 'upload', files: parts.flatMap(partOf) }
 }
 
@@ -260,19 +265,20 @@ function partOf(part: string): UploadedFile[] {
   ]
 }
 
-function answerBodyOf(content: Json, headers: Readonly<Record<string, string>>): Body {
+function answerBodyOf(content: Json, headers: Readonly<Record<string, string>>, isEmpty: boolean): Body {
   const size = typeof content.size === 'number' && content.size > 0 ? content.size : Number(headers['content-length'])
-  const text = decoded(content)?.toString()
+  const text = decoded(content)
   if (text === undefined) return UNKNOWN
-  if (text === '') return size > 0 || textOf(content.comment) !== '' ? UNKNOWN : NONE
+  if (text === '') return !isEmpty && (size > 0 || textOf(content.comment) !== '') ? UNKNOWN : NONE
   return jsonOf(text, size)
 }
 
-/** Returns the bytes of a body; undefined: it is too long. */
-function decoded({ text: given, encoding }: Json): Buffer | undefined {
+/** Returns the text of a body; undefined: it is too long. */
+function decoded({ text: given, encoding }: Json, as: 'utf8' | 'latin1' = 'utf8'): string | undefined {
   const text = textOf(given)
   if (text.length > LONGEST_BODY) return undefined
-  return Buffer.from(text, encoding === 'base64' ? 'base64' : 'utf8')
+  const isBase64 = encoding === 'base64'
+  return isBase64 || as === 'latin1' ? Buffer.from(text, isBase64 ? 'base64' : 'utf8').toString(as) : text
 }
 
 /** A text that begins as JSON and does not parse was cut off by the capture, unless its size says otherwise. */
@@ -299,18 +305,17 @@ export const isOverlapping = (one: Entry, other: Entry) =>
  * Sorts entries by their time. Leaves out what is there twice: merged files repeat entries, and browsers show the request
  * of a page and that of its service worker, which overlap.
  */
-function* withoutDuplicates(entries: readonly Entry[]): Slices<Entry[]> {
+function withoutDuplicates(entries: readonly Entry[]): Entry[] {
   const isTimed = entries.every(({ at }) => at !== undefined)
   const sorted = isTimed ? [...entries].sort((a, b) => (a.at as number) - (b.at as number) || a.n - b.n) : entries
   const known = new Map<string, Entry>()
-  const unique = yield* mapInSlices(sorted, entry => {
+  return sorted.filter(entry => {
     const { method, origin, path, search, status, answerHeaders } = entry
     const key = [method, origin, path, search, status, answerHeaders['x-request-id']].join('\n')
     const same = known.get(key)
     known.set(key, entry)
-    return same !== undefined && isSame(same, entry) ? undefined : entry
+    return same === undefined || !isSame(same, entry)
   })
-  return unique.filter(entry => entry !== undefined)
 }
 
 const isSame = (one: Entry, other: Entry) =>

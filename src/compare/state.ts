@@ -1,18 +1,15 @@
-import { setImmediate } from 'node:timers/promises'
 import type { TObject } from '@sinclair/typebox'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
-import { errors } from '../core/errors.js'
+import { comparePositions } from '../core/records/list.js'
 import { isIban } from '../core/rules/identifiers.js'
 import { formatInstant } from '../core/time/time.js'
-import { inSlices } from '../http/slices.js'
 import { exampleOf } from '../tenants/examples.js'
 import type { TenantSnapshot } from '../tenants/snapshot.js'
 import type { Comparison } from './compare.js'
-import { compare } from './compare.js'
 import type { Group } from './group.js'
 import { keyOf } from './group.js'
-import { captureOf, HarError } from './har.js'
+import { HarError } from './har.js'
 import type { End, Json } from './sandbox.js'
 
 /** A record of the capture with its place. */
@@ -45,36 +42,33 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
     throw new HarError(`the file has the records of ${filled.length} clients: give --host, or a file with one client`)
   }
   const [end] = group.ends
-  end.tenant.clock.replayTo(Math.max(until, end.tenant.clock.now()), 0)
-  const snapshot = end.tenant.snapshot()
+  const { clock, settings } = end.tenant
+  clock.replayTo(Math.max(until, clock.now()), 0)
   const change = mask ? createMask() : (value: unknown) => value
-  const all = byArea((area): Placed[] =>
-    placedOf(group, end, area).map(one => ({ ...one, record: change(one.record) as Json })),
-  )
-  const references = new Set(all.mandates.map(({ record }) => record.mandateReference))
-  const missing = all.collections.filter(({ record }) => !references.has(record.mandateReference))
+  const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, end, area, change))
+  const references = new Set(records.mandates.map(({ record }) => record.mandateReference))
+  const missing = records.collections.filter(({ record }) => !references.has(record.mandateReference))
   const made = [...new Set(missing.map(({ record }) => record.mandateReference))].map(mandateReference =>
     madeUp(sandbox, end, mandateReference),
   )
-  return { records: { ...all, mandates: [...made, ...all.mandates] }, now: snapshot.clock.now, snapshot }
+  records.mandates = [...made, ...records.mandates]
+  // All but the records and the settings is as a new client has it.
+  const snapshot = { ...sandbox.open()[0].tenant.snapshot(), settings }
+  return { records, now: formatInstant(clock.now()), snapshot }
 }
 
 /** Lists the records of an area that the capture has shown, in the terms of the capture. */
-function placedOf({ known }: Group, end: End, area: AreaName): Placed[] {
+function placedOf({ known }: Group, end: End, area: AreaName, change: (record: unknown) => unknown): readonly Placed[] {
   const reference = end.references.get(area) as string
-  return (end.tenant[area].entries() as unknown as readonly (Placed & { region: never })[])
-    .map(({ region, createdAt, sequence, record }) => ({
-      region,
-      createdAt,
-      sequence,
-      record: end.original(record) as Json,
-    }))
-    .filter(({ region, record }) => {
-      const one = known.get(keyOf(area, region, String(record[reference])))
-      // A bill has made the others.
-      return one === undefined ? area === 'counterparties' : !one.isMadeUp
-    })
-    .sort((a, b) => a.createdAt - b.createdAt || a.sequence - b.sequence)
+  const entries = end.tenant[area].entries() as unknown as readonly (Placed & { region: never })[]
+  const placed = entries.map(({ region, createdAt, sequence, record: own }) => {
+    const record = end.original(own) as Json
+    const one = known.get(keyOf(area, region, String(record[reference])))
+    // A bill has made the others.
+    const isShown = one === undefined ? area === 'counterparties' : !one.isMadeUp
+    return isShown ? { region, createdAt, sequence, record: change(record) as Json } : undefined
+  })
+  return placed.filter(one => one !== undefined).sort(comparePositions)
 }
 
 /** Makes up the mandate of collections that the capture does not show. */
@@ -92,13 +86,8 @@ function madeUp({ contract }: Comparison['sandbox'], { tenant }: End, mandateRef
 
 /** Returns the records as a state document (control plane, PUT /state), whose clock stands at the end of the capture. */
 export function toState({ records, snapshot, now }: Captured, clientId: string): Json {
-  let sequence = 0
-  const order = new Map(
-    Object.values(records)
-      .flat()
-      .sort((a, b) => a.createdAt - b.createdAt || a.sequence - b.sequence)
-      .map(one => [one, ++sequence]),
-  )
+  const sorted = Object.values(records).flat().sort(comparePositions)
+  const order = new Map(sorted.map((one, index) => [one, index + 1]))
   const lists = byArea((area, { lifecycle }) =>
     records[area].map(one => {
       const { region, createdAt, record } = one
@@ -108,30 +97,14 @@ export function toState({ records, snapshot, now }: Captured, clientId: string):
         : { ...place, timeline: [], record }
     }),
   )
-  const clock = { now, mode: 'running', rate: 1 }
   return {
     ...snapshot,
-    clock,
+    clock: { now, mode: 'running', rate: 1 },
     ids: { scope: clientId, counters: {} },
     tokens: { generation: 0 },
-    sequence,
+    sequence: sorted.length,
     ...lists,
     events: [],
-  }
-}
-
-/**
- * Returns the records of a parsed HAR document as a state document of a client. Works in slices.
- * @throws INVALID_FIELD
- */
-export async function stateOfHar(document: object, clientId: string): Promise<Json> {
-  try {
-    const capture = await inSlices(captureOf(document, 'the file'))
-    const captured = await compare(capture, undefined, found => recordsOf(found, false))
-    await setImmediate()
-    return toState(captured, clientId)
-  } catch (error) {
-    throw error instanceof HarError ? errors.invalid('file', `${error.message}.`) : error
   }
 }
 

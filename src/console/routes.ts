@@ -7,13 +7,10 @@ import { h } from 'preact'
 import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
 import { FORM, parseForm, toFields } from '../http/form.js'
-import { parseLargeJson } from '../http/json-body.js'
-import { jsonText } from '../http/json-pieces.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { assumed, failures } from '../http/schemas.js'
-import { inSlices } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
@@ -31,6 +28,7 @@ import {
   senderFor,
 } from './calls.js'
 import { streamChanges } from './changes.js'
+import type { Exchange } from './har-reader.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
 import { cut, describe, proofOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
@@ -214,7 +212,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
-    const form = await withState(await formOf(request), clientId)
+    const form = await withState(await formOf(request), clientId, { request, reply })
     const { fields } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
@@ -247,17 +245,14 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   }
 
   /** Returns a form with a HAR file as one with the state document of its records. */
-  async function withState(form: SentForm, clientId: string): Promise<SentForm> {
+  async function withState(form: SentForm, clientId: string, exchange: Exchange): Promise<SentForm> {
     const { file } = form
-    const { stateOfHar, largeDocuments, elapsed } = context
-    if (file === undefined || stateOfHar === undefined || !HAR.test(file.toString('latin1', 0, 100))) return form
-    const leave = await largeDocuments.enter()
-    try {
-      const document = await inSlices(parseLargeJson(file.subarray(file.indexOf('{')), stateBytes), elapsed)
-      return { ...form, file: Buffer.from(await inSlices(jsonText(await stateOfHar(document, clientId)), elapsed)) }
-    } finally {
-      leave()
-    }
+    const { harReader } = context
+    if (file === undefined || harReader === undefined || !HAR.test(file.toString('latin1', 0, 100))) return form
+    // An unknown client is refused before the work.
+    await inTurn(clientId, () => {})
+    const task = { file: file.subarray(file.indexOf('{')), clientId, stateBytes }
+    return { ...form, file: await harReader.read(task, exchange) }
   }
 
   /** Returns the request of a page of the log. */

@@ -34,7 +34,7 @@ async function session(t: Test): Promise<Har> {
 }
 
 t.test(
-  'README, Documented and assumed: import brings the records of a capture from its middle into a client',
+  'fidelity, Documented and assumed: import brings the records of a capture from its middle into a client',
   async t => {
     const app = build(t, { clock: 'real', now: () => Date.parse('2026-12-24T12:00:00Z') })
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -80,50 +80,53 @@ t.test(
   },
 )
 
-t.test('README, SANDBOX_FIXTURES: --fixture prints a fixture that a server takes, --mask makes persons up', async t => {
-  const har = await journeyCapture()
-  const file = fileOf(t, har)
-  const { code, stdout, stderr } = await run([file, '--fixture'])
-  t.match({ code, stderr }, { code: 0, stderr: '' })
-  t.match(stdout, 'Jane Doe')
-  const records = JSON.parse(stdout)
-  const client = await connect(build(t, { clock: '2026-11-20T00:00:00Z' }))
-  t.match(await client.control('POST', '/seed', { records }), { status: 200, body: { added: { mandates: 4 } } })
+t.test(
+  'settings, SANDBOX_FIXTURES: --fixture prints a fixture that a server takes, --mask makes persons up',
+  async t => {
+    const har = await journeyCapture()
+    const file = fileOf(t, har)
+    const { code, stdout, stderr } = await run([file, '--fixture'])
+    t.match({ code, stderr }, { code: 0, stderr: '' })
+    t.match(stdout, 'Jane Doe')
+    const records = JSON.parse(stdout)
+    const client = await connect(build(t, { clock: '2026-11-20T00:00:00Z' }))
+    t.match(await client.control('POST', '/seed', { records }), { status: 200, body: { added: { mandates: 4 } } })
 
-  const state = JSON.parse((await run([file, '--state', '--client', 'acme'])).stdout)
-  t.match(await client.control('PUT', '/state', state), { status: 200, body: { counts: { mandates: 4 } } })
+    const state = JSON.parse((await run([file, '--state', '--client', 'acme'])).stdout)
+    t.match(await client.control('PUT', '/state', state), { status: 200, body: { counts: { mandates: 4 } } })
 
-  const masked = await run([file, '--fixture', '--mask'])
-  for (const text of [
-    'Jane',
-    'Brunnwald',
-    'DE89370400440532013000',
-    '@brunnwald',
-    '+491713920001',
-    'Lindenallee',
-    SECRET,
-  ]) {
-    t.notOk(masked.stdout.includes(text), text)
-  }
-  const { mandates, collections } = JSON.parse(masked.stdout)
-  t.same(mandates.map((one: { mandateReference: string }) => one.mandateReference).sort(), [
-    'MND-0001',
-    'MND-GONE',
-    'MND-LATER',
-    'MND-ONCE',
-  ])
-  t.ok(mandates.every(({ debtor }: { debtor: { iban: string } }) => isIban(debtor.iban)))
-  t.equal(
-    new Set(mandates.map(({ debtor }: { debtor: { iban: string } }) => debtor.iban)).size,
-    1,
-    'the same for the same',
-  )
-  t.ok(collections.length > 8)
-  const other = await connect(build(t, { clock: '2026-11-20T00:00:00Z' }), 'masked')
-  t.match(await other.control('POST', '/seed', { records: JSON.parse(masked.stdout) }), { status: 200 })
-})
+    const masked = await run([file, '--fixture', '--mask'])
+    for (const text of [
+      'Jane',
+      'Brunnwald',
+      'DE89370400440532013000',
+      '@brunnwald',
+      '+491713920001',
+      'Lindenallee',
+      SECRET,
+    ]) {
+      t.notOk(masked.stdout.includes(text), text)
+    }
+    const { mandates, collections } = JSON.parse(masked.stdout)
+    t.same(mandates.map((one: { mandateReference: string }) => one.mandateReference).sort(), [
+      'MND-0001',
+      'MND-GONE',
+      'MND-LATER',
+      'MND-ONCE',
+    ])
+    t.ok(mandates.every(({ debtor }: { debtor: { iban: string } }) => isIban(debtor.iban)))
+    t.equal(
+      new Set(mandates.map(({ debtor }: { debtor: { iban: string } }) => debtor.iban)).size,
+      1,
+      'the same for the same',
+    )
+    t.ok(collections.length > 8)
+    const other = await connect(build(t, { clock: '2026-11-20T00:00:00Z' }), 'masked')
+    t.match(await other.control('POST', '/seed', { records: JSON.parse(masked.stdout) }), { status: 200 })
+  },
+)
 
-t.test('README, Documented and assumed: import refuses wrong usage and files in one line', async t => {
+t.test('fidelity, Documented and assumed: import refuses wrong usage and files in one line', async t => {
   const har = await journeyCapture()
   har.log.entries.splice(40)
   const empty = structuredClone(har)

@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { stateOfHar } from '../../src/compare/state.js'
 import { kinds } from '../../src/console/kinds.js'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
@@ -10,6 +9,7 @@ import type { Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
 import { manualTime } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
+import { HAR_TO_STATE } from './har.js'
 import { CONSOLE, fieldsOf, follow, formsOf, noticeOf, open, sendFields, submit, toText } from './pages.js'
 
 const LINK = 'PL-TEST-0001'
@@ -634,7 +634,7 @@ t.test('console, Actions: a notice links the records that it names', async t => 
 })
 
 t.test('console, Actions: files go out and in', async t => {
-  const app = build(t, { stateOfHar })
+  const app = build(t, { harReader: { module: HAR_TO_STATE } })
   const client = await connect(app)
   await stock(client)
   const download = async (path: string) => open(app, path)

@@ -1,0 +1,178 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { pathToFileURL } from 'node:url'
+import type { Test } from 'tap'
+import t from 'tap'
+import type { HarReaderOptions } from '../../src/console/har-reader.js'
+import type { Built, Held } from '../../src/server.js'
+import { gist } from '../answers.js'
+import type { HarEntry } from '../capture.js'
+import { connect, mandate } from '../helper.js'
+import { buildLogged, listen, open, request, stillServes } from '../http/raw.js'
+import { manualTime, until } from '../manual-time.js'
+import { closesEarly } from '../nothing-left.js'
+import { HAR_TO_STATE, loadForm } from './har.js'
+
+// console, Actions: "Load a state" reads a HAR file in a process of its own, one at a time, within bounds of memory and time.
+
+const moduleOf = (t: Test, code: string) => new URL(`${pathToFileURL(t.testdir({ 'module.js': code }))}/module.js`)
+
+/** A process that is at work for ever. */
+const endless = (t: Test) => ({ module: moduleOf(t, 'for (;;);') })
+
+const har = (...entries: unknown[]) => JSON.stringify({ log: { entries } })
+
+/** A server that listens, with its client. */
+async function start(t: Test, harReader: HarReaderOptions) {
+  const time = manualTime()
+  let held = (): Held => ({}) as Held
+  const note = (message: unknown) => {
+    held = (message as Built).held
+  }
+  subscribe('payments-sandbox.built', note)
+  const { app, log } = buildLogged(t, { level: 'error', timers: time.timers, harReader })
+  unsubscribe('payments-sandbox.built', note)
+  const client = await connect(app)
+  const port = await listen(app)
+  const load = async (content: string) => {
+    const { url, headers, body } = loadForm(content)
+    const connection = await open(port)
+    t.teardown(() => connection.destroy())
+    connection.send(request(`POST ${url}`, headers, body))
+    return connection
+  }
+  const isHeld = (count: number) => until(() => held().harFiles === count)
+  return { app, client, port, time, log, load, isHeld }
+}
+
+t.test('console, Actions: while a HAR file is read, other requests are answered', async t => {
+  const { client, port, load, isHeld } = await start(t, endless(t))
+  const connection = await load(har())
+  await isHeld(1)
+  await stillServes(t, port)
+  t.equal((await client.post('/api/v1/mandates', mandate())).status, 201)
+  connection.destroy()
+  await isHeld(0)
+})
+
+t.test(
+  'console, Actions: the work ends when its client closes the connection, its side of it, or breaks it',
+  async t => {
+    const { port, load, isHeld } = await start(t, endless(t))
+    for (const close of ['destroy', 'reset', 'end'] as const) {
+      const connection = await load(har())
+      await isHeld(1)
+      connection[close]()
+      await isHeld(0)
+      if (close === 'end') t.equal(gist(await connection.read()), '503 SERVICE_UNAVAILABLE null')
+    }
+    await stillServes(t, port)
+  },
+)
+
+t.test('console, Actions: one file is read at a time, up to 60 s, and the others wait up to 30 s', async t => {
+  const { time, load, isHeld } = await start(t, endless(t))
+  const first = await load(har())
+  await until(() => time.pending === 1)
+  time.pass(20_000)
+  const second = await load(har())
+  await until(() => time.pending === 2)
+  const gone = await load(har())
+  await isHeld(3)
+  gone.destroy()
+  await isHeld(2)
+  time.pass(30_000)
+  const refusal = await second.read()
+  t.equal(gist(refusal), '503 SERVICE_UNAVAILABLE null')
+  t.equal(refusal?.headers['retry-after'], '1')
+  const third = await load(har())
+  await until(() => time.pending === 2)
+  time.pass(9_999)
+  t.equal(time.pending, 2)
+  time.pass(1)
+  const late = await first.read()
+  t.equal(gist(late), '413 PAYLOAD_TOO_LARGE file')
+  t.match(late?.text, 'It takes more than 60 s to read it.')
+  // It was its turn.
+  await isHeld(1)
+  third.destroy()
+  await isHeld(0)
+})
+
+t.test('console, Actions: a file that takes too much memory is refused, and the next one is read', async t => {
+  const { app, client, port, load } = await start(t, { module: HAR_TO_STATE, megabytes: 48 })
+  const entry = (n: number, text: string): Partial<HarEntry> => ({
+    startedDateTime: '2026-01-01T00:00:00Z',
+    request: {
+      method: 'POST',
+      url: `http://api.example/api/v1/mandates?n=${n}`,
+      headers: [],
+      postData: { mimeType: '', text },
+    },
+    response: { status: 201, headers: [], content: { size: 2, mimeType: '', text: '{}' } },
+  })
+  const body = `[${Array(340_000).fill('{}')}]`
+  const large = await (await load(har(...Array.from({ length: 8 }, (_, n) => entry(n, body))))).read()
+  t.equal(gist(large), '413 PAYLOAD_TOO_LARGE file')
+  t.match(large?.text, 'It takes more than 48 MB of memory to read it.')
+  await stillServes(t, port)
+  await client.post('/api/v1/mandates', mandate())
+  const { payload } = await app.inject('/_sandbox/requests?client=acme&format=har')
+  await client.control('POST', '/reset')
+  t.equal((await (await load(payload)).read())?.status, 303)
+  t.equal((await client.control('GET', '/mandates')).body.data.length, 1)
+})
+
+t.test('console, Actions: a failure of the reader is logged without a text of the file', async t => {
+  const failure = 'throw new SyntaxError("hidden")'
+  for (const [code, logged] of [
+    [failure, 'The reader of a HAR file has failed with the exit code 1.'],
+    [`URL.canParse = () => { ${failure} }; await import('${HAR_TO_STATE}')`, 'at readEntry'],
+  ] as const) {
+    const { log, load } = await start(t, { module: moduleOf(t, code) })
+    t.equal(gist(await (await load(har('hidden\n    at hidden'))).read()), '500 INTERNAL_ERROR null')
+    t.match(log(), logged)
+    t.notMatch(log(), 'hidden')
+  }
+})
+
+t.test('console, Actions: a state document begins no process', async t => {
+  const { app } = await start(t, { module: new URL('file:///none.js') })
+  const load = async (content: string) => {
+    const { body: payload, ...form } = loadForm(content)
+    return (await app.inject({ method: 'POST', ...form, payload })).statusCode
+  }
+  t.equal(await load('{}'), 400)
+  t.equal(await load(har()), 500)
+})
+
+t.test('console, Actions: where no process can be started, a HAR file is refused', async t => {
+  const { load } = await start(t, { module: HAR_TO_STATE })
+  const { execPath } = process
+  process.execPath = '/none'
+  t.teardown(() => Object.assign(process, { execPath }))
+  const answer = await (await load(har())).read()
+  t.equal(gist(answer), '503 SERVICE_UNAVAILABLE null')
+  t.equal(answer?.headers['retry-after'], '1')
+})
+
+t.test('console, Actions: a HAR file for an unknown client begins no process', async t => {
+  const { app } = await start(t, { module: new URL('file:///none.js') })
+  for (const client of ['unknown', 'a%00b']) {
+    const { body: payload, ...form } = loadForm(har(), client)
+    t.equal((await app.inject({ method: 'POST', ...form, payload })).statusCode, 404)
+  }
+})
+
+t.test('settings, Settings: a server that closes ends the reading of a HAR file', async t => {
+  const { app, time, load } = await start(t, endless(t))
+  const [first, second] = [await load(har()), await load(har())]
+  await until(() => time.pending === 2)
+  closesEarly(app)
+  const closing = app.close()
+  for (const connection of [first, second]) {
+    const answer = await connection.read()
+    t.equal(gist(answer), '503 SERVICE_UNAVAILABLE null')
+    t.match(answer?.text, 'The server is closing.')
+  }
+  await closing
+})
