@@ -27,10 +27,10 @@ import { authenticate } from './http/authenticate.js'
 import { createBacklog } from './http/event-stream.js'
 import { createLargeAnswers } from './http/large-answers.js'
 import { createLargeBodies } from './http/large-bodies.js'
+import { createLargeDocuments } from './http/large-documents.js'
 import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
 import { patience } from './http/patience.js'
-import { createPlaces } from './http/places.js'
 import { region } from './http/region.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
@@ -107,7 +107,8 @@ export function buildServer(options: ServerOptions): {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
-  const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl })
+  const largeDocuments = createLargeDocuments(timers)
+  const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
   const harReader = options.harReader && createHarReader(options.harReader, timers, () => app.isClosing())
 
   // The state.
@@ -129,7 +130,6 @@ export function buildServer(options: ServerOptions): {
   const largeAnswers = createLargeAnswers(timers)
   const largeBodies = createLargeBodies(timers)
   app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
-  const largeDocuments = createPlaces(1)
   const backlog = createBacklog(timers.elapsed)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({

@@ -136,26 +136,22 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     handle: async ({ registry, client, request, reply, snapshots, largeDocuments, params: { name } }) => {
       nameClient(reply, client)
       request.sandbox.clientId = client
-      const leave = (await isLarge(snapshots, client, name)) ? await largeDocuments.enter() : () => {}
-      try {
-        const resetsOf = (realNow: number) => {
-          registry.tenant(client, realNow)
-          return registry.identityOf(client).resets
-        }
-        const resets = await turns.take(client, { isRead: () => true, run: resetsOf })
-        const content = await found(snapshots, client, name)
-        return await turns.take(client, {
-          isRead: () => false,
-          *run(realNow) {
-            // The snapshot may be that of a removed client with the same id.
-            if (resetsOf(realNow) !== resets) throw errors.replacedMeanwhile()
-            const document = yield* read(content)
-            return describe(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
-          },
-        })
-      } finally {
-        leave()
+      if (await isLarge(snapshots, client, name)) await largeDocuments.enter(reply.raw)
+      const resetsOf = (realNow: number) => {
+        registry.tenant(client, realNow)
+        return registry.identityOf(client).resets
       }
+      const resets = await turns.take(client, { isRead: () => true, run: resetsOf })
+      const content = await found(snapshots, client, name)
+      return await turns.take(client, {
+        isRead: () => false,
+        *run(realNow) {
+          // The snapshot may be that of a removed client with the same id.
+          if (resetsOf(realNow) !== resets) throw errors.replacedMeanwhile()
+          const document = yield* read(content)
+          return describe(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
+        },
+      })
     },
   }),
 ]

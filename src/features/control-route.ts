@@ -6,8 +6,8 @@ import type { Backlog } from '../http/event-stream.js'
 import { jsonPieces } from '../http/json-pieces.js'
 import type { LargeAnswers } from '../http/large-answers.js'
 import { LARGE } from '../http/large-answers.js'
+import type { LargeDocuments } from '../http/large-documents.js'
 import type { Operation } from '../http/operations.js'
-import type { Places } from '../http/places.js'
 import type { Eventually } from '../http/request-context.js'
 import type { Documents } from '../openapi/documents.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
@@ -37,7 +37,7 @@ export interface ControlContext {
   lifeOf(clientId: string): unknown
   readonly largeAnswers: LargeAnswers
   /** The places for large documents that are read. */
-  readonly largeDocuments: Places
+  readonly largeDocuments: LargeDocuments
   /** What the readers of streams have not taken. */
   readonly backlog: Backlog
   /** The reads of the request log for streams. */

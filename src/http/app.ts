@@ -7,6 +7,7 @@ import { errorHandler } from './error-handler.js'
 import { head } from './head.js'
 import { hints } from './hints.js'
 import { home } from './home.js'
+import type { LargeDocuments } from './large-documents.js'
 import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
@@ -31,12 +32,14 @@ export interface AppOptions {
   readonly allowedHosts: readonly string[]
   /** The origins whose web pages may call `/api/v1`. */
   readonly corsOrigins: readonly string[]
+  readonly largeDocuments: LargeDocuments
   /** Returns the URL of the server. */
   publicUrl(): string
 }
 
 /** Creates a Fastify server with all that the wire needs, and without routes. */
-export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl }: AppOptions) {
+export function createApp(options: AppOptions) {
+  const { logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments } = options
   const requestIds = createRequestIds()
   const app = fastify({
     ...(logger !== undefined && { loggerInstance: logger, childLoggerFactory: createRequestLogger }),
@@ -77,7 +80,7 @@ export function createApp({ logger, requestTimeout, allowedHosts, corsOrigins, p
   app.register(home)
   app.register(notFound)
   app.register(logging)
-  app.register(validation)
+  app.register(validation, { largeDocuments })
   app.register(hints)
   return app
 }

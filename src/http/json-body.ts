@@ -10,8 +10,8 @@ const MOST_VALUES = 10_000
 const SMALL_BYTES = 16 * 1024
 /** The maximum nesting of such a body. A state document has 7 levels. */
 const MOST_NESTING = 100
-/** The minimum average size of its values. Smaller values need much memory for few bytes. */
-const LEAST_BYTES_PER_VALUE = 10
+/** The least bytes of its limit for each of these. Smaller ones need much memory for few bytes. */
+const LEAST_BYTES = { values: 10, names: 12, objects: 48 }
 /** The bounds of a part of it that is parsed at once. Names take much longer than other values. */
 const MOST_OF_PART = { values: 100_000, names: 10_000, bytes: 8 * 1024 * 1024 }
 /** The bytes that are read between two moments at which other work can come in. */
@@ -23,11 +23,6 @@ const [QUOTE, COMMA, COLON, OPEN_ARRAY, BACKSLASH, CLOSE_ARRAY, OPEN_OBJECT, CLO
 /** Whether a body is parsed and checked in slices. */
 export const isLarge = ({ sandbox }: FastifyRequest, bytes: Buffer): boolean =>
   sandbox.route.config.isStrict === true && bytes.length > SMALL_BYTES
-
-/** The large bodies. */
-const large = new WeakSet<object>()
-/** Whether a value is a body that was parsed in slices. */
-export const wasLarge = (body: object): boolean => large.has(body)
 
 /** Parses JSON (RFC 8259) in UTF-8 without members that could poison a prototype. Undefined: there is no body. */
 export function parseJson(request: FastifyRequest, bytes: Buffer): unknown {
@@ -54,27 +49,34 @@ function assertFewValues(bytes: Buffer): void {
 }
 
 /**
- * Does the same for a large body, in slices. Bounds its nesting, the number of its values, and the parts that are parsed.
+ * Does the same for a large body, in slices. Bounds its nesting, the numbers of its values, names and objects, and the parts that are parsed.
  *
  * The items of the outermost lists are parsed one by one. Then the rest is parsed, in which a list has only its number.
  * @param limit the maximum size of the body in bytes
  */
 export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
   assertUtf8(bytes)
-  const mostValues = Math.floor(limit / LEAST_BYTES_PER_VALUE)
+  const whole = { values: 0, names: 0, objects: 0 }
   const lists: unknown[][] = []
   /** The list that is being read. */
   let items: unknown[] | undefined
   let rest = ''
   let isHostile = false
-  let [nesting, nestingOfList, values, isText] = [0, 0, 0, false]
+  let [nesting, nestingOfList, isText] = [0, 0, false]
   let [taken, paused] = [0, 0]
   const outside = newPart()
   /** An item, or all that is outside of the lists. */
   let part = outside
 
+  /** Counts one more in the whole body. */
+  const add = (what: keyof typeof whole) => {
+    if (++whole[what] * LEAST_BYTES[what] <= limit) return
+    throw errors.payloadTooLarge(null, `${Math.floor(limit / LEAST_BYTES[what])} ${what}`)
+  }
+
   /** Takes the text up to a place. */
   const take = (end: number) => {
+    count(part, 'bytes', end - taken)
     const text = bytes.toString('utf8', taken, end)
     taken = end
     isHostile ||= mayBeHostile(text)
@@ -87,12 +89,15 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
       yield
     }
     const byte = bytes[at] as number
-    if (isText || byte > SPACE) count(part, 'bytes')
     if (byte === QUOTE) isText = !isText
     else if (isText) at += byte === BACKSLASH ? 1 : 0
-    else if (byte === COLON) count(part, 'names')
-    else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT || byte === COMMA) {
-      if (++values > mostValues) throw errors.payloadTooLarge(null, `${mostValues} values`)
+    else if (byte <= SPACE) part.bytes--
+    else if (byte === COLON) {
+      add('names')
+      count(part, 'names')
+    } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT || byte === COMMA) {
+      add('values')
+      if (byte === OPEN_OBJECT) add('objects')
       count(part, 'values')
       if (byte === COMMA) {
         if (items === undefined || nesting !== nestingOfList) continue
@@ -102,10 +107,10 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
       } else if (++nesting > MOST_NESTING) {
         throw errors.malformed(null, `The body is nested deeper than ${MOST_NESTING}.`)
       } else if (items === undefined && byte === OPEN_ARRAY) {
+        rest += take(at + 1)
         items = []
         nestingOfList = nesting
         part = newPart()
-        rest += take(at + 1)
       }
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) {
       if (items !== undefined && nesting === nestingOfList) {
@@ -122,16 +127,16 @@ export function* parseLargeJson(bytes: Buffer, limit: number): Slices<object> {
   const value = toObject(rest + take(bytes.length))
   insertLists(value as Record<string, unknown>, lists)
   if (isHostile) yield* assertHarmless(value)
-  large.add(value)
   return value
 }
 
 type Part = Record<keyof typeof MOST_OF_PART, number>
 const newPart = (): Part => ({ values: 0, names: 0, bytes: 0 })
 
-/** Counts what a part has more of. @throws PAYLOAD_TOO_LARGE */
-function count(part: Part, what: keyof Part): void {
-  if (++part[what] <= MOST_OF_PART[what]) return
+/** Counts what a part has more of. Space between values is no part of it. @throws PAYLOAD_TOO_LARGE */
+function count(part: Part, what: keyof Part, more = 1): void {
+  part[what] += more
+  if (part[what] <= MOST_OF_PART[what]) return
   throw errors.payloadTooLarge(null, `${MOST_OF_PART[what]} ${what} in one item of a list, or outside of lists`)
 }
 

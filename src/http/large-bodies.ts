@@ -1,9 +1,11 @@
 import { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
-import { LARGE } from './large-answers.js'
 import { createPlaces, watchOf } from './places.js'
 import type { Timers } from './timers.js'
+
+/** A body above this size is large, in bytes. */
+const LARGE = 64 * 1024
 
 /** The maximum number of bytes of large bodies at a time. The others wait. One without others can be larger. */
 const MOST = 128 * 1024 * 1024

@@ -100,7 +100,7 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
 
   // Most requests have the same Host. Parsing it takes longer than all other checks here.
   let last = { host: '', name: '' }
-  app.addHook('onRequest', ({ raw, sandbox }, reply, next) => {
+  app.addHook('onRequest', ({ raw, sandbox, originalUrl }, reply, next) => {
     const refusal = broken.get(raw.socket)
     if (refusal !== undefined && !raw.complete) {
       reply.header('connection', 'close')
@@ -113,6 +113,7 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
     if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
       throw errors.malformed('transfer-encoding', 'Transfer-Encoding must be chunked, if anything.')
     }
+    if (originalUrl.includes('#')) throw errors.malformed(null, 'The request target has a fragment (#).')
     // RFC 9112 §3.2.
     if (raw.httpVersion === '1.1' && host === undefined) throw errors.malformed('host', 'The header Host is required.')
     assertGivenOnce(raw.rawHeaders)

@@ -6,8 +6,9 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end)
 }
 
-/** Returns the path and query of a request target, also of one in absolute form (RFC 9112 §3.2.2). */
-export function originForm(target: string): string {
+/** Returns the path and query of a request target, also of one in absolute form (RFC 9112 §3.2.2), without a fragment. */
+export function originForm(given: string): string {
+  const target = given.includes('#') ? given.slice(0, given.indexOf('#')) : given
   if (target.startsWith('/') || !/^https?:\/\//i.test(target)) return target
   const rest = target.replace(/^https?:\/\/[^/?]*/i, '')
   return rest.startsWith('/') ? rest : `/${rest}`

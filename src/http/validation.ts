@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { ErrorObject, Format, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorCode } from '../core/errors.js'
 import { ApiError, errors, quote, shorten } from '../core/errors.js'
@@ -15,7 +15,9 @@ import { isCalendarDate, parseInstant } from '../core/time/time.js'
 import { wrongMediaType } from './error-handler.js'
 import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
-import { isLarge, isObject, parseJson, parseLargeJson, wasLarge } from './json-body.js'
+import { isLarge, isObject, parseJson, parseLargeJson } from './json-body.js'
+import { LARGE } from './large-answers.js'
+import type { LargeDocuments } from './large-documents.js'
 import { inSlices } from './slices.js'
 import { isDecodable, isRead, originForm, valuesByName } from './url.js'
 
@@ -144,13 +146,17 @@ const parsers = {
 /** Whether a value of Content-Encoding names no coding (RFC 9110 §8.4). */
 const isPlain = (codings: string) => codings.split(',').every(coding => /^(identity)?$/i.test(coding.trim()))
 
+export interface ValidationOptions {
+  /** Where large documents are read. */
+  readonly largeDocuments: LargeDocuments
+}
+
 /** Requests with bad percent-encoding, encoded bodies, and bodies that are not JSON objects, are refused here (decisions §1). */
-export const validation = fp((app, _options, done) => {
+export const validation = fp<ValidationOptions>((app, { largeDocuments }, done) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
-    if (isLarge(request, body)) return inSlices(parseLargeJson(body, request.sandbox.route.bodyLimit))
-    parsed(null, parseJson(request, body))
-    return undefined
+    // A large one is parsed where its answer is at hand.
+    parsed(null, isLarge(request, body) ? body : parseJson(request, body))
   })
 
   app.addHook('onRequest', ({ headers }, _reply, next) => {
@@ -170,21 +176,18 @@ export const validation = fp((app, _options, done) => {
     next()
   })
 
-  app.addHook('preValidation', (request, _reply, next) => {
+  app.addHook('preValidation', (request, reply, next) => {
     if (!isDecodable(originForm(request.originalUrl))) {
       throw errors.malformed(null, 'The request target has bad percent-encoding.')
     }
     const { querystring, body } = (request.sandbox.route.schema ?? {}) as { querystring?: TObject; body?: TObject }
     findUnknownParameters(request, querystring)
-    if (body === undefined || !isObject(request.body)) {
-      next()
+    if (Buffer.isBuffer(request.body)) {
+      readLarge(request, reply, request.body, body).then(() => next(), next)
       return
     }
-    if (wasLarge(request.body) && propertiesOf(body) !== undefined) {
-      void inSlices(checkLarge(body, request.body, reportUnknown(request))).then(named => {
-        request.body = named
-        next()
-      }, next)
+    if (body === undefined || !isObject(request.body)) {
+      next()
       return
     }
     if (request.sandbox.route.config.consumes === FORM) {
@@ -194,6 +197,15 @@ export const validation = fp((app, _options, done) => {
     next()
   })
   done()
+
+  /** Parses and checks a large body. One above 1 MiB is the only one until its answer. */
+  async function readLarge(request: FastifyRequest, { raw: answer }: FastifyReply, bytes: Buffer, schema?: TObject) {
+    if (bytes.length > LARGE) await largeDocuments.enter(answer)
+    const body = await inSlices(parseLargeJson(bytes, request.sandbox.route.bodyLimit))
+    if (schema === undefined) request.body = body
+    else if (propertiesOf(schema) === undefined) request.body = namedOnly(schema, body, reportUnknown(request))
+    else request.body = await inSlices(checkLarge(schema, body as Record<string, unknown>, reportUnknown(request)))
+  }
 })
 
 /** Hints at the parameters that the schema does not name, or refuses them. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback } from 'fastify'
 import { errors } from '../core/errors.js'
+import { loadOnce } from '../http/load-once.js'
 import { API_REFERENCE } from '../package.js'
 import type { Documents } from './documents.js'
 import { toEntry } from './markdown/entry-page.js'
@@ -98,7 +99,7 @@ const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
  * With `Accept: text/markdown`, it is an index of the operations. `GET /docs/{operationId}` is the entry of one.
  */
 export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { documents }, done) => {
-  let bundle: Promise<Buffer> | undefined
+  const bundle = loadOnce(() => readFile(API_REFERENCE))
   app.addHook('onRequest', (_request, reply, next) => {
     reply.header('x-content-type-options', 'nosniff')
     next()
@@ -133,8 +134,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
   })
   app.get('/docs/page.js', PUBLIC_PAGE, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
   app.get('/docs/scalar.js', PUBLIC_PAGE, async (_request, reply) => {
-    bundle ??= readFile(API_REFERENCE)
-    return reply.type('text/javascript; charset=utf-8').send(await bundle)
+    return reply.type('text/javascript; charset=utf-8').send(await bundle())
   })
   serveDocument(app, documents, '/docs/payments-service.json', 'service', 'labelled')
   serveDocument(app, documents, '/docs/control-plane.json', 'control', 'labelled')

@@ -176,6 +176,7 @@ t.test('control plane, Lock the control plane: after the token, the browser is b
     ].map((to): [string, string] => [to, './console']),
     ['coverage\r\nset-cookie: x=y', './console'],
     ['coverage?a\r\nb', './coverage?ab'],
+    [`coverage?${'a'.repeat(8000)}`, './console'],
   ]
   const seen = []
   for (const [to] of rows) seen.push([to, (await signIn(app, ADMIN, { to })).headers.location])

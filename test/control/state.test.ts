@@ -731,6 +731,25 @@ t.test('control plane, PUT /state: a large document has at most one value for 10
 })
 
 t.test(
+  'control plane, PUT /state: a large document has at most one name for 12 bytes of the limit, and one object for 48',
+  async t => {
+    const app = build(t, { stateBytes: 2 * MIB })
+    // Objects that are as small as names allow, and names that are as small as values allow.
+    for (const [bytes, name, list] of [
+      [12, 'names', (count: number) => `[${`{${'"":1,'.repeat(99)}"":1},`.repeat(count / 100)}1]`],
+      [48, 'objects', (count: number) => `[${'{},'.repeat(count)}1]`],
+    ] as const) {
+      const most = Math.floor((2 * MIB) / bytes)
+      const few = await put(app, 'sandbox-client', largeBody(list(most - 100)))
+      refused(t, few, 400, 'MISSING_FIELD', 'format')
+      const refusal = await put(app, 'sandbox-client', largeBody(list(most + 100)))
+      refused(t, refusal, 413, 'PAYLOAD_TOO_LARGE', null)
+      t.match(refusal.body.message, `${most} ${name}`)
+    }
+  },
+)
+
+t.test(
   'control plane, PUT /state: an item has at most 100,000 values and 10,000 names, and so has the rest of the document',
   async t => {
     const app = build(t)

@@ -241,6 +241,8 @@ t.test('decisions §1: request targets on the wire', async t => {
       [`GET http://:99999${LIVE}`, '200'],
       [`GET HTTPS://%/${LIVE.slice(1)}`, '200'],
       ['PUT http://sandbox/api/v1/mandates', '405 METHOD_NOT_ALLOWED null'],
+      ['GET /api/v1/mandates#x', '400 MALFORMED_REQUEST null'],
+      ['GET /api/v1/mandates?limit=1#x', '400 MALFORMED_REQUEST null'],
       ...each(
         odd.map(target => `GET ${target}`),
         '404 ROUTE_NOT_FOUND null',
@@ -248,6 +250,8 @@ t.test('decisions §1: request targets on the wire', async t => {
     ],
     async line => (await exchange(port, request(line, headers)))[0],
   )
+  const { payload } = await app.inject('/_sandbox/requests?client=acme')
+  t.notMatch(payload, '#x')
 })
 
 t.test('decisions §1: each route of GET answers HEAD with the same status, also one that streams', async t => {

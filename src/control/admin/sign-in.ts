@@ -120,10 +120,13 @@ export function sendSignIn(
     .send(renderSignIn({ base, to: wanted, problem, isSignedIn, reloads }))
 }
 
+/** The longest address to go back to, in characters: browsers bound the headers of an answer. */
+const LONGEST_ADDRESS = 8000
+
 /** Returns the address of a page below `/_sandbox`, relative to it. Any other address becomes that of the console. */
 function targetOf(to = ''): string {
   const base = `http://sandbox${ROOT}`
-  if (to !== '' && URL.canParse(to, base)) {
+  if (to !== '' && to.length <= LONGEST_ADDRESS && URL.canParse(to, base)) {
     const { href } = new URL(to, base)
     if (href.startsWith(base)) return `./${href.slice(base.length)}`
   }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Static } from '@sinclair/typebox'
 import { quote } from '../../core/errors.js'
+import { loadOnce } from '../../http/load-once.js'
 import { check } from '../../http/validation.js'
 import { resolveDates } from '../../tenants/fixtures.js'
 import { ScenarioFile } from './schemas.js'
@@ -32,30 +33,27 @@ export const hasScenarios = (fixtures: string): boolean => existsSync(join(fixtu
  * Their files are read on first use: most servers never run one.
  */
 export function createScenarios(...fixtures: string[]) {
-  let loading: Promise<ReadonlyMap<string, Scenario>> | undefined
   let loaded: ReadonlyMap<string, Scenario> = new Map()
   return {
     /** Reads the files, once. Rejects with an Error that names the wrong file. */
-    load(): Promise<ReadonlyMap<string, Scenario>> {
-      loading ??= read(fixtures.filter(hasScenarios).map(folder => join(folder, FOLDER))).then(scenarios => {
-        loaded = scenarios
-        return scenarios
-      })
-      return loading
-    },
+    load: loadOnce(async () => {
+      loaded = await read(fixtures.filter(hasScenarios).map(folder => join(folder, FOLDER)))
+      return loaded
+    }),
     /** Returns a scenario after `load`; undefined: there is none. */
     find: (name: string): Scenario | undefined => loaded.get(name),
   }
 }
 
 async function read(folders: readonly string[]): Promise<ReadonlyMap<string, Scenario>> {
-  // The package takes longer to load than the rest of a start.
+  const paths = folders.flatMap(folder => readdirSync(folder).map(file => join(folder, file)))
+  const texts = paths.filter(path => path.endsWith('.yaml')).map(path => [path, readFileSync(path, 'utf8')] as const)
+  // The package takes longer to load than the rest of a start. A failed import is never repeated: files come first.
   const { parse } = await import('yaml')
   const files = new Map<string, File>()
-  for (const path of folders.flatMap(folder => readdirSync(folder).map(file => join(folder, file)))) {
-    if (!path.endsWith('.yaml')) continue
+  for (const [path, text] of texts) {
     const file = named(path, () => {
-      const content: unknown = parse(readFileSync(path, 'utf8'))
+      const content: unknown = parse(text)
       check(ScenarioFile, content, 'INVALID_FIELD')
       return content as File
     })
