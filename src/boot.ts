@@ -51,9 +51,10 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
   const fixtures = fixturesOf(config)
   assertFixturesExist(config, fixtures)
   const scenarios = await scenariosOf(config)
-  let url: string | undefined
-  const publicUrl = () => {
-    url ??= config.publicUrl ?? urlOf(config.host, app)
+  let url = config.publicUrl
+  const publicUrl = (host?: string) => {
+    if (config.publicUrl === undefined && host !== undefined) return `http://${host}`
+    url ??= urlOf(config.host, app)
     return url
   }
   const database = await options.openDatabase?.()

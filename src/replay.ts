@@ -24,8 +24,8 @@ export async function replay(
   if (result === 'differs') process.exitCode = 1
   if (typeof result === 'string') return
 
-  const { recording, identity, snapshot } = result
-  const { seed, tokenLifetime, publicUrl } = recording
+  const { recording, identity, snapshot, publicUrl } = result
+  const { seed, tokenLifetime } = recording
   const served: Config = {
     ...config,
     seed,

@@ -117,7 +117,7 @@ export function buildServer(options: ServerOptions): {
     bytes: options.requestLog?.bytes ?? DEFAULT_BOUNDS.requestLogBytes,
   }
   const requestLog = database?.createRequestLog?.(logBounds) ?? createRequestLog(logBounds, timers.elapsed)
-  const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes)
+  const recorder = createRecorder(options.recordingBytes ?? DEFAULT_BOUNDS.recordingBytes, publicUrl)
   const coverage = database?.createCoverage(timers) ?? createCoverage()
   const reportDatabase = (facts: object) => app.log.error(facts, 'the database cannot be used')
   const lifeOf: Turns['lifeOf'] = clientId => turns.lifeOf(clientId)
@@ -164,7 +164,7 @@ export function buildServer(options: ServerOptions): {
   app.register(patience)
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
-  const documents = createDocuments(documented, serviceTags(), publicUrl, () =>
+  const documents = createDocuments(documented, serviceTags(), () =>
     turns.take(DEMO_CLIENT.clientId, {
       isRead: () => true,
       run(realNow) {
@@ -177,7 +177,7 @@ export function buildServer(options: ServerOptions): {
   // The service.
   app.register((metadata, _options, done) => {
     takeTurns(metadata, turns, queryTurns(registry, options.clients[0]?.clientId ?? DEMO_CLIENT.clientId))
-    metadata.register(metadataRoutes, { publicUrl })
+    metadata.register(metadataRoutes)
     done()
   })
   app.register(
@@ -192,7 +192,7 @@ export function buildServer(options: ServerOptions): {
     (api, _options, done) => {
       api.register(authenticate, { admit: admission(turns, registry, now) })
       api.register(region)
-      api.register(location, { publicUrl })
+      api.register(location)
       api.addHook('onRequest', (request, _reply, next) => {
         request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
         next()
@@ -212,7 +212,7 @@ export function buildServer(options: ServerOptions): {
   // The control plane.
   app.register(
     (control, _options, done) => {
-      if (adminToken !== undefined) control.register(admin, { adminToken, timers, now, publicUrl })
+      if (adminToken !== undefined) control.register(admin, { adminToken, timers, now })
       const stateBytes = options.stateBytes ?? DEFAULT_BOUNDS.stateBytes
       const context = {
         registry,

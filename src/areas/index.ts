@@ -103,8 +103,6 @@ export interface StoreOptions {
   }
   /** All stores of the tenant. Those of later rows do not exist yet: read them in operations. */
   readonly stores: Stores
-  /** Returns the base URL of payout links, without a trailing slash. */
-  publicUrl(): string
   /** Returns the armed outcome of a new record of this area, and counts it. */
   takeOutcome(record: OutcomeMatch): string | undefined
 }
@@ -223,11 +221,10 @@ export const areas = {
     seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
     record: StoredPayoutLink,
     errors: { stage: ['REGION_CURRENCY_MISMATCH', 'AMOUNT_LIMIT_EXCEEDED', 'ORIGIN_NOT_ALLOWED'] },
-    createStore: ({ context, clientId, settings, stores, publicUrl, takeOutcome }) =>
+    createStore: ({ context, clientId, settings, stores, takeOutcome }) =>
       createPayoutLinkStore({
         context,
         clientId,
-        publicUrl,
         allowedOrigins: () => settings.allowedOrigins,
         takeOutcome,
         sender: region => settings.senderName ?? stores.accounts.holder(region),

@@ -199,20 +199,23 @@ export type SendToSelf = (request: InjectOptions) => Promise<LightMyRequestRespo
 
 /** Returns the way in which the answer to a request sends others to the server itself. They share the fate of its reader. */
 export const senderFor =
-  (app: FastifyInstance, { raw: { socket } }: FastifyRequest, { raw }: FastifyReply): SendToSelf =>
+  (app: FastifyInstance, { headers: { host }, raw: { socket } }: FastifyRequest, { raw }: FastifyReply): SendToSelf =>
   request =>
-    inject((inner, answer) => {
-      const end = () => inner.socket.emit('end')
-      const close = () => {
-        socket.off('end', end)
-        if (!raw.writableFinished) answer.destroy()
-      }
-      if (raw.destroyed) return close()
-      Object.assign(inner.socket, { readableEnded: socket.readableEnded })
-      socket.once('end', end)
-      raw.once('close', close)
-      app.routing(inner, answer)
-    }, request)
+    inject(
+      (inner, answer) => {
+        const end = () => inner.socket.emit('end')
+        const close = () => {
+          socket.off('end', end)
+          if (!raw.writableFinished) answer.destroy()
+        }
+        if (raw.destroyed) return close()
+        Object.assign(inner.socket, { readableEnded: socket.readableEnded })
+        socket.once('end', end)
+        raw.once('close', close)
+        app.routing(inner, answer)
+      },
+      { ...(host && { authority: host }), ...request },
+    )
 
 /**
  * Sends the request of a form to the server itself.
@@ -256,9 +259,9 @@ export function errorOf({ status, body }: CallAnswer): ErrorEnvelope | undefined
 }
 
 /** Returns a call for a client as a command for a shell. Tokens are variables. */
-export function commandOf(context: ConsoleContext, call: Call, client: string): string {
+export function commandOf(context: ConsoleContext, call: Call, client: string, publicUrl: string): string {
   const request = requestOf(context, call, client)
   const body = Buffer.isBuffer(request.body) ? 'a file' : request.body
-  const command = toCurl({ ...request, body }, context.registry.publicUrl())
+  const command = toCurl({ ...request, body }, publicUrl)
   return isOfApi(request) ? command : command.replace('$TOKEN', '$ADMIN_TOKEN')
 }

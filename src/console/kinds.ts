@@ -69,6 +69,13 @@ export function findRecord(tenant: Tenant, { name }: Kind, reference: string, re
   return found.find(row => (region ?? row.region) === row.region)
 }
 
-/** Explains a record that has states. Throws the error of an unknown reference. */
-export const explain = (tenant: Tenant, { name }: Kind, reference: string, region?: Region): Explained<AnyRecord> =>
-  (tenant[name] as { explain(reference: string, region?: Region): Explained<AnyRecord> }).explain(reference, region)
+/** Explains a record that has states, for the reader of a page. Throws the error of an unknown reference. */
+export const explain = (
+  { tenant, publicUrl }: { readonly tenant: Tenant; readonly publicUrl: string },
+  { name }: Kind,
+  reference: string,
+  region?: Region,
+): Explained<AnyRecord> =>
+  name === 'payoutLinks'
+    ? (tenant.payoutLinks.explain(reference, publicUrl) as unknown as Explained<AnyRecord>)
+    : (tenant[name] as { explain(reference: string, region?: Region): Explained<AnyRecord> }).explain(reference, region)

@@ -72,6 +72,8 @@ export interface Call {
 export interface Page {
   readonly context: ConsoleContext
   readonly tenant: Tenant
+  /** The address of the server for the reader, without a trailing slash. */
+  readonly publicUrl: string
   /** The real time of the turn, in milliseconds. */
   readonly realNow: number
   /** The clients to choose from, by their ids. */

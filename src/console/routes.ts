@@ -179,7 +179,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   // The command of a form whose fields have changed.
   app.post('/command', page, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')
-    return commandOf(context, readCall(await formOf(request), context), clientOf(request))
+    return commandOf(context, readCall(await formOf(request), context), clientOf(request), request.sandbox.publicUrl)
   })
   for (const [path, file] of assets()) {
     app.get(`/assets/${path}`, { ...page, config: { isPage: true } }, (_request, reply) => {
@@ -201,6 +201,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
         ...{ context, tenant, realNow, clients, scenarios, refused, path: pathBelow(request) },
         params: request.params as Fields,
         query: request.query as Page['query'],
+        publicUrl: request.sandbox.publicUrl,
         isSignedIn: request.sandbox.isSignedIn === true,
       }
       const title = row.title(shown)

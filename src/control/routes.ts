@@ -162,9 +162,9 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       summary: 'The control plane as an OpenAPI document',
       querystring,
       response: schemas.OpenApiDocument,
-      handle: ({ documents, reply }) => {
+      handle: ({ documents, request, reply }) => {
         reply.type(JSON_TYPE)
-        return documents.render('control', 'json')
+        return documents.render('control', 'json', request.sandbox.publicUrl)
       },
     }),
     route({
@@ -443,11 +443,11 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       querystring,
       body: schemas.Claim,
       response: schemas.ExplainedPayoutLink,
-      handle: ({ tenant, params: { payoutLinkId }, body }) => {
+      handle: ({ request, tenant, params: { payoutLinkId }, body }) => {
         const { payoutLinks } = tenant()
         payoutLinks.assertPayable(payoutLinkId, body)
         payoutLinks.claim(payoutLinkId, body, 'control')
-        return payoutLinks.explain(payoutLinkId)
+        return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
       },
     }),
     route({
@@ -461,10 +461,10 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       querystring,
       body: schemas.Decline,
       response: schemas.ExplainedPayoutLink,
-      handle: ({ tenant, params: { payoutLinkId }, body }) => {
+      handle: ({ request, tenant, params: { payoutLinkId }, body }) => {
         const { payoutLinks } = tenant()
         payoutLinks.decline(payoutLinkId, body, 'control')
-        return payoutLinks.explain(payoutLinkId)
+        return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
       },
     }),
     ...(['process', 'pay', 'fail', 'expire', 'cancel'] as const).map(verb =>
@@ -479,10 +479,10 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         params: schemas.PayoutLinkParams,
         querystring,
         response: schemas.ExplainedPayoutLink,
-        handle: ({ tenant, params: { payoutLinkId } }) => {
+        handle: ({ request, tenant, params: { payoutLinkId } }) => {
           const { payoutLinks } = tenant()
           payoutLinks.transition(payoutLinkId, verb)
-          return payoutLinks.explain(payoutLinkId)
+          return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
         },
       }),
     ),
@@ -522,10 +522,10 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       querystring,
       body: schemas.PayoutLinkOutcomeBody,
       response: schemas.ExplainedPayoutLink,
-      handle: ({ tenant, params: { payoutLinkId }, body: { outcome } }) => {
+      handle: ({ request, tenant, params: { payoutLinkId }, body: { outcome } }) => {
         const { payoutLinks } = tenant()
         payoutLinks.setOutcome(payoutLinkId, outcome)
-        return payoutLinks.explain(payoutLinkId)
+        return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
       },
     }),
     route({
@@ -560,7 +560,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       params: schemas.PayoutLinkParams,
       querystring,
       response: schemas.ExplainedPayoutLink,
-      handle: ({ tenant, params }) => tenant().payoutLinks.explain(params.payoutLinkId),
+      handle: ({ request, tenant, params }) =>
+        tenant().payoutLinks.explain(params.payoutLinkId, request.sandbox.publicUrl),
     }),
     route({
       method: 'GET',

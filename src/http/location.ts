@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin'
-import { isPublicHost } from './public-host.js'
+import { prefixOf } from './public-host.js'
 
 /** A route in Fastify's form, such as GET `/api/v1/mandates/:mandateReference`. */
 interface Route {
@@ -18,13 +18,8 @@ export const readParameterOf = (path: string, routes: readonly Route[]): string 
     .map(({ url }) => url.slice(path.length + 2))
     .find(rest => /^\w+$/.test(rest))
 
-export interface LocationOptions {
-  /** Returns the URL of the server without a trailing slash. */
-  publicUrl(): string
-}
-
 /** Adds `Location` to a 201: the path of the operation that reads the created record, where there is one (decisions §1). */
-export const location = fp<LocationOptions>((app, { publicUrl }, done) => {
+export const location = fp((app, _options, done) => {
   const routes: Route[] = []
   /** The parameters of the paths that create records. */
   const parameters = new Map<string, string>()
@@ -43,9 +38,7 @@ export const location = fp<LocationOptions>((app, { publicUrl }, done) => {
     const parameter = reply.statusCode === 201 ? parameters.get(path) : undefined
     if (parameter !== undefined) {
       const reference = (content as Readonly<Record<string, string>>)[parameter]
-      const url = new URL(publicUrl())
-      const prefix = isPublicHost(request, url) ? url.pathname.replace(/\/$/, '') : ''
-      reply.header('location', `${prefix}${path}/${reference}`)
+      reply.header('location', `${prefixOf(request)}${path}/${reference}`)
     }
     next(null, content)
   })

@@ -11,6 +11,11 @@ export interface RequestContext {
   readonly route: FastifyRequest['routeOptions']
   /** The host name of the header Host, as `hostNameOf` returns it; empty: there is none. */
   hostName: string
+  /**
+   * The address of the server for the client of the request, without a trailing slash: SANDBOX_PUBLIC_URL, else `http://`
+   * and its Host (decisions §3).
+   */
+  publicUrl: string
   /** The value of `x-region`. Set by the region plugin, on routes that take one. */
   region: Region
   /** The client in whose turn the request was handled; undefined: in none. */
@@ -54,6 +59,7 @@ declare module 'fastify' {
 const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext, 'tenant'> => ({
   route,
   hostName: '',
+  publicUrl: '',
   region: 'EU',
   clientId: undefined,
   realNow: undefined,

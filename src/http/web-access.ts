@@ -20,8 +20,8 @@ export interface WebAccessOptions {
   readonly allowedHosts: readonly string[]
   /** The origins whose pages may call the API, as `isOriginPattern` defines them. */
   readonly corsOrigins: readonly string[]
-  /** Returns the URL by which browsers reach the server, for example behind a proxy. */
-  publicUrl(): string
+  /** As in `TenantRegistryOptions`. */
+  publicUrl(host?: string): string
 }
 
 const API = '/api/v1/'
@@ -41,7 +41,8 @@ const EXPOSED_HEADERS = [
 
 /**
  * Refuses requests of web pages (decisions §1): those of other origins with FORBIDDEN_ORIGIN, and those by DNS
- * rebinding with FORBIDDEN_HOST. Register it before plugins that answer requests.
+ * rebinding with FORBIDDEN_HOST. Sets the address of the server for the others: only a Host that is the server's own counts.
+ * Register it before plugins that answer requests.
  */
 export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins, publicUrl }, done) => {
   app.addHook('onRequest', (request, _reply, next) => {
@@ -56,7 +57,9 @@ export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins,
       const isOwn = origin === undefined ? !isSentByForeignPage(request) : isOwnOrigin(origin, host)
       if (!isOwn) refuse(errors.forbiddenOrigin(origin, isApi(request)))
     }
-    if (GUARDED_HOSTS.some(path => url.startsWith(path)) && !isOwnHost(hostName)) refuse(errors.forbiddenHost(host))
+    const isKnown = isOwnHost(hostName)
+    if (GUARDED_HOSTS.some(path => url.startsWith(path)) && !isKnown) refuse(errors.forbiddenHost(host))
+    request.sandbox.publicUrl = publicUrl(isKnown && host !== '' ? host : undefined)
     next()
   })
 

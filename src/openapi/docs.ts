@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { FastifyPluginCallback } from 'fastify'
+import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
 import { API_REFERENCE } from '../package.js'
@@ -105,13 +105,14 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     next()
   })
 
-  const read = async (name: 'service' | 'control'): Promise<Json> => JSON.parse(await documents.render(name, 'json'))
+  const read = async (name: 'service' | 'control', { sandbox }: FastifyRequest): Promise<Json> =>
+    JSON.parse(await documents.render(name, 'json', sandbox.publicUrl))
 
   app.get('/docs', PUBLIC_PAGE, async (request, reply) => {
     reply.header('vary', 'accept')
     if (request.type(['text/html', MARKDOWN]) === MARKDOWN) {
       reply.type(MARKDOWN_TYPE)
-      return toIndex(await read('service'), await read('control'))
+      return toIndex(await read('service', request), await read('control', request))
     }
     reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
     return PAGE
@@ -119,7 +120,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
   app.get<{ Params: { operationId: string } }>('/docs/:operationId', PUBLIC_PAGE, async (request, reply) => {
     const { operationId } = request.params
     for (const name of ['service', 'control'] as const) {
-      const document = await read(name)
+      const document = await read(name, request)
       const operation = operationsOf(document).find(candidate => candidate.operationId === operationId)
       if (operation === undefined) continue
       reply.header('vary', 'accept')

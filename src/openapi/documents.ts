@@ -93,33 +93,34 @@ const control = {
   },
 } as const
 
+/** The placeholder of the address of the server, which the host of the request can determine. */
+const PUBLIC_URL = '{{public-url}}'
+
 /**
  * Creates the two OpenAPI documents.
  * @param routes the routes of the server, complete when the first document is made
  * @param tags the tags of the service
- * @param publicUrl returns the absolute URL of the server: importers and generators make it the base of their requests
  * @param examples returns the values of examples for the present moment
  */
 export function createDocuments(
   routes: readonly DocumentedRoute[],
   tags: readonly Tag[],
-  publicUrl: () => string,
   examples: () => Eventually<ExampleValues>,
 ) {
   /** The texts with placeholders, by name and form. Each is made on first use. */
   const texts = new Map<string, string>()
-  const servers = () => [
-    { url: publicUrl(), description: 'The sandbox by its public URL' },
+  const servers = [
+    { url: PUBLIC_URL, description: 'The sandbox by its public URL' },
     { url: '/', description: 'The sandbox that serves this document' },
   ]
   const make = {
     service() {
       const ofService = routes.filter(route => !isControl(route))
-      return build(ofService, { ...service, servers: servers(), tags })
+      return build(ofService, { ...service, servers, tags })
     },
     control() {
       const ofControl = routes.filter(isControl)
-      return build(ofControl, { ...control, servers: servers(), tags: tagsOf(ofControl) })
+      return build(ofControl, { ...control, servers, tags: tagsOf(ofControl) })
     },
   }
   return {
@@ -127,12 +128,14 @@ export function createDocuments(
      * Returns the text of a document, with examples that work now. Rejects with SERVICE_UNAVAILABLE.
      * @param name service: the emulated service. control: the control plane.
      * @param form labelled: as JSON, with the labels in the descriptions
+     * @param publicUrl the absolute URL of the server: importers and generators make it the base of their requests
      */
-    async render(name: 'service' | 'control', form: keyof typeof FORMS): Promise<string> {
+    async render(name: 'service' | 'control', form: keyof typeof FORMS, publicUrl: string): Promise<string> {
       const key = `${name} ${form}`
       const text = texts.get(key) ?? FORMS[form](make[name]())
       texts.set(key, text)
-      return withExamples(text, await examples())
+      const values = await examples()
+      return withExamples(text, placeholder => (placeholder === PUBLIC_URL ? publicUrl : values(placeholder)))
     },
   }
 }

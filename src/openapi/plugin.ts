@@ -12,11 +12,12 @@ export function serveDocument(
   app: FastifyInstance,
   documents: Documents,
   url: string,
-  ...[name, form]: Parameters<Documents['render']>
+  name: 'service' | 'control',
+  form: 'json' | 'yaml' | 'labelled',
 ): void {
-  app.get(url, PUBLIC_PAGE, (_request, reply) => {
+  app.get(url, PUBLIC_PAGE, (request, reply) => {
     reply.type(form === 'yaml' ? YAML_TYPE : JSON_TYPE).header('x-content-type-options', 'nosniff')
-    return documents.render(name, form)
+    return documents.render(name, form, request.sandbox.publicUrl)
   })
 }
 

@@ -45,6 +45,5 @@ function checkFixture(registry: TenantRegistry, name: string, now: Instant): voi
     },
     clock: { now: start, mode: 'frozen', rate: 1, realNow: start },
     settings: { allowedOrigins: withOriginsOf(records, DEFAULT_ALLOWED_ORIGINS) },
-    publicUrl: () => '',
   }).seed(records)
 }

@@ -33,8 +33,12 @@ export interface TenantRegistryOptions {
   readonly maxTenants: number
   /** Lifetime of a token in seconds. */
   readonly tokenLifetime: number
-  /** Returns the address of payout links, without a trailing slash. */
-  publicUrl(): string
+  /**
+   * Returns the address of the server, without a trailing slash: that of SANDBOX_PUBLIC_URL, else that by which a request
+   * with a Host has come.
+   * @param host an own name of the server; undefined: there is no request, or none with such a name
+   */
+  publicUrl(host?: string): string
   /** Called with each tenant that made room for another. */
   dropped?(clientId: string): void
   /** Called with the error of due work of a tenant, which is parked. */
@@ -240,7 +244,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   }
 
   const tenantOptions = (client: Registration) => ({
-    ...{ seed, client: factsOf(client), publicUrl },
+    ...{ seed, client: factsOf(client) },
     dueWorkFailed: (error: Error) => dueWorkFailed?.(client.clientId, error),
   })
 

@@ -82,8 +82,6 @@ export interface TenantOptions {
   readonly clock: ClockStart
   /** The others are those of `DEFAULT_SETTINGS`. */
   readonly settings: Pick<Settings, 'allowedOrigins'> & Partial<Settings>
-  /** Returns the address of payout links, without a trailing slash. */
-  publicUrl(): string
   /** Called with the error of due work, which is parked. */
   dueWorkFailed?(error: Error): void
 }
@@ -110,7 +108,7 @@ const SEED_ORDER = [...areaNames.filter(name => !hasStates(name)), ...areaNames.
  * area (decisions §3). A reset, and a state that is put back, create another tenant object of the same client.
  */
 export function createTenant(
-  { seed, client, clock, settings: given, publicUrl, dueWorkFailed }: TenantOptions,
+  { seed, client, clock, settings: given, dueWorkFailed }: TenantOptions,
   past: Past = noPast(client.clientId),
 ) {
   const { clientId, fixture, scope, tokenLifetime, tokenBinding, tokenGenerationOffset } = client
@@ -143,7 +141,7 @@ export function createTenant(
   for (const [name, area] of Object.entries<Area>(areas)) {
     const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
     const names = { name, path: area.path, kind: area.lifecycle?.kind, reference: area.reference }
-    const options = { context: { ...context, names }, clientId, settings, stores, publicUrl, takeOutcome }
+    const options = { context: { ...context, names }, clientId, settings, stores, takeOutcome }
     Object.assign(stores, { [name]: area.createStore(options) })
   }
 

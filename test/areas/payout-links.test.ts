@@ -16,7 +16,7 @@ import {
   WRONG_REGION,
 } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, connect, payoutLink } from '../helper.js'
+import { build, call, connect, payoutLink } from '../helper.js'
 
 const LINKS = '/api/v1/payout-links'
 const SHOP = 'https://shop.example'
@@ -156,6 +156,49 @@ t.test(
     )
   },
 )
+
+t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Host of the request', async t => {
+  const app = build(t, { publicUrl: host => `http://${host ?? 'own.example:8080'}` })
+  const client = await connect(app)
+  const link = (await client.post(LINKS, payoutLink())).body
+  const baseOf = ({ url }: { url: string }) => url.slice(0, url.indexOf('/pay/'))
+  const forwarded = {
+    forwarded: 'host=a.example;proto=https',
+    'x-forwarded-host': 'b.example',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-port': '443',
+  }
+  const path = `/_sandbox/payout-links/${link.payoutLinkId}?client=acme`
+  for (const [host, base] of [
+    ['localhost:9000', 'http://localhost:9000'],
+    ['sandbox:8080', 'http://sandbox:8080'],
+    ['172.17.0.1', 'http://172.17.0.1'],
+    ['[::1]:9000', 'http://[::1]:9000'],
+    ['own.example:9000', 'http://own.example:9000'],
+    // A name of other sites: the token admits the request, and the server has its own address.
+    ['rebind.example', 'http://own.example:8080'],
+  ] as const) {
+    const headers = { host, ...forwarded }
+    t.equal(baseOf((await client.post(LINKS, payoutLink(), { headers })).body), base, `created by ${host}`)
+    const { servers } = (await call(app, 'GET', '/openapi.json', { headers })).body
+    t.equal(servers[0].url, base, `the document for ${host}`)
+    const explained = await call(app, 'GET', path, { headers })
+    if (host === 'rebind.example') {
+      t.equal(explained.body.code, 'FORBIDDEN_HOST')
+      continue
+    }
+    t.equal(baseOf(explained.body.record), base, `read by ${host}`)
+    const { body: page } = await call(app, 'GET', path.replace('_sandbox', '_sandbox/console'), { headers })
+    t.match(page, `href="${base}/pay/${link.payoutLinkId}?client=acme"`, `the console for ${host}`)
+    const fields = { call: 'POST /api/v1/payout-links', region: 'EU', json: JSON.stringify(payoutLink()) }
+    const body = String(new URLSearchParams(fields))
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const form = '/_sandbox/console/payout-links?client=acme'
+    t.equal((await call(app, 'POST', form, { body, headers: { ...headers, ...type } })).status, 303)
+    const { requests } = (await client.control('GET', '/recording')).body
+    t.equal(baseOf(JSON.parse(requests.at(-1).answer.body)), base, `created by a form of ${host}`)
+  }
+})
 
 t.test('interface, Limits: the amount of a link is a decimal string of at most 2 decimals', async t => {
   const client = await open()

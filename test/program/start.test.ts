@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect as dial } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { createServer as createProxy, connect as dial } from 'node:net'
+import { pipeline } from 'node:stream'
 import t, { type Test } from 'tap'
 import { boot } from '../../src/boot.js'
 import { ConfigError, readConfig } from '../../src/config.js'
@@ -9,6 +12,7 @@ import { createServer } from '../../src/start.js'
 import { DEMO_CLIENT } from '../../src/tenants/registry.js'
 import type { Database } from '../../src/turns/database.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
+import { command } from '../command.js'
 import { freePort } from '../free-port.js'
 import { closed } from '../http/raw.js'
 import { requestTokenAt } from '../program.js'
@@ -250,6 +254,44 @@ t.test('control plane, SANDBOX_PUBLIC_URL: payout links point to the server by d
   )
 })
 
+/** Forwards the connections to another port of this machine, as a mapped port of a container does. Returns that URL. */
+async function mapPort(t: Test, { url }: Running): Promise<string> {
+  const proxy = createProxy(socket => {
+    const inner = dial(Number(new URL(url).port), '127.0.0.1')
+    pipeline(socket, inner, socket, () => {})
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  return `http://localhost:${(proxy.address() as AddressInfo).port}`
+}
+
+t.test(
+  'decisions §8: behind a mapped port, a payout link has the address of its request, also in a replay',
+  async t => {
+    const server = await start(t)
+    const mapped = { ...server, url: await mapPort(t, server) }
+    const { access_token: token } = (await issueToken(mapped, 'acme')).body
+    const created = (await send(mapped, 'POST', '/api/v1/payout-links', token, LINK)).body
+    t.equal(created.url, `${mapped.url}/pay/${created.payoutLinkId}?client=acme`)
+    t.equal((await fetch(created.url)).status, 200, 'the page of the link is there')
+    const direct = (await send(server, 'POST', '/api/v1/payout-links', token, LINK)).body
+    t.ok(direct.url.startsWith(`${server.url}/pay/`), direct.url)
+    const { body: metadata } = await send(mapped, 'GET', '/.well-known/oauth-authorization-server')
+    t.equal(metadata.issuer, mapped.url)
+
+    const { body: recording } = await send(server, 'GET', '/_sandbox/recording?client=acme')
+    t.equal(recording.publicUrl, server.url)
+    t.same(
+      recording.requests.map(({ publicUrl }: { publicUrl?: string }) => publicUrl),
+      [mapped.url, server.url],
+      'a request has the address where it has changed',
+    )
+    const file = t.testdir({ 'recording.json': JSON.stringify(recording) })
+    t.match(await command(['replay', `${file}/recording.json`]), { code: 0, stdout: /^acme: 2 requests, every answer/ })
+  },
+)
+
 t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and a folder of fixtures', async t => {
   const folder = t.testdir({
     'clients.json': JSON.stringify([
@@ -336,7 +378,7 @@ t.test('README, Settings: SIGTERM: an open request is finished and stored, with 
   const body = JSON.stringify(LINK)
   const socket = dial(Number(new URL(server.url).port), '127.0.0.1')
   socket.write(
-    `POST /api/v1/payout-links HTTP/1.1\r\nhost: x\r\nx-region: EU\r\nauthorization: Bearer ${token}\r\n` +
+    `POST /api/v1/payout-links HTTP/1.1\r\nhost:\r\nx-region: EU\r\nauthorization: Bearer ${token}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\nexpect: 100-continue\r\n\r\n`,
   )
   await new Promise(resolve => socket.once('data', resolve))

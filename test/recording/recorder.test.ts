@@ -6,7 +6,7 @@ import type { Tenant } from '../../src/tenants/tenant.js'
 const REQUEST = { at: '', receivedAt: '', operation: '', params: {}, query: {} }
 
 t.test('control plane, GET /recording: an answer that comes late belongs to the life of its request', async t => {
-  const recorder = createRecorder(10_000)
+  const recorder = createRecorder(10_000, () => '')
   const begin = () => {
     const tenant = { clientId: 'acme' } as Tenant
     const noCounts = { counts: () => ({}), events: { last: () => 0 } }

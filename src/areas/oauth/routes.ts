@@ -61,13 +61,8 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
   done()
 }
 
-export interface MetadataOptions {
-  /** Returns the URL of the server without a trailing slash. */
-  publicUrl(): string
-}
-
 /** GET /.well-known/oauth-authorization-server: RFC 8414, for the discovery of OAuth libraries (decisions §3). */
-export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (app, { publicUrl }, done) => {
+export const metadataRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
   app.get(
     '/.well-known/oauth-authorization-server',
     {
@@ -89,7 +84,7 @@ export const metadataRoutes: FastifyPluginCallbackTypebox<MetadataOptions> = (ap
     (request): ServerMetadata => {
       const isStrict = request.sandbox.tenant.settings.tokenAuthentication === 'form'
       // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
-      const issuer = isPublicHost(request, new URL(publicUrl())) ? publicUrl() : `http://${request.headers.host}`
+      const issuer = isPublicHost(request) ? request.sandbox.publicUrl : `http://${request.headers.host}`
       return {
         issuer,
         token_endpoint: `${issuer}/api/v1/oauth/token`,

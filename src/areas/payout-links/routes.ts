@@ -33,8 +33,9 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       },
     },
     (request, reply) => {
+      const { tenant, region, publicUrl } = request.sandbox
       reply.code(201)
-      return request.sandbox.tenant.payoutLinks.create(request.sandbox.region, request.body)
+      return tenant.payoutLinks.create(region, request.body, publicUrl)
     },
   )
 

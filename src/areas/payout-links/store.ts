@@ -33,8 +33,6 @@ import type {
 export interface PayoutLinkStoreOptions {
   readonly context: StoreContext
   readonly clientId: string
-  /** The base URL of links, without a trailing slash. */
-  publicUrl(): string
   /** The origins that may embed a link; `*` stands for any port. */
   allowedOrigins(): readonly string[]
   /** Returns the armed outcome of a new link, and counts it. */
@@ -57,12 +55,20 @@ const seconds = (duration: string) => parseDuration(duration) as number
 export function createPayoutLinkStore({
   context,
   clientId,
-  publicUrl,
   allowedOrigins,
   takeOutcome,
   sender,
 }: PayoutLinkStoreOptions) {
   const { clock, ids } = context
+
+  /**
+   * Returns a link with the address of its page, which names the client: a fork has a link of the same id.
+   * @param publicUrl the address of the server for the client of the request, without a trailing slash
+   */
+  const answered = (link: StoredPayoutLink, publicUrl: string): PayoutLinkRecord => ({
+    ...link,
+    url: `${publicUrl}/pay/${link.payoutLinkId}?client=${encodeURIComponent(clientId)}`,
+  })
 
   const repository = createStatefulRepository<StoredPayoutLink, PayoutLinkStatus, PayoutLinkVerb>(
     {
@@ -124,12 +130,6 @@ export function createPayoutLinkStore({
     }
   }
 
-  /** Returns a link with the address of its page, which names the client: a fork has a link of the same id. */
-  const answered = (link: StoredPayoutLink): PayoutLinkRecord => ({
-    ...link,
-    url: `${publicUrl()}/pay/${link.payoutLinkId}?client=${encodeURIComponent(clientId)}`,
-  })
-
   /** Returns an unused id. Seeded links can have ids of this sequence. */
   function freshId(staged: ReadonlySet<string> = new Set()): string {
     let payoutLinkId: string
@@ -158,15 +158,16 @@ export function createPayoutLinkStore({
     ...repository.ofStore,
 
     /**
+     * @param publicUrl as in `answered`
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
      * ORIGIN_NOT_ALLOWED
      */
-    create(region: Region, input: NewPayoutLink): PayoutLinkRecord {
+    create(region: Region, input: NewPayoutLink, publicUrl: string): PayoutLinkRecord {
       const link = build(region, input, clock.now())
       assertOrigin(link)
       const outcome = takeOutcome(link) as PayoutLinkOutcome | undefined
       const steered = outcome === undefined ? link : { ...link, outcome }
-      return answered(repository.create(region, { payoutLinkId: freshId(), ...steered }, 'api').record)
+      return answered(repository.create(region, { payoutLinkId: freshId(), ...steered }, 'api').record, publicUrl)
     },
 
     /**
@@ -270,9 +271,9 @@ export function createPayoutLinkStore({
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND */
-    explain(payoutLinkId: string): Explained<PayoutLinkRecord> {
+    explain(payoutLinkId: string, publicUrl: string): Explained<PayoutLinkRecord> {
       const explained = repository.explain(findEntry(payoutLinkId))
-      return { ...explained, record: answered(explained.record) }
+      return { ...explained, record: answered(explained.record, publicUrl) }
     },
 
     /**

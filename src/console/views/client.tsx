@@ -49,7 +49,7 @@ export async function clientView(page: Page) {
               ['Client id', clientId],
               ['Fixture', fixture],
               ['Seed of ids and chance', registry.seed],
-              ['Base address', `${registry.publicUrl()}/api/v1`],
+              ['Base address', `${page.publicUrl}/api/v1`],
               ...kinds.map(({ title, name }) => [title, tenant[name].size()] as const),
             ]}
           />

@@ -122,7 +122,7 @@ export function SameCall({ page, id, actions }: { page: Page; id: string; action
             {actions.length > 1 && <p class="hint">{action.label}</p>}
             <Copyable
               label="Copy"
-              text={commandOf(page.context, call, page.tenant.clientId)}
+              text={commandOf(page.context, call, page.tenant.clientId, page.publicUrl)}
               of={action.fields && action.id}
             />
           </div>

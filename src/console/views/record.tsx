@@ -48,7 +48,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
       </>
     )
   }
-  const explained = explain(tenant, kind, reference, query.region)
+  const explained = explain(page, kind, reference, query.region)
   const { record, timeline, next } = explained
   const amount = ['amount', 'totalAmount'].find(name => name in record)
   return (

@@ -92,7 +92,7 @@ export async function requestsView(page: Page) {
         empty={
           isFiltered
             ? 'No request fits this filter.'
-            : `No request yet. Point your app at ${context.registry.publicUrl()}/api/v1 as client ${tenant.clientId}: its requests appear here by themselves.`
+            : `No request yet. Point your app at ${page.publicUrl}/api/v1 as client ${tenant.clientId}: its requests appear here by themselves.`
         }
       />
       <Pager
@@ -166,7 +166,7 @@ export async function requestView(page: Page) {
             <p class="hint">It cannot be sent again: the log masks its secrets, or does not keep its body.</p>
           )}
           <h3>As curl</h3>
-          <Copyable label="Copy as curl" text={toCurl({ ...exchange, body }, context.registry.publicUrl())} />
+          <Copyable label="Copy as curl" text={toCurl({ ...exchange, body }, page.publicUrl)} />
           <h3>As test</h3>
           <Copyable label="Copy as test" text={toExpectation(isShort ? exchange : { ...exchange, body: null })} />
         </Card>

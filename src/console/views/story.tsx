@@ -12,7 +12,8 @@ import { linkTo } from './records.js'
 type StoryStep = NonNullable<Scenario['story']>[number]
 
 /** Finds the newest record of a step, as it is explained; undefined: there is none. */
-function find({ tenant }: Page, { kind: name, record: members }: StoryStep): AnyRecord | undefined {
+function find(page: Page, { kind: name, record: members }: StoryStep): AnyRecord | undefined {
+  const { tenant } = page
   const kind = kindOf(name)
   const reference = members[kind.reference]
   const isIt = ({ record }: Row) => Object.entries(members).every(([member, value]) => record[member] === value)
@@ -21,7 +22,7 @@ function find({ tenant }: Page, { kind: name, record: members }: StoryStep): Any
     reference === undefined
       ? (tenant[name].entries() as readonly Row[]).findLast(isIt)
       : findRecord(tenant, kind, reference)
-  return found && explain(tenant, kind, referenceOf(kind, found.record)).record
+  return found && explain(page, kind, referenceOf(kind, found.record)).record
 }
 
 /**

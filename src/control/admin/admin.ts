@@ -28,15 +28,13 @@ export interface AdminOptions {
   readonly timers: Timers
   /** Returns the real time in milliseconds. */
   now(): number
-  /** Returns the URL by which browsers reach the server. */
-  publicUrl(): string
 }
 
 /**
  * Requires the admin token on every route of its scope that is not open: as a bearer token, or for pages by a session.
  * A browser without a session gets a page that asks for the token. Refuses ADMIN_TOKEN_REQUIRED.
  */
-export const admin = fp<AdminOptions>(async (app, { adminToken, timers, now, publicUrl }) => {
+export const admin = fp<AdminOptions>(async (app, { adminToken, timers, now }) => {
   // Digests have one length, so the comparison reveals nothing of the token's length.
   const right = digestOf(adminToken)
   const isRight = (token: string) => isSame(digestOf(token), right)
@@ -64,5 +62,5 @@ export const admin = fp<AdminOptions>(async (app, { adminToken, timers, now, pub
     reply.code(refusal.status).headers(refusal.headers)
     sendSignIn(request, reply, {})
   })
-  app.register(signIn, { isRight, sessions, timers, now, publicUrl })
+  app.register(signIn, { isRight, sessions, timers, now })
 })

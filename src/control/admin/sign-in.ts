@@ -21,8 +21,6 @@ export interface SignInOptions {
   readonly timers: Timers
   /** Returns the real time in milliseconds. */
   now(): number
-  /** Returns the URL by which browsers reach the server. */
-  publicUrl(): string
 }
 
 /** The answer to a wrong token comes after this time. */
@@ -43,7 +41,7 @@ const page = { config: { isPage: true, isOpen: true, consumes: FORM }, schema: {
 
 /** The page by which a browser gives the admin token, and the end of its session. */
 export const signIn: FastifyPluginCallback<SignInOptions> = (app, options, done) => {
-  const { isRight, sessions, timers, now, publicUrl } = options
+  const { isRight, sessions, timers, now } = options
   let waiting = 0
 
   /** Holds an answer back. */
@@ -54,8 +52,8 @@ export const signIn: FastifyPluginCallback<SignInOptions> = (app, options, done)
   }
 
   /** The attributes of the cookie. A form says by its origin whether the browser uses HTTPS. */
-  const cookieOf = ({ headers: { origin } }: FastifyRequest) => {
-    const url = new URL(publicUrl())
+  const cookieOf = ({ headers: { origin }, sandbox: { publicUrl } }: FastifyRequest) => {
+    const url = new URL(publicUrl)
     return {
       path: `${url.pathname.replace(/\/$/, '')}/_sandbox`,
       httpOnly: true,

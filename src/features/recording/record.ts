@@ -40,6 +40,7 @@ export function record(
     ...(upload !== undefined && {
       file: { fileName: upload.fileName, contentBase64: upload.content.toString('base64') },
     }),
+    publicUrl: sandbox.publicUrl,
   }
   sandbox.recorded = recorder.add(tenant, recorded)
 }

@@ -10,6 +10,8 @@ interface TenantRecording {
   /** JSON texts of `RecordedRequest`. */
   readonly requests: string[]
   readonly answers: (RecordedAnswer | null)[]
+  /** That of the last request; undefined: that of the server. */
+  publicUrl: string | undefined
   bytes: number
   isComplete: boolean
 }
@@ -29,8 +31,11 @@ const OVERHEAD = 256
 const bytesOf = ({ counts, events }: Tenant) =>
   OVERHEAD * Object.values(counts()).reduce((sum, count) => sum + count, events.last())
 
-/** Creates the recordings of all tenants, bounded by bytes for all together. At the bound a recording stops. */
-export function createRecorder(mostBytes: number) {
+/**
+ * Creates the recordings of all tenants, bounded by bytes for all together. At the bound a recording stops.
+ * @param publicUrl returns the address of the server for a request without another
+ */
+export function createRecorder(mostBytes: number, publicUrl: () => string) {
   const recordings = new Map<string, TenantRecording>()
   let bytes = 0
 
@@ -54,7 +59,7 @@ export function createRecorder(mostBytes: number) {
       const isFixture = reason === 'fixture' || reason === 'reset'
       const state = isFixture || mostBytes === 0 ? undefined : snapshot()
       const start = state === undefined ? snapshot : () => state
-      const recording = { tenant, start, requests: [], answers: [], bytes: 0, isComplete: true }
+      const recording = { tenant, start, requests: [], answers: [], publicUrl: undefined, bytes: 0, isComplete: true }
       if (reserve(recording, state === undefined ? 0 : bytesOf(tenant))) {
         recordings.set(tenant.clientId, recording)
       }
@@ -68,10 +73,13 @@ export function createRecorder(mostBytes: number) {
 
   return {
     ...listener,
-    add(tenant: Tenant, request: RecordedRequest): Recorded | null {
+    /** Records a request. The address of payout links is kept where it has changed. */
+    add(tenant: Tenant, { publicUrl: address, ...request }: RecordedRequest): Recorded | null {
       const recording = recordings.get(tenant.clientId)
       if (recording === undefined) return null
-      const text = JSON.stringify(request)
+      const isSame = address === (recording.publicUrl ?? publicUrl())
+      const text = JSON.stringify({ ...request, ...(!isSame && { publicUrl: address }) })
+      recording.publicUrl = address
       recording.isComplete &&= reserve(recording, OVERHEAD + text.length)
       if (!recording.isComplete) return null
       recording.answers.push(null)

@@ -32,6 +32,8 @@ export interface StoppedReplay {
   readonly recording: Recording
   readonly identity: Identity
   readonly snapshot: TenantSnapshot
+  /** The address of payout links for the request, so that its answer is the same. */
+  readonly publicUrl: string
 }
 
 /**
@@ -63,7 +65,9 @@ export async function replayFile(options: ReplayFileOptions): Promise<'differs' 
   }
   const next = requests[stop]
   print(`${clientId}: stopped before request ${stop + 1} of ${requests.length}${next ? `: ${describe(next)}` : ''}`)
-  return { recording, identity, snapshot: frozen(replay.snapshot(), next) }
+  const changed = requests.slice(0, stop + 1).findLast(request => request.publicUrl !== undefined)
+  const address = changed?.publicUrl ?? publicUrl
+  return { recording, identity, snapshot: frozen(replay.snapshot(), next), publicUrl: address }
 }
 
 /** Returns a state in which no time passes: neither that of the clock nor, for faults, the real one. */

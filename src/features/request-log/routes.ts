@@ -51,13 +51,13 @@ export const requestRoutes: readonly ControlRoute[] = [
     response: schemas.RequestList,
     otherTypes: { [HAR_TYPE]: schemas.Har, ...STREAM_TYPE },
     async handle({ client, query, request, reply, ...context }) {
-      const { requestLog, registry, tenant, largeAnswers, elapsed } = context
+      const { requestLog, tenant, largeAnswers, elapsed } = context
       const { clientId } = tenant()
       if (wantsStream(request)) return streamRequests(client, query, { request, reply }, context)
       const list = () => requestLog.list(client, query)
       const make = async () => {
         const { data, last, dropped } = await list()
-        if (query.format === 'har') return toHar(data, registry.publicUrl())
+        if (query.format === 'har') return toHar(data, request.sandbox.publicUrl)
         return { data: data.map(logged => whole(logged)), last, dropped }
       }
       const isLarge = (await requestLog.bytes(client)) > LARGE

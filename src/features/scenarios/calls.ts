@@ -23,10 +23,11 @@ export interface Operation {
 /** Types a call of the API by its schemas. */
 const api = <P = never, B = never>(
   schemas: { params?: TSchema & { static: P }; body?: TSchema & { static: B } },
-  act: (tenant: Tenant, input: { region: Region; params: P; body: B }) => unknown,
+  act: (tenant: Tenant, input: { region: Region; params: P; body: B; publicUrl: string }) => unknown,
 ): Operation => ({
   ...schemas,
-  act: ({ tenant, region, params, body }) => act(tenant(), { region, params: params as P, body: body as B }),
+  act: ({ request, tenant, region, params, body }) =>
+    act(tenant(), { region, params: params as P, body: body as B, publicUrl: request.sandbox.publicUrl }),
 })
 
 /** The calls of the API by operationId that change a record. */
@@ -36,8 +37,8 @@ const API: Readonly<Record<string, Operation>> = {
   createCollection: api({ body: NewCollection }, (tenant, { body }) =>
     unsteered(tenant, () => tenant.collections.create(body)),
   ),
-  createPayoutLink: api({ body: NewPayoutLink }, (tenant, { region, body }) =>
-    unsteered(tenant, () => tenant.payoutLinks.create(region, body)),
+  createPayoutLink: api({ body: NewPayoutLink }, (tenant, { region, body, publicUrl }) =>
+    unsteered(tenant, () => tenant.payoutLinks.create(region, body, publicUrl)),
   ),
   cancelPayoutLink: api({ params: PayoutLinkParams, body: CancelPayoutLink }, (tenant, { region, params, body }) =>
     tenant.payoutLinks.cancel(region, params.payoutLinkId, body),
