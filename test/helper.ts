@@ -1,4 +1,5 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { areas } from '../src/areas/index.js'
 import { parseInstant } from '../src/core/time/time.js'
 import { OWN_FIXTURES } from '../src/package.js'
 import type { ServerOptions } from '../src/server.js'
@@ -7,6 +8,9 @@ import { loadFixtures } from '../src/tenants/fixtures.js'
 
 /** A Monday, 10:00 in Berlin, far from any closed day: where a test's clock stands unless it says otherwise. */
 export const MONDAY = '2026-11-02T09:00:00Z'
+
+/** The counts of a client without records. */
+export const NO_RECORDS = Object.fromEntries(Object.keys(areas).map(name => [name, 0]))
 
 interface Teardown {
   teardown(close: () => Promise<void>): void

@@ -1,42 +1,64 @@
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { TArray, TSchema } from '@sinclair/typebox'
+import type { TArray, TObject, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { ErrorCode } from '../core/errors.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import type { Entry, Found, Page, SearchQuery, StagedRecords, StoredRecord } from '../core/records/repository.js'
 import type { Lifecycle } from '../core/records/state-machine.js'
-import type { DuePosition, DueTransition } from '../core/records/stateful-repository.js'
+import type { DuePosition, DueTransition, Explained } from '../core/records/stateful-repository.js'
+import { halfOf } from '../core/rules/money.js'
+import type { Region } from '../core/rules/regions.js'
 import type { Slices } from '../core/slices.js'
 import type { StoreContext } from '../core/tenant-context.js'
+import { toList } from '../core/words.js'
 import { assumed } from '../http/schemas.js'
 import { accountRoutes } from './accounts/routes.js'
-import { Account } from './accounts/schemas.js'
+import { Account, AccountQuery } from './accounts/schemas.js'
 import type { AccountStore } from './accounts/store.js'
 import { createAccountStore } from './accounts/store.js'
 import { billLifecycle } from './bills/lifecycle.js'
 import { billRoutes } from './bills/routes.js'
-import { Bill, SeedBill } from './bills/schemas.js'
+import { Bill, BillParams, BillQuery, NewBill, SeedBill } from './bills/schemas.js'
 import type { BillStore } from './bills/store.js'
 import { createBillStore } from './bills/store.js'
 import { counterpartyRoutes } from './counterparties/routes.js'
-import { Counterparty, SeedCounterparty } from './counterparties/schemas.js'
+import { Counterparty, CounterpartyUpdate, SeedCounterparty } from './counterparties/schemas.js'
 import type { CounterpartyStore } from './counterparties/store.js'
 import { createCounterpartyStore } from './counterparties/store.js'
 import { collectionLifecycle } from './direct-debit/lifecycle.js'
 import { COLLECTION_OUTCOMES, formerOutcome } from './direct-debit/outcomes.js'
 import { collectionRoutes } from './direct-debit/routes.js'
-import { SeedCollection, StoredCollection } from './direct-debit/schemas.js'
+import {
+  CollectionOutcomeBody,
+  CollectionParams,
+  CollectionQuery,
+  CollectionSummary,
+  CollectionVerbBody,
+  NewCollection,
+  SeedCollection,
+  StoredCollection,
+} from './direct-debit/schemas.js'
 import type { CollectionStore } from './direct-debit/store.js'
 import { createCollectionStore } from './direct-debit/store.js'
 import { mandateLifecycle } from './mandates/lifecycle.js'
 import { mandateRoutes } from './mandates/routes.js'
-import { SeedMandate, StoredMandate } from './mandates/schemas.js'
+import { Mandate, MandateParams, MandateQuery, NewMandate, SeedMandate, StoredMandate } from './mandates/schemas.js'
 import type { MandateStore } from './mandates/store.js'
 import { createMandateStore } from './mandates/store.js'
+import { claimForm } from './payout-links/claim-form.js'
 import { payoutLinkLifecycle } from './payout-links/lifecycle.js'
-import { PAYOUT_LINK_OUTCOMES } from './payout-links/outcomes.js'
+import { PAYOUT_LINK_OUTCOMES, STEERABLE_STATUSES } from './payout-links/outcomes.js'
 import { payoutLinkRoutes } from './payout-links/routes.js'
-import { SeedPayoutLink, StoredPayoutLink } from './payout-links/schemas.js'
+import {
+  Claim,
+  Decline,
+  NewPayoutLink,
+  PayoutLinkOutcomeBody,
+  PayoutLinkParams,
+  PayoutLinkRecord,
+  SeedPayoutLink,
+  StoredPayoutLink,
+} from './payout-links/schemas.js'
 import type { PayoutLinkStore } from './payout-links/store.js'
 import { createPayoutLinkStore } from './payout-links/store.js'
 
@@ -86,10 +108,31 @@ export interface Store {
   load(record: StoredRecord): unknown
   /** Returns a page of the records of all regions, newest first. @throws INVALID_CURSOR */
   search(query: SearchQuery): Page<Found<unknown>>
+}
+
+/** The operations that every store of records with a lifecycle has. */
+export interface StatefulStore extends Store {
   /** Returns the first scheduled transitions after a position, in the order in which they are due. */
-  upcoming?(after: DuePosition | undefined, limit: number): DueTransition[]
+  upcoming(after: DuePosition | undefined, limit: number): DueTransition[]
+  /**
+   * Explains a record.
+   * @param publicUrl the address of the server for the reader, without a trailing slash
+   * @param region undefined: the only region with the reference
+   * @throws the code `notFound`
+   */
+  explain(reference: string, publicUrl: string, region?: Region): Explained<unknown>
+  /** Makes a transition for the control plane. @throws as `explain`, ILLEGAL_TRANSITION, the errors of its body */
+  transition(reference: string, verb: string, body?: object, region?: Region): Slices | undefined
+}
+
+/** The operations that every store of records with outcomes has. */
+export interface SteeredStore extends StatefulStore {
+  /** Returns the outcomes that a record can still have. @throws the code `notFound` */
+  possibleOutcomes(reference: string): readonly { readonly outcome: string; readonly description: string }[]
+  /** Gives a record an outcome. @throws the code `notFound`, ILLEGAL_TRANSITION */
+  setOutcome(reference: string, outcome: string): void
   /** Refuses the match of an armed outcome that no new record can meet. @throws INVALID_FIELD */
-  assertReachable?(match: OutcomeMatch): void
+  assertReachable(match: OutcomeMatch): void
 }
 
 /** The parts of a tenant that its stores are created with. */
@@ -107,6 +150,49 @@ export interface StoreOptions {
   takeOutcome(record: OutcomeMatch): string | undefined
 }
 
+/** A form of the console: the body of its call, and the members that have fields. Absent: none. */
+export interface MoveForm {
+  readonly body: object
+  readonly fields?: readonly string[]
+}
+
+/** A transition that a call of the control plane makes. */
+export interface Move {
+  /** The record of the fixture `demo` in the example of the call, which can end something: one for each call. */
+  readonly example: string
+  /** Where the service has an operation of the usual name, such as `cancelMandate`. */
+  readonly operationId?: string
+  readonly summary?: string
+  /** The behaviour beside that of all moves. */
+  readonly description?: string
+  readonly body?: TObject
+  /** Returns the form of a record. Default: the fields of the body with their example. */
+  form?(record: Readonly<Record<string, unknown>>): MoveForm
+}
+
+/** A transition that only an update of the API makes. The control plane has no call of it. */
+export interface UpdateMove {
+  /** Returns the form that updates a record. */
+  update(record: Readonly<Record<string, unknown>>): MoveForm
+}
+
+/** The lifecycle of a row. */
+export interface LifecycleRow {
+  /** The kind of the records in events, in the singular. */
+  readonly kind: string
+  readonly transitions: Lifecycle
+  /** The states in the order of the table of transitions. */
+  readonly states: readonly string[]
+  /** The states of a record that nothing stops: the first row of its drawing. */
+  readonly line: readonly string[]
+  /** The parameter of paths: the reference. */
+  readonly params: TObject
+  /** The schema of a record as it is explained, where it has other members than a stored one. */
+  readonly explained?: TSchema
+  /** The transitions by their verbs, in the order of the documents. */
+  readonly moves: Readonly<Record<string, Move | UpdateMove>>
+}
+
 /** One row of the table. */
 export interface Area<S extends Store = Store> {
   /** The path of the operations below `/api/v1`. It is also their tag in the OpenAPI document. */
@@ -118,14 +204,20 @@ export interface Area<S extends Store = Store> {
   readonly routes: FastifyPluginCallbackTypebox
   /** The section of docs/decisions.md with its rules. */
   readonly section: number
-  /** The kind of the records in events, in the singular, their states and transitions. Absent: they have none. */
-  readonly lifecycle?: { readonly kind: string; readonly states: readonly string[]; readonly transitions: Lifecycle }
+  /** The states and transitions of the records. Absent: they have none. */
+  readonly lifecycle?: LifecycleRow
   /** The member that holds the reference of a record. */
   readonly reference: string
-  /** Whether two regions can have the same reference. */
-  readonly hasRegions: boolean
-  /** Whether an operation creates a record. */
-  readonly canCreate: boolean
+  /** The code of the error of an unknown reference. */
+  readonly notFound: ErrorCode
+  /** Whether all records are in region EU, or several regions share the references, or each has its own. */
+  readonly regions: 'EU' | 'shared' | 'apart'
+  /** The body of the operation that creates a record. Absent: none does. */
+  readonly create?: TObject
+  /** The parameters of the operation that lists records, and the schema of a listed one. Absent: none does. */
+  readonly list?: { readonly query: TObject; readonly item: TSchema }
+  /** The body of the operation that changes a record without states. Absent: none does. */
+  readonly update?: TObject
   /** The members in tables of the console, by their paths. Narrow screens leave out those after the second. */
   readonly columns: readonly string[]
   /** The sentence of an empty table of the console: how records of this kind come there. */
@@ -134,6 +226,8 @@ export interface Area<S extends Store = Store> {
   readonly outcomes?: {
     readonly names: readonly string[]
     readonly fields: readonly (keyof OutcomeMatch)[]
+    /** The call that gives an outcome to a record. */
+    readonly call: Pick<Move, 'example' | 'description'> & { readonly body: TObject }
     /** Whether a name that this release lacks was an outcome of an earlier one. */
     isFormer?(name: string): boolean
   }
@@ -146,12 +240,28 @@ export interface Area<S extends Store = Store> {
   createStore(options: StoreOptions): S
 }
 
-/** Makes the lifecycle of a row. Its states are in the order of the table of transitions. */
-export const lifecycleOf = <const Kind extends string>(kind: Kind, transitions: Lifecycle) => ({
-  kind,
-  states: Object.keys(transitions),
-  transitions,
-})
+/** Makes the lifecycle of a row. The compiler refuses a verb without its move, and a line of unknown states. */
+export const lifecycleOf = <
+  const Kind extends string,
+  State extends string,
+  Verb extends string,
+  Row extends Pick<LifecycleRow, 'params' | 'explained'> & {
+    readonly line: readonly State[]
+    readonly moves: { readonly [verb in Verb]: Move | UpdateMove }
+  },
+>(
+  kind: Kind,
+  transitions: Lifecycle<State, Verb>,
+  row: Row,
+) => ({ ...row, kind, transitions: transitions as Lifecycle, states: Object.keys(transitions) })
+
+/** The moves of collections. */
+const reasoned = {
+  body: CollectionVerbBody,
+  description:
+    'Without `reasonCode`, a transition with reason codes gets the first legal one. The error of an illegal transition ' +
+    'names the legal ones.',
+}
 
 /**
  * The kinds of records of the service, one row each. Everything that lists kinds of records reads this table.
@@ -164,10 +274,25 @@ export const areas = {
     description: 'Direct debit mandates (SEPA).',
     routes: mandateRoutes,
     section: 7,
-    lifecycle: lifecycleOf('mandate', mandateLifecycle),
+    lifecycle: lifecycleOf('mandate', mandateLifecycle, {
+      line: ['PENDING', 'ACTIVE', 'CANCELLED'],
+      params: MandateParams,
+      moves: {
+        activate: { example: 'MND-ACME-0011' },
+        fail: { example: 'MND-ACME-0015' },
+        cancel: {
+          example: 'MND-ACME-0016',
+          operationId: 'forceCancelMandate',
+          description: 'A cancelled mandate cancels its PENDING collections.',
+        },
+        expire: { example: 'MND-ACME-0017' },
+      },
+    }),
     reference: 'mandateReference',
-    hasRegions: false,
-    canCreate: true,
+    notFound: 'MANDATE_NOT_FOUND',
+    regions: 'EU',
+    create: NewMandate,
+    list: { query: MandateQuery, item: Mandate },
     columns: ['debtor.name', 'type', 'createdAt'],
     empty: 'A mandate lets the client collect from a debtor. Create one here, or by POST /api/v1/mandates.',
     seeds: assumed(Type.Array(SeedMandate), 'Mandates in any state.'),
@@ -185,16 +310,38 @@ export const areas = {
     description: 'Collection requests against mandates (SEPA).',
     routes: collectionRoutes,
     section: 6,
-    lifecycle: lifecycleOf('collection', collectionLifecycle),
+    lifecycle: lifecycleOf('collection', collectionLifecycle, {
+      line: ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED', 'RETURNED'],
+      params: CollectionParams,
+      moves: {
+        submit: { ...reasoned, example: 'COL-ACME-0061' },
+        process: { ...reasoned, example: 'COL-ACME-0062' },
+        settle: { ...reasoned, example: 'COL-ACME-0063' },
+        fail: { ...reasoned, example: 'COL-ACME-0064' },
+        reject: { ...reasoned, example: 'COL-ACME-0065' },
+        return: { ...reasoned, example: 'COL-ACME-0066' },
+        cancel: { ...reasoned, example: 'COL-ACME-0067' },
+      },
+    }),
     reference: 'collectionReference',
-    hasRegions: false,
-    canCreate: true,
+    notFound: 'COLLECTION_NOT_FOUND',
+    regions: 'EU',
+    create: NewCollection,
+    list: { query: CollectionQuery, item: CollectionSummary },
     columns: ['amount', 'collectionDate', 'debtorName', 'mandateReference', 'reasonCode'],
     empty: 'A collection takes money from a debtor, under a mandate. Create one here, or by POST /api/v1/direct-debit.',
     outcomes: {
       names: COLLECTION_OUTCOMES,
       fields: ['mandateReference', 'debtorReference', 'collectionReference', 'amount'],
       isFormer: name => formerOutcome(name) !== undefined,
+      call: {
+        example: 'COL-ACME-0068',
+        body: CollectionOutcomeBody,
+        description:
+          'The outcome wins over the `debtorReference`. It is 409 ILLEGAL_TRANSITION if the collection has left the ' +
+          'state in which the outcome takes effect. An outcome whose time has passed happens at once. `SETTLED` ' +
+          'restores the usual course.',
+      },
     },
     seeds: assumed(
       Type.Array(SeedCollection),
@@ -211,13 +358,46 @@ export const areas = {
     description: 'Links by which a recipient claims a payout.',
     routes: payoutLinkRoutes,
     section: 8,
-    lifecycle: lifecycleOf('payoutLink', payoutLinkLifecycle),
+    lifecycle: lifecycleOf('payoutLink', payoutLinkLifecycle, {
+      line: ['ACTIVE', 'CLAIMED', 'PROCESSING', 'PAID'],
+      params: PayoutLinkParams,
+      explained: PayoutLinkRecord,
+      moves: {
+        // The link that is claimed is the one that is processed: a claimed link is PROCESSING after seconds.
+        claim: {
+          example: 'PL-ACME-EU-0014',
+          summary: "Claim a payout link, with the fields of the recipient's form",
+          description: 'The payout method determines the required members. The account number is stored masked.',
+          body: Claim,
+          form: claimForm,
+        },
+        decline: {
+          example: 'PL-ACME-EU-0015',
+          summary: 'Decline a payout link, as its recipient',
+          body: Decline,
+        },
+        process: { example: 'PL-ACME-EU-0014' },
+        pay: { example: 'PL-ACME-UK-0016' },
+        fail: { example: 'PL-ACME-UK-0017' },
+        expire: { example: 'PL-ACME-EU-0018' },
+        cancel: { example: 'PL-ACME-EU-0020', operationId: 'forceCancelPayoutLink' },
+      },
+    }),
     reference: 'payoutLinkId',
-    hasRegions: true,
-    canCreate: true,
+    notFound: 'PAYOUT_LINK_NOT_FOUND',
+    regions: 'shared',
+    create: NewPayoutLink,
     columns: ['amount', 'payoutMethod', 'accountHolderName', 'expiresAt'],
     empty: 'By a payout link, a recipient claims a payout. Create one here, or by POST /api/v1/payout-links.',
-    outcomes: { names: PAYOUT_LINK_OUTCOMES, fields: ['payoutMethod', 'counterpartyReference', 'amount'] },
+    outcomes: {
+      names: PAYOUT_LINK_OUTCOMES,
+      fields: ['payoutMethod', 'counterpartyReference', 'amount'],
+      call: {
+        example: 'PL-ACME-EU-0019',
+        body: PayoutLinkOutcomeBody,
+        description: `It is 409 ILLEGAL_TRANSITION unless the link is ${toList(STEERABLE_STATUSES, 'or')}.`,
+      },
+    },
     seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
     record: StoredPayoutLink,
     errors: { stage: ['REGION_CURRENCY_MISMATCH', 'AMOUNT_LIMIT_EXCEEDED', 'ORIGIN_NOT_ALLOWED'] },
@@ -236,10 +416,23 @@ export const areas = {
     description: 'Bills and their documents.',
     routes: billRoutes,
     section: 9,
-    lifecycle: lifecycleOf('bill', billLifecycle),
+    lifecycle: lifecycleOf('bill', billLifecycle, {
+      line: ['OPEN', 'PARTIALLY_PAID', 'PAID', 'CANCELLED'],
+      params: BillParams,
+      moves: {
+        reopen: { update: ({ totalAmount }) => ({ body: { openAmount: totalAmount } }) },
+        payPartially: {
+          update: ({ totalAmount }) => ({ body: { openAmount: halfOf(String(totalAmount)) }, fields: ['openAmount'] }),
+        },
+        pay: { update: () => ({ body: { status: 'PAID' } }) },
+        cancel: { update: () => ({ body: { status: 'CANCELLED' } }) },
+      },
+    }),
     reference: 'uniqueReferenceIdentifier',
-    hasRegions: true,
-    canCreate: true,
+    notFound: 'BILL_NOT_FOUND',
+    regions: 'apart',
+    create: NewBill,
+    list: { query: BillQuery, item: Bill },
     columns: ['openAmount', 'dueDate', 'totalAmount', 'counterpartyReference'],
     empty: 'A bill is an amount due to the client, or from it. Create one here, or by POST /api/v1/bills.',
     seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
@@ -261,8 +454,9 @@ export const areas = {
     routes: counterpartyRoutes,
     section: 10,
     reference: 'counterpartyReference',
-    hasRegions: true,
-    canCreate: false,
+    notFound: 'COUNTERPARTY_NOT_FOUND',
+    regions: 'apart',
+    update: CounterpartyUpdate,
     columns: ['accountHolderName', 'emailAddress', 'region'],
     empty: 'A counterparty comes with its first bill, or with a fixture. The service documents no way to create one.',
     seeds: assumed(Type.Array(SeedCounterparty), 'Counterparties.'),
@@ -276,15 +470,21 @@ export const areas = {
     routes: accountRoutes,
     section: 10,
     reference: 'accountReference',
-    hasRegions: true,
-    canCreate: false,
+    notFound: 'ROUTE_NOT_FOUND',
+    regions: 'apart',
+    list: { query: AccountQuery, item: Account },
     columns: ['balance', 'accountHolderName', 'accountIdentifier'],
     empty: 'The accounts of a client come with its fixture. The service documents no way to create one.',
     seeds: assumed(Type.Array(Account), 'Accounts. Their currency determines their region.'),
     record: Account,
     createStore: ({ context }) => createAccountStore(context),
   },
-} as const satisfies { readonly [Name in keyof Stores]: Area<Stores[Name]> }
+} as const satisfies { readonly [Name in keyof Stores]: Row<Stores[Name]> }
+
+/** The row of a store. The compiler refuses a lifecycle or outcomes that the store lacks, and those that the row lacks. */
+type Row<S extends Store> = Area<S> &
+  (S extends StatefulStore ? { lifecycle: LifecycleRow } : { lifecycle?: never }) &
+  (S extends SteeredStore ? { outcomes: object } : { outcomes?: never })
 
 export type Areas = typeof areas
 /** The name of a kind of records in seeds, state documents and counts, in the plural. */
@@ -293,6 +493,11 @@ export type AreaName = keyof Areas
 export type EventKind = Extract<Areas[AreaName], { lifecycle: object }>['lifecycle']['kind']
 /** The name of an outcome that can be armed. */
 export type OutcomeName = Extract<Areas[AreaName], { outcomes: object }>['outcomes']['names'][number]
+
+/** The kinds by their use: collections, which are used most, then the others as in the table. */
+export const byUse = (): readonly AreaName[] => [
+  ...new Set<AreaName>(['collections', ...(Object.keys(areas) as AreaName[])]),
+]
 
 /** Makes an object with one value for each area. */
 export const byArea = <T>(make: (name: AreaName, area: Area) => T): Readonly<Record<AreaName, T>> =>

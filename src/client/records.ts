@@ -1,23 +1,13 @@
 /**
- * The records of the library: the types and the methods of each kind. They have the types of the server's schemas.
+ * The records of the library: the types and the methods of each kind. They follow from the table of areas.
  *
  * Formats: moments are `YYYY-MM-DDThh:mm:ssZ`, dates `YYYY-MM-DD`, amounts decimal strings.
  */
-import type { Static, TObject } from '@sinclair/typebox'
-import type { Account } from '../areas/accounts/schemas.js'
-import { AccountQuery } from '../areas/accounts/schemas.js'
-import * as bills from '../areas/bills/schemas.js'
-import type { Counterparty } from '../areas/counterparties/schemas.js'
-import { CounterpartyUpdate as CounterpartyChanges } from '../areas/counterparties/schemas.js'
-import type { CollectionVerb } from '../areas/direct-debit/lifecycle.js'
-import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
-import * as collections from '../areas/direct-debit/schemas.js'
-import type { AreaName } from '../areas/index.js'
-import type { MandateVerb } from '../areas/mandates/lifecycle.js'
-import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
-import * as mandates from '../areas/mandates/schemas.js'
-import * as payoutLinks from '../areas/payout-links/schemas.js'
-import type { ExplainedBill } from '../control/schemas.js'
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { Area, AreaName, Areas, Move } from '../areas/index.js'
+import { areas } from '../areas/index.js'
+import type { ExplainedRecord } from '../control/schemas.js'
+import type { List } from '../core/records/list.js'
 import type { Currency, Region } from '../core/rules/regions.js'
 import { CURRENCIES, regionOf } from '../core/rules/regions.js'
 import type { Call } from './connection.js'
@@ -25,44 +15,72 @@ import type { Filter, Input } from './input.js'
 import type { Names } from './options.js'
 import { assertMembers, assertOptions } from './options.js'
 
-export type { Account, Counterparty, Region }
-export type Bill = bills.Bill
-export type Claim = payoutLinks.Claim
-export type Decline = payoutLinks.Decline
+export type { List, Region }
+
+/** A record of a kind, with the members that only the control plane shows. */
+export type RecordOf<Name extends AreaName> = Areas[Name] extends { lifecycle: { explained: infer S extends TSchema } }
+  ? Static<S>
+  : Static<Areas[Name]['record']>
+/** The body of the request that creates a record. */
+type New<Name extends AreaName> = Areas[Name] extends { create: infer S extends TSchema } ? Input<Static<S>> : never
+/** The filter of a list, and its page. */
+type ListQuery<Name extends AreaName> = Areas[Name] extends { list: { query: infer S extends TSchema } }
+  ? Input<Filter<Static<S>>>
+  : never
+/** The filter of a list. */
+type ListFilter<Name extends AreaName> = Omit<ListQuery<Name>, 'cursor' | 'limit'>
+type StatusOf<Name extends AreaName> = RecordOf<Name> extends { status: infer S extends string } ? S : never
+type MovesOf<Name extends AreaName> = Areas[Name] extends { lifecycle: { moves: infer M } } ? M : never
+type BodyOf<Name extends AreaName, Verb extends keyof MovesOf<Name>> = MovesOf<Name>[Verb] extends {
+  body: infer S extends TSchema
+}
+  ? Input<Static<S>>
+  : never
+
 /** A collection. Only its explanation has the member `outcome`. */
-export type Collection = collections.StoredCollection
+export type Collection = RecordOf<'collections'>
 /** A collection in a list: without its reason code. */
-export type CollectionSummary = Static<typeof collections.CollectionSummary>
-export type Mandate = mandates.StoredMandate
-export type PayoutLink = payoutLinks.PayoutLinkRecord
-export type CollectionStatus = Collection['status']
-export type MandateStatus = Mandate['status']
-export type PayoutLinkStatus = PayoutLink['status']
-export type BillStatus = Bill['status']
+export type CollectionSummary = Static<Areas['collections']['list']['item']>
+export type Mandate = RecordOf<'mandates'>
+export type PayoutLink = RecordOf<'payoutLinks'>
+export type Bill = RecordOf<'bills'>
+export type Counterparty = RecordOf<'counterparties'>
+export type Account = RecordOf<'accounts'>
+export type CollectionStatus = StatusOf<'collections'>
+export type MandateStatus = StatusOf<'mandates'>
+export type PayoutLinkStatus = StatusOf<'payoutLinks'>
+export type BillStatus = StatusOf<'bills'>
 
 /** The bodies of requests that create a record. */
-export type NewCollection = Input<collections.NewCollection>
-export type NewMandate = Input<mandates.NewMandate>
-export type NewPayoutLink = Input<payoutLinks.NewPayoutLink>
-export type NewBill = Input<bills.NewBill>
+export type NewCollection = New<'collections'>
+export type NewMandate = New<'mandates'>
+export type NewPayoutLink = New<'payoutLinks'>
+export type NewBill = New<'bills'>
 /** The changes of a counterparty: at least one member. */
-export type CounterpartyUpdate = Input<CounterpartyChanges>
+export type CounterpartyUpdate = Input<Static<Areas['counterparties']['update']>>
 
 /** The filters of lists. */
-export type CollectionFilter = ListFilter<collections.CollectionQuery>
-export type MandateFilter = ListFilter<Static<typeof mandates.MandateQuery>>
-export type BillFilter = ListFilter<bills.BillQuery>
-export type AccountFilter = ListFilter<AccountQuery>
-type ListFilter<T> = Input<Filter<Omit<T, 'cursor' | 'limit'>>>
+export type CollectionFilter = ListFilter<'collections'>
+export type MandateFilter = ListFilter<'mandates'>
+export type BillFilter = ListFilter<'bills'>
+export type AccountFilter = ListFilter<'accounts'>
 
 /** A record with its history, the next automatic transition and the legal transitions. */
-export type Explained<R> = Omit<Static<typeof ExplainedBill>, 'record'> & { record: R }
+export type Explained<R> = Omit<ExplainedRecord, 'record'> & { record: R }
+export type Claim = BodyOf<'payoutLinks', 'claim'>
+export type Decline = BodyOf<'payoutLinks', 'decline'>
 /** The reason code of a rejected, returned or failed collection. */
-export type CollectionReason = Input<Static<typeof collections.CollectionVerbBody>>
+export type CollectionReason = BodyOf<'collections', 'return'>
 /** The name of an outcome of collections, for example `RETURNED-AM04`. */
 export type CollectionOutcome = NonNullable<Collection['outcome']>
 /** The name of an outcome of payout links. */
 export type PayoutLinkOutcome = NonNullable<PayoutLink['outcome']>
+/** Moves a collection. The reason code of a rejected, returned or failed one is the first legal one by default. */
+export type CollectionMove = Collections['return']
+/** Moves a mandate. */
+export type MandateMove = Mandates['cancel']
+/** Moves a payout link. */
+export type PayoutLinkMove = PayoutLinks['cancel']
 
 /** The conditions of a search, and the page. Default: the newest 50 records of all regions. */
 export interface Search<S extends string = never> {
@@ -85,16 +103,63 @@ export interface FoundPage<R> {
 export interface Where {
   readonly region?: Region | undefined
 }
+/** The region of a record, for kinds whose references can be those of several regions. */
+type WhereOf<Name extends AreaName> = Areas[Name]['regions'] extends 'apart' ? [where?: Where] : []
 
-/** Moves a collection. The reason code of a rejected, returned or failed one is the first legal one by default. */
-export type CollectionMove = (collectionReference: string, reason?: CollectionReason) => Promise<Explained<Collection>>
-/** Moves a mandate. */
-export type MandateMove = (mandateReference: string) => Promise<Explained<Mandate>>
-/** Moves a payout link. */
-export type PayoutLinkMove = (payoutLinkId: string) => Promise<Explained<PayoutLink>>
+interface Searches<Name extends AreaName> {
+  /** Returns a page of the records whose reference contains a text, newest first. It is no request of the API. */
+  search(query?: Search<StatusOf<Name>>): Promise<FoundPage<Static<Areas[Name]['record']>>>
+}
+interface Lists<Name extends AreaName, Item> {
+  /** Returns a page of the records that match, newest first, as the API returns it: one request. */
+  list(query?: ListQuery<Name>, ...where: WhereOf<Name>): Promise<List<Item>>
+  /** Returns all records that match, newest first: the records of all pages. */
+  all(filter?: ListFilter<Name>, ...where: WhereOf<Name>): Promise<Item[]>
+}
+interface Creates<Name extends AreaName> {
+  /** Creates a record in the region of its currency. */
+  create(record: New<Name>): Promise<RecordOf<Name>>
+}
+interface Updates<Name extends AreaName, Changes> {
+  /** Changes a record. */
+  update(reference: string, changes: Input<Changes>, ...where: WhereOf<Name>): Promise<RecordOf<Name>>
+}
+interface Explains<Name extends AreaName> {
+  /** Explains a record. The region is necessary if several regions have the same reference. */
+  explain(reference: string, ...where: WhereOf<Name>): Promise<Explained<RecordOf<Name>>>
+}
+interface Steers<Name extends AreaName> {
+  /** Gives a record an outcome. Rejects if its state no longer allows it. */
+  setOutcome(
+    reference: string,
+    outcome: NonNullable<(RecordOf<Name> & { outcome?: string })['outcome']>,
+  ): Promise<Explained<RecordOf<Name>>>
+}
+/** The transitions that the control plane makes. Those of bills are updates of the API. */
+type Moves<Name extends AreaName> = {
+  [Verb in keyof MovesOf<Name> as MovesOf<Name>[Verb] extends Move ? Verb : never]: (
+    reference: string,
+    ...rest: [
+      ...(MovesOf<Name>[Verb] extends { body: infer S extends TSchema }
+        ? object extends Static<S>
+          ? [body?: Input<Static<S>>]
+          : [body: Input<Static<S>>]
+        : []),
+      ...WhereOf<Name>,
+    ]
+  ) => Promise<Explained<RecordOf<Name>>>
+}
+
+/** The methods of a kind. */
+export type RecordMethods<Name extends AreaName> = Searches<Name> &
+  (Areas[Name] extends { list: { item: infer S extends TSchema } } ? Lists<Name, Static<S>> : unknown) &
+  (Areas[Name] extends { create: TSchema } ? Creates<Name> : unknown) &
+  (Areas[Name] extends { update: infer S extends TSchema } ? Updates<Name, Static<S>> : unknown) &
+  (Areas[Name] extends { lifecycle: object } ? Explains<Name> & Moves<Name> : unknown) &
+  (Areas[Name] extends { outcomes: object } ? Steers<Name> : unknown)
 
 /** The methods of each kind. */
-export type Records = ReturnType<typeof createRecords>
+export type Records = { readonly [Name in AreaName]: RecordMethods<Name> }
 export type Collections = Records['collections']
 export type Mandates = Records['mandates']
 export type PayoutLinks = Records['payoutLinks']
@@ -106,152 +171,89 @@ export type Accounts = Records['accounts']
 const MAX_PAGE = 500
 
 /**
- * Creates the methods that act on records. `list`, `create` and `update` are requests of the API with a new token, as the
+ * Creates the methods that act on records. `list`, `all`, `create` and `update` are requests of the API with a new token, as the
  * application sends them: faults apply to them, and the request log has them. `seed()` adds records without both.
  * @param control calls a route of the control plane
  * @param apiIn returns a function that calls operations of the API in a region, all with one new token
  */
-export function createRecords(control: Call, apiIn: (region: Region) => Promise<Call>) {
-  /** @param schema the members of the record */
-  async function create<T>(method: string, path: string, schema: TObject, body: object, region: Region = 'EU') {
-    assertMembers(method, body, schema)
-    return (await apiIn(region))<T>('POST', path, { body })
-  }
+export function createRecords(control: Call, apiIn: (region: Region) => Promise<Call>): Records {
+  const methodsOf = (name: string, { path: area, regions, list, create, update, lifecycle, outcomes }: Area) => {
+    const path = `/${area}`
+    const pathOf = (reference: string) => `${path}/${encodeURIComponent(reference)}`
 
-  /**
-   * Returns the matching records of all pages.
-   * @param schema the parameters of the list
-   */
-  async function list<T>(method: string, path: string, schema: TObject, filter: object = {}, where: Where = {}) {
-    const { cursor: _cursor, limit: _limit, ...filters } = schema.properties
-    assertOptions(method, filter, filters)
-    const send = await apiIn(regionIn(method, where))
-    const records: T[] = []
-    for (let cursor: string | undefined; ; ) {
-      const query = { ...filter, limit: MAX_PAGE, cursor }
-      const { data, nextCursor } = await send<{ data: T[]; nextCursor?: string | null }>('GET', path, { query })
-      records.push(...data)
-      if (typeof nextCursor !== 'string') return records
-      cursor = nextCursor
+    const listing = ({ query: { properties } }: NonNullable<typeof list>) => ({
+      async list(query: object = {}, where: Where = {}) {
+        assertOptions(`${name}.list`, query, properties)
+        return (await apiIn(regionIn(`${name}.list`, where)))('GET', path, { query: { ...query } })
+      },
+      async all(filter: object = {}, where: Where = {}) {
+        const { cursor: _cursor, limit: _limit, ...filters } = properties
+        assertOptions(`${name}.all`, filter, filters)
+        const send = await apiIn(regionIn(`${name}.all`, where))
+        const records: unknown[] = []
+        for (let cursor: string | undefined; ; ) {
+          const query = { ...filter, limit: MAX_PAGE, cursor }
+          const { data, nextCursor } = await send<List<unknown>>('GET', path, { query })
+          records.push(...data)
+          if (typeof nextCursor !== 'string') return records
+          cursor = nextCursor
+        }
+      },
+    })
+    const creating = (schema: TObject) => ({
+      async create(record: object) {
+        assertMembers(`${name}.create`, record, schema)
+        return (await apiIn(regions === 'EU' ? 'EU' : regionFor(record)))('POST', path, { body: record })
+      },
+    })
+    const updating = (schema: TObject) => ({
+      async update(reference: string, changes: object, where: Where = {}) {
+        assertMembers(`${name}.update`, changes, schema)
+        const send = await apiIn(regionIn(`${name}.update`, where))
+        return send('PATCH', pathOf(reference), { body: changes })
+      },
+    })
+    const move =
+      (verb: string, { body: schema }: Move) =>
+      async (reference: string, ...rest: object[]) => {
+        // The server refuses the body of a move that takes none.
+        const body = schema !== undefined || regions !== 'apart' ? rest.shift() : undefined
+        return control('POST', `${pathOf(reference)}/${verb}`, { body, query: whereOf(`${name}.${verb}`, rest[0]) })
+      }
+    const moves = Object.entries(lifecycle?.moves ?? {}).flatMap(([verb, row]) =>
+      'update' in row ? [] : [[verb, move(verb, row)] as const],
+    )
+    return {
+      search: (query: object = {}) => control('GET', path, { query: { ...query } }),
+      ...(list && listing(list)),
+      ...(create && creating(create)),
+      ...(update && updating(update)),
+      ...(lifecycle && {
+        explain: async (reference: string, where?: Where) =>
+          control('GET', pathOf(reference), { query: whereOf(`${name}.explain`, where) }),
+      }),
+      ...Object.fromEntries(moves),
+      ...(outcomes && {
+        setOutcome: (reference: string, outcome: string) =>
+          control('PUT', `${pathOf(reference)}/outcome`, { body: { outcome } }),
+      }),
     }
   }
-
-  const pathOf = (area: string, reference: string) => `/${area}/${encodeURIComponent(reference)}`
-  const explain = <R>(area: string, reference: string, query = {}) =>
-    control<Explained<R>>('GET', pathOf(area, reference), { query })
-  const search =
-    <R, S extends string = never>(area: string) =>
-    (query: Search<S> = {}): Promise<FoundPage<R>> =>
-      control('GET', `/${area}`, { query: { ...query } })
-  const setOutcome = <R>(area: string, reference: string, outcome: string) =>
-    control<Explained<R>>('PUT', `${pathOf(area, reference)}/outcome`, { body: { outcome } })
-  const move = <Move>(area: string, verb: string) =>
-    ((reference: string, body?: object) => control('POST', `${pathOf(area, reference)}/${verb}`, { body })) as Move
-
-  const moves = <Verb extends string, Move>(area: string, verbs: readonly Verb[]) =>
-    Object.fromEntries(verbs.map(verb => [verb, move<Move>(area, verb)])) as Record<Verb, Move>
-
-  return {
-    /** Collections. */
-    collections: {
-      /** Lists all collections that match, newest first. */
-      list: (filter?: CollectionFilter): Promise<CollectionSummary[]> =>
-        list('collections.list', '/direct-debit', collections.CollectionQuery, filter),
-      /** Returns a page of the collections whose reference contains a text, newest first. It is no request of the API. */
-      search: search<Collection, CollectionStatus>('direct-debit'),
-      create: (collection: NewCollection): Promise<Collection> =>
-        create('collections.create', '/direct-debit', collections.NewCollection, collection),
-      /** Gives a collection an outcome. Rejects if its state no longer allows it. */
-      setOutcome: (collectionReference: string, outcome: CollectionOutcome): Promise<Explained<Collection>> =>
-        setOutcome('direct-debit', collectionReference, outcome),
-      explain: (collectionReference: string): Promise<Explained<Collection>> =>
-        explain('direct-debit', collectionReference),
-      ...moves<CollectionVerb, CollectionMove>('direct-debit', COLLECTION_VERBS),
-    },
-    /** Mandates. */
-    mandates: {
-      /** Lists all mandates that match, newest first. */
-      list: (filter?: MandateFilter): Promise<Mandate[]> =>
-        list('mandates.list', '/mandates', mandates.MandateQuery, filter),
-      /** Returns a page of the mandates whose reference contains a text, newest first. It is no request of the API. */
-      search: search<Mandate, MandateStatus>('mandates'),
-      create: (mandate: NewMandate): Promise<Mandate> =>
-        create('mandates.create', '/mandates', mandates.NewMandate, mandate),
-      explain: (mandateReference: string): Promise<Explained<Mandate>> => explain('mandates', mandateReference),
-      ...moves<MandateVerb, MandateMove>('mandates', MANDATE_VERBS),
-    },
-    /** Payout links. The API does not list them. */
-    payoutLinks: {
-      /** Returns a page of the payout links of all regions whose id contains a text, newest first, without `url`. */
-      search: search<Omit<PayoutLink, 'url'>, PayoutLinkStatus>('payout-links'),
-      /** Creates a payout link in the region of its currency. */
-      create: (payoutLink: NewPayoutLink): Promise<PayoutLink> =>
-        create('payoutLinks.create', '/payout-links', payoutLinks.NewPayoutLink, payoutLink, regionFor(payoutLink)),
-      /** Gives a payout link an outcome. Rejects if its state no longer allows it. */
-      setOutcome: (payoutLinkId: string, outcome: PayoutLinkOutcome): Promise<Explained<PayoutLink>> =>
-        setOutcome('payout-links', payoutLinkId, outcome),
-      explain: (payoutLinkId: string): Promise<Explained<PayoutLink>> => explain('payout-links', payoutLinkId),
-      /** Claims a payout link as its recipient. */
-      claim: move<(payoutLinkId: string, claim: Claim) => Promise<Explained<PayoutLink>>>('payout-links', 'claim'),
-      /** Declines a payout link as its recipient. */
-      decline: move<(payoutLinkId: string, decline?: Decline) => Promise<Explained<PayoutLink>>>(
-        'payout-links',
-        'decline',
-      ),
-      process: move<PayoutLinkMove>('payout-links', 'process'),
-      pay: move<PayoutLinkMove>('payout-links', 'pay'),
-      fail: move<PayoutLinkMove>('payout-links', 'fail'),
-      expire: move<PayoutLinkMove>('payout-links', 'expire'),
-      /** Cancels a payout link without a comment. The API cancels with one. */
-      cancel: move<PayoutLinkMove>('payout-links', 'cancel'),
-    },
-    /** Bills. The API changes them. */
-    bills: {
-      /** Lists all bills of a region that match, newest first. */
-      list: (filter?: BillFilter, where?: Where): Promise<Bill[]> =>
-        list('bills.list', '/bills', bills.BillQuery, filter, where),
-      /** Returns a page of the bills of all regions whose reference contains a text, newest first. */
-      search: search<Bill, BillStatus>('bills'),
-      /** Creates a bill in the region of its currency. */
-      create: (bill: NewBill): Promise<Bill> => create('bills.create', '/bills', bills.NewBill, bill, regionFor(bill)),
-      /** Explains a bill. The region is necessary if several regions have the same reference. */
-      async explain(uniqueReferenceIdentifier: string, where: Where = {}): Promise<Explained<Bill>> {
-        assertOptions('bills.explain', where, WHERE)
-        return explain('bills', uniqueReferenceIdentifier, { region: where.region })
-      },
-    },
-    /** Counterparties. The API only changes them: bills and `seed()` create them. */
-    counterparties: {
-      /** Returns a page of the counterparties of all regions whose reference contains a text, newest first. */
-      search: search<Counterparty>('counterparties'),
-      async update(
-        counterpartyReference: string,
-        changes: CounterpartyUpdate,
-        where: Where = {},
-      ): Promise<Counterparty> {
-        assertMembers('counterparties.update', changes, CounterpartyChanges)
-        const send = await apiIn(regionIn('counterparties.update', where))
-        return send('PATCH', `/counterparties/${encodeURIComponent(counterpartyReference)}`, { body: changes })
-      },
-    },
-    /** Accounts. The API only lists them: `seed()` creates them. */
-    accounts: {
-      /** Lists all accounts of a region that match, newest first. */
-      list: (filter?: AccountFilter, where?: Where): Promise<Account[]> =>
-        list('accounts.list', '/accounts', AccountQuery, filter, where),
-      /** Returns a page of the accounts of all regions whose reference contains a text, newest first. */
-      search: search<Account>('accounts'),
-    },
-  } satisfies Record<AreaName, object>
+  return Object.fromEntries(
+    Object.entries<Area>(areas).map(([name, area]) => [name, methodsOf(name, area)]),
+  ) as unknown as Records
 }
 
 const WHERE: Names<Where> = { region: true }
 
-/** Returns the region that a call names. @throws TypeError */
-function regionIn(method: string, where: Where): Region {
+/** @throws TypeError */
+function whereOf(method: string, where: Where = {}): { region?: Region | undefined } {
   assertOptions(method, where, WHERE)
-  return where.region ?? 'EU'
+  return { region: where.region }
 }
+
+/** Returns the region that a call names. @throws TypeError */
+const regionIn = (method: string, where: Where): Region => whereOf(method, where).region ?? 'EU'
 
 /** Returns the region of a new record. The server refuses an unknown currency, whatever the region. */
 function regionFor(record: { readonly currency?: unknown }): Region {

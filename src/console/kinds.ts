@@ -1,8 +1,8 @@
-import type { Area, AreaName } from '../areas/index.js'
-import { areas } from '../areas/index.js'
+import type { Area, AreaName, StatefulStore } from '../areas/index.js'
+import { areas, byUse } from '../areas/index.js'
 import type { Explained } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
-import { toTitle, toWords } from '../core/words.js'
+import { toNoun, toTitle, toWords } from '../core/words.js'
 import type { Tenant } from '../tenants/tenant.js'
 
 /** A record of any kind, as its store has it. */
@@ -19,14 +19,18 @@ export interface Kind extends Omit<Area, 'path' | 'title'> {
   readonly calls: string
 }
 
-/** The kinds in the order of the navigation: collections, which are used most, then the others as in the table. */
-export const kinds: readonly Kind[] = [
-  ...new Set<AreaName>(['collections', ...(Object.keys(areas) as AreaName[])]),
-].map(name => {
+/** The kinds in the order of the navigation. */
+export const kinds: readonly Kind[] = byUse().map(name => {
   const words = toWords(name)
-  const noun = words.replace(/ies$/, 'y').replace(/s$/, '')
   const row: Area = areas[name]
-  return { ...row, name, noun, title: toTitle(words), path: `/${words.replace(' ', '-')}`, calls: `/${row.path}` }
+  return {
+    ...row,
+    name,
+    noun: toNoun(name),
+    title: toTitle(words),
+    path: `/${words.replace(' ', '-')}`,
+    calls: `/${row.path}`,
+  }
 })
 
 export const kindOf = (name: AreaName): Kind => kinds.find(kind => kind.name === name) as Kind
@@ -76,6 +80,4 @@ export const explain = (
   reference: string,
   region?: Region,
 ): Explained<AnyRecord> =>
-  name === 'payoutLinks'
-    ? (tenant.payoutLinks.explain(reference, publicUrl) as unknown as Explained<AnyRecord>)
-    : (tenant[name] as { explain(reference: string, region?: Region): Explained<AnyRecord> }).explain(reference, region)
+  (tenant[name] as unknown as StatefulStore).explain(reference, publicUrl, region) as Explained<AnyRecord>

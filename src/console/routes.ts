@@ -54,7 +54,7 @@ const pages: readonly PageRow[] = [
     }
     const rows: PageRow[] = [
       { url: '', title: () => kind.title, view: page => h(Records, { page, kind }) },
-      ...(kind.canCreate ? [create] : []),
+      ...(kind.create ? [create] : []),
       {
         url: '/:reference',
         title: page => titleOf(page, kind),

@@ -1,17 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyPluginCallback } from 'fastify'
-import { COLLECTION_VERBS } from '../areas/direct-debit/lifecycle.js'
 import type { ReasonCode } from '../areas/direct-debit/reason-codes.js'
 import { describeLimit, phases, reasonCodes } from '../areas/direct-debit/reason-codes.js'
-import type { Area, AreaName, Store } from '../areas/index.js'
+import type { Area } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
-import { MANDATE_VERBS } from '../areas/mandates/lifecycle.js'
-import { STEERABLE_STATUSES } from '../areas/payout-links/outcomes.js'
 import { renderEmbedDemo } from '../areas/payout-links/views/embed-demo.js'
 import type { CatalogueEntry, ErrorCode } from '../core/errors.js'
 import { catalogue, errors } from '../core/errors.js'
 import { formatInstant } from '../core/time/time.js'
-import { toList, toTitle, toWords } from '../core/words.js'
 import type { ControlRoute } from '../features/control-route.js'
 import { route, toDocument } from '../features/control-route.js'
 import { coverageRoutes } from '../features/coverage/routes.js'
@@ -27,11 +23,12 @@ import type { SeedRecords } from '../tenants/seed.js'
 import type { Counts, Tenant } from '../tenants/tenant.js'
 import type { Turns } from '../turns/turns.js'
 import { advance } from './advance.js'
+import { recordRoutes } from './records.js'
 import type { ControlPlane } from './route.js'
 import { addRoutes, nameClient } from './route.js'
 import * as schemas from './schemas.js'
 import { snapshotRoutes } from './snapshots.js'
-import { describe } from './summary.js'
+import { summaryOf } from './summary.js'
 import { upcoming } from './upcoming.js'
 
 const querystring = schemas.ClientQuery
@@ -45,39 +42,6 @@ const EMBED_DEMO_HEADERS = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
 }
-
-/**
- * The records of the fixture `demo` that are there for the examples of calls that end something, one for each call.
- * The link that is claimed is the one that is processed: a claimed link is PROCESSING after seconds.
- */
-const EXAMPLES = {
-  collections: {
-    submit: 'COL-ACME-0061',
-    process: 'COL-ACME-0062',
-    settle: 'COL-ACME-0063',
-    fail: 'COL-ACME-0064',
-    reject: 'COL-ACME-0065',
-    return: 'COL-ACME-0066',
-    cancel: 'COL-ACME-0067',
-    outcome: 'COL-ACME-0068',
-  },
-  mandates: {
-    activate: 'MND-ACME-0011',
-    fail: 'MND-ACME-0015',
-    cancel: 'MND-ACME-0016',
-    expire: 'MND-ACME-0017',
-  },
-  payoutLinks: {
-    claim: 'PL-ACME-EU-0014',
-    decline: 'PL-ACME-EU-0015',
-    process: 'PL-ACME-EU-0014',
-    pay: 'PL-ACME-UK-0016',
-    fail: 'PL-ACME-UK-0017',
-    expire: 'PL-ACME-EU-0018',
-    cancel: 'PL-ACME-EU-0020',
-    outcome: 'PL-ACME-EU-0019',
-  },
-} as const
 
 /** The facts of the process. */
 export interface About {
@@ -175,7 +139,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
       response: schemas.ClientList,
-      handle: async () => ({ data: await turns.all(describe) }),
+      handle: async () => ({ data: await turns.all(summaryOf) }),
     }),
     route({
       method: 'POST',
@@ -192,7 +156,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         nameClient(reply, client_id)
         return turns.take(client_id, {
           isRead: () => true,
-          run: realNow => describe(registry.authenticate(client_id, client_secret, realNow), realNow),
+          run: realNow => summaryOf(registry.authenticate(client_id, client_secret, realNow), realNow),
         })
       },
     }),
@@ -208,7 +172,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isRecorded: false,
       querystring,
       response: schemas.ResetResult,
-      handle: ({ registry, client, realNow }) => describe(registry.reset(client, realNow), realNow),
+      handle: ({ registry, client, realNow }) => summaryOf(registry.reset(client, realNow), realNow),
     }),
     route({
       method: 'POST',
@@ -277,7 +241,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       body: schemas.StateDocument,
       response: schemas.ResetResult,
       *handle({ registry, client, realNow, body }) {
-        return describe(yield* registry.replace(client, body, realNow), realNow)
+        return summaryOf(yield* registry.replace(client, body, realNow), realNow)
       },
     }),
     route({
@@ -368,212 +332,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       response: schemas.UpcomingList,
       handle: ({ tenant, query }) => upcoming(tenant(), query),
     }),
-    ...Object.entries<Area>(areas).map(([name, { path, lifecycle, record }]) =>
-      route({
-        method: 'GET',
-        url: `/${path}`,
-        operationId: `search${toTitle(name)}`,
-        command: toWords(name).replaceAll(' ', '-'),
-        summary: `Search the ${toWords(name)} of all regions, newest first`,
-        description:
-          'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +
-          'following pages.',
-        querystring: schemas.searchQuery(lifecycle?.states),
-        response: schemas.searchResult(`${toTitle(name)}Found`, record),
-        handle: ({ tenant, query }) => {
-          const store: Store = tenant()[name as AreaName]
-          return store.search(query)
-        },
-      }),
-    ),
-    ...COLLECTION_VERBS.map(verb =>
-      route({
-        method: 'POST',
-        url: `/direct-debit/:collectionReference/${verb}`,
-        operationId: `${verb}Collection`,
-        command: `collections ${verb}`,
-        errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-        summary: `Move a collection: ${verb}`,
-        description:
-          'The transition happens now, if it is legal in the present state. Without `reasonCode`, a transition with ' +
-          'reason codes gets the first legal one. The error of an illegal transition names the legal ones.',
-        example: { collectionReference: EXAMPLES.collections[verb] },
-        params: schemas.CollectionParams,
-        querystring,
-        body: schemas.CollectionVerbBody,
-        response: schemas.ExplainedCollection,
-        handle: ({ tenant, params: { collectionReference }, body: { reasonCode } }) => {
-          const { collections } = tenant()
-          collections.transition(collectionReference, verb, reasonCode)
-          return collections.explain(collectionReference)
-        },
-      }),
-    ),
-    ...MANDATE_VERBS.map(verb =>
-      route({
-        method: 'POST',
-        url: `/mandates/:mandateReference/${verb}`,
-        // The service has an operation `cancelMandate`.
-        operationId: verb === 'cancel' ? 'forceCancelMandate' : `${verb}Mandate`,
-        errors: ['MANDATE_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-        summary: `Move a mandate: ${verb}`,
-        description:
-          'The transition happens now, if it is legal in the present state. A cancelled mandate cancels its PENDING ' +
-          'collections.',
-        example: { mandateReference: EXAMPLES.mandates[verb] },
-        params: schemas.MandateParams,
-        querystring,
-        response: schemas.ExplainedMandate,
-        *handle({ tenant, params: { mandateReference } }) {
-          const { mandates } = tenant()
-          yield* mandates.transition(mandateReference, verb)
-          return mandates.explain(mandateReference)
-        },
-      }),
-    ),
-    route({
-      method: 'POST',
-      url: '/payout-links/:payoutLinkId/claim',
-      operationId: 'claimPayoutLink',
-      errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-      summary: "Claim a payout link, with the fields of the recipient's form",
-      description: 'The payout method determines the required members. The account number is stored masked.',
-      example: { payoutLinkId: EXAMPLES.payoutLinks.claim },
-      params: schemas.PayoutLinkParams,
-      querystring,
-      body: schemas.Claim,
-      response: schemas.ExplainedPayoutLink,
-      handle: ({ request, tenant, params: { payoutLinkId }, body }) => {
-        const { payoutLinks } = tenant()
-        payoutLinks.assertPayable(payoutLinkId, body)
-        payoutLinks.claim(payoutLinkId, body, 'control')
-        return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
-      },
-    }),
-    route({
-      method: 'POST',
-      url: '/payout-links/:payoutLinkId/decline',
-      operationId: 'declinePayoutLink',
-      errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-      summary: 'Decline a payout link, as its recipient',
-      example: { payoutLinkId: EXAMPLES.payoutLinks.decline },
-      params: schemas.PayoutLinkParams,
-      querystring,
-      body: schemas.Decline,
-      response: schemas.ExplainedPayoutLink,
-      handle: ({ request, tenant, params: { payoutLinkId }, body }) => {
-        const { payoutLinks } = tenant()
-        payoutLinks.decline(payoutLinkId, body, 'control')
-        return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
-      },
-    }),
-    ...(['process', 'pay', 'fail', 'expire', 'cancel'] as const).map(verb =>
-      route({
-        method: 'POST',
-        url: `/payout-links/:payoutLinkId/${verb}`,
-        // The service has an operation `cancelPayoutLink`.
-        operationId: verb === 'cancel' ? 'forceCancelPayoutLink' : `${verb}PayoutLink`,
-        errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-        summary: `Move a payout link: ${verb}`,
-        example: { payoutLinkId: EXAMPLES.payoutLinks[verb] },
-        params: schemas.PayoutLinkParams,
-        querystring,
-        response: schemas.ExplainedPayoutLink,
-        handle: ({ request, tenant, params: { payoutLinkId } }) => {
-          const { payoutLinks } = tenant()
-          payoutLinks.transition(payoutLinkId, verb)
-          return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
-        },
-      }),
-    ),
-    route({
-      method: 'PUT',
-      url: '/direct-debit/:collectionReference/outcome',
-      operationId: 'setCollectionOutcome',
-      command: 'collections outcome',
-      errors: ['COLLECTION_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-      summary: 'Give a collection an outcome, if its state still allows it',
-      description:
-        'The outcome replaces an earlier one, and wins over the `debtorReference`. It is 409 ILLEGAL_TRANSITION if ' +
-        'the collection has left the state in which the outcome takes effect. An outcome whose time has passed ' +
-        'happens at once. `SETTLED` restores the usual course.',
-      example: { collectionReference: EXAMPLES.collections.outcome },
-      params: schemas.CollectionParams,
-      querystring,
-      body: schemas.CollectionOutcomeBody,
-      response: schemas.ExplainedCollection,
-      handle: ({ tenant, params: { collectionReference }, body: { outcome } }) => {
-        const { collections } = tenant()
-        collections.setOutcome(collectionReference, outcome)
-        return collections.explain(collectionReference)
-      },
-    }),
-    route({
-      method: 'PUT',
-      url: '/payout-links/:payoutLinkId/outcome',
-      operationId: 'setPayoutLinkOutcome',
-      errors: ['PAYOUT_LINK_NOT_FOUND', 'ILLEGAL_TRANSITION'],
-      summary: 'Give a payout link an outcome, if its state still allows it',
-      description:
-        'The outcome replaces an earlier one. It is 409 ILLEGAL_TRANSITION unless the link is ' +
-        `${toList(STEERABLE_STATUSES, 'or')}.`,
-      example: { payoutLinkId: EXAMPLES.payoutLinks.outcome },
-      params: schemas.PayoutLinkParams,
-      querystring,
-      body: schemas.PayoutLinkOutcomeBody,
-      response: schemas.ExplainedPayoutLink,
-      handle: ({ request, tenant, params: { payoutLinkId }, body: { outcome } }) => {
-        const { payoutLinks } = tenant()
-        payoutLinks.setOutcome(payoutLinkId, outcome)
-        return payoutLinks.explain(payoutLinkId, request.sandbox.publicUrl)
-      },
-    }),
-    route({
-      method: 'GET',
-      url: '/direct-debit/:collectionReference',
-      operationId: 'explainCollection',
-      command: 'collections explain',
-      errors: ['COLLECTION_NOT_FOUND'],
-      summary: 'Explain a collection: record, timeline, next transition, legal moves',
-      params: schemas.CollectionParams,
-      querystring,
-      response: schemas.ExplainedCollection,
-      handle: ({ tenant, params }) => tenant().collections.explain(params.collectionReference),
-    }),
-    route({
-      method: 'GET',
-      url: '/mandates/:mandateReference',
-      operationId: 'explainMandate',
-      errors: ['MANDATE_NOT_FOUND'],
-      summary: 'Explain a mandate: record, timeline, next transition, legal moves',
-      params: schemas.MandateParams,
-      querystring,
-      response: schemas.ExplainedMandate,
-      handle: ({ tenant, params }) => tenant().mandates.explain(params.mandateReference),
-    }),
-    route({
-      method: 'GET',
-      url: '/payout-links/:payoutLinkId',
-      operationId: 'explainPayoutLink',
-      errors: ['PAYOUT_LINK_NOT_FOUND'],
-      summary: 'Explain a payout link: record with claim and comment, timeline, next transition, legal moves',
-      params: schemas.PayoutLinkParams,
-      querystring,
-      response: schemas.ExplainedPayoutLink,
-      handle: ({ request, tenant, params }) =>
-        tenant().payoutLinks.explain(params.payoutLinkId, request.sandbox.publicUrl),
-    }),
-    route({
-      method: 'GET',
-      url: '/bills/:uniqueReferenceIdentifier',
-      operationId: 'explainBill',
-      errors: ['MISSING_FIELD', 'BILL_NOT_FOUND'],
-      summary: 'Explain a bill: record, timeline, legal moves; ?region= where several regions have the reference',
-      params: schemas.BillParams,
-      querystring: schemas.BillExplainQuery,
-      response: schemas.ExplainedBill,
-      handle: ({ tenant, params, query }) => tenant().bills.explain(params.uniqueReferenceIdentifier, query.region),
-    }),
+    ...recordRoutes,
     ...scenarioRoutes(() => routes),
     ...outcomeRoutes,
     route({

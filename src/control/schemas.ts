@@ -1,46 +1,14 @@
-import type { TProperties, TSchema } from '@sinclair/typebox'
+import type { Static, TProperties, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { BillParams as ApiBillParams, Bill, BillRegionQuery } from '../areas/bills/schemas.js'
-import {
-  CollectionParams as ApiCollectionParams,
-  CollectionOutcomeBody,
-  CollectionVerbBody,
-  StoredCollection,
-} from '../areas/direct-debit/schemas.js'
 import { byArea } from '../areas/index.js'
-import { MandateParams as ApiMandateParams, StoredMandate } from '../areas/mandates/schemas.js'
-import {
-  PayoutLinkParams as ApiPayoutLinkParams,
-  Claim,
-  Decline,
-  PayoutLinkOutcomeBody,
-  PayoutLinkRecord,
-} from '../areas/payout-links/schemas.js'
 import { MOST_FOUND } from '../core/records/repository.js'
 import { REGIONS } from '../core/rules/regions.js'
 import { toWords } from '../core/words.js'
 import { change, Event } from '../features/events/schemas.js'
 import { Cleared, ClientId, ClientQuery, client, Fidelity, integer, Nothing, Now } from '../features/schemas.js'
-import {
-  assumed,
-  component,
-  Duration,
-  labelled,
-  like,
-  Moment,
-  OneOf,
-  pageParameters,
-  Text,
-  titled,
-} from '../http/schemas.js'
+import { assumed, component, Duration, like, Moment, OneOf, pageParameters, Text, titled } from '../http/schemas.js'
 import { SeedRecords } from '../tenants/seed.js'
 import { ClockMode, ClockRate, ClockState, Settings, StateDocument, TenantSnapshot } from '../tenants/snapshot.js'
-
-/** The parameters of paths are those of the API. The service documents none of the calls that take them here. */
-export const CollectionParams = labelled(assumed, ApiCollectionParams.properties)
-export const MandateParams = labelled(assumed, ApiMandateParams.properties)
-export const PayoutLinkParams = labelled(assumed, ApiPayoutLinkParams.properties)
-export const BillParams = labelled(assumed, ApiBillParams.properties)
 
 const Counts = component(
   'RecordCounts',
@@ -254,7 +222,8 @@ function asKept<S extends TSchema>(schema: S): S {
   return schema
 }
 
-const explained = <R extends TProperties[string]>(title: string, record: R) =>
+/** The schema of the explanation of a record. */
+export const explained = <R extends TSchema>(title: string, record: R) =>
   asKept(
     component(title, {
       record: assumed(record, 'The record, with members that only the control plane shows.'),
@@ -296,10 +265,8 @@ const explained = <R extends TProperties[string]>(title: string, record: R) =>
     }),
   )
 
-export const ExplainedCollection = explained('ExplainedCollection', StoredCollection)
-export const ExplainedMandate = explained('ExplainedMandate', StoredMandate)
-export const ExplainedPayoutLink = explained('ExplainedPayoutLink', PayoutLinkRecord)
-export const ExplainedBill = explained('ExplainedBill', Bill)
+/** The explanation of any record. */
+export type ExplainedRecord = Static<ReturnType<typeof explained<TSchema>>>
 
 /** The client ids that open registration takes (decisions §3). */
 const NewClientId = Type.String({
@@ -323,7 +290,13 @@ export const TokensExpired = component('TokensExpired', { clientId: ClientId, no
 
 export const OpenApiDocument = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
 
-export const BillExplainQuery = Type.Object({ ...client, ...BillRegionQuery })
+/** The parameters of the calls of one record where several regions can have its reference. */
+export const RecordQuery = Type.Object({
+  ...client,
+  region: Type.Optional(
+    assumed(OneOf(...REGIONS), 'The region of the record. Required if several regions have the reference.'),
+  ),
+})
 
 export const ReasonCodeTable = component('ReasonCodeTable', {
   data: assumed(
@@ -369,20 +342,7 @@ export const ErrorTable = component('ErrorTable', {
 
 export const SettingsUpdate = titled('SettingsUpdate', Type.Partial(Settings), { mandateActivation: 'automatic' })
 
-export {
-  Claim,
-  Cleared,
-  ClientQuery,
-  ClockState,
-  CollectionOutcomeBody,
-  CollectionVerbBody,
-  Decline,
-  Nothing,
-  PayoutLinkOutcomeBody,
-  Settings,
-  StateDocument,
-  TenantSnapshot,
-}
+export { Cleared, ClientQuery, ClockState, Nothing, Settings, StateDocument, TenantSnapshot }
 
 export const EmbedDemoQuery = Type.Object({
   ...client,

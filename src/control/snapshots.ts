@@ -12,7 +12,7 @@ import type { StateDocument } from '../tenants/snapshot.js'
 import type { Turns } from '../turns/turns.js'
 import { nameClient } from './route.js'
 import * as schemas from './schemas.js'
-import { describe } from './summary.js'
+import { summaryOf } from './summary.js'
 
 export interface SnapshotRoutesOptions {
   readonly turns: Turns
@@ -149,7 +149,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
           // The snapshot may be that of a removed client with the same id.
           if (resetsOf(realNow) !== resets) throw errors.replacedMeanwhile()
           const document = yield* read(content)
-          return describe(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
+          return summaryOf(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
         },
       })
     },

@@ -2,7 +2,7 @@ import { formatInstant } from '../core/time/time.js'
 import type { Tenant } from '../tenants/tenant.js'
 
 /** Returns the summary of a tenant at a real time, which does no due work. */
-export const describe = ({ clientId, fixture, clock, counts }: Tenant, realNow: number) => ({
+export const summaryOf = ({ clientId, fixture, clock, counts }: Tenant, realNow: number) => ({
   clientId,
   fixture,
   counts: counts(),

@@ -160,9 +160,6 @@ export const shorten = (name: string): string => (name.length > QUOTED ? `${name
 const describe = (value: unknown): string =>
   value !== null && typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value).slice(0, QUOTED)}`
 
-const notFound = (code: ErrorCode, field: string, what: string) => (reference: string) =>
-  new ApiError(code, field, `There is no ${what} ${quote(reference)} of this tenant in this region.`)
-
 const refusal = (code: ErrorCode) => (field: string | null, message: string) => new ApiError(code, field, message)
 
 /** Creates the errors of the catalogue, one function per case. The caller throws the result. */
@@ -291,11 +288,9 @@ export const errors = {
         ? 'There is no such path. GET /_sandbox lists those of the control plane.'
         : `There is no such path. Did you mean ${near}?`,
     ),
-  mandateNotFound: notFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate'),
-  collectionNotFound: notFound('COLLECTION_NOT_FOUND', 'collectionReference', 'collection'),
-  payoutLinkNotFound: notFound('PAYOUT_LINK_NOT_FOUND', 'payoutLinkId', 'payout link'),
-  billNotFound: notFound('BILL_NOT_FOUND', 'uniqueReferenceIdentifier', 'bill'),
-  counterpartyNotFound: notFound('COUNTERPARTY_NOT_FOUND', 'counterpartyReference', 'counterparty'),
+  /** The code and the field are those of the row of the kind in areas/index.ts. */
+  recordNotFound: (code: ErrorCode, field: string, noun: string, reference: string) =>
+    new ApiError(code, field, `There is no ${noun} ${quote(reference)} of this tenant in this region.`),
   clientNotFound: (clientId: string, field = 'client') =>
     new ApiError(
       'CLIENT_NOT_FOUND',

@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors.js'
 import type { Ids } from './ids.js'
 import type { ChangeLog } from './records/changes.js'
 import type { EventLog } from './records/events.js'
@@ -24,6 +25,8 @@ export interface RecordNames {
   readonly kind: string | undefined
   /** The member that holds the reference: `payoutLinkId`. */
   readonly reference: string
+  /** The code of the error of an unknown reference. */
+  readonly notFound: ErrorCode
 }
 
 /** The parts of a tenant that the store of one kind of record is created with. */

@@ -1,4 +1,4 @@
-import type { Area, AreaName, Staged, Store, Stores } from '../areas/index.js'
+import type { Area, AreaName, Staged, SteeredStore, Store, Stores } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { createTokens } from '../areas/oauth/tokens.js'
 import { errors } from '../core/errors.js'
@@ -140,7 +140,13 @@ export function createTenant(
   const outcomes = createArmedOutcomes(context, steeredKinds(storeOf), past.outcomes)
   for (const [name, area] of Object.entries<Area>(areas)) {
     const takeOutcome = (record: OutcomeMatch) => outcomes.take(name, record)
-    const names = { name, path: area.path, kind: area.lifecycle?.kind, reference: area.reference }
+    const names = {
+      name,
+      path: area.path,
+      kind: area.lifecycle?.kind,
+      reference: area.reference,
+      notFound: area.notFound,
+    }
     const options = { context: { ...context, names }, clientId, settings, stores, takeOutcome }
     Object.assign(stores, { [name]: area.createStore(options) })
   }
@@ -199,7 +205,7 @@ export function createTenant(
 
   const seeding = (records: SeedRecords): Slices =>
     attempt(function* () {
-      for (const { commit } of yield* stage(records)) yield* commit()
+      for (const { add } of yield* stage(records)) yield* add()
     })
 
   return {
@@ -288,7 +294,8 @@ const steeredKinds = (storeOf: (name: AreaName) => Store): Readonly<Record<strin
   Object.fromEntries(
     Object.entries<Area>(areas).flatMap(([name, { outcomes }]) => {
       if (outcomes === undefined) return []
-      const assertReachable = (match: OutcomeMatch) => storeOf(name as AreaName).assertReachable?.(match)
+      const assertReachable = (match: OutcomeMatch) =>
+        (storeOf(name as AreaName) as SteeredStore).assertReachable(match)
       return [[name, { ...outcomes, noun: toWords(name), outcomes: outcomes.names, assertReachable }]]
     }),
   )

@@ -1,17 +1,18 @@
 import t from 'tap'
+import type { Area } from '../../src/areas/index.js'
+import { areas } from '../../src/areas/index.js'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import { refused } from '../answers.js'
 import { exampleRequest, operationsOf } from '../docs/contract.js'
-import { bill, build, call, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { bill, build, call, connect, MONDAY, mandate, NO_RECORDS, payoutLink, requestToken } from '../helper.js'
 
 const fixtures: Fixtures = new Map([
   ['demo', { mandates: [mandate(), mandate({ mandateReference: 'MND-0002' })], bills: [bill()] }],
   ['empty', {}],
 ])
 
-const NOTHING = { mandates: 0, collections: 0, payoutLinks: 0, bills: 0, counterparties: 0, accounts: 0 }
 // The bill creates its counterparty: decisions §9.
-const DEMO = { ...NOTHING, mandates: 2, bills: 1, counterparties: 1 }
+const DEMO = { ...NO_RECORDS, mandates: 2, bills: 1, counterparties: 1 }
 
 /** Control plane, the table of calls; and the recording, which `payments-sandbox replay` takes. */
 const ROUTES = [
@@ -27,21 +28,16 @@ const ROUTES = [
   'GET /_sandbox/clock',
   'PATCH /_sandbox/clock',
   'POST /_sandbox/clock/advance',
-  ...['submit', 'process', 'settle', 'fail', 'reject', 'return', 'cancel'].map(
-    verb => `POST /_sandbox/direct-debit/:/${verb}`,
-  ),
-  ...['activate', 'fail', 'cancel', 'expire'].map(verb => `POST /_sandbox/mandates/:/${verb}`),
-  ...['claim', 'decline', 'process', 'pay', 'fail', 'expire', 'cancel'].map(
-    verb => `POST /_sandbox/payout-links/:/${verb}`,
-  ),
-  'GET /_sandbox/direct-debit/:',
-  'GET /_sandbox/mandates/:',
-  'GET /_sandbox/payout-links/:',
-  'GET /_sandbox/bills/:',
+  // `test/docs/tables.test.ts` compares the verbs with the reference.
+  ...Object.values<Area>(areas).flatMap(({ path, lifecycle, outcomes }) => [
+    `GET /_sandbox/${path}`,
+    ...(lifecycle ? [`GET /_sandbox/${path}/:`] : []),
+    ...Object.entries(lifecycle?.moves ?? {}).flatMap(([verb, move]) =>
+      'update' in move ? [] : [`POST /_sandbox/${path}/:/${verb}`],
+    ),
+    ...(outcomes ? [`PUT /_sandbox/${path}/:/outcome`] : []),
+  ]),
   'GET /_sandbox/upcoming',
-  ...['direct-debit', 'mandates', 'payout-links', 'bills', 'counterparties', 'accounts'].map(
-    path => `GET /_sandbox/${path}`,
-  ),
   'GET /_sandbox/settings',
   'PUT /_sandbox/settings',
   'GET /_sandbox/scenarios',
@@ -50,8 +46,6 @@ const ROUTES = [
   'POST /_sandbox/outcomes',
   'DELETE /_sandbox/outcomes',
   'DELETE /_sandbox/outcomes/:',
-  'PUT /_sandbox/direct-debit/:/outcome',
-  'PUT /_sandbox/payout-links/:/outcome',
   'GET /_sandbox/reason-codes',
   'GET /_sandbox/errors',
   'GET /_sandbox/snapshots',
@@ -141,7 +135,7 @@ t.test('control plane, GET /clients: client id, fixture, counts and time of ever
   t.same(answer.body.data, [
     { clientId: 'sandbox-client', fixture: 'demo', counts: DEMO, now: MONDAY },
     { clientId: 'listed', fixture: 'demo', counts: DEMO, now: MONDAY },
-    { clientId: 'acme', fixture: 'empty', counts: { ...NOTHING, mandates: 1 }, now: '2026-11-03T09:00:00Z' },
+    { clientId: 'acme', fixture: 'empty', counts: { ...NO_RECORDS, mandates: 1 }, now: '2026-11-03T09:00:00Z' },
   ])
 })
 

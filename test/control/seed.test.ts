@@ -1,10 +1,9 @@
 import t from 'tap'
+import { areas } from '../../src/areas/index.js'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
 import { holds, invalid, malformed, missing, refused, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
-
-const NOTHING = { mandates: 0, collections: 0, payoutLinks: 0, bills: 0, counterparties: 0, accounts: 0 }
+import { bill, build, collection, connect, MONDAY, mandate, NO_RECORDS, newClient, payoutLink } from '../helper.js'
 
 const seed = (client: Client, records: object) => client.control('POST', '/seed', { records })
 
@@ -39,7 +38,15 @@ t.test('control plane, POST /seed: adds records of every kind', async t => {
   const answer = await seed(client, everything())
   t.equal(answer.status, 200)
   // The bill brings its counterparty into being: decisions §9.
-  const counts = { mandates: 1, collections: 1, payoutLinks: 1, bills: 1, counterparties: 2, accounts: 1 }
+  const counts = {
+    ...NO_RECORDS,
+    mandates: 1,
+    collections: 1,
+    payoutLinks: 1,
+    bills: 1,
+    counterparties: 2,
+    accounts: 1,
+  }
   t.same(answer.body.added, counts, 'and answers what it did')
   t.same(await countsOf(client), counts)
   t.match((await client.get('/api/v1/mandates/MND-0001')).body, { status: 'ACTIVE', createdAt: MONDAY })
@@ -69,7 +76,7 @@ t.test(
     await client.advance({ by: 'P1D' })
     const answer = await client.control('POST', '/seed', { fixture: 'story' })
     t.equal(answer.status, 200)
-    t.same(answer.body.added, { ...NOTHING, mandates: 1, collections: 1 })
+    t.same(answer.body.added, { ...NO_RECORDS, mandates: 1, collections: 1 })
     t.match((await client.get('/api/v1/mandates/MND-0001')).body, {
       createdAt: '2026-10-31T09:00:00Z',
       signatureDate: '2026-10-30',
@@ -105,7 +112,7 @@ t.test('control plane, POST /seed: a fixture or records, and not both', async t 
     [invalid('records.bills')]: [{ records: { bills: {} } }],
     [invalid('records.bills.0')]: [{ records: { bills: [1] } }],
   })
-  t.same((await seed(client, {})).body.added, NOTHING, 'no records are legal')
+  t.same((await seed(client, {})).body.added, NO_RECORDS, 'no records are legal')
 })
 
 // --------------------------------------------------------------------------------------------------- all or nothing
@@ -119,7 +126,7 @@ t.test('control plane, POST /seed: all or nothing: a bad last record leaves noth
   const client = await newClient()
   const answer = await seed(client, { ...everything(), bills: bills({ dueDate: '2026-02-30' }) })
   refused(t, answer, 400, 'INVALID_FIELD', 'records.bills.3.dueDate')
-  t.same(await countsOf(client), NOTHING)
+  t.same(await countsOf(client), NO_RECORDS)
 })
 
 t.test(
@@ -148,7 +155,7 @@ t.test(
         },
       ],
     })
-    t.same(await countsOf(client), { ...NOTHING, mandates: 1 }, 'and nothing is added')
+    t.same(await countsOf(client), { ...NO_RECORDS, mandates: 1 }, 'and nothing is added')
   },
 )
 
@@ -178,7 +185,7 @@ t.test('control plane, POST /seed: duplicates inside a batch, and of records tha
   const expected = (cases: [object, string][]) =>
     cases.map(([records, field]) => [records, `409 DUPLICATE_REFERENCE ${field}`] as const)
   await holds(t, expected(inside), send)
-  t.same(await countsOf(client), NOTHING)
+  t.same(await countsOf(client), NO_RECORDS)
   await seed(client, everything())
   const counts = await countsOf(client)
   await holds(t, expected(there), send)
@@ -207,7 +214,7 @@ t.test('control plane, POST /seed: nothing of a refused batch shows in what come
     payoutLinks: [payoutLink()],
     bills: [bill({ dueDate: '2026-12-01', openAmount: '9999' })],
   })
-  t.same(await countsOf(refusedBefore), NOTHING)
+  t.same(await countsOf(refusedBefore), NO_RECORDS)
   const create = (client: Client) => client.post('/api/v1/payout-links', payoutLink())
   t.same((await create(refusedBefore)).body, (await create(untouched)).body, 'the next id is the same')
 })
@@ -220,10 +227,11 @@ t.test(
     const client = await newClient()
     const times = { createdAt: '2026-11-01T08:00:00Z', updatedAt: MONDAY }
     const initiated = { initiatedAt: '2026-10-28T08:00:00Z', updatedAt: '2026-10-30T08:00:00Z' }
+    const statesOf = (area: 'mandates' | 'collections' | 'payoutLinks') => areas[area].lifecycle.states
     const states = {
-      mandates: ['PENDING', 'ACTIVE', 'CANCELLED', 'EXPIRED', 'FAILED'],
-      collections: ['PENDING', 'SUBMITTED', 'PROCESSING', 'SETTLED', 'FAILED', 'CANCELLED', 'RETURNED', 'REJECTED'],
-      payoutLinks: ['ACTIVE', 'CLAIMED', 'PROCESSING', 'PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED'],
+      mandates: statesOf('mandates'),
+      collections: statesOf('collections'),
+      payoutLinks: statesOf('payoutLinks'),
     }
     const reasons: Record<string, string> = { REJECTED: 'AC01', RETURNED: 'AM04' }
     const answer = await seed(client, {
@@ -330,4 +338,114 @@ t.test('control plane, POST /seed: seeded records go on by themselves', async t 
       ['2029-01-15T00:00:00Z', 'MND-0002', 'EXPIRED'],
     ],
   )
+})
+
+t.test('control plane, POST /seed: the events before the state of a record follow from its times', async t => {
+  const client = await newClient()
+  const initiatedAt = '2026-10-20T09:00:00Z'
+  const due = (changes: object) => collection({ collectionDate: '2026-10-28', initiatedAt, ...changes })
+  const submitted = ['PENDING control 2026-10-20T09:00:00Z', 'SUBMITTED time 2026-10-26T15:00:00Z']
+  const processed = [...submitted, 'PROCESSING time 2026-10-27T08:00:00Z']
+  const settled = [...processed, 'SETTLED time 2026-10-28T13:00:00Z']
+  const createdAt = '2026-10-20T09:00:00Z'
+  const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  const instant = (changes: object) => payoutLink({ payoutMethod: 'SEPA-INSTANT', createdAt, ...changes })
+  const rows: [kind: string, record: object, events: string[]][] = [
+    ['collections', due({ status: 'SETTLED', updatedAt: '2026-10-28T13:00:00Z' }), settled],
+    [
+      'collections',
+      due({ status: 'RETURNED', reasonCode: 'AM04', updatedAt: '2026-10-30T13:00:00Z' }),
+      [...settled, 'RETURNED AM04 control 2026-10-30T13:00:00Z'],
+    ],
+    [
+      'collections',
+      due({
+        debtorReference: 'SIM-RETURNED-AM04',
+        status: 'RETURNED',
+        reasonCode: 'AM04',
+        updatedAt: '2026-10-30T13:00:00Z',
+      }),
+      [...settled, 'RETURNED AM04 outcome 2026-10-30T13:00:00Z'],
+    ],
+    [
+      'collections',
+      due({ status: 'REJECTED', reasonCode: 'FF01', updatedAt: '2026-10-27T08:00:00Z' }),
+      [...submitted, 'REJECTED FF01 control 2026-10-27T08:00:00Z'],
+    ],
+    [
+      'collections',
+      due({ status: 'REJECTED', reasonCode: 'AM04', updatedAt: '2026-10-28T13:00:00Z' }),
+      [...processed, 'REJECTED AM04 control 2026-10-28T13:00:00Z'],
+    ],
+    [
+      'collections',
+      due({ status: 'SETTLED', updatedAt: '2026-10-29T00:00:00Z' }),
+      [...processed, 'SETTLED control 2026-10-29T00:00:00Z'],
+    ],
+    // No way leads from its creation to its state.
+    ['collections', collection({ status: 'SETTLED' }), [`SETTLED control ${MONDAY}`]],
+    [
+      'collections',
+      due({ status: 'SETTLED', updatedAt: '2026-10-26T15:00:00Z' }),
+      ['SETTLED control 2026-10-26T15:00:00Z'],
+    ],
+    [
+      'mandates',
+      mandate({ createdAt, status: 'CANCELLED', updatedAt: '2026-10-21T09:00:00Z' }),
+      ['ACTIVE control 2026-10-20T09:00:00Z', 'CANCELLED control 2026-10-21T09:00:00Z'],
+    ],
+    [
+      'mandates',
+      mandate({ createdAt: '2023-10-20T09:00:00Z', status: 'EXPIRED', updatedAt: createdAt }),
+      ['ACTIVE control 2023-10-20T09:00:00Z', 'EXPIRED time 2026-10-20T09:00:00Z'],
+    ],
+    [
+      'mandates',
+      mandate({ createdAt, status: 'FAILED', updatedAt: '2026-10-21T09:00:00Z' }),
+      ['PENDING control 2026-10-20T09:00:00Z', 'FAILED control 2026-10-21T09:00:00Z'],
+    ],
+    ['mandates', mandate({ createdAt, updatedAt: '2026-10-21T09:00:00Z' }), ['ACTIVE control 2026-10-21T09:00:00Z']],
+    [
+      'payoutLinks',
+      instant({ status: 'PAID', claim, claimedAt: '2026-10-21T09:00:00Z', updatedAt: '2026-10-21T09:00:10Z' }),
+      [
+        'ACTIVE control 2026-10-20T09:00:00Z',
+        'CLAIMED control 2026-10-21T09:00:00Z',
+        'PROCESSING time 2026-10-21T09:00:05Z',
+        'PAID time 2026-10-21T09:00:10Z',
+      ],
+    ],
+    [
+      'payoutLinks',
+      instant({ status: 'CANCELLED', updatedAt: '2026-10-28T09:00:00Z' }),
+      [
+        'ACTIVE control 2026-10-20T09:00:00Z',
+        'EXPIRED time 2026-10-27T09:00:00Z',
+        'CANCELLED control 2026-10-28T09:00:00Z',
+      ],
+    ],
+    [
+      'bills',
+      bill({ createdAt, status: 'PAID', updatedAt: '2026-10-21T09:00:00Z' }),
+      ['OPEN control 2026-10-20T09:00:00Z', 'PAID control 2026-10-21T09:00:00Z'],
+    ],
+  ]
+  for (const [kind, record, events] of rows) {
+    await client.control('POST', '/reset')
+    const mandates = [mandate({ createdAt })]
+    const { status, body } = await seed(client, { ...(kind === 'collections' && { mandates }), [kind]: [record] })
+    t.equal(status, 200, body.message)
+    const { data } = (await client.control('GET', '/events')).body
+    const own = data.slice(kind === 'collections' ? 1 : 0)
+    const said = own.map(({ to, reasonCode, cause, at }: Record<string, string>) =>
+      [to, reasonCode, cause, at].filter(Boolean).join(' '),
+    )
+    t.same(said, events)
+    const froms = own.map(({ from, to }: Record<string, string>) => [from, to])
+    t.same(
+      froms.map(([from]: string[]) => from),
+      [null, ...froms.map(([, to]: string[]) => to)].slice(0, -1),
+      'each goes on from the one before it',
+    )
+  }
 })

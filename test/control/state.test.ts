@@ -8,7 +8,18 @@ import { PAYOUT_LINK_STATUSES } from '../../src/areas/payout-links/lifecycle.js'
 import { errors } from '../../src/core/errors.js'
 import { changed, gist, holds, invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import {
+  bill,
+  build,
+  call,
+  collection,
+  connect,
+  MONDAY,
+  mandate,
+  NO_RECORDS,
+  payoutLink,
+  requestToken,
+} from '../helper.js'
 import { upload } from '../multipart.js'
 
 // control plane, GET and PUT /state: the tenant as one versioned, human-readable JSON document; put back all or
@@ -255,7 +266,7 @@ t.test('control plane, PUT /state: it answers what it did, like a reset', async 
   t.same((await put(app, 'other', await read(app, 'acme'))).body, {
     clientId: 'other',
     fixture: 'empty',
-    counts: { mandates: 3, collections: 3, payoutLinks: 6, bills: 2, counterparties: 2, accounts: 1 },
+    counts: { ...NO_RECORDS, mandates: 3, collections: 3, payoutLinks: 6, bills: 2, counterparties: 2, accounts: 1 },
     now: '2026-11-06T10:00:00Z',
   })
 })
@@ -319,7 +330,7 @@ t.test('control plane, PUT /state: a document of an earlier release has no list 
   const client = await everything(app)
   const state: Document = JSON.parse(await read(app, 'acme'))
   const lists = Object.keys((await client.control('GET', '/clients')).body.data[0].counts)
-  t.equal(lists.length, 6)
+  t.ok(lists.length >= 6)
   const empty = { ...state, events: [], ...Object.fromEntries(lists.map(list => [list, []])) }
   for (const list of lists) {
     const { [list]: _, ...earlier } = empty

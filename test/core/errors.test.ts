@@ -54,7 +54,10 @@ t.test('decisions §2: a message quotes no more than 80 characters of the input'
     t.equal(quoted.slice(0, 79), text.slice(0, 79))
   }
   t.ok(quote(10n ** 100n).length <= 100)
-  t.notMatch(errors.mandateNotFound('x'.repeat(100)).message, 'x'.repeat(81))
+  t.notMatch(
+    errors.recordNotFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate', 'x'.repeat(100)).message,
+    'x'.repeat(81),
+  )
   t.notMatch(errors.invalidRegion('x'.repeat(100), ['EU']).message, 'x'.repeat(81))
   t.notMatch(errors.clientNotFound('x'.repeat(100)).message, 'x'.repeat(81))
   t.notMatch(errors.unknownFixture('x'.repeat(100), []).message, 'x'.repeat(81))

@@ -33,7 +33,10 @@ t.test(
           {
             ids: createIds('seed', 'acme'),
             changes: createChangeLog(),
-            names: { name: 'things', path: 'things', kind: undefined, reference: 'thingReference' },
+            names: {
+              ...{ name: 'things', path: 'things', kind: undefined },
+              ...{ reference: 'thingReference', notFound: 'ROUTE_NOT_FOUND' as const },
+            },
           },
         )
         for (const [index, { hour, colour }] of input.entries()) {
@@ -83,7 +86,13 @@ t.test(
       const changes = createChangeLog()
       const context = {
         ...{ ids: createIds('seed', 'acme'), changes },
-        names: { name: 'bills', path: 'bills', kind: undefined, reference: 'reference' },
+        names: {
+          name: 'bills',
+          path: 'bills',
+          kind: undefined,
+          reference: 'reference',
+          notFound: 'BILL_NOT_FOUND',
+        } as const,
         clock: createClock({ now: 0, mode: 'frozen', rate: 1, realNow: 0 }),
         nextSequence: () => 0,
       }
@@ -152,7 +161,7 @@ function createDoors(onOpened = () => {}) {
   let sequence = 0
   const context = {
     ...{ clock, changes, events, ids: createIds('seed', 'acme') },
-    names: { name: 'doors', path: 'doors', kind: 'door', reference: 'reference' },
+    names: { name: 'doors', path: 'doors', kind: 'door', reference: 'reference', notFound: 'ROUTE_NOT_FOUND' } as const,
     nextSequence: () => ++sequence,
   }
   const doors = createStatefulRepository<Door, Door['status'], 'open' | 'shut'>(
@@ -219,5 +228,5 @@ t.test('persistence, Upgrades: a due step whose consequence fails leaves nothing
   atOnce(clock.advancing(3 * DAY))
   t.equal(clock.now(), 3 * DAY)
   t.same([entry.record.status, entry.timeline, events.last()], ['SHUT', [1], 1])
-  t.match(doors.explain(entry).parked, /^The transition was due, and failed/)
+  t.match(doors.ofStore.explain(entry.record.reference, '').parked, /^The transition was due, and failed/)
 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import t from 'tap'
+import { areas } from '../../src/areas/index.js'
 import { build, call } from '../helper.js'
 import { environment, PLAIN, program } from '../program.js'
 import { skip, stepsOf } from './walk.js'
@@ -26,10 +27,12 @@ t.test('control plane, Before you begin: each task has commands, and shows their
 
 t.test('control plane, Before you begin: the reference names every route', async t => {
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { method: string; path: string }[] }
-  const verbs = /(?<=\})\/(submit|process|settle|fail|reject|return|cancel|activate|expire|claim|decline|pay)$/
-  const shown = routes.map(
-    ({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}').replace(verbs, '/{verb}')}`,
-  )
+  const kinds = Object.values(areas).map(({ path }) => path)
+  const verb = new RegExp(`(?<=^/_sandbox/(${kinds.join('|')})/:\\w+/)\\w+$`)
+  const shown = routes.map(({ method, path }) => {
+    const called = method === 'POST' ? path.replace(verb, '{verb}') : path
+    return `${method} ${called.replace(/:(\w+)/g, '{$1}')}`
+  })
   const missing = shown.filter(call => !text.includes(`\`${call}\``))
   t.same(missing, [], 'add these calls to the reference')
 })

@@ -36,7 +36,9 @@ const bodies = (async () => {
   await client.control('POST', '/seed', { records: { accounts: [{ ...account, balance: '10.00' }] } })
   const { body: state } = await client.control('GET', '/state')
   const records = Object.entries<Json>(SeedRecords.properties).map(([kind, { items }]) => {
-    const members = Object.entries({ region: state[kind][0].region, ...state[kind][0].record })
+    const [first] = state[kind]
+    if (first === undefined) throw new Error(`stock() of test/http/raw.ts makes no record of ${kind}`)
+    const members = Object.entries({ region: first.region, ...first.record })
     return [kind, [Object.fromEntries(members.filter(([name]) => Object.hasOwn(items.properties, name)))]]
   })
   return new Map<string, Json>([

@@ -37,7 +37,9 @@ const words = (text: string) => text.split(/, | or | and /)
 const sorted = (names: Iterable<string>) => [...new Set(names)].sort()
 
 const all = Object.entries<Area>(areas)
-const stateful = all.flatMap(([name, { path, lifecycle }]) => (lifecycle ? [{ name, path, ...lifecycle }] : []))
+const stateful = all.flatMap(([name, { path, section, lifecycle }]) =>
+  lifecycle ? [{ name, path, section, ...lifecycle }] : [],
+)
 
 t.test('control plane, Reference: the verbs of each kind are those of the calls', async t => {
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { path: string; method: string }[] }
@@ -109,9 +111,8 @@ t.test('decisions §6: the transitions and reason codes of collections are those
 })
 
 t.test('decisions §6 to §9: every state of a kind is named in its section', async t => {
-  const sections: Record<string, number> = { collections: 6, mandates: 7, payoutLinks: 8, bills: 9 }
-  for (const { name, states } of stateful) {
-    const text = section(sections[name] as number)
+  for (const { name, section: number, states } of stateful) {
+    const text = section(number)
     t.same(
       states.filter(state => !new RegExp(`\\b${state}\\b`).test(text)),
       [],

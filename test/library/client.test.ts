@@ -437,7 +437,7 @@ const NOT_OF_A_CLIENT = [
 ]
 
 /** The methods that take an object first. */
-const TAKES_OBJECT = ['list', 'next', 'stream', 'create', 'fork', 'coverage', 'search', 'upcoming', 'har']
+const TAKES_OBJECT = ['list', 'all', 'next', 'stream', 'create', 'fork', 'coverage', 'search', 'upcoming', 'har']
 
 /** Calls every method that there is, at any depth. Those that only convert send nothing. */
 async function callAll(value: object): Promise<void> {
@@ -448,7 +448,7 @@ async function callAll(value: object): Promise<void> {
   }
 }
 
-t.test('README, In your tests: a method for every call, creation and list', async t => {
+t.test('library, In your tests: a method for every call, creation and list', async t => {
   const { url } = await create(t)
   const read = async (path: string) => (await fetch(`${url}${path}`)).json()
   const { routes } = (await read('/_sandbox')) as { routes: { method: string; path: string }[] }

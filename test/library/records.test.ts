@@ -12,33 +12,33 @@ const newBill = (changes: object = {}) => bill(changes) as NewBill
 
 method('mandates and collections are created and listed by the API', async (t, sandbox) => {
   const { mandates, collections } = sandbox
-  t.same(await collections.list(), [])
+  t.same(await collections.all(), [])
   t.match(await mandates.create(newMandate()), { mandateReference: 'MND-0001', status: 'ACTIVE', createdAt: MONDAY })
   await mandates.create(newMandate({ mandateReference: 'MND-0002', type: 'ONE_OFF' }))
   t.match(await collections.create(newCollection()), { collectionReference: 'COL-0001', status: 'PENDING' })
   await collections.create(newCollection({ collectionReference: 'COL-0002', amount: '20' }))
   await collections.cancel('COL-0002')
-  const references = async (filter?: Parameters<typeof collections.list>[0]) =>
-    (await collections.list(filter)).map(({ collectionReference }) => collectionReference)
+  const references = async (filter?: Parameters<typeof collections.all>[0]) =>
+    (await collections.all(filter)).map(({ collectionReference }) => collectionReference)
   t.same(await references(), ['COL-0002', 'COL-0001'])
   t.same(await references({ status: ['CANCELLED', 'SETTLED'] }), ['COL-0002'])
   t.same(await references({ mandateReference: 'MND-0002' }), [])
   t.same(await references({ amountMin: '10.51' }), ['COL-0002'])
   t.same(await references({ status: undefined, debtorReference: 'no one' }), [])
-  t.match(await mandates.list({ type: 'ONE_OFF' }), [{ mandateReference: 'MND-0002' }])
+  t.match(await mandates.all({ type: 'ONE_OFF' }), [{ mandateReference: 'MND-0002' }])
   t.match(await refusal(collections.create(newCollection())), { code: 'DUPLICATE_REFERENCE', status: 409 })
   t.match(await refusal(mandates.create(newMandate({ type: 'x' }))), { code: 'INVALID_FIELD', field: 'type' })
-  t.match(await refusal(collections.list({ status: ['PAID' as 'SETTLED'] })), { code: 'INVALID_QUERY_PARAMETER' })
+  t.match(await refusal(collections.all({ status: ['PAID' as 'SETTLED'] })), { code: 'INVALID_QUERY_PARAMETER' })
 })
 
-method('list follows all pages', async (t, sandbox) => {
+method('all follows all pages, and list returns one as the API does', async (t, sandbox) => {
   const count = 501
   const collections = Array.from({ length: count }, (_, at) => ({
     ...RECORDS.collections[0],
     collectionReference: `COL-${1000 + at}`,
   }))
   await sandbox.seed({ ...RECORDS, collections })
-  const listed = await sandbox.collections.list()
+  const listed = await sandbox.collections.all()
   t.equal(new Set(listed.map(({ collectionReference }) => collectionReference)).size, count)
   t.equal((await sandbox.requests.list({ path: '/api/v1/oauth/token' })).length, 1, 'one token for all pages')
 })
@@ -49,18 +49,18 @@ method('payout links and bills are created in the region of their currency', asy
   t.match((await payoutLinks.explain(link.payoutLinkId)).record, { payoutMethod: 'US-ACH', status: 'ACTIVE' })
   t.match(await bills.create(newBill()), { status: 'OPEN', currency: 'EUR' })
   t.match(await bills.create(newBill({ currency: 'INR', totalAmount: '7' })), { currency: 'INR' })
-  t.match(await bills.list(), [{ currency: 'EUR' }])
-  t.match(await bills.list({ status: ['OPEN'] }, { region: 'IN' }), [{ currency: 'INR', totalAmount: '7' }])
-  t.same(await bills.list({ status: ['PAID'] }, { region: 'IN' }), [])
+  t.match(await bills.all(), [{ currency: 'EUR' }])
+  t.match(await bills.all({ status: ['OPEN'] }, { region: 'IN' }), [{ currency: 'INR', totalAmount: '7' }])
+  t.same(await bills.all({ status: ['PAID'] }, { region: 'IN' }), [])
   t.match(await refusal(bills.create(newBill({ currency: 'CHF' }))), { code: 'INVALID_FIELD', field: 'currency' })
 })
 
 method('counterparties are updated, and accounts are listed', async (t, sandbox) => {
   const { counterparties, accounts } = sandbox
   await sandbox.seed('demo')
-  const [account] = await accounts.list()
+  const [account] = await accounts.all()
   t.equal(account?.currency, 'EUR')
-  t.ok((await accounts.list({}, { region: 'UK' })).every(({ currency }) => currency === 'GBP'))
+  t.ok((await accounts.all({}, { region: 'UK' })).every(({ currency }) => currency === 'GBP'))
   await sandbox.bills.create(newBill({ currency: 'GBP', counterpartyReference: 'CPTY-NEW' }))
   const changed = await counterparties.update('CPTY-NEW', { remarks: 'pays late' }, { region: 'UK' })
   t.match(changed, { counterpartyReference: 'CPTY-NEW', remarks: 'pays late' })
@@ -120,7 +120,7 @@ t.test('README, In your tests: delete removes a client that has registered itsel
   const sandbox = await create(t)
   await sandbox.seed(RECORDS)
   t.equal(await sandbox.delete(), false)
-  t.same(await sandbox.mandates.list(), [])
+  t.same(await sandbox.mandates.all(), [])
   const job = await connectSandbox({ url: sandbox.url, clientId: 'job-1' })
   const fork = await job.fork()
   t.equal(await job.delete(), true)

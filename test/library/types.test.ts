@@ -13,7 +13,7 @@ t.test('README, In your tests: the library has a method for each transition of t
   assertTypes<
     [
       Same<Exclude<keyof PayoutLinks, 'explain' | 'search' | 'create' | 'setOutcome'>, PayoutLinkVerb>,
-      keyof NonNullable<Parameters<Bills['explain']>[1]> extends keyof (typeof schemas.BillExplainQuery)['static']
+      keyof NonNullable<Parameters<Bills['explain']>[1]> extends keyof (typeof schemas.RecordQuery)['static']
         ? true
         : false,
       ClockStep extends (typeof schemas.ClockAdvance)['static'] ? true : false,

@@ -1,6 +1,10 @@
 import './orders/index.js'
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
+import type { AreaName } from '../../src/areas/index.js'
+import { createSandbox } from '../../src/client/index.js'
+import { kindOf } from '../../src/console/kinds.js'
+import { pressAll } from '../actions.js'
 import { checkAgainst } from '../check-answers.js'
 import { command } from '../command.js'
 import type { Json } from '../docs/contract.js'
@@ -132,6 +136,37 @@ t.test('CONTRIBUTING, A new area: the console lists its records', async t => {
   t.match((await open()).body, 'Place an order by POST /api/v1/orders.')
   await client.post(ORDERS, order())
   t.match((await open()).body, />Orders<.*>New order<.*ORD-0001.*10\.50/s)
+})
+
+t.test(
+  'CONTRIBUTING, A new area: its records are explained, and moved by the control plane and the console',
+  async t => {
+    const client = await connect(app, 'actions')
+    await client.control('POST', '/seed', { records: { orders: [order()] } })
+    t.match((await client.control('GET', '/orders/ORD-0001')).body, {
+      record: { orderReference: 'ORD-0001', status: 'PLACED' },
+      timeline: [{ to: 'PLACED' }],
+      next: { to: 'SHIPPED' },
+      legal: [{ verb: 'ship', to: 'SHIPPED' }],
+    })
+    t.match(await client.control('GET', '/orders/ORD-0002'), { status: 404, body: { field: 'orderReference' } })
+    t.match(documents['/_sandbox/openapi.json'].paths['/_sandbox/orders/{orderReference}/ship'].post, {
+      operationId: 'shipOrder',
+      'x-command': 'orders ship',
+    })
+    await pressAll(t, client, kindOf('orders' as AreaName))
+  },
+)
+
+t.test('CONTRIBUTING, A new area: the library has its methods', async t => {
+  const sandbox = await createSandbox({ clock: '2026-11-02T09:00:00Z' })
+  t.teardown(() => sandbox.close())
+  const { orders } = sandbox as unknown as { orders: Record<string, (...given: unknown[]) => Promise<Json>> }
+  t.same(Object.keys(orders).sort(), ['all', 'create', 'explain', 'list', 'search', 'ship'])
+  await orders.create?.(order())
+  t.match(await orders.ship?.('ORD-0001'), { record: { status: 'SHIPPED' } })
+  t.match(await orders.list?.(), { totalCount: 1, data: [{ orderReference: 'ORD-0001' }] })
+  t.match(await orders.all?.(), [{ orderReference: 'ORD-0001' }])
 })
 
 t.test('CONTRIBUTING, A new area: what a release without it has written is accepted', async t => {

@@ -54,7 +54,10 @@ export async function run(token: string | undefined): Promise<readonly string[]>
   const from: string = event.from
   for await (const { to } of sandbox.events.stream({ reference: 'INV-0001' })) if (to === 'PAID') break
   const { record } = await sandbox.bills.explain('INV-0001', { region: 'EU' })
-  const [collection] = await sandbox.collections.list({ status: ['SETTLED'], amountMin: '10' })
+  const [collection] = await sandbox.collections.all({ status: ['SETTLED'], amountMin: '10' })
+  const { totalCount }: { totalCount: number } = await sandbox.collections.list({ status: ['SETTLED'], limit: 1 })
+  // @ts-expect-error: it has all pages
+  await sandbox.collections.all({ limit: 1 })
   // @ts-expect-error: there is no such filter
   await sandbox.collections.list({ state: ['SETTLED'] })
   await other.outcomes.arm({ match: { debtorReference: collection?.debtorReference ?? 'customer 7' }, outcome: 'RETURNED-AM04' })
@@ -71,7 +74,7 @@ export async function run(token: string | undefined): Promise<readonly string[]>
     if (error instanceof ExpectationError) return error.verification.nearestMisses?.map(miss => miss.path) ?? []
     if (error instanceof SandboxError) return [error.code, error.field ?? '', String(error.status)]
   }
-  return [id, String(fired), recording.seed, ...transitions.map(({ reference }) => reference)]
+  return [id, String(fired), String(totalCount), recording.seed, ...transitions.map(({ reference }) => reference)]
 }
 `
 

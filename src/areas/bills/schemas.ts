@@ -223,10 +223,3 @@ export const BillDocumentUpload = Type.Object(
   },
   { title: 'BillDocumentUpload' },
 )
-
-/** The control plane names a region where the same reference exists in several. */
-export const BillRegionQuery = {
-  region: Type.Optional(
-    assumed(OneOf(...REGIONS), 'The region of the bill. Required if several regions have the reference.'),
-  ),
-}

@@ -3,7 +3,7 @@ import { atPath, errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
 import type { Placed, StagedRecords } from '../../core/records/repository.js'
 import { legalMoves } from '../../core/records/state-machine.js'
-import type { Explained, StatefulEntry } from '../../core/records/stateful-repository.js'
+import type { StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
@@ -40,6 +40,9 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
       createdAt: bill => bill.createdAt,
       weight: bill => bill.documents.length,
       plan: () => null,
+      // A bill of one cent cannot be paid in part.
+      legal: ({ status, totalAmount }) =>
+        legalMoves(billLifecycle, status).filter(({ to }) => to !== 'PARTIALLY_PAID' || parseAmount(totalAmount) > 1),
     },
     context,
   )
@@ -69,21 +72,9 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     }
   }
 
-  const entryOf = (region: Region, uniqueReferenceIdentifier: string) =>
-    repository.get(region, uniqueReferenceIdentifier, errors.billNotFound)
-
   function assertNotCancelled({ record }: StatefulEntry<Bill>) {
     if (record.status === 'CANCELLED') throw errors.billCancelled()
   }
-
-  /** A bill of one cent cannot be paid in part. */
-  const explained = (entry: StatefulEntry<Bill, BillVerb>): Explained<Bill> =>
-    repository.explain(
-      entry,
-      legalMoves(billLifecycle, entry.record.status).filter(
-        ({ to }) => to !== 'PARTIALLY_PAID' || parseAmount(entry.record.totalAmount) > 1,
-      ),
-    )
 
   return {
     ...repository.ofStore,
@@ -97,7 +88,8 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     },
 
     /** @throws BILL_NOT_FOUND */
-    get: (region: Region, uniqueReferenceIdentifier: string): Bill => entryOf(region, uniqueReferenceIdentifier).record,
+    get: (region: Region, uniqueReferenceIdentifier: string): Bill =>
+      repository.get(region, uniqueReferenceIdentifier).record,
 
     /** @throws INVALID_CURSOR */
     list(region: Region, query: BillQuery): List<Bill> {
@@ -115,7 +107,7 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
      * @throws BILL_NOT_FOUND, BILL_CANCELLED, INCONSISTENT_BILL_UPDATE, INVALID_FIELD (openAmount above totalAmount)
      */
     update(region: Region, uniqueReferenceIdentifier: string, update: BillUpdate): Bill {
-      const entry = entryOf(region, uniqueReferenceIdentifier)
+      const entry = repository.get(region, uniqueReferenceIdentifier)
       const { record } = entry
       const { status, ...facts } = resolve(record, update)
       assertNotCancelled(entry)
@@ -128,7 +120,7 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
      * @throws BILL_NOT_FOUND, BILL_CANCELLED, INVALID_FIELD (file, if the bill takes no more)
      */
     attach(region: Region, uniqueReferenceIdentifier: string, { fileName, content }: Upload): BillDocument {
-      const entry = entryOf(region, uniqueReferenceIdentifier)
+      const entry = repository.get(region, uniqueReferenceIdentifier)
       assertNotCancelled(entry)
       const { record } = entry
       if (record.documents.length >= MOST_DOCUMENTS) {
@@ -148,20 +140,6 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     },
 
     /**
-     * @param region undefined: the only region with the reference
-     * @throws BILL_NOT_FOUND, MISSING_FIELD (region, if several regions have the reference)
-     */
-    explain(uniqueReferenceIdentifier: string, region?: Region): Explained<Bill> {
-      if (region !== undefined) return explained(entryOf(region, uniqueReferenceIdentifier))
-      const [entry, another] = repository.find(uniqueReferenceIdentifier)
-      if (entry === undefined) throw errors.billNotFound(uniqueReferenceIdentifier)
-      if (another !== undefined) {
-        throw errors.missing('region', 'Bills of several regions have this reference: say which with ?region=.')
-      }
-      return explained(entry)
-    },
-
-    /**
      * Checks seeded bills, of any state. The region follows from the currency.
      * @throws the errors of `create` and INCONSISTENT_BILL_UPDATE, with the path of the record before the field
      */
@@ -176,11 +154,11 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
           return { region, record: { ...bill, ...facts, documents, createdAt, updatedAt } }
         }),
       )
-      const { commit } = repository.stage(records, path)
+      const { add } = repository.stage(records, path)
       return {
-        *commit() {
+        *add() {
           for (const { region, record } of records) counterparties.ensure(region, record.counterpartyReference)
-          yield* commit()
+          yield* add()
         },
       }
     },

@@ -26,7 +26,7 @@ export function createCounterpartyStore(context: StoreContext) {
       if (!Object.keys(updates).some(name => name in update)) {
         throw errors.missing(null, `Give ${CounterpartyUpdate['x-expected']}.`)
       }
-      return repository.update(repository.get(region, counterpartyReference, errors.counterpartyNotFound), update)
+      return repository.update(repository.get(region, counterpartyReference), update)
     },
 
     /** Creates a counterparty with only its reference, unless it exists (decisions §9). */

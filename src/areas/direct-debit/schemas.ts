@@ -199,11 +199,15 @@ export type CollectionQuery = Static<typeof CollectionQuery>
 export const CollectionList = ListOf('CollectionListEnvelope', CollectionSummary, documented)
 
 /** The body of a move of the control plane. */
-export const CollectionVerbBody = Type.Object({
-  reasonCode: Type.Optional(
-    assumed(ReasonCode, 'The reason, where the move takes one: see `GET /_sandbox/reason-codes`.'),
-  ),
-})
+export const CollectionVerbBody = Type.Object(
+  {
+    reasonCode: Type.Optional(
+      assumed(ReasonCode, 'The reason, where the move takes one: see `GET /_sandbox/reason-codes`.'),
+    ),
+  },
+  // It is right for every move: some take no reason, and the others have a default.
+  { examples: [{}] },
+)
 /** The outcome that the control plane gives to a collection. */
 export const CollectionOutcomeBody = titled(
   'CollectionOutcome',

@@ -3,7 +3,7 @@ import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { Placed, StagedRecords } from '../../core/records/repository.js'
-import type { Explained, StatefulSnapshot } from '../../core/records/stateful-repository.js'
+import type { StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
 import type { Slices } from '../../core/slices.js'
@@ -14,7 +14,7 @@ import type { CalendarDate, Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
-import type { CollectionOutcome } from './outcomes.js'
+import type { CollectionOutcome, Outcome } from './outcomes.js'
 import { findOutcome, isPossible, outcomes } from './outcomes.js'
 import { assertKnownReason, assertReasonFits, legalMovesAt, reasonFor } from './reasons.js'
 import type { Collection, CollectionQuery, NewCollection, SeedCollection, StoredCollection } from './schemas.js'
@@ -59,6 +59,11 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
         if (step.verb !== 'submit' || mandates.get(mandateReference).status === 'ACTIVE') return step
         return { ...step, verb: 'fail', reasonCode: 'MD01' }
       },
+      legal: collection => legalMovesAt(collection, clock.now()),
+      moved(collection, verb, { reasonCode: given }: { reasonCode?: string }) {
+        const reasonCode = reasonFor(collection, verb, given, clock.now())
+        return reasonCode === undefined ? {} : { reasonCode }
+      },
       onTransition({ status, mandateReference }) {
         if (status === 'SUBMITTED') mandates.presented(mandateReference, clock.now())
       },
@@ -66,7 +71,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     context,
   )
 
-  const entryOf = (collectionReference: string) => repository.get('EU', collectionReference, errors.collectionNotFound)
+  const entryOf = (collectionReference: string) => repository.get('EU', collectionReference)
 
   /**
    * Makes a new collection. The outcome that its debtorReference selects is stored, so that a later release with other
@@ -99,8 +104,14 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     return outcome === undefined ? collection : { ...collection, outcome }
   }
 
+  /** Returns the outcomes that a collection can still have. */
+  function possibleFor(collection: StoredCollection): readonly Outcome[] {
+    const legal = legalMovesAt(collection, clock.now())
+    return outcomes.filter(outcome => isPossible(outcome, collection.status, legal))
+  }
+
   /** A ONE_OFF mandate has one collection; only a cancelled one frees it (decisions §6). */
-  function assertUnused({ mandateReference, type }: CollectedMandate) {
+  function assertFree({ mandateReference, type }: CollectedMandate) {
     const isUsed = () => repository.indexed(mandateReference).some(({ record }) => record.status !== 'CANCELLED')
     if (type === 'ONE_OFF' && isUsed()) throw errors.mandateAlreadyUsed(mandateReference)
   }
@@ -124,7 +135,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       const mandate = mandates.get(mandateReference)
       repository.assertUnused('EU', collectionReference)
       if (mandate.status !== 'ACTIVE') throw errors.mandateNotActive(mandateReference, mandate.status)
-      assertUnused(mandate)
+      assertFree(mandate)
       return repository.create('EU', steer(build(input, mandate)), 'api').record
     },
 
@@ -142,16 +153,15 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       })
     },
 
-    /**
-     * Makes one transition for the control plane.
-     * @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION, INVALID_FIELD (not a reason code of SEPA Core)
-     */
-    transition(collectionReference: string, verb: CollectionVerb, given?: string): void {
-      if (given !== undefined) assertKnownReason(given)
-      const entry = entryOf(collectionReference)
-      const reasonCode = reasonFor(entry.record, verb, given, clock.now())
-      repository.move(entry, verb, 'control', reasonCode === undefined ? {} : { reasonCode })
+    /** @throws COLLECTION_NOT_FOUND, ILLEGAL_TRANSITION, INVALID_FIELD (not a reason code of SEPA Core) */
+    transition(collectionReference: string, verb: CollectionVerb, body: { readonly reasonCode?: string } = {}) {
+      if (body.reasonCode !== undefined) assertKnownReason(body.reasonCode)
+      return repository.ofStore.transition(collectionReference, verb, body)
     },
+
+    /** @throws COLLECTION_NOT_FOUND */
+    possibleOutcomes: (collectionReference: string): readonly Outcome[] =>
+      possibleFor(entryOf(collectionReference).record),
 
     /**
      * Gives a collection an outcome, for the control plane. It replaces an earlier one.
@@ -160,8 +170,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     setOutcome(collectionReference: string, name: CollectionOutcome): void {
       const entry = entryOf(collectionReference)
       const { status } = entry.record
-      const legal = legalMovesAt(entry.record, clock.now())
-      const possible = outcomes.filter(outcome => isPossible(outcome, status, legal)).map(({ outcome }) => outcome)
+      const possible = possibleFor(entry.record).map(({ outcome }) => outcome)
       if (!possible.includes(name)) {
         throw errors.illegalTransition(
           'outcome',
@@ -199,12 +208,6 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       }
     },
 
-    /** @throws COLLECTION_NOT_FOUND */
-    explain(collectionReference: string): Explained<StoredCollection> {
-      const entry = entryOf(collectionReference)
-      return repository.explain(entry, legalMovesAt(entry.record, clock.now()))
-    },
-
     /**
      * Checks seeded collections, of any state and date.
      * @param staged the staged mandates, which find a stored or staged one
@@ -220,10 +223,10 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
         atPath(`${path}.${index}`, (): Placed<StoredCollection> => {
           const { status = 'PENDING', reasonCode } = seed
           const mandate = staged.mandates.find(seed.mandateReference)
-          if (mandate === undefined) throw errors.mandateNotFound(seed.mandateReference)
+          if (mandate === undefined) throw mandateNotFound(seed.mandateReference)
           if (reasonCode !== undefined) assertReasonFits(reasonCode, status)
           if (mandate.type === 'ONE_OFF' && status !== 'CANCELLED') {
-            assertUnused(mandate)
+            assertFree(mandate)
             if (used.has(mandate.mandateReference)) throw errors.mandateAlreadyUsed(mandate.mandateReference)
             used.add(mandate.mandateReference)
           }
@@ -233,10 +236,10 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
           return { region: 'EU', record: { ...collection, ...given } }
         }),
       )
-      const { commit } = repository.stage(records, path)
+      const { add } = repository.stage(records, path)
       return {
-        *commit() {
-          yield* commit()
+        *add() {
+          yield* add()
           for (const { record } of records) {
             if (!wasPresented(record)) continue
             mandates.presented(record.mandateReference, Math.min(submissionOf(record.collectionDate), clock.now()))
@@ -255,6 +258,9 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     },
   }
 }
+
+const mandateNotFound = (mandateReference: string) =>
+  errors.recordNotFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate', mandateReference)
 
 /** Whether a collection has been submitted to the scheme. */
 const wasPresented = ({ status, reasonCode }: Collection) =>

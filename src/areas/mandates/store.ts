@@ -3,7 +3,7 @@ import { atPath, errors } from '../../core/errors.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
-import type { Explained, StatefulEntry } from '../../core/records/stateful-repository.js'
+import type { StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Slices } from '../../core/slices.js'
 import { mapInSlices } from '../../core/slices.js'
@@ -33,6 +33,7 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
       lifecycle: mandateLifecycle,
       region: () => 'EU',
       createdAt: mandate => mandate.createdAt,
+      begins: ({ status }) => (status === 'FAILED' ? 'PENDING' : 'ACTIVE'),
       plan: mandate => (mandate.status === 'ACTIVE' ? { at: expiryOf(mandate), verb: 'expire', cause: 'time' } : null),
     },
     context,
@@ -59,7 +60,7 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     }
   }
 
-  const entryOf = (mandateReference: string) => repository.get('EU', mandateReference, errors.mandateNotFound)
+  const entryOf = (mandateReference: string) => repository.get('EU', mandateReference)
 
   function* cancelEntry(entry: StatefulEntry<StoredMandate, MandateVerb>, cause: Cause): Slices<StoredMandate> {
     const mandate = repository.move(entry, 'cancel', cause)
@@ -104,7 +105,7 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
       return cancelEntry(entry, 'api')
     },
 
-    /** @throws MANDATE_NOT_FOUND, ILLEGAL_TRANSITION */
+    /** A cancelled mandate cancels its pending collections, too. @throws MANDATE_NOT_FOUND, ILLEGAL_TRANSITION */
     *transition(mandateReference: string, verb: MandateVerb): Slices {
       const entry = entryOf(mandateReference)
       if (verb === 'cancel') yield* cancelEntry(entry, 'control')
@@ -117,8 +118,6 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
       const presentedAt = formatInstant(at)
       if (presentedAt > (entry.record.lastPresentedAt ?? '')) repository.update(entry, { lastPresentedAt: presentedAt })
     },
-
-    explain: (mandateReference: string): Explained<StoredMandate> => repository.explain(entryOf(mandateReference)),
 
     /**
      * Checks seeded mandates, of any state.

@@ -119,9 +119,9 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
       if (action === 'decline') {
         const decline = remarks === undefined ? {} : { remarks }
         record(request, { action, ...decline })
-        return answer(payoutLinks.decline(payoutLinkId, decline, 'api'))
+        return answer(payoutLinks.decline(payoutLinkId, decline))
       }
-      if (isReplay) return answer(payoutLinks.claim(payoutLinkId, values as Claim, 'api'))
+      if (isReplay) return answer(payoutLinks.claim(payoutLinkId, values as Claim))
       const given = valuesOf(link, request.body as PageAction)
       const problems = isForm(request) ? problemsOf(link, given) : {}
       if (Object.keys(problems).length > 0) {
@@ -132,7 +132,7 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
       check(Claim, claim, 'INVALID_FIELD')
       payoutLinks.assertPayable(payoutLinkId, claim)
       record(request, { action, ...masked(claim) })
-      return answer(payoutLinks.claim(payoutLinkId, claim, 'api'))
+      return answer(payoutLinks.claim(payoutLinkId, claim))
     }),
   )
 

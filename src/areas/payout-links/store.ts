@@ -1,7 +1,7 @@
 import { atPath, errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Placed, StagedRecords } from '../../core/records/repository.js'
-import type { Explained, StatefulSnapshot, Step } from '../../core/records/stateful-repository.js'
+import type { StatefulSnapshot, Step } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseAmount } from '../../core/rules/money.js'
 import { isAllowedOrigin } from '../../core/rules/origins.js'
@@ -19,7 +19,7 @@ import { payoutLinkLifecycle } from './lifecycle.js'
 import type { PayoutMethod } from './methods.js'
 import { methodOf, PAYOUT_METHODS, payoutMethods, processingAt } from './methods.js'
 import type { PayoutLinkOutcome } from './outcomes.js'
-import { STEERABLE_STATUSES } from './outcomes.js'
+import { payoutLinkOutcomes, STEERABLE_STATUSES } from './outcomes.js'
 import type {
   CancelPayoutLink,
   Claim,
@@ -76,6 +76,15 @@ export function createPayoutLinkStore({
       region: link => payoutMethods[link.payoutMethod].region,
       createdAt: link => link.createdAt,
       plan: nextStep,
+      past: link =>
+        link.status === 'ACTIVE' && link.claimedAt !== undefined
+          ? { at: parseInstant(link.claimedAt) as Instant, verb: 'claim', cause: 'control' }
+          : nextStep(link),
+      moved: (link, verb, body) => {
+        if (verb === 'claim') assertPayable(body as Claim, link)
+        return verb === 'claim' ? claimed(body as Claim) : verb === 'decline' ? { decline: body } : {}
+      },
+      shown: answered,
     },
     context,
   )
@@ -141,12 +150,10 @@ export function createPayoutLinkStore({
   const isKnown = (payoutLinkId: string, staged: ReadonlySet<string>) =>
     staged.has(payoutLinkId) || repository.find(payoutLinkId).length > 0
 
-  /** Finds a link by its id, which is unique across regions. */
-  function findEntry(payoutLinkId: string) {
-    const [entry] = repository.find(payoutLinkId)
-    if (entry === undefined) throw errors.payoutLinkNotFound(payoutLinkId)
-    return entry
-  }
+  /** Returns the entry of an id, which is unique across regions. */
+  const entryOf = (payoutLinkId: string) => repository.get(undefined, payoutLinkId)
+
+  const claimed = (claim: Claim) => ({ claim: masked(claim), claimedAt: formatInstant(clock.now()) })
 
   function embedders({ uiMode, origin }: StoredPayoutLink): readonly string[] {
     if (uiMode === 'hosted') return []
@@ -175,7 +182,7 @@ export function createPayoutLinkStore({
      * @throws PAYOUT_LINK_NOT_FOUND, PAYOUT_LINK_ALREADY_CLAIMED, PAYOUT_LINK_NOT_CANCELLABLE
      */
     cancel(region: Region, payoutLinkId: string, { cancellationComment }: CancelPayoutLink): void {
-      const entry = repository.get(region, payoutLinkId, errors.payoutLinkNotFound)
+      const entry = repository.get(region, payoutLinkId)
       const { status } = entry.record
       if (status === 'CANCELLED') throw errors.payoutLinkNotCancellable(status)
       if (status !== 'ACTIVE' && status !== 'REJECTED' && status !== 'EXPIRED') {
@@ -185,7 +192,7 @@ export function createPayoutLinkStore({
     },
 
     /** @throws PAYOUT_LINK_NOT_FOUND */
-    read: (payoutLinkId: string): StoredPayoutLink => findEntry(payoutLinkId).record,
+    read: (payoutLinkId: string): StoredPayoutLink => entryOf(payoutLinkId).record,
 
     /** Returns the name of the sender of a link; undefined: the tenant has none. */
     sender: (link: StoredPayoutLink): string | undefined => sender(methodOf(link).region),
@@ -210,28 +217,25 @@ export function createPayoutLinkStore({
      * Claims the link for the recipient, with a claim that `assertPayable` takes. Stores the account number masked.
      * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION
      */
-    claim(payoutLinkId: string, claim: Claim, cause: 'api' | 'control'): StoredPayoutLink {
-      const entry = findEntry(payoutLinkId)
-      const claimedAt = formatInstant(clock.now())
-      return repository.move(entry, 'claim', cause, { claim: masked(claim), claimedAt })
-    },
+    claim: (payoutLinkId: string, claim: Claim): StoredPayoutLink =>
+      repository.move(entryOf(payoutLinkId), 'claim', 'api', claimed(claim)),
 
     /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
-    decline: (payoutLinkId: string, decline: Decline, cause: 'api' | 'control'): StoredPayoutLink =>
-      repository.move(findEntry(payoutLinkId), 'decline', cause, { decline }),
+    decline: (payoutLinkId: string, decline: Decline): StoredPayoutLink =>
+      repository.move(entryOf(payoutLinkId), 'decline', 'api', { decline }),
 
     /**
      * Refuses a claim that does not fit the link.
      * @throws PAYOUT_LINK_NOT_FOUND, MISSING_FIELD, INVALID_FIELD
      */
-    assertPayable: (payoutLinkId: string, claim: Claim): void => assertPayable(claim, findEntry(payoutLinkId).record),
+    assertPayable: (payoutLinkId: string, claim: Claim): void => assertPayable(claim, entryOf(payoutLinkId).record),
 
     /**
      * Refuses to claim or to decline a link that is not ACTIVE.
      * @throws PAYOUT_LINK_NOT_FOUND, PAYOUT_LINK_ALREADY_CLAIMED, PAYOUT_LINK_CLOSED
      */
     assertOpen(payoutLinkId: string): void {
-      const { status } = findEntry(payoutLinkId).record
+      const { status } = entryOf(payoutLinkId).record
       if (status === 'ACTIVE') return
       if (status === 'CANCELLED' || status === 'EXPIRED' || status === 'REJECTED') {
         throw errors.payoutLinkClosed(status)
@@ -239,17 +243,16 @@ export function createPayoutLinkStore({
       throw errors.payoutLinkAlreadyClaimed(status)
     },
 
-    /** @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION */
-    transition(payoutLinkId: string, verb: PayoutLinkVerb): void {
-      repository.move(findEntry(payoutLinkId), verb, 'control')
-    },
+    /** @throws PAYOUT_LINK_NOT_FOUND */
+    possibleOutcomes: (payoutLinkId: string) =>
+      STEERABLE_STATUSES.includes(entryOf(payoutLinkId).record.status) ? payoutLinkOutcomes : [],
 
     /**
      * Gives a link an outcome, for the control plane. It replaces an earlier one.
      * @throws PAYOUT_LINK_NOT_FOUND, ILLEGAL_TRANSITION
      */
     setOutcome(payoutLinkId: string, outcome: PayoutLinkOutcome): void {
-      const entry = findEntry(payoutLinkId)
+      const entry = entryOf(payoutLinkId)
       const { status } = entry.record
       if (!STEERABLE_STATUSES.includes(status)) {
         const states = STEERABLE_STATUSES.join(', ')
@@ -268,12 +271,6 @@ export function createPayoutLinkStore({
       if (parseAmount(amount) > parseAmount(limit)) {
         throw errors.invalid('match.amount', `The outcome could never apply: ${payoutMethod} carries at most ${limit}.`)
       }
-    },
-
-    /** @throws PAYOUT_LINK_NOT_FOUND */
-    explain(payoutLinkId: string, publicUrl: string): Explained<PayoutLinkRecord> {
-      const explained = repository.explain(findEntry(payoutLinkId))
-      return { ...explained, record: answered(explained.record, publicUrl) }
     },
 
     /**

@@ -1,12 +1,12 @@
+import type { LifecycleRow } from '../../areas/index.js'
 import type { Event } from '../../core/records/events.js'
-import type { Lifecycle } from '../../core/records/state-machine.js'
 import { legalMoves } from '../../core/records/state-machine.js'
 import { formatMoment } from '../moments.js'
 import { Scroll, toneOf } from './parts.js'
 
-const WIDTH = 118
+const WIDTH = 136
 const HEIGHT = 40
-const STEP_X = 168
+const STEP_X = 186
 const STEP_Y = 92
 
 interface Place {
@@ -14,21 +14,13 @@ interface Place {
   readonly y: number
 }
 
-/**
- * Places the states of a lifecycle. The first row has the first transition of each state, in order. The other states
- * are below, right of the last state in the first row that leads to them.
- */
-function placesOf(lifecycle: Lifecycle): ReadonlyMap<string, Place> {
-  const row: string[] = []
-  for (let state = Object.keys(lifecycle)[0]; state !== undefined; ) {
-    row.push(state)
-    state = legalMoves(lifecycle, state).find(({ to }) => !row.includes(to))?.to
-  }
-  const places = new Map(row.map((state, x): [string, Place] => [state, { x, y: 0 }]))
+/** Places the states. The others are below the line, right of the last state in it that leads to them. */
+function placesOf({ transitions, states, line }: LifecycleRow): ReadonlyMap<string, Place> {
+  const places = new Map(line.map((state, x): [string, Place] => [state, { x, y: 0 }]))
   const used = new Map<number, number>()
-  for (const state of Object.keys(lifecycle)) {
+  for (const state of states) {
     if (places.has(state)) continue
-    const from = row.findLastIndex(one => legalMoves(lifecycle, one).some(({ to }) => to === state))
+    const from = line.findLastIndex(one => legalMoves(transitions, one).some(({ to }) => to === state))
     const y = (used.get(from + 1) ?? 0) + 1
     used.set(from + 1, y)
     places.set(state, { x: from + 1, y })
@@ -51,25 +43,27 @@ function lineOf(from: Place, to: Place): string {
     return `M${right} ${middle(from)}C${bend} ${middle(from)} ${bend} ${middle(to)} ${left(to) - 6} ${middle(to)}`
   }
   // Beside the time below the box.
-  const [start, end] = [left(from) + 12, left(to) + (to.x > from.x ? 12 : WIDTH - 12)]
-  // Between the rows, and then into the side of the box.
-  const gap = top(from) + HEIGHT + 26 + from.x * 5
-  if (to.y > from.y)
-    return `M${start} ${top(from) + HEIGHT}V${gap}H${left(to) - 18 - from.x * 5}V${middle(to)}H${left(to) - 6}`
+  const [start, end] = [left(from) + 8, left(to) + (to.x > from.x ? 8 : WIDTH - 8)]
+  // Between the rows, and then into the top of the box, or into its side if another is above it.
+  const gap = `M${start} ${top(from) + HEIGHT}V${top(from) + HEIGHT + 26 + from.x * 5}`
+  if (to.y === 1) return `${gap}H${left(to) + 8 + from.x * 8}V${top(to) - 6}`
+  if (to.y > 1) return `${gap}H${left(to) - 18 - from.x * 5}V${middle(to) + 10}H${left(to) - 6}`
   // Along the row, below it.
   const depth = HEIGHT + 18 + 14 * Math.abs(to.x - from.x)
   return `M${start} ${top(from) + HEIGHT}C${start} ${depth} ${end} ${depth} ${end} ${top(to) + HEIGHT + 6}`
 }
 
 interface LifecycleProps {
-  readonly lifecycle: Lifecycle
+  /** Unique in the page. */
+  readonly id: string
+  readonly lifecycle: LifecycleRow
   readonly status: string
   readonly timeline: readonly Event[]
   readonly next: { readonly at: string; readonly to: string } | null
 }
 
 /** The lifecycle of a record: the present state filled, the way so far solid with its times, the next step dashed. */
-export function LifecycleDrawing({ lifecycle, status, timeline, next }: LifecycleProps) {
+export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: LifecycleProps) {
   const places = placesOf(lifecycle)
   const placeOf = (state: string) => places.get(state) as Place
   const [columns, rows] = [
@@ -78,8 +72,8 @@ export function LifecycleDrawing({ lifecycle, status, timeline, next }: Lifecycl
   ]
   const reached = reachedIn(timeline)
   const isTaken = (from: string, to: string) => timeline.some(event => event.from === from && event.to === to)
-  const edges = Object.keys(lifecycle).flatMap(from =>
-    legalMoves(lifecycle, from).map(({ verb, to }) => ({
+  const edges = lifecycle.states.flatMap(from =>
+    legalMoves(lifecycle.transitions, from).map(({ verb, to }) => ({
       key: `${from}-${verb}`,
       line: lineOf(placeOf(from), placeOf(to)),
       kind: isTaken(from, to) ? 'taken' : from === status && next?.to === to ? 'next' : 'possible',
@@ -102,7 +96,7 @@ export function LifecycleDrawing({ lifecycle, status, timeline, next }: Lifecycl
           {order.map(kind => (
             <marker
               key={kind}
-              id={`arrow-${kind}`}
+              id={`${id}-${kind}`}
               viewBox="0 0 8 8"
               refX="4"
               refY="4"
@@ -116,7 +110,7 @@ export function LifecycleDrawing({ lifecycle, status, timeline, next }: Lifecycl
           ))}
         </defs>
         {edges.map(({ key, line, kind }) => (
-          <path key={key} class={`edge ${kind}`} d={line} marker-end={`url(#arrow-${kind})`} />
+          <path key={key} class={`edge ${kind}`} d={line} marker-end={`url(#${id}-${kind})`} />
         ))}
         {[...places].map(([state, { x, y }]) => {
           const at = reached.get(state)
@@ -144,8 +138,8 @@ export function LifecycleDrawing({ lifecycle, status, timeline, next }: Lifecycl
   )
 }
 
-/** Such as `2 Nov, 09:00`: the timeline has the rest. */
-const shortTime = (at: string) => formatMoment(Date.parse(at)).replace(/^\w+, (\d+ \w+) \d+, (\d+:\d+).*$/, '$1, $2')
+/** Such as `2 Nov 2026, 09:00`: the timeline has the rest. */
+const shortTime = (at: string) => formatMoment(Date.parse(at)).replace(/^\w+, (.*):\d+ UTC$/, '$1')
 
 /** Returns the states of a timeline with the last time of each, in the order of these times. */
 function reachedIn(timeline: readonly Event[]): ReadonlyMap<string, string> {

@@ -1,17 +1,15 @@
+import type { TObject } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
-import { isPossible, outcomeOf, outcomes } from '../../areas/direct-debit/outcomes.js'
+import { outcomeOf } from '../../areas/direct-debit/outcomes.js'
 import { findReasonCode } from '../../areas/direct-debit/reason-codes.js'
-import type { PayoutMethod } from '../../areas/payout-links/claim-rules.js'
-import { accountRules, claimFields } from '../../areas/payout-links/claim-rules.js'
-import { payoutLinkOutcomes, STEERABLE_STATUSES } from '../../areas/payout-links/outcomes.js'
+import type { MoveForm, SteeredStore } from '../../areas/index.js'
 import { errors } from '../../core/errors.js'
-import { ownMember } from '../../core/own-member.js'
 import type { Explained, LegalMove } from '../../core/records/stateful-repository.js'
-import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
 import { regionOf } from '../../core/rules/regions.js'
 import { toTitle, toWords } from '../../core/words.js'
 import { Facts } from '../../http/pages/parts.js'
+import { exampleOf } from '../../tenants/examples.js'
 import { control } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
 import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
@@ -38,9 +36,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
   const reference = params.reference as string
   if (kind.lifecycle === undefined) {
     const found = findRecord(tenant, kind, reference, query.region)
-    if (found === undefined) {
-      throw kind.name === 'counterparties' ? errors.counterpartyNotFound(reference) : errors.routeNotFound()
-    }
+    if (found === undefined) throw errors.recordNotFound(kind.notFound, kind.reference, kind.noun, reference)
     return (
       <>
         <Related page={page} kind={kind} row={found} />
@@ -49,7 +45,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
     )
   }
   const explained = explain(page, kind, reference, query.region)
-  const { record, timeline, next } = explained
+  const { record } = explained
   const amount = ['amount', 'totalAmount'].find(name => name in record)
   return (
     <>
@@ -63,12 +59,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
         {kind.name === 'payoutLinks' && <PageLinks page={page} record={record} />}
       </p>
       <Card id="lifecycle" title="Lifecycle">
-        <LifecycleDrawing
-          lifecycle={kind.lifecycle.transitions}
-          status={String(record.status)}
-          timeline={timeline}
-          next={next}
-        />
+        <LifecycleDrawing id="drawing" lifecycle={kind.lifecycle} status={String(record.status)} {...explained} />
       </Card>
       <div class="columns">
         <Card id="comes" title="What comes next">
@@ -77,7 +68,7 @@ export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
         </Card>
         <Timeline page={page} kind={kind} />
       </div>
-      <Outcome page={page} kind={kind} explained={explained} />
+      <Outcome page={page} kind={kind} record={record} />
       <Related page={page} kind={kind} row={{ region: regionOfRecord(record), record }} />
       <Members kind={kind} record={record} json={explained} />
     </>
@@ -170,6 +161,7 @@ function Moves({ page, kind, explained: { record, legal } }: RecordProps) {
           id: `move-${verb}`,
           label: `${toTitle(toWords(verb))} → ${to}`,
           ...moveOf(
+            page,
             kind,
             record,
             legal.filter(move => move.verb === verb && move.to === to),
@@ -180,30 +172,15 @@ function Moves({ page, kind, explained: { record, legal } }: RecordProps) {
   )
 }
 
-/** Returns the call of a move with its fields. Only the API moves a bill. */
-function moveOf(kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Omit<Action, 'id' | 'label'> {
-  const { verb, to } = limits[0] as LegalMove
+/** Returns the call of a move with its fields. */
+function moveOf(page: Page, kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Omit<Action, 'id' | 'label'> {
+  const { verb } = limits[0] as LegalMove
   const params = { [kind.reference]: referenceOf(kind, record) }
   const path = `${kind.calls}/:${kind.reference}`
-  if (kind.name === 'bills') {
-    const { totalAmount } = record
-    const isPart = to === 'PARTIALLY_PAID'
-    const body = isPart
-      ? { openAmount: halfOf(totalAmount) }
-      : to === 'OPEN'
-        ? { openAmount: totalAmount }
-        : { status: to }
-    const call = { route: `PATCH /api/v1${path}`, params, region: regionOfRecord(record), body }
-    return isPart ? { call, fields: ['openAmount'] } : { call }
-  }
-  const name = `POST ${path}/${verb}`
-  if (verb === 'decline') return { call: control(name, { remarks: 'No, thanks' }, params), fields: ['remarks'] }
-  if (verb === 'claim') {
-    const method = record.payoutMethod as PayoutMethod
-    const { accountHolderName = 'Jane Doe' } = record
-    const { example } = ownMember(accountRules, method) ?? {}
-    const call = control(name, { accountHolderName, ...example }, params)
-    return { call, fields: example && claimFields(method).map(({ name }) => name), isFolded: true }
+  const move = kind.lifecycle?.moves[verb]
+  if (move !== undefined && 'update' in move) {
+    const { body, fields = [] } = move.update(record)
+    return { call: { route: `PATCH /api/v1${path}`, params, region: regionOfRecord(record), body }, fields }
   }
   const reasons = limits.flatMap(({ reasonCodes = [], until }) =>
     reasonCodes.map(
@@ -211,23 +188,29 @@ function moveOf(kind: Kind, record: AnyRecord, limits: readonly LegalMove[]): Om
     ),
   )
   const [first] = reasons
-  if (first === undefined) return { call: control(name, {}, params) }
+  const { body, fields = [] } =
+    first !== undefined
+      ? { body: { reasonCode: first[0] }, fields: ['reasonCode'] }
+      : (move?.form?.(record) ?? exampleForm(page, move?.body))
   return {
-    call: control(name, { reasonCode: first[0] }, params),
-    fields: ['reasonCode'],
+    call: control(`POST ${path}/${verb}`, body, params),
+    fields,
     choices: { reasonCode: reasons },
+    isFolded: fields.length > 1,
   }
 }
 
-/** Returns half of an amount, rounded up to a cent: half of `1190.01` is `595.01`. */
-const halfOf = (amount: unknown) => (Math.ceil(parseAmount(String(amount)) / 2) / 100).toFixed(2)
+/** Returns the form of a body that begins with its example: the members that it has or requires. */
+function exampleForm({ tenant, realNow }: Page, schema: TObject | undefined): MoveForm {
+  if (schema === undefined) return { body: {} }
+  const body = exampleOf(tenant, realNow, schema)
+  return { body, fields: [...new Set([...(schema.required ?? []), ...Object.keys(body)])] }
+}
 
 /** The outcome of a record, and those that it can still have. */
-function Outcome({ page, kind, explained: { record, legal } }: RecordProps) {
-  const status = record.status as 'PENDING' | 'ACTIVE'
-  const ofCollection = outcomes.filter(outcome => isPossible(outcome, status as 'PENDING', legal))
-  const ofLink = STEERABLE_STATUSES.includes(status as 'ACTIVE') ? payoutLinkOutcomes : []
-  const possible = kind.name === 'collections' ? ofCollection : kind.name === 'payoutLinks' ? ofLink : []
+function Outcome({ page, kind, record }: { page: Page; kind: Kind; record: AnyRecord }) {
+  if (kind.outcomes === undefined) return null
+  const possible = (page.tenant[kind.name] as unknown as SteeredStore).possibleOutcomes(referenceOf(kind, record))
   const present = outcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
   if (possible.length === 0 && present === undefined) return null
   const outcome = possible.find(one => one.outcome === present)?.outcome ?? possible[0]?.outcome

@@ -17,7 +17,7 @@ import { Card, isAmount, Pager, Status, Table, toLabel, Value } from './parts.js
 /** A link to a record, with its region where several regions can have the reference. A text that no URL holds is no link. */
 export function linkTo(page: Page, kind: Kind, { region, record }: Row) {
   const reference = referenceOf(kind, record)
-  const query = kind.hasRegions && region !== '' ? { region } : {}
+  const query = kind.regions !== 'EU' && region !== '' ? { region } : {}
   const path = pageOf(kind, reference)
   return path === undefined ? reference : <a href={href(page, path, query)}>{reference}</a>
 }
@@ -54,12 +54,12 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
     <Card
       id="table"
       title={`${tenant[kind.name].size()} in all`}
-      aside={kind.canCreate && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
+      aside={kind.create && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
     >
       <Filters page={page} path={kind.path} isFiltered={isFiltered}>
         <TextFilter name="search" label="Reference" value={search} />
         {kind.lifecycle && <ListFilter name="status" values={statesOf(tenant, kind)} value={status} />}
-        {kind.hasRegions && <ListFilter name="region" values={REGIONS} value={region} />}
+        {kind.regions !== 'EU' && <ListFilter name="region" values={REGIONS} value={region} />}
       </Filters>
       <RecordTable
         page={page}

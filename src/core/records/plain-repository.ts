@@ -54,7 +54,7 @@ export function createPlainRepository<R>(
     stage(records: readonly Placed<R>[], path: string): StagedRecords {
       repository.assertAllUnused(records, path)
       return {
-        *commit() {
+        *add() {
           for (const { region, record } of records) {
             create(region, record)
             yield

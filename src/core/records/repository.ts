@@ -1,4 +1,3 @@
-import type { ApiError } from '../errors.js'
 import { errors } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
@@ -6,15 +5,16 @@ import type { Slices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
+import { toNoun, toTitle, toWords } from '../words.js'
 import { firstIndex } from './binary-search.js'
 import type { Cursors, Position } from './cursor.js'
 import { createCursors } from './cursor.js'
 import type { Filter, List, Listed, PageQuery } from './list.js'
 import { comparePositions, filterRecords, MOST_WEIGHT, page } from './list.js'
 
-/** Records that are checked. `commit` stores them, and cannot fail. */
+/** Records that are checked. `add` stores them, and cannot fail. */
 export interface StagedRecords {
-  commit(): Slices
+  add(): Slices
 }
 
 /** A record with its region. */
@@ -228,19 +228,29 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     }
   }
 
+  /** Returns the entries with the reference, of all regions. */
+  const find = (reference: string): E[] => REGIONS.flatMap(region => regions[region].byReference.get(reference) ?? [])
+
+  /**
+   * Returns the entry with a reference.
+   * @param region undefined: the only region with the reference
+   * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
+   */
+  function get(region: Region | undefined, reference: string): E {
+    const [entry, another] = region === undefined ? find(reference) : [regions[region].byReference.get(reference)]
+    if (entry === undefined) throw errors.recordNotFound(names.notFound, referenceField, toNoun(kind), reference)
+    if (another === undefined) return entry
+    const records = toTitle(toWords(kind))
+    throw errors.missing('region', `${records} of several regions have this reference: say which with ?region=.`)
+  }
+
   return {
     size: () => REGIONS.reduce((sum, region) => sum + regions[region].entries.length, 0),
     /** Returns the numbers of records by their present status. Records without a status are in none. */
     counts: (): ReadonlyMap<string, number> => counts,
     has: (region: Region, reference: string): boolean => regions[region].byReference.has(reference),
-    /** @throws the error that `notFound` returns */
-    get(region: Region, reference: string, notFound: (reference: string) => ApiError): E {
-      const entry = regions[region].byReference.get(reference)
-      if (entry === undefined) throw notFound(reference)
-      return entry
-    },
-    /** Returns the entries with the reference, of all regions. */
-    find: (reference: string): E[] => REGIONS.flatMap(region => regions[region].byReference.get(reference) ?? []),
+    get,
+    find,
     /** Returns the entries with a value of `index`, in the order of creation. */
     indexed: (value: string): readonly E[] => byIndex.get(value) ?? [],
     /** Returns the entry at the top of the list of a region; undefined: the list is empty. */

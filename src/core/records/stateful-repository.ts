@@ -46,8 +46,18 @@ export interface StatefulRepositoryOptions<R, S extends string, V extends string
   createdAt(record: R): string
   /** Returns the next automatic transition, which depends only on the record. Null: none. */
   plan(record: R): Step<V> | null
+  /** Returns the first state of a seeded record. Default: the first of the lifecycle. */
+  begins?(record: R): S
+  /** Returns the step that followed a past state of a seeded record, as `plan`, which is the default. */
+  past?(record: R): (Omit<Step<V>, 'cause'> & { readonly cause: Cause }) | null
   /** Adapts a due step to the state of other records, such as the mandate of a collection. */
   whenDue?(step: Step<V>, record: R): Step<V>
+  /** Returns the transitions of a record that are legal now. Default: those of the lifecycle. */
+  legal?(record: R): readonly LegalMove[]
+  /** Returns the members that a move of the control plane sets. Default: those of its body. @throws as the move */
+  moved?(record: R, verb: V, body: object): Partial<R>
+  /** Returns a record as it is explained. Default: as it is. @param publicUrl as in `explain` */
+  shown?(record: R, publicUrl: string): R
   /** Called after each transition. */
   onTransition?(record: R, cause: Cause): void
 }
@@ -212,6 +222,36 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     store(region, record, context.nextSequence(), [appendEvent(record, null, cause)])
 
   /**
+   * Appends the events of a seeded record, and returns their `seq`. Those before its state follow from its schedule between its
+   * creation and its last change. If they do not lead to its state, it has one event.
+   */
+  function appendHistory(record: R): number[] {
+    const { createdAt, plan, past = plan, begins = () => Object.keys(lifecycle)[0] as S } = options
+    const end = parseInstant(record.updatedAt) as Instant
+    const states: R[] = []
+    const causes: Cause[] = ['control']
+    let state: R = { ...record, status: begins(record), updatedAt: createdAt(record), reasonCode: undefined }
+    for (let at = parseInstant(state.updatedAt) as Instant; at < end; ) {
+      states.push(state)
+      const step = past(state)
+      const status = step === null ? undefined : stateAfter(lifecycle, state.status, step.verb)
+      if (step === null || status === undefined || step.at <= at || step.at > end) break
+      if (step.at === end && status !== record.status) break
+      causes.push(step.cause)
+      at = step.at
+      state = { ...state, status, updatedAt: formatInstant(at), reasonCode: step.reasonCode }
+    }
+    const isBefore = ({ status }: R) => legalMoves(lifecycle, status).some(({ to }) => to === record.status)
+    const way = states.slice(0, states.findLastIndex(isBefore) + 1)
+    // The last change is none of the schedule if the schedule leads elsewhere.
+    const last = (way.length === states.length && causes[way.length]) || 'control'
+    return [...way, record].map((one, at) => {
+      const cause = at < way.length ? (causes[at] as Cause) : last
+      return appendEvent(one, way[at - 1]?.status ?? null, cause)
+    })
+  }
+
+  /**
    * Checks that a timeline lists events of its record, in order and not claimed by another record.
    * @throws INVALID_FIELD
    */
@@ -299,6 +339,39 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     return entry
   }
 
+  /**
+   * Explains a record.
+   * @param publicUrl the address of the server for the reader, without a trailing slash
+   * @param region undefined: the only region with the reference
+   * @throws the error of an unknown reference, MISSING_FIELD (region, if several regions have the reference)
+   */
+  function explain(reference: string, publicUrl: string, region?: Region): Explained<R> {
+    const entry = repository.get(region, reference)
+    const { record, timeline, nextStep, dueAt } = entry
+    const parked = obstacleOf(entry)
+    const { events: latest, omitted } = events.latestOf(timeline, MOST_EXPLAINED)
+    const next = nextStep === null || dueAt === null ? null : { at: formatInstant(nextStep.at), to: comingOf(entry).to }
+    return {
+      record: options.shown?.(record, publicUrl) ?? record,
+      timeline: latest,
+      ...(omitted > 0 && { omitted }),
+      next,
+      legal: options.legal?.(record) ?? legalMoves(lifecycle, record.status),
+      ...(parked && { parked }),
+    }
+  }
+
+  /**
+   * Makes one transition for the control plane.
+   * @param region undefined: the only region with the reference
+   * @throws as `explain`, ILLEGAL_TRANSITION naming the legal verbs
+   */
+  function transition(reference: string, verb: V, body: object = {}, region?: Region): Slices | undefined {
+    const entry = repository.get(region, reference)
+    move(entry, verb, 'control', options.moved?.(entry.record, verb, body) ?? (body as Partial<R>))
+    return undefined
+  }
+
   const { size, counts, search, entries, get, find, has, indexed, list, assertUnused } = repository
   return {
     ...{ get, find, has, indexed, list, assertUnused, create, move },
@@ -309,9 +382,9 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     stage(records: readonly Placed<R>[], path: string): StagedRecords {
       repository.assertAllUnused(records, path)
       return {
-        *commit() {
+        *add() {
           for (const { region, record } of records) {
-            create(region, record, 'control')
+            store(region, record, context.nextSequence(), appendHistory(record))
             yield
           }
         },
@@ -319,26 +392,11 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     },
     /** Changes fields of a record that `plan` reads, and schedules its next transition again. */
     update: (entry: StatefulEntry<R, V>, fields: Partial<R>): R => change(entry, { ...entry.record, ...fields }),
-    explain(
-      entry: StatefulEntry<R, V>,
-      legal: readonly LegalMove[] = legalMoves(lifecycle, entry.record.status),
-    ): Explained<R> {
-      const { record, timeline, nextStep, dueAt } = entry
-      const parked = obstacleOf(entry)
-      const { events: latest, omitted } = events.latestOf(timeline, MOST_EXPLAINED)
-      const next =
-        nextStep === null || dueAt === null ? null : { at: formatInstant(nextStep.at), to: comingOf(entry).to }
-      return {
-        record,
-        timeline: latest,
-        ...(omitted > 0 && { omitted }),
-        next,
-        legal,
-        ...(parked && { parked }),
-      }
+    /** The operations that every store of records with a lifecycle has. */
+    ofStore: {
+      ...{ size, counts, find, search, upcoming, entries, explain, transition },
+      ...{ toStored, fromSnapshot, load, snapshot, restore },
     },
-    /** The operations that every store has. */
-    ofStore: { size, counts, find, search, upcoming, entries, toStored, fromSnapshot, load, snapshot, restore },
   }
 }
 

@@ -1,6 +1,7 @@
+import { removals } from '../armed/removals.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { Cleared, ClientQuery } from '../schemas.js'
+import { ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
 import type { Fault, FaultRequest, Faults } from './state.js'
 import { EFFECT_KINDS } from './state.js'
@@ -38,36 +39,7 @@ export const faultRoutes: readonly ControlRoute[] = [
       return show(faults.arm(body as FaultRequest, operations, realNow), faults, realNow)
     },
   }),
-  route({
-    method: 'DELETE',
-    url: '/faults',
-    operationId: 'clearFaults',
-    summary: 'Remove all faults',
-    // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
-    example: { client: 'app-{{client}}' },
-    querystring: ClientQuery,
-    response: Cleared,
-    handle: ({ tenant }) => {
-      const { faults } = tenant()
-      const removed = faults.list().length
-      faults.clear()
-      return { removed }
-    },
-  }),
-  route({
-    method: 'DELETE',
-    url: '/faults/:id',
-    operationId: 'removeFault',
-    errors: ['FAULT_NOT_FOUND'],
-    summary: 'Remove one fault',
-    params: schemas.FaultParams,
-    querystring: ClientQuery,
-    response: Cleared,
-    handle: ({ tenant, params }) => {
-      tenant().faults.remove(params.id)
-      return { removed: 1 }
-    },
-  }),
+  ...removals('fault', 'fault', 'FAULT_NOT_FOUND'),
 ]
 
 const show = (fault: Fault, faults: Faults, realNow: number) => ({ ...fault, state: faults.stateOf(fault, realNow) })

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/rules/regions.js'
-import { assumed, component, Duration, like, Moment, OneOf, Text } from '../../http/schemas.js'
+import { assumed, component, Duration, Moment, OneOf, Text } from '../../http/schemas.js'
 import { Count, Times } from '../schemas.js'
 import type { Delay, EffectKind } from './state.js'
 import { EFFECT_KINDS, LONGEST_DELAY_MS } from './state.js'
@@ -189,7 +189,4 @@ export const Fault = component('Fault', {
 
 export const FaultList = component('FaultList', {
   data: assumed(Type.Array(Fault), 'The faults in the order of arming, including spent and expired ones.'),
-})
-export const FaultParams = Type.Object({
-  id: assumed(like(Text(1, 64), 'fault-1'), 'The id of the fault, such as `fault-1`.'),
 })

@@ -5,6 +5,7 @@ import type { TenantContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Operation } from '../../http/operations.js'
+import { createArmedList } from '../armed/state.js'
 
 declare module '../../http/request-context.js' {
   interface RequestContext {
@@ -108,8 +109,6 @@ export type Faults = ReturnType<typeof createFaults>
 /** The longest delay of a fault, and of all faults of one request together, in milliseconds. */
 export const LONGEST_DELAY_MS = 300_000
 
-/** A limit, because every request is matched against every fault. */
-const MOST_FAULTS = 1000
 /** The most bytes of all faults as JSON, because a database writes all of them with each change. */
 const MOST_BYTES = 1024 * 1024
 
@@ -127,15 +126,11 @@ function assertRoom(faults: readonly FaultRequest[]): void {
  * @param earlier the faults of a restored state
  * @throws MISSING_FIELD, INVALID_FIELD, DUPLICATE_REFERENCE (an invalid fault among them)
  */
-export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'>, earlier: readonly Fault[] = []) {
-  for (const [at, fault] of earlier.entries()) {
-    atPath(`faults.${at}`, () => {
-      assertValidEffect(fault.effect)
-      if (earlier.findIndex(({ id }) => id === fault.id) < at) throw errors.duplicateReference('id', fault.id)
-    })
-  }
+export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earlier: readonly Fault[] = []) {
+  const { clock, ids } = context
+  const assertValid = ({ effect }: Fault) => assertValidEffect(effect)
+  const faults = createArmedList(context, { name: 'fault', assertValid, notFound: errors.faultNotFound }, earlier)
   atPath('faults', () => assertRoom(earlier))
-  let faults = earlier
   const globs = new WeakMap<FaultMatch, (path: string) => boolean>()
 
   function stateOf({ times, fired, expiresAt }: Fault, realNow: number): FaultState {
@@ -162,12 +157,6 @@ export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'
   const isArmedFor = (fault: Fault, request: FaultTarget, realNow: number) =>
     stateOf(fault, realNow) === 'armed' && isFor(fault, request)
 
-  /** Returns an unused id. A restored state can hold any ids. */
-  function nextId(): string {
-    const id = `fault-${ids.count('fault id')}`
-    return faults.some(fault => fault.id === id) ? nextId() : id
-  }
-
   /** Returns whether a fault that has seen a number of requests, with this one, fires on it. */
   const fires = ({ skip, probability }: Fault, seen: number) =>
     seen > skip && (probability === 1 || ids.fraction('fault') < probability)
@@ -183,19 +172,22 @@ export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'
     return Math.round(Math.min(delay.median * Math.exp(delay.sigma * normal), delay.max))
   }
 
+  const { list, restore, remove, clear } = faults
   return {
+    list,
+    restore,
+    remove,
+    clear,
     /** @throws INVALID_FIELD (it could never fire, or there are too many) */
     arm(request: FaultRequest, operations: readonly Operation[], realNow: number): Fault {
       const { match = {}, times = 1, skip = 0, probability = 1, ttl, effect } = request
-      if (faults.length >= MOST_FAULTS) {
-        throw errors.invalid(null, `There are ${MOST_FAULTS} faults: remove some with DELETE /_sandbox/faults.`)
-      }
+      faults.assertFree()
       assertValidEffect(effect)
       assertReachable(match, effect, operations)
       const lifetime = ttl === undefined ? undefined : (parseDuration(ttl) as number)
       if (lifetime === 0) throw errors.invalid('ttl', 'With a ttl of 0, the fault could never fire.')
       const fault: Fault = {
-        id: nextId(),
+        id: faults.nextId(),
         match,
         times,
         skip,
@@ -207,36 +199,23 @@ export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'
         seen: 0,
         fired: 0,
       }
-      const all = [...faults, fault]
+      const all = [...list(), fault]
       assertRoom(all)
-      faults = all
+      restore(all)
       return fault
     },
-    list: (): readonly Fault[] => faults,
-    /** Replaces all faults by those that `list` returned earlier, without checks. */
-    restore(list: readonly Fault[]): void {
-      faults = list
-    },
     /** Whether the list is empty. */
-    isEmpty: (): boolean => faults.length === 0,
+    isEmpty: (): boolean => list().length === 0,
     stateOf,
-    /** @throws FAULT_NOT_FOUND */
-    remove(id: string): void {
-      if (!faults.some(fault => fault.id === id)) throw errors.faultNotFound(id)
-      faults = faults.filter(fault => fault.id !== id)
-    },
-    clear(): void {
-      faults = []
-    },
     /** Whether any armed fault applies to a request. Counts nothing. */
     matches: (request: FaultTarget, realNow: number): boolean =>
-      faults.some(fault => isArmedFor(fault, request, realNow)),
+      list().some(fault => isArmedFor(fault, request, realNow)),
     /** Counts a request for all faults that apply to it, and returns those that fire. */
     apply(request: FaultTarget, realNow: number): AppliedFaults {
       const fired: Fault[] = []
       let delay = 0
       let effect: AppliedFaults['effect'] = null
-      faults = faults.map(fault => {
+      const all = list().map(fault => {
         const isDelay = fault.effect.kind === 'delay'
         if (!isArmedFor(fault, request, realNow) || (!isDelay && effect !== null)) return fault
         const seen = fault.seen + 1
@@ -247,6 +226,7 @@ export function createFaults({ clock, ids }: Pick<TenantContext, 'clock' | 'ids'
         fired.push(counted)
         return counted
       })
+      restore(all)
       return { fired, delay: Math.min(delay, LONGEST_DELAY_MS), effect }
     },
   }

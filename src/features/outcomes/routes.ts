@@ -1,8 +1,9 @@
 import { outcomes } from '../../areas/direct-debit/outcomes.js'
 import { payoutLinkOutcomes } from '../../areas/payout-links/outcomes.js'
+import { removals } from '../armed/removals.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { Cleared, ClientQuery } from '../schemas.js'
+import { ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
 import type { ArmedOutcome } from './state.js'
 import { isSpent } from './state.js'
@@ -40,36 +41,7 @@ export const outcomeRoutes: readonly ControlRoute[] = [
     response: schemas.ArmedOutcome,
     handle: ({ tenant, body }) => show(tenant().outcomes.arm(body)),
   }),
-  route({
-    method: 'DELETE',
-    url: '/outcomes',
-    operationId: 'clearOutcomes',
-    summary: 'Remove all armed outcomes',
-    // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
-    example: { client: 'app-{{client}}' },
-    querystring: ClientQuery,
-    response: Cleared,
-    handle: ({ tenant }) => {
-      const { outcomes } = tenant()
-      const removed = outcomes.list().length
-      outcomes.clear()
-      return { removed }
-    },
-  }),
-  route({
-    method: 'DELETE',
-    url: '/outcomes/:id',
-    operationId: 'removeOutcome',
-    errors: ['OUTCOME_NOT_FOUND'],
-    summary: 'Remove one armed outcome',
-    params: schemas.OutcomeParams,
-    querystring: ClientQuery,
-    response: Cleared,
-    handle: ({ tenant, params }) => {
-      tenant().outcomes.remove(params.id)
-      return { removed: 1 }
-    },
-  }),
+  ...removals('outcome', 'armed outcome', 'OUTCOME_NOT_FOUND'),
 ]
 
 const show = (outcome: ArmedOutcome) => ({ ...outcome, state: isSpent(outcome) ? 'spent' : 'armed' })

@@ -2,17 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Area, OutcomeName } from '../../areas/index.js'
 import { areas } from '../../areas/index.js'
 import { PAYOUT_METHODS } from '../../areas/payout-links/methods.js'
-import {
-  Amount,
-  assumed,
-  component,
-  DebtorReference,
-  like,
-  Moment,
-  OneOf,
-  Reference,
-  Text,
-} from '../../http/schemas.js'
+import { Amount, assumed, component, DebtorReference, Moment, OneOf, Reference, Text } from '../../http/schemas.js'
 import { Count, Fidelity, Times } from '../schemas.js'
 
 const outcomeMatch = Type.Object({
@@ -86,7 +76,4 @@ export const OutcomeTable = component('OutcomeTable', {
   ),
   payoutLinks: assumed(Type.Array(Type.Object(outcome)), 'The outcomes of payout links.'),
   armed: assumed(Type.Array(ArmedOutcome), 'The armed outcomes in the order of arming, including spent ones.'),
-})
-export const OutcomeParams = Type.Object({
-  id: assumed(like(Text(1, 64), 'outcome-1'), 'The id of the armed outcome, such as `outcome-1`.'),
 })

@@ -1,8 +1,9 @@
-import { atPath, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
 import { parseAmount } from '../../core/rules/money.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time/time.js'
+import { createArmedList } from '../armed/state.js'
 
 /** The request that arms an outcome. */
 export interface OutcomeRequest {
@@ -38,9 +39,6 @@ export interface SteeredKind {
   assertReachable(match: OutcomeMatch): void
 }
 
-/** A limit, because every new record is compared with every armed outcome. */
-const MOST_OUTCOMES = 1000
-
 /** Whether an outcome has steered all the records that it was armed for. */
 export const isSpent = ({ times, fired }: ArmedOutcome): boolean => times !== null && fired >= times
 
@@ -51,18 +49,13 @@ export const isSpent = ({ times, fired }: ArmedOutcome): boolean => times !== nu
  * @throws INVALID_FIELD, DUPLICATE_REFERENCE (an invalid outcome among them)
  */
 export function createArmedOutcomes<K extends string = string>(
-  { clock, ids }: Pick<TenantContext, 'clock' | 'ids'>,
+  context: Pick<TenantContext, 'clock' | 'ids'>,
   kinds: Readonly<Record<K, SteeredKind>>,
   earlier: readonly ArmedOutcome[] = [],
 ) {
   const allKinds = Object.values<SteeredKind>(kinds)
-  for (const [at, outcome] of earlier.entries()) {
-    atPath(`outcomes.${at}`, () => {
-      kindsOf(outcome)
-      if (earlier.findIndex(({ id }) => id === outcome.id) < at) throw errors.duplicateReference('id', outcome.id)
-    })
-  }
-  let armed = earlier
+  const notFound = errors.outcomeNotFound
+  const armed = createArmedList(context, { name: 'outcome', assertValid: kindsOf, notFound }, earlier)
 
   /** Returns the kinds whose records an outcome can steer: at least one. @throws INVALID_FIELD */
   function kindsOf({ match = {}, outcome }: OutcomeRequest): SteeredKind[] {
@@ -99,44 +92,28 @@ export function createArmedOutcomes<K extends string = string>(
     if (failures.length === candidates.length) throw failures[0]
   }
 
-  /** Returns an unused id. A restored state can hold any ids. */
-  function nextId(): string {
-    const id = `outcome-${ids.count('outcome id')}`
-    return armed.some(outcome => outcome.id === id) ? nextId() : id
-  }
-
+  const { list, restore, remove, clear } = armed
   return {
+    list,
+    restore,
+    remove,
+    clear,
     /** @throws INVALID_FIELD (it can never apply, or there are too many) */
     arm(request: OutcomeRequest): ArmedOutcome {
       const { match = {}, outcome, times = 1 } = request
-      if (armed.length >= MOST_OUTCOMES) {
-        throw errors.invalid(null, `There are ${MOST_OUTCOMES} outcomes: remove some with DELETE /_sandbox/outcomes.`)
-      }
+      armed.assertFree()
       assertReachable(match, kindsOf(request))
-      const added = { id: nextId(), match, outcome, times, armedAt: formatInstant(clock.now()), fired: 0 }
-      armed = [...armed, added]
+      const added = { id: armed.nextId(), match, outcome, times, armedAt: formatInstant(context.clock.now()), fired: 0 }
+      restore([...list(), added])
       return added
-    },
-    list: (): readonly ArmedOutcome[] => armed,
-    /** Replaces all outcomes by those that `list` returned earlier, without checks. */
-    restore(outcomes: readonly ArmedOutcome[]): void {
-      armed = outcomes
-    },
-    /** @throws OUTCOME_NOT_FOUND */
-    remove(id: string): void {
-      if (!armed.some(outcome => outcome.id === id)) throw errors.outcomeNotFound(id)
-      armed = armed.filter(outcome => outcome.id !== id)
-    },
-    clear(): void {
-      armed = []
     },
     /** Returns the first outcome that matches a new record, and counts it; undefined: none matches. */
     take(kind: K, record: OutcomeMatch): string | undefined {
       const { outcomes, isFormer } = kinds[kind] as SteeredKind
       const isOfKind = (outcome: string) => outcomes.includes(outcome) || isFormer?.(outcome) === true
-      const found = armed.find(one => !isSpent(one) && isOfKind(one.outcome) && isMatch(one.match, record))
+      const found = list().find(one => !isSpent(one) && isOfKind(one.outcome) && isMatch(one.match, record))
       if (found === undefined) return undefined
-      armed = armed.map(one => (one === found ? { ...one, fired: one.fired + 1 } : one))
+      restore(list().map(one => (one === found ? { ...one, fired: one.fired + 1 } : one)))
       return found.outcome
     },
   }

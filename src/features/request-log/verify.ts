@@ -72,7 +72,7 @@ export function* verify({ data, dropped }: RequestPage, expected: Expected): Sli
     for (const difference of differencesOf(request)) {
       if (difference === undefined) yield
       else if (differences.length < MOST_DIFFERENCES && room > 0) {
-        const shown = describe(difference, masked)
+        const shown = shownOf(difference, masked)
         room -= JSON.stringify(shown).length
         differences.push(shown)
       } else omitted++
@@ -162,7 +162,7 @@ function maskExpected(expected: Expected): unknown {
   return { ...(maskJson(expected) as Expected), headers: maskHeaders(Object.fromEntries(fields)) }
 }
 
-function describe({ at, actual }: Pair, masked: unknown): Shown {
+function shownOf({ at, actual }: Pair, masked: unknown): Shown {
   const names: string[] = []
   for (let place: Place | undefined = at; place !== undefined; place = place.owner) names.unshift(maskText(place.name))
   // A secret is masked as a whole: its members are not there.

@@ -5,7 +5,7 @@ import { areas, lifecycleOf } from '../../../src/areas/index.js'
 import { assumed } from '../../../src/http/schemas.js'
 import { orderLifecycle } from './lifecycle.js'
 import { orderRoutes } from './routes.js'
-import { Order, SeedOrder } from './schemas.js'
+import { NewOrder, Order, OrderQuery, SeedOrder } from './schemas.js'
 import { createOrderStore } from './store.js'
 
 const orders: Area = {
@@ -14,10 +14,16 @@ const orders: Area = {
   description: 'Orders, a toy of the tests.',
   routes: orderRoutes,
   section: 6,
-  lifecycle: lifecycleOf('order', orderLifecycle),
+  lifecycle: lifecycleOf('order', orderLifecycle, {
+    line: ['PLACED', 'SHIPPED'],
+    params: Type.Object({ orderReference: Order.properties.orderReference }),
+    moves: { ship: { example: 'ORD-0001' } },
+  }),
   reference: 'orderReference',
-  hasRegions: false,
-  canCreate: true,
+  notFound: 'ROUTE_NOT_FOUND',
+  regions: 'EU',
+  create: NewOrder,
+  list: { query: OrderQuery, item: Order },
   columns: ['amount'],
   empty: 'Place an order by POST /api/v1/orders.',
   seeds: assumed(Type.Array(SeedOrder), 'Orders in any state.'),
