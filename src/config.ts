@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import leven from 'leven'
-import { DEFAULT_BOUNDS } from './bounds.js'
+import { DEFAULT_BOUNDS, LONGEST_ACCOUNT_HOLDER_NAME } from './bounds.js'
 import { quote, shorten } from './core/errors.js'
 import { isHostPattern } from './core/rules/hosts.js'
 import { isOriginPattern } from './core/rules/origins.js'
@@ -218,7 +218,8 @@ const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly s
 const isPublicUrl = (text: string) => /^https?:\/\/[^?#\s]+$/.test(text) && URL.canParse(text)
 
 const CLIENTS_FORM =
-  'a JSON file [{"clientId", "clientSecret", "scope"?, "fixture"?, "allowedOrigins"?}] of non-empty strings, no clientId twice'
+  'a JSON file [{"clientId", "clientSecret", "scope"?, "fixture"?, "allowedOrigins"?, "senderName"?}] of non-empty strings, ' +
+  'no clientId twice, senderName of at most 140 characters'
 
 function readClients(path: string): readonly ClientEntry[] | typeof INVALID {
   let value: unknown
@@ -246,10 +247,12 @@ function isClientEntry(value: unknown): value is ClientEntry {
     scope = 'any',
     fixture = 'any',
     allowedOrigins = [],
+    senderName = 'any',
   } = value as Record<string, unknown>
   return (
     isClientId(clientId) &&
-    [clientSecret, scope, fixture].every(isText) &&
+    [clientSecret, scope, fixture, senderName].every(isText) &&
+    [...(senderName as string)].length <= LONGEST_ACCOUNT_HOLDER_NAME &&
     Array.isArray(allowedOrigins) &&
     allowedOrigins.every(origin => typeof origin === 'string' && isOriginPattern(origin))
   )

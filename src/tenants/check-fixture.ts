@@ -1,12 +1,17 @@
+import { Type } from '@sinclair/typebox'
 import { quote } from '../core/errors.js'
 import { DEFAULT_ALLOWED_ORIGINS } from '../core/rules/origins.js'
 import type { Instant } from '../core/time/time.js'
 import { wholeSecond } from '../core/time/time.js'
+import { AccountHolderName } from '../http/schemas.js'
 import { check } from '../http/validation.js'
 import { withOriginsOf } from './fixtures.js'
 import type { TenantRegistry } from './registry.js'
 import { SeedRecords } from './seed.js'
 import { createTenant } from './tenant.js'
+
+/** The member of a fixture that is no list of records. */
+const Sender = Type.Object({ senderName: Type.Optional(AccountHolderName) })
 
 /** Validates all fixtures. Throws an Error whose message names the file, the record and the fault. */
 export function checkFixtures(registry: TenantRegistry, now: Instant): void {
@@ -33,6 +38,7 @@ function checkFixture(registry: TenantRegistry, name: string, now: Instant): voi
     throw new Error(`there is no kind of record ${quote(unknown)}. Known: ${known}.`)
   }
   check(SeedRecords, records, 'INVALID_FIELD')
+  check(Sender, { ...registry.fixtures.get(name) }, 'INVALID_FIELD')
   createTenant({
     seed: registry.seed,
     client: {

@@ -9,7 +9,10 @@ import type { Instant } from '../core/time/time.js'
 import { addDays, formatInstant, instantOf, isCalendarDate, localDate, parseInstant } from '../core/time/time.js'
 import type { SeedRecords } from './seed.js'
 
-/** A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. */
+/**
+ * A named world as its file has it: records in the shape of `POST /_sandbox/seed`, dates still relative. Its `senderName` is
+ * that of clients which start from it.
+ */
 export type Fixture = Readonly<Record<string, unknown>>
 
 export type Fixtures = ReadonlyMap<string, Fixture>
@@ -102,7 +105,7 @@ const isMoment = (value: unknown) => typeof value === 'string' && parseInstant(v
  * Returns the records of a fixture with absolute dates, and with the states of those that have the status `{{schedule}}`.
  * @throws Error that quotes a text that is no relative date, or names a record without a schedule
  */
-export function resolveFixture(fixture: Fixture, now: Instant): SeedRecords {
+export function resolveFixture({ senderName, ...fixture }: Fixture, now: Instant): SeedRecords {
   const resolved = Object.entries(fixture).map(([kind, records]) => {
     if (!Array.isArray(records)) return [kind, resolveDates(records, now)]
     const all = records.map((record, at) => {

@@ -20,6 +20,7 @@ export interface ClientEntry {
   readonly scope?: string
   readonly fixture?: string
   readonly allowedOrigins?: readonly string[]
+  readonly senderName?: string
 }
 
 export interface TenantRegistryOptions {
@@ -60,6 +61,8 @@ export interface Identity {
   readonly fixture: string
   readonly scope: string
   readonly allowedOrigins: readonly string[]
+  /** The setting at the start of a tenant. Absent: that of the fixture. */
+  readonly senderName?: string | undefined
 }
 
 /** The facts that an identity has at least. The others have a default. */
@@ -114,6 +117,7 @@ interface Registration {
   readonly fixture: string
   readonly scope: string
   readonly allowedOrigins: readonly string[]
+  readonly senderName: string | undefined
   /** A digest, so that comparisons have one length. Null: the first token request sets the secret. */
   secretDigest: string | null
   resets: number
@@ -152,8 +156,11 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
 
   for (const client of [DEMO_CLIENT, ...clients]) configured.set(client.clientId, registration(client))
 
-  function registration(client: Omit<ClientEntry, 'clientSecret'> & { clientSecret?: string }): Registration {
-    const { clientId, clientSecret, fixture = 'empty', scope = DEFAULT_SCOPE } = client
+  function registration(
+    client: Omit<ClientEntry, 'clientSecret' | 'senderName'> &
+      Pick<Partial<Identity>, 'senderName'> & { clientSecret?: string },
+  ): Registration {
+    const { clientId, clientSecret, fixture = 'empty', scope = DEFAULT_SCOPE, senderName } = client
     const { allowedOrigins = DEFAULT_ALLOWED_ORIGINS } = client
     const resets = retired.get(clientId) ?? 0
     const secretDigest = clientSecret === undefined ? null : digestOf(clientSecret)
@@ -162,6 +169,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       fixture,
       scope,
       allowedOrigins,
+      senderName,
       secretDigest,
       resets,
       tokenGenerationOffset: 0,
@@ -275,10 +283,14 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     const now = frozenAt ?? wholeSecond(realNow)
     const build = () => {
       const records = fixtureRecords(client.fixture, now)
+      const { senderName = fixtures.get(client.fixture)?.senderName as string | undefined } = client
       const tenant = createTenant({
         ...tenantOptions(client),
         clock: { now, mode: frozenAt === undefined ? 'running' : 'frozen', rate: 1, realNow },
-        settings: { allowedOrigins: withOriginsOf(records, client.allowedOrigins) },
+        settings: {
+          allowedOrigins: withOriginsOf(records, client.allowedOrigins),
+          ...(senderName !== undefined && { senderName }),
+        },
       })
       tenant.seed(records)
       return tenant
@@ -459,8 +471,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
       const tenant = open(origin, realNow)
       if (find(to.clientId) !== undefined) throw errors.duplicateReference('clientId', to.clientId)
       idleFor(origin)
-      const { fixture, scope, allowedOrigins, secretDigest } = origin
-      const client = registration({ clientId: to.clientId, fixture, scope, allowedOrigins })
+      const { fixture, scope, allowedOrigins, senderName, secretDigest } = origin
+      const client = registration({ clientId: to.clientId, fixture, scope, allowedOrigins, senderName })
       client.secretDigest = to.clientSecret === undefined ? secretDigest : digestOf(to.clientSecret)
       const meta = tenant.meta()
       const fork = loadTenant(tenantOptions(client), meta, realNow)

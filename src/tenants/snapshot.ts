@@ -62,7 +62,8 @@ export const Settings = component('Settings', {
   ),
   senderName: assumed(
     Type.Unsafe<string | null>({ ...AccountHolderName, type: ['string', 'null'] }),
-    'The name of the sender on the pages of payout links. null (initially): the holder of the newest account.',
+    'The name of the sender on the pages of payout links. Initially that of `SANDBOX_CLIENTS`, else of the fixture. ' +
+      'null: the holder of the newest account.',
   ),
   tokenAuthentication: assumed(
     OneOf('form', 'form-or-basic'),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { Fixtures } from '../../src/tenants/fixtures.js'
+import type { ClientEntry } from '../../src/tenants/registry.js'
 import { invalid, invalidQuery, malformed, missing, NO_ROUTE, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import {
@@ -155,6 +156,42 @@ t.test('control plane, POST /reset: settings, faults and deprecations are those 
   }
   t.same({ settings, faults, deprecations }, { settings: start, faults: [], deprecations: [] })
 })
+
+t.test(
+  'decisions §8: a client starts with the sender name of its entry, else of its fixture, again at a reset',
+  async t => {
+    const fixtures = new Map([
+      ['demo', {}],
+      ['empty', {}],
+      ['branded', { senderName: 'The fixture' }],
+    ])
+    const starts: [string, Partial<ClientEntry>, string | null][] = [
+      ['none', {}, null],
+      ['own', { senderName: 'The entry' }, 'The entry'],
+      ['fixture', { fixture: 'branded' }, 'The fixture'],
+      ['both', { fixture: 'branded', senderName: 'The entry' }, 'The entry'],
+    ]
+    const clients = starts.map(([clientId, entry]) => ({ clientId, clientSecret: 'secret', ...entry }))
+    const app = build(t, { fixtures, clients })
+    const senderOf = async (client: string) => JSON.parse(await read(app, client)).settings.senderName
+    for (const [clientId, entry, sender] of starts) {
+      const client = await connect(app, clientId)
+      t.equal(await senderOf(clientId), sender, clientId)
+      await set(client, { senderName: 'Another' })
+      const copy = `${clientId}-copy`
+      await fork(app, clientId, { clientId: copy })
+      t.equal(await senderOf(copy), 'Another', 'a fork has the setting of its origin')
+      for (const one of [clientId, copy]) {
+        await call(app, 'POST', `/_sandbox/reset?client=${one}`)
+        t.equal(await senderOf(one), sender, `${one} after a reset`)
+      }
+      await client.control('POST', '/seed', { fixture: 'branded' })
+      t.equal(await senderOf(clientId), sender, 'a seed adds records only')
+      const { identity } = (await client.control('GET', '/recording')).body
+      t.equal(identity.senderName, entry.senderName, 'the recording has it')
+    }
+  },
+)
 
 // ------------------------------------------------------------------------------------------------------------- fork
 

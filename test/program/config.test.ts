@@ -247,6 +247,7 @@ t.test('README, SANDBOX_CLIENTS: a JSON file of clients', async t => {
       scope: 'payments read',
       fixture: 'demo',
       allowedOrigins: ['https://shop.example', 'http://localhost:3000'],
+      senderName: '€'.repeat(140),
     },
   ]
   const folder = t.testdir({ 'clients.json': JSON.stringify(clients), 'none.json': '[]' })
@@ -276,6 +277,9 @@ const wrongClients: Record<string, unknown> = {
   'origins that are a text': [{ ...good, allowedOrigins: 'https://shop.example' }],
   'an origin that is none': [{ ...good, allowedOrigins: ['shop'] }],
   'an origin that is a number': [{ ...good, allowedOrigins: [1] }],
+  'an empty senderName': [{ ...good, senderName: '' }],
+  'a senderName that is null': [{ ...good, senderName: null }],
+  'a senderName of 141 characters': [{ ...good, senderName: '€'.repeat(141) }],
 }
 
 t.test('README, SANDBOX_CLIENTS: what is no such file is refused, without telling a secret', async t => {

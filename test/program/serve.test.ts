@@ -32,6 +32,7 @@ t.test('README, SANDBOX_FIXTURES: a wrong folder: one line that names variable, 
     mandate: fixture({ mandates: [mandate()], collections: [collection({ mandateReference: 'MND-0002' })] }),
     duplicate: fixture({ mandates: [mandate(), mandate()] }),
     kind: fixture({ bils: [bill()] }),
+    sender: fixture({ senderName: 'x'.repeat(141) }),
   })
   for (const [name, reason] of [
     ['missing', /missing/],
@@ -43,6 +44,7 @@ t.test('README, SANDBOX_FIXTURES: a wrong folder: one line that names variable, 
     ['amount', /story\.json.*bills\.1\.openAmount/],
     ['mandate', /story\.json.*collections\.0\.mandateReference/],
     ['kind', /story\.json.*"bils".*Known: .*bills/],
+    ['sender', /story\.json: senderName: .*140/],
     ['duplicate', /story\.json.*mandates\.1\.mandateReference/],
   ] as const) {
     const path = `${folder}/${name}`

@@ -60,6 +60,7 @@ export const Recording = labelled(assumed, {
     fixture: Type.String(),
     scope: Type.String(),
     allowedOrigins: Type.Unsafe<readonly string[]>(Type.Array(Type.String())),
+    senderName: Type.Optional(Type.String()),
   }),
   /** False: the recording stopped at its bound, and later requests are missing. */
   complete: Type.Boolean(),
