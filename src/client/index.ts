@@ -101,9 +101,9 @@ export function mergeCoverage(coverages: readonly Coverage[]): Coverage {
  */
 export async function writeCoverage(coverage: Coverage, folder: string): Promise<void> {
   assertCoverage('writeCoverage', coverage)
-  const { renderCoverage } = await import('../features/coverage/views/page.js')
+  const { renderCoverage } = await import('../features/coverage/views/coverage.js')
   await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'coverage.html'), renderCoverage({ report: coverage, isFile: true }))
+  await writeFile(join(folder, 'coverage.html'), renderCoverage(coverage))
   await writeFile(join(folder, 'coverage.json'), `${JSON.stringify(coverage, null, 2)}\n`)
 }
 

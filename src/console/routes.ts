@@ -10,7 +10,7 @@ import { FORM, parseForm, toFields } from '../http/form.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
-import { assumed, failures } from '../http/schemas.js'
+import { assumed, failures, OneOf } from '../http/schemas.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
@@ -35,6 +35,7 @@ import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
 import { addressOf, digits, PARAMETERS } from './page.js'
 import { styles } from './styles.js'
 import { CONFIRMATIONS, Confirm, clientView } from './views/client.js'
+import { coverageView } from './views/coverage.js'
 import { Failures } from './views/failures.js'
 import { renderPage } from './views/layout.js'
 import { Overview } from './views/overview.js'
@@ -74,7 +75,13 @@ const pages: readonly PageRow[] = [
   },
   { url: '/errors/:code', title: ({ params }) => `Error ${params.code}`, view: page => h(ErrorEntry, { page }) },
   { url: '/failures', title: () => 'Failures', view: page => h(Failures, { page }) },
-  { url: '/client', title: () => 'Client', view: clientView },
+  {
+    url: '/coverage',
+    title: ({ query }) => (query.clients === 'all' ? 'Coverage of all clients' : 'Coverage'),
+    view: coverageView,
+    query: { clients: OneOf('all') },
+  },
+  { url: '/client', title: () => 'State and settings', view: clientView },
   ...Object.entries(CONFIRMATIONS).map(([name, { title }]) => ({
     url: `/client/${name}`,
     title: () => title,

@@ -1,6 +1,7 @@
+import { coverageStyles } from '../features/coverage/views/styles.js'
 import { commonStyles, controlStyles } from '../http/pages/styles.js'
 
-export const styles = `${commonStyles}${controlStyles}
+export const styles = `${commonStyles}${controlStyles}${coverageStyles}
 body { display: grid; grid-template: auto auto 1fr / minmax(0, 1fr); min-height: 100vh; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: .5rem; top: .5rem; z-index: 3; background: var(--card); padding: .5rem 1rem; }
@@ -31,18 +32,7 @@ h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 .hint, .pace { color: var(--muted); font-size: .8125rem; overflow-wrap: anywhere; }
 .empty { color: var(--muted); padding: .75rem 0; max-width: 44rem; }
 
-.card { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1rem 1.25rem; margin-top: 1rem; min-width: 0; }
-.card > .title { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: baseline; margin-bottom: .5rem; }
-.card h2 { font-size: 1.0625rem; }
-.title > :is(a:not(.button), span) { font-size: .875rem; color: var(--muted); }
 .columns { display: grid; gap: 0 1rem; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); align-items: start; }
-
-.status { display: inline-block; font-size: .75rem; font-weight: 650; letter-spacing: .02em; line-height: 1.25rem; padding: 0 .4375rem;
-  border-radius: .3125rem; border: 1px solid var(--edge); white-space: nowrap; }
-.status.good { color: var(--ok); border-color: var(--ok); }
-.status.bad { color: var(--error); border-color: var(--error); background: var(--error-page); }
-.status.idle { color: var(--muted); border-style: dashed; }
-.status.open { background: var(--page); }
 
 .scroll { position: relative; overflow-x: auto; margin: 0 -1.25rem; padding: 0 1.25rem; }
 .scroll:focus-visible, .code:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
@@ -80,7 +70,6 @@ td .action { margin: -.125rem 0; }
 .same { font-size: .8125rem; margin-top: .75rem; }
 .same .hint { margin-top: .5rem; }
 .card > p + .facts, .card > p + .fold { margin-top: .5rem; }
-details > summary:not(.button) { color: var(--muted); width: fit-content; cursor: pointer; padding: .125rem 0; font-size: .8125rem; }
 details > summary.button { list-style: none; }
 details[open] > summary.button { margin-bottom: .75rem; }
 .actions > :is(details[open], .fields) { flex: 1 1 100%; }
@@ -96,12 +85,6 @@ details[open] > summary.button { margin-bottom: .75rem; }
 
 .headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
 .headline strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
-.facts { font-size: .875rem; }
-.facts > div { display: grid; grid-template-columns: minmax(7rem, 12rem) minmax(0, 1fr); gap: 0 1rem; padding: .3125rem 0; border-top: 1px solid var(--line); }
-.facts > :first-child { border: 0; }
-.facts dt { color: var(--muted); overflow-wrap: anywhere; }
-.facts dd { overflow-wrap: anywhere; }
-
 .lifecycle svg { display: block; min-width: max-content; font: 650 .75rem system-ui, sans-serif; }
 .lifecycle text { text-anchor: middle; fill: var(--text); }
 .lifecycle .at { font-weight: 400; font-size: .6875rem; fill: var(--muted); }
@@ -148,11 +131,9 @@ details[open] > summary.button { margin-bottom: .75rem; }
   .wide { display: none; }
   header .ribbon span { display: none; }
   main { padding: 1rem .75rem 3rem; }
-  .card { padding: .875rem 1rem; }
   .scroll { margin: 0 -1rem; padding: 0 1rem; }
   tbody th { min-width: 7rem; }
   td time { white-space: normal; display: inline-block; min-width: 6.5rem; vertical-align: top; }
-  .facts > div { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); }
 }
 @media (forced-colors: active) {
   .lifecycle .present rect { fill: CanvasText; }

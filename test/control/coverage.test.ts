@@ -39,10 +39,8 @@ t.test('control plane, GET /coverage: a new client has met its token request, an
   t.match(summary, { operations: { met: 1, of: operations.length }, statuses: { met: 1 }, errorCodes: { met: 0 } })
   t.match(summary, { states: { met: 0 }, pages: { met: 0 } })
   t.ok(operations.length > 15, 'every operation is listed')
-  t.same(
-    states.map(({ kind, met }: { kind: string; met: unknown[] }) => [kind, met]),
-    ['mandate', 'collection', 'payoutLink', 'bill'].map(kind => [kind, []]),
-  )
+  t.ok(states.length >= 4, 'every kind with states is listed')
+  t.ok(states.every(({ met }: { met: unknown[] }) => met.length === 0))
 })
 
 t.test('control plane, GET /coverage: statuses and error codes of each operation', async t => {
@@ -354,34 +352,45 @@ t.test('control plane, GET /coverage: the page shows the report', async t => {
       for (const value of [...statuses[key], ...errorCodes[key]]) t.match(shown, `${sign} ${value}`, operation)
     }
   }
-  t.match(text, 'States of a mandate In the answers that the app has got ✓ Met: ACTIVE ✗ Missed: PENDING')
+  t.match(text, 'States of a mandate ✓ Met: ACTIVE ✗ Missed: PENDING')
   t.match(text, '✗ Missed: MANDATE_NOT_ACTIVE 409 The mandate is not ACTIVE.')
   t.match(text, '✓ Met: first page ✗ Missed: following page ✗ Missed: empty list')
   t.match(text, 'This page is part of the sandbox, not of the service.')
 })
 
-t.test('control plane, GET /coverage: the page escapes names, and offers the other clients', async t => {
+t.test('control plane, GET /coverage: the page escapes names, and links to nothing of the server', async t => {
   const markup = `<script>alert(1)</script>"'&`
   const app = build(t, { clients: [{ clientId: markup, clientSecret: 'secret' }] })
   const client = await connect(app, 'app')
-  const single = (await call(app, 'GET', PAGE, HTML)).body
-  t.notMatch(single, '<select', 'one client is no choice')
-  t.match(single, 'Coverage of app')
-
   await connect(app, markup)
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 418, code: 'TEAPOT' } })
   await client.get(MANDATES)
-  for (const clientId of ['app', markup]) {
-    const { body } = await call(app, 'GET', `/_sandbox/coverage?client=${encodeURIComponent(clientId)}`, HTML)
-    t.notMatch(body, '<script')
-    const options = [...body.matchAll(/<option value="[^"]*"(?: selected)?>([^<]*)<\/option>/g)].map(([, text]) => text)
-    t.same(options, ["&lt;script>alert(1)&lt;/script>&quot;'&amp;", 'app'])
-  }
-  t.match(textOf((await call(app, 'GET', PAGE, HTML)).body), '✓ Met: 418')
-  const all = (await call(app, 'GET', '/_sandbox/coverage?clients=all', HTML)).body
+  const page = async (query: string) => (await call(app, 'GET', `/_sandbox/coverage?${query}`, HTML)).body
+  const body = await page(`client=${encodeURIComponent(markup)}`)
+  t.notMatch(body, '<script')
+  t.match(body, "Coverage of &lt;script>alert(1)&lt;/script>&quot;'&amp;<")
+  t.same(
+    [...body.matchAll(/ (?:href|src|action)="(data:|[^"]*)/g)].map(([, link]) => link),
+    ['data:', '#help'],
+  )
+  t.match(textOf(await page('client=app')), '✓ Met: 418')
+  t.match(textOf(await page('clients=all')), 'Coverage of all clients')
+})
+
+t.test('console, Pages: the coverage of the client links to the interface, and to that of all clients', async t => {
+  const app = build(t)
+  const client = await connect(app, 'app')
+  await connect(app, 'other')
+  await client.get(MANDATES)
+  const page = async (query: string) => (await call(app, 'GET', `/_sandbox/console/coverage?${query}`, HTML)).body
+  const own = await page('client=app')
+  t.match(textOf(own), /Operations 2 of \d+ /)
+  t.match(own, 'href="../../docs#payments-service/tag/mandates/GET/api/v1/mandates"')
+  t.match(own, 'href="../console/coverage?client=app&amp;clients=all"')
+  const all = await page('client=app&clients=all')
   t.match(textOf(all), 'Coverage of all clients')
-  t.notMatch(all, ' selected')
-  t.match(all, '<a href="?clients=all">All clients</a>')
+  t.match(textOf(all), 'Issue an access token using client credentials. 2 requests')
+  t.match(all, 'href="../console/coverage?client=app"')
 })
 
 t.test('control plane, GET /coverage: a refusal is a page in a browser, and the envelope for programs', async t => {
@@ -410,16 +419,4 @@ t.test('control plane, GET /coverage: a refusal is a page in a browser, and the 
   const authorization = 'Bearer open-sesame'
   const page = await call(locked, 'GET', PAGE, { headers: { ...HTML.headers, authorization } })
   t.match(page.body, 'Coverage of app')
-})
-
-t.test('control plane, GET /coverage: the page offers at most 200 clients, with those that it shows', async t => {
-  const app = build(t)
-  for (let n = 0; n < 201; n++) await requestToken(app, { client_id: `app-${String(n).padStart(3, '0')}` })
-  for (const query of ['client=app-200', 'client=app-000', 'clients=all']) {
-    const { payload } = await app.inject({ url: `/_sandbox/coverage?${query}`, headers: { accept: 'text/html' } })
-    const options = [...payload.matchAll(/<option value="([^"]*)"/g)].map(([, id]) => id)
-    t.equal(options.length, 200, query)
-    const [, shown = 'app-000'] = query.split('client=')
-    t.ok(options.includes(shown), `${query} is among them`)
-  }
 })

@@ -55,7 +55,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
           <ul>
             {[
               ...NAVIGATION.map(([to, name]) => [href(page, to), name, isCurrent(to)] as const),
-              [addressOf(page, `coverage${query}`), 'Coverage'] as const,
+              [href(page, '/coverage'), 'Coverage', isCurrent('/coverage')] as const,
               [addressOf(page, '../docs'), 'Interface'] as const,
             ].map(([address, name, isHere]) => (
               <li key={name}>

@@ -8,13 +8,10 @@ import type { Report } from './merge.js'
 import { reportOf } from './report.js'
 import type { CoverageQuery } from './schemas.js'
 import { MOST_CLIENTS } from './schemas.js'
-import { renderCoverage } from './views/page.js'
+import { nameOfClients, renderCoverage } from './views/coverage.js'
 import { styles } from './views/styles.js'
 
 const PAGE_HEADERS = pageHeaders(styles)
-
-/** The most clients to choose from on the page. A database can have any number. */
-const MOST_CHOICES = 200
 
 type Call = ControlCall<undefined, Static<typeof CoverageQuery>, undefined>
 
@@ -24,16 +21,14 @@ type Call = ControlCall<undefined, Static<typeof CoverageQuery>, undefined>
  * SERVICE_UNAVAILABLE.
  */
 export async function answerCoverage(call: Call): Promise<Report | string> {
-  const { request, reply, coverage, documented, query } = call
-  const known = (await coverage.clients()).sort()
+  const { request, reply, coverage, documented } = call
   const asked = await askedClients(call)
   const facts = await coverage.read(asked)
-  const report = reportOf(asked === 'all' ? known : asked, facts, documented)
+  const report = reportOf(asked === 'all' ? (await coverage.clients()).sort() : asked, facts, documented)
   reply.header('vary', 'accept')
   if (!prefersHtml(request)) return report
   reply.headers(PAGE_HEADERS).type('text/html; charset=utf-8')
-  const choice = [...new Set([...report.clients, ...known])].slice(0, MOST_CHOICES).sort()
-  return renderCoverage({ report, choice, isAll: query.clients === 'all' })
+  return renderCoverage(report, nameOfClients(report, asked === 'all'))
 }
 
 /** Returns the clients that a request names. */

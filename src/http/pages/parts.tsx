@@ -14,6 +14,24 @@ export const Facts = ({ facts }: { facts: readonly (readonly [term: string, valu
   </dl>
 )
 
+export interface CardProps {
+  readonly id: string
+  readonly title: ComponentChildren
+  readonly aside?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+/** A part of a page with a title. */
+export const Card = ({ id, title, aside, children }: CardProps) => (
+  <section class="card" aria-labelledby={id}>
+    <div class="title">
+      <h2 id={id}>{title}</h2>
+      {aside}
+    </div>
+    {children}
+  </section>
+)
+
 /** A value of a list, with its text where that is another. */
 export type Option = string | readonly [value: string | number, text: string]
 

@@ -59,7 +59,7 @@ header { padding: 1rem; display: flex; justify-content: center; }
 a { color: var(--link); text-underline-offset: .2em; }
 `
 
-/** The styles that the pages for developers share: code, controls and lists. */
+/** The styles that the pages for developers share: code, controls, lists, cards and facts. */
 export const controlStyles = `
 code { font: .875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 ul { padding: 0; list-style: none; }
@@ -76,4 +76,25 @@ button, .button { display: inline-block; color: var(--on-accent); background: va
 :is(button, .button).danger:hover { background: var(--error-page); }
 button.small { min-height: 1.75rem; padding: 0 .625rem; font-size: .8125rem; }
 button[aria-disabled=true] { opacity: .65; cursor: progress; }
+
+.card { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1rem 1.25rem; margin-top: 1rem; min-width: 0; }
+.card > .title { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: baseline; margin-bottom: .5rem; }
+.card h2 { font-size: 1.0625rem; }
+.title > :is(a:not(.button), span) { font-size: .875rem; color: var(--muted); }
+.status { display: inline-block; font-size: .75rem; font-weight: 650; letter-spacing: .02em; line-height: 1.25rem; padding: 0 .4375rem;
+  border-radius: .3125rem; border: 1px solid var(--edge); white-space: nowrap; }
+.status.good { color: var(--ok); border-color: var(--ok); }
+.status.bad { color: var(--error); border-color: var(--error); background: var(--error-page); }
+.status.idle { color: var(--muted); border-style: dashed; }
+.status.open { background: var(--page); }
+
+.facts { font-size: .875rem; }
+.facts > div { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: .3125rem 0; border-top: 1px solid var(--line); }
+.facts > :first-child { border: 0; }
+.facts dt { color: var(--muted); overflow-wrap: anywhere; flex: 0 0 12rem; min-width: fit-content; max-width: 100%; }
+.facts dd { overflow-wrap: anywhere; flex: 1 1 10rem; min-width: 0; }
+details > summary:not(.button) { color: var(--muted); width: fit-content; cursor: pointer; padding: .125rem 0; font-size: .8125rem; }
+@media (max-width: 47.99rem) {
+  .card { padding: .875rem 1rem; }
+}
 `
