@@ -187,17 +187,23 @@ function isKept({ path }: SentRequest): boolean {
   return new URL(target, 'http://sandbox').pathname === target
 }
 
-/** Whether a request of the log can be sent again. The log masks the secrets of a form, and keeps no files. */
-export const canRepeat = (request: SentRequest): boolean =>
-  request.path.startsWith('/api/v1/') &&
-  isKept(request) &&
-  mediaTypeOf(request.headers) !== FORM &&
-  typeof request.body === 'object'
+/** Returns why a request of the log cannot be sent again; undefined: it can. The log masks secrets, and keeps no files. */
+export function obstacleOf(request: SentRequest): string | undefined {
+  const { path, headers, body } = request
+  if (mediaTypeOf(headers) === FORM) return 'It cannot be sent again: the log masks the secrets of its form.'
+  if (!path.startsWith('/api/v1/')) return 'It cannot be sent again: its path is none of the API.'
+  if (!isKept(request)) return 'It cannot be sent again: a URL resolves the segments . and .. of its path.'
+  if (typeof body !== 'object') return `It cannot be sent again: the log does not keep its body, ${body}.`
+  return undefined
+}
 
 /** Sends a request to the server itself. Rejects if a fault closes the connection without an answer. */
 export type SendToSelf = (request: InjectOptions) => Promise<LightMyRequestResponse>
 
-/** Returns the way in which the answer to a request sends others to the server itself. They share the fate of its reader. */
+/**
+ * Returns the way in which the answer to a request sends others to the server itself. They share its Host, and the fate of
+ * its reader.
+ */
 export const senderFor =
   (app: FastifyInstance, { headers: { host }, raw: { socket } }: FastifyRequest, { raw }: FastifyReply): SendToSelf =>
   request =>

@@ -18,3 +18,6 @@ export function formatMoment(at: number): string {
   format ??= newFormat()
   return `${format.format(at)} UTC`
 }
+
+/** Formats the day of an instant, such as `2 Nov 2026`. */
+export const dayOf = (at: string): string => formatMoment(Date.parse(at)).split(', ')[1] as string

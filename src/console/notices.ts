@@ -38,11 +38,11 @@ interface Answer {
 }
 
 /** Describes the answer of a call that was not refused. @param operation the operationId of the call */
-export function describe(operation: string | undefined, body: object): string {
+export function sentenceOf(operation: string | undefined, body: object): string {
   const { record = body, transitions, now, mode, rate, removed, id, state, clientId, counts, steps } = body as Answer
   // The last sentence on a record is on its final state.
   if (steps !== undefined) {
-    const sentences = new Map(steps.map(({ call, answer }) => [nameOf(answer) ?? call, describe(call, answer)]))
+    const sentences = new Map(steps.map(({ call, answer }) => [nameOf(answer) ?? call, sentenceOf(call, answer)]))
     return [...sentences.values()].join(' ')
   }
   const name = nameOf(record)

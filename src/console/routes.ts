@@ -4,23 +4,24 @@ import fastifyMultipart from '@fastify/multipart'
 import { Type } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { h } from 'preact'
+import type { ApiError } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
 import { FORM, parseForm, toFields } from '../http/form.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
-import { refuseWithPage } from '../http/pages/refusal.js'
+import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { SentForm } from './calls.js'
 import {
-  canRepeat,
   commandOf,
   errorOf,
   FORM_LIMIT,
   isOfApi,
+  obstacleOf,
   readCall,
   requestOf,
   routeOf,
@@ -30,22 +31,22 @@ import {
 import { streamChanges } from './changes.js'
 import type { Exchange } from './har-reader.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
-import { cut, describe, proofOf, transitionsOf } from './notices.js'
+import { cut, proofOf, sentenceOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
-import { addressOf, digits, PARAMETERS } from './page.js'
+import { addressOf, digits, HttpStatuses, PARAMETERS } from './page.js'
 import { styles } from './styles.js'
 import { CONFIRMATIONS, Confirm, clientView } from './views/client.js'
 import { coverageView } from './views/coverage.js'
 import { Failures } from './views/failures.js'
 import { renderPage } from './views/layout.js'
-import { Overview } from './views/overview.js'
+import { overviewView } from './views/overview.js'
 import { OneRecord, titleOf } from './views/record.js'
 import { NewRecord, Records } from './views/records.js'
 import { ErrorEntry, findRequest, REPEAT, requestsView, requestView } from './views/requests.js'
 
 /** The pages, below `/_sandbox/console`. */
 const pages: readonly PageRow[] = [
-  { url: '', title: () => 'Overview', view: page => h(Overview, { page }) },
+  { url: '', title: () => 'Overview', view: overviewView },
   ...kinds.flatMap((kind): PageRow[] => {
     const create: PageRow = {
       url: '/new',
@@ -65,7 +66,12 @@ const pages: readonly PageRow[] = [
     ]
     return rows.map(row => ({ ...row, url: kind.path + row.url }))
   }),
-  { url: '/requests', title: () => 'Requests', view: requestsView, query: { status: digits(3), cursor: digits(15) } },
+  {
+    url: '/requests',
+    title: () => 'Requests',
+    view: requestsView,
+    query: { status: HttpStatuses, cursor: digits(15) },
+  },
   {
     url: '/requests/:seq',
     title: ({ params }) => `Request ${params.seq}`,
@@ -145,7 +151,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   app.register(fastifyMultipart, {
     limits: { fileSize: stateBytes, files: 1, fields: 16, fieldSize: FORM_LIMIT, parts: 20 },
   })
+  /** The requests that came past the checks of the host, the origin and the session. */
+  const admitted = new WeakSet<FastifyRequest>()
   app.addHook('onRequest', (request, reply, next) => {
+    admitted.add(request)
     reply.headers(HEADERS)
     // At this level the parser of uploads logs all headers, with the cookie.
     if (request.log.level === 'trace') request.log.level = 'debug'
@@ -157,7 +166,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     for (const name of Object.keys(given)) if (given[name] === '') delete given[name]
     next()
   })
-  app.setErrorHandler(refuseWithPage)
+  app.setErrorHandler(refuserWith(refusalPage))
 
   const page = optionsOf()
   for (const row of pages) {
@@ -193,6 +202,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       sendBrowserFile(reply, file)
     })
   }
+  // An unknown page has the checks of all others: those of the host, the origin and the session.
+  app.get('/*', page, () => {
+    throw errors.routeNotFound()
+  })
   done()
 
   function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T) {
@@ -201,20 +214,45 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
 
   /** Renders a page in one turn, so that all of it is of one moment. */
   async function show(row: PageRow, request: FastifyRequest, reply: FastifyReply, refused?: Page['refused']) {
-    const clients = await turns.clients()
+    const query = request.query as Page['query']
+    const content = await render(row, request, {
+      refused,
+      client: clientOf(request),
+      clients: await turns.clients(),
+      query,
+    })
+    return reply.type('text/html; charset=utf-8').send(content)
+  }
+
+  async function render(
+    row: Pick<PageRow, 'title' | 'view'>,
+    request: FastifyRequest,
+    { client, ...given }: Pick<Page, 'refused' | 'clients' | 'query'> & { readonly client: string },
+  ) {
     const scenarios = [...(await context.scenarios.load()).values()]
-    const content = await inTurn(clientOf(request), async (tenant, realNow) => {
+    return inTurn(client, async (tenant, realNow) => {
       const shown: Page = {
-        ...{ context, tenant, realNow, clients, scenarios, refused, path: pathBelow(request) },
+        ...{ ...given, context, tenant, realNow, scenarios, path: pathBelow(request) },
         params: request.params as Fields,
-        query: request.query as Page['query'],
         publicUrl: request.sandbox.publicUrl,
         isSignedIn: request.sandbox.isSignedIn === true,
       }
-      const title = row.title(shown)
-      return renderPage(shown, title, await row.view(shown))
+      return renderPage(shown, row.title(shown), await row.view(shown))
     })
-    return reply.type('text/html; charset=utf-8').send(content)
+  }
+
+  /** Renders a refusal as a page of the console, for a request that may see one. An unknown client is shown as that of the demo. */
+  async function refusalPage(refusal: ApiError, request: FastifyRequest) {
+    if (!admitted.has(request)) return undefined
+    try {
+      const clients = await turns.clients()
+      const client = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
+      const row = { title: () => titleOfRefusal(refusal), view: () => h(RefusalCard, { refusal }) }
+      return { headers: HEADERS, content: await render(row, request, { client, clients, query: {} }) }
+    } catch {
+      // The store of the clients is away.
+      return undefined
+    }
   }
 
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
@@ -233,7 +271,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     }
     const notice = cut(
       error === undefined
-        ? describe(call && routeOf(context, call.route).schema.operationId, answer.body)
+        ? sentenceOf(call && routeOf(context, call.route).schema.operationId, answer.body)
         : `The answer was ${answer.status ?? 'taken away'}: ${error.message}`,
     )
     const path = pathBelow(request)
@@ -265,11 +303,15 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
 
   /** Returns the request of a page of the log. */
   async function repeated(request: FastifyRequest) {
-    const exchange = await findRequest(context, clientOf(request), request.params as Fields)
-    if (!canRepeat(exchange)) throw errors.invalid('form', 'This request cannot be sent again.')
+    const { exchange } = await findRequest(context, clientOf(request), request.params as Fields)
+    const reason = obstacleOf(exchange)
+    if (reason !== undefined) throw errors.invalid('form', reason)
     return exchange
   }
 }
+
+const RefusalCard = ({ refusal }: { refusal: ApiError }) =>
+  h('div', { class: 'card sheet' }, h(RefusalText, { refusal }))
 
 /** The beginning of a HAR file, which can have a byte order mark. */
 const HAR = /^(\xEF\xBB\xBF)?\s*\{\s*"log"\s*:/

@@ -9,19 +9,21 @@ header { background: var(--panel); color: var(--on-panel); justify-content: spac
   gap: .5rem 1.5rem; padding: .625rem 1.25rem; }
 .brand { color: inherit; font-weight: 650; text-decoration: none; letter-spacing: -.01em; }
 header :focus-visible { outline-color: var(--ribbon) !important; }
-.choice { display: flex; gap: .5rem; align-items: center; }
+.choice { display: flex; gap: .5rem; align-items: center; max-width: 100%; }
 .choice label { color: var(--panel-muted); margin: 0; }
-.choice select { width: auto; max-width: 14rem; color: var(--text); }
+.choice select { width: auto; min-width: 0; max-width: 14rem; color: var(--text); }
 
 body > nav { border-bottom: 1px solid var(--line); background: var(--card); overflow-x: auto; }
-body > nav ul { display: flex; padding: .25rem .75rem; }
-body > nav a { display: block; padding: .375rem .625rem; border-radius: .375rem; color: var(--text); text-decoration: none;
+body > nav ul { display: flex; }
+body > nav > ul { gap: .75rem; padding: .25rem .75rem; }
+body > nav span { display: block; padding: 0 .5rem; font-size: .6875rem; color: var(--muted); }
+body > nav a { display: block; padding: .375rem .5rem; border-radius: .375rem; color: var(--text); text-decoration: none;
   white-space: nowrap; font-size: .9375rem; }
 body > nav a:hover { background: var(--page); }
 body > nav a[aria-current] { background: var(--page); color: var(--accent); font-weight: 650; box-shadow: inset 0 -2px var(--accent); }
 
 main { width: 100%; max-width: 82rem; margin: 0 auto; padding: 1.25rem 1.25rem 4rem; }
-h1 { font-size: 1.5rem; overflow-wrap: anywhere; }
+h1 { font-size: clamp(1.125rem, 5.5vw, 1.5rem); overflow-wrap: anywhere; }
 h1:focus { outline: none; }
 h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 .notice, .offline { margin-top: .75rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--card);
@@ -36,7 +38,7 @@ h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 
 .scroll { position: relative; overflow-x: auto; margin: 0 -1.25rem; padding: 0 1.25rem; }
 .scroll:focus-visible, .code:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
-table { border-collapse: collapse; width: 100%; font-size: .875rem; }
+table { border-collapse: collapse; min-width: min(100%, 44rem); font-size: .875rem; }
 th, td { text-align: left; padding: .375rem .625rem .375rem 0; border-top: 1px solid var(--line); vertical-align: baseline; font-weight: 400; }
 thead th { border: 0; color: var(--muted); font-size: .75rem; white-space: nowrap; }
 tbody th { overflow-wrap: anywhere; min-width: 9rem; }
@@ -83,6 +85,9 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .copyable .code { padding-right: 5rem; }
 .copyable button { position: absolute; top: .25rem; right: .25rem; }
 
+.cause { color: var(--error); overflow-wrap: anywhere; }
+.headline + .cause { font-size: 1.0625rem; margin-top: .5rem; }
+.code-line { color: var(--muted); font-size: .875rem; margin-top: .5rem; }
 .headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
 .headline strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .lifecycle svg { display: block; min-width: max-content; font: 650 .75rem system-ui, sans-serif; }
@@ -109,8 +114,10 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .counts strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; margin-right: .25rem; }
 .counts ul { display: grid; gap: .125rem; margin-top: .375rem; color: var(--muted); }
 
-.story { list-style: none; padding: 0; counter-reset: step; display: grid; gap: .75rem; }
-.story > li { counter-increment: step; position: relative; padding-left: 2.25rem; font-size: .9375rem; }
+.story { list-style: none; padding: 0; counter-reset: step; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem; }
+.story > li { counter-increment: step; position: relative; padding-left: 2.25rem; font-size: .9375rem; display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; }
+.story > li > :first-child { flex: 1 1 16rem; min-width: 0; }
+.story .lifecycle { margin: 0; padding: 0; min-width: 0; max-width: 100%; }
 .story > li::before { content: counter(step); position: absolute; left: 0; top: 0; width: 1.5rem; height: 1.5rem; border-radius: 50%;
   display: grid; place-items: center; font-size: .75rem; font-weight: 650; border: 2px solid var(--edge); }
 .story .done::before { content: "✓"; background: var(--ok); border-color: var(--ok); color: var(--on-accent); }
@@ -118,7 +125,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .story h3 { margin: 0; line-height: 1.5rem; }
 .story .later h3 { font-weight: 400; color: var(--muted); }
 .story .done h3 { font-weight: 400; }
-.story .actions, .story > li > .button { margin-top: .5rem; }
+.story .actions, .story div > .button { margin-top: .5rem; }
 .story + p { margin-top: .75rem; }
 
 .presets .hint { margin-top: .25rem; }

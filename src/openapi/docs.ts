@@ -31,8 +31,17 @@ const PAGE = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Payments sandbox: reference</title>
     <link rel="icon" href="data:,">
+    <style>
+      :root { --scalar-custom-header-height: 3rem; }
+      body { margin: 0; }
+      #bar { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 3rem; padding: .75rem 1.25rem; background: #0e2a35; }
+      #bar a { color: #fff; font: 650 1rem/1.5 system-ui, sans-serif; margin-right: 1.5rem; }
+      #bar :first-child { text-decoration: none; }
+    </style>
   </head>
   <body>
+    <nav id="bar" aria-label="Console"><a href="_sandbox/console">Payments Sandbox</a> <a href="_sandbox/console/requests">Requests</a>
+    <a href="docs/document.pdf" download>A PDF to upload</a></nav>
     <div id="reference"></div>
     <noscript>The reference needs JavaScript. The documents are <a href="openapi.json">/openapi.json</a> and
     <a href="_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
@@ -78,6 +87,15 @@ Scalar.createApiReference('#reference', [
     authentication: { preferredSecurityScheme: 'adminToken', securitySchemes: { adminToken: { token: '' } } },
   },
 ])
+`
+
+/** An empty page, as the document of a bill. */
+const DOCUMENT = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF
 `
 
 /** The documents by their name in the address of the reference. */
@@ -134,6 +152,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     throw errors.routeNotFound('/docs')
   })
   app.get('/docs/page.js', PUBLIC_PAGE, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
+  app.get('/docs/document.pdf', PUBLIC_PAGE, (_request, reply) => reply.type('application/pdf').send(DOCUMENT))
   app.get('/docs/scalar.js', PUBLIC_PAGE, async (_request, reply) => {
     return reply.type('text/javascript; charset=utf-8').send(await bundle())
   })

@@ -85,6 +85,17 @@ t.test('console, Pages: each fits both widths, and axe finds nothing in either s
       await page.setViewportSize({ width, height: 800 })
       await assertFits(t, page)
     }
+    const broken = await page.locator('dt, .status').evaluateAll(all =>
+      all
+        .filter(({ textContent }) => !/[\s-]/.test(textContent))
+        .filter(element => {
+          const text = document.createRange()
+          text.selectNodeContents(element)
+          return new Set([...text.getClientRects()].map(({ top }) => top)).size > 1
+        })
+        .map(({ textContent }) => textContent),
+    )
+    t.same(broken, [], `${path}: no break inside a word`)
     await assertAccessible(t, page)
   }
 })
@@ -201,7 +212,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await stock(site)
     const page = await openConsole(t, browser, site)
     await assertNoLoad(t, page, async () => {
-      await page.getByRole('button', { name: 'Next event' }).click()
+      await page.getByRole('button', { name: 'Next: COL-0001 SUBMITTED, 5 Nov 2026' }).click()
       await page.getByRole('status').filter({ hasText: '1 transition happened.' }).waitFor()
       await page.getByRole('heading', { name: 'What happened' }).waitFor()
     })
@@ -359,6 +370,10 @@ t.test('console, Actions: an answer that is no page of the console is said on th
     )
     await fork.getByRole('button').click()
     await says('The answer was 502. It does not come from the sandbox.')
+    // So does a renewal, which must not put the answer in the place of the page.
+    const renewed = page.waitForResponse(answer => answer.request().method() === 'GET' && answer.status() === 502)
+    await site.client.control('POST', '/clock/advance', { by: 'PT1H' })
+    await renewed
     await page.unroute('**/client?*')
     await page.route('**/client?*', route => route.abort())
     await fork.getByRole('button').click()
@@ -426,13 +441,19 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
   const steps = [
     'Create a mandate',
     'Collect 49.90 EUR',
-    'Move the clock to the day',
-    'Collect from an account without cover',
+    'Let two weeks pass',
+    'Collect 20.00 EUR without cover',
+    'Let two more weeks pass',
     'Create a payout link',
   ]
-  for (const name of steps) {
+  /** Waits until the page has moved the focus to the next step. */
+  const isFocused = async (name: string) => {
+    const next = page.locator(':focus', { hasText: name })
+    await next.waitFor()
+  }
+  for (const [at, name] of steps.entries()) {
     await page.getByRole('button', { name }).waitFor()
-    await focus(name)
+    await (at === 0 ? focus : isFocused)(name)
     t.equal(
       await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle),
       'solid',
@@ -440,7 +461,7 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
     )
     await page.keyboard.press('Enter')
   }
-  await page.getByRole('link', { name: 'Open the page' }).waitFor()
+  await isFocused('Open the page')
   const href = (await page.getByRole('link', { name: 'Open the page' }).getAttribute('href')) as string
   const recipient = await browser.newPage()
   t.teardown(() => recipient.close())
@@ -449,6 +470,13 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
   await recipient.getByLabel('IBAN').fill('DE89370400440532013000')
   await recipient.keyboard.press('Enter')
   await page.getByText('That is the whole story.').waitFor()
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.reload()
+  const { x, width } = (await page.locator('.present', { hasText: 'RETURNED' }).boundingBox()) ?? { x: 0, width: 0 }
+  t.ok(x > 0 && x + width < 360, 'a narrow drawing shows the present state')
+  await unfold(page)
+  await assertFits(t, page)
+  await assertAccessible(t, page)
   await page.getByRole('link', { name: 'Start over' }).press('Enter')
   await page.getByRole('button', { name: 'Reset' }).press('Enter')
   await page.getByRole('button', { name: 'Create a mandate' }).waitFor()

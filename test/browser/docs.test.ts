@@ -9,6 +9,7 @@ import { needsChromium } from './chromium.js'
 
 const CLOCK = 'control-plane/tag/clock/GET/_sandbox/clock'
 const MANDATES = 'payments-service/tag/mandates/GET/api/v1/mandates'
+const UPLOAD = 'payments-service/tag/bills/POST/api/v1/bills/{uniqueReferenceIdentifier}/document'
 const STATE = 'control-plane/tag/state/PUT/_sandbox/state'
 
 /** Generous: a loaded machine renders late. Nothing waits longer than it has to. */
@@ -38,48 +39,74 @@ async function openDocs(
 const inside = (urls: readonly string[], origin: string) =>
   urls.filter(url => !url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url))
 
-t.test('README, Documented and assumed: /docs shows both documents and the labels, offline', needsChromium, async t => {
-  const { page, origin, requested, complaints } = await openDocs(t)
-  await page.goto(`${origin}/docs`)
-  await page.getByText('Issue an access token using client credentials').first().waitFor()
-  await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
+t.test(
+  'fidelity, Documented and assumed: /docs shows both documents and the labels, offline',
+  needsChromium,
+  async t => {
+    const { page, origin, requested, complaints } = await openDocs(t)
+    await page.goto(`${origin}/docs`)
+    await page.getByText('Issue an access token using client credentials').first().waitFor()
+    await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
 
-  for (const [term, model, answer] of [
-    ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],
-    ['reasonCode', 'CollectionRequest', 'Assumed. The service shows no fields of the single record'],
-  ] as const) {
-    await page.getByRole('button', { name: 'Search' }).first().click()
-    await page.getByRole('combobox').first().fill(term)
-    await page.getByRole('option').filter({ hasText: model }).first().click()
-    await page.locator('p', { hasText: answer }).first().waitFor()
-    t.pass(`${term}: ${answer}`)
-  }
+    const bar = page.getByRole('navigation', { name: 'Console' })
+    t.equal(await bar.getByRole('link').first().getAttribute('href'), '_sandbox/console')
 
-  await page.goto(`${origin}/docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}`)
-  await page.getByText('Read one collection request').first().waitFor()
-  await page.getByText('documented', { exact: true }).first().waitFor()
-  t.pass('an operation shows its label')
+    for (const [term, model, answer] of [
+      ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],
+      ['reasonCode', 'CollectionRequest', 'Assumed. The service shows no fields of the single record'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Search' }).first().click()
+      await page.getByRole('combobox').first().fill(term)
+      await page.getByRole('option').filter({ hasText: model }).first().click()
+      await page.locator('p', { hasText: answer }).first().waitFor()
+      t.pass(`${term}: ${answer}`)
+    }
 
-  t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), {
-    status: 200,
-    body: { data: [{ mandateReference: /^MND-ACME-/ }] },
-  })
-  await page.keyboard.press('Escape')
+    await page.goto(`${origin}/docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}`)
+    await page.getByText('Read one collection request').first().waitFor()
+    await page.getByText('documented', { exact: true }).first().waitFor()
+    t.pass('an operation shows its label')
 
-  await page.getByText('Payments service').first().click()
-  await page.getByText('Control plane').first().click()
-  await page.getByText('Payments sandbox: control plane').first().waitFor()
-  t.pass('the control plane is on the page')
+    t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), {
+      status: 200,
+      body: { data: [{ mandateReference: /^MND-ACME-/ }] },
+    })
+    await page.keyboard.press('Escape')
 
-  t.same(inside(requested, origin), [], 'nothing from outside')
-  t.same(complaints, [], 'no error, and nothing that the policy of the page refuses')
-})
+    // The upload takes the file that the bar offers.
+    const downloading = page.waitForEvent('download')
+    await bar.getByRole('link', { name: 'A PDF to upload' }).click()
+    const file = await (await downloading).path()
+    await open(page, origin, UPLOAD)
+    const choosing = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Select File' }).first().click()
+    await (await choosing).setFiles(file)
+    t.match(await pressSend(page, '/api/v1/bills/BILL-EU-2017/document'), {
+      status: 201,
+      body: { contentType: 'application/pdf' },
+    })
+    await page.keyboard.press('Escape')
 
-/** Opens an operation, presses Send, and returns the request and its answer. A page shows one document at a time. */
-async function send(page: Page, origin: string, operation: string, path: string) {
+    await page.getByText('Payments service').first().click()
+    await page.getByText('Control plane').first().click()
+    await page.getByText('Payments sandbox: control plane').first().waitFor()
+    t.pass('the control plane is on the page')
+
+    t.same(inside(requested, origin), [], 'nothing from outside')
+    t.same(complaints, [], 'no error, and nothing that the policy of the page refuses')
+  },
+)
+
+/** Opens the request of an operation. A page shows one document at a time. */
+async function open(page: Page, origin: string, operation: string) {
   await page.goto(`${origin}/docs#${operation}`)
   const section = page.locator(`[id="${operation}"]`)
   await section.getByRole('button', { name: 'Test Request' }).first().click()
+}
+
+/** Opens an operation, presses Send, and returns the request and its answer. */
+async function send(page: Page, origin: string, operation: string, path: string) {
+  await open(page, origin, operation)
   return pressSend(page, path)
 }
 
@@ -96,7 +123,7 @@ async function pressSend(page: Page, path: string) {
   }
 }
 
-t.test('README, Documented and assumed: requests that are sent from /docs are answered', needsChromium, async t => {
+t.test('fidelity, Documented and assumed: requests that are sent from /docs are answered', needsChromium, async t => {
   const { page, origin, requested, complaints } = await openDocs(t)
   const clock = await send(page, origin, CLOCK, '/_sandbox/clock')
   t.same([clock.status, clock.url], [200, `${origin}/_sandbox/clock`])
@@ -111,7 +138,7 @@ t.test('README, Documented and assumed: requests that are sent from /docs are an
   )
 })
 
-t.test('README, SANDBOX_ADMIN_TOKEN: calls of /docs carry the token that one types', needsChromium, async t => {
+t.test('settings, SANDBOX_ADMIN_TOKEN: calls of /docs carry the token that one types', needsChromium, async t => {
   const { page, origin } = await openDocs(t, { adminToken: 'top-secret' })
   t.equal((await send(page, origin, CLOCK, '/_sandbox/clock')).status, 401, 'without it')
   await page.getByPlaceholder('Token').last().fill('top-secret')

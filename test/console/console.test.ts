@@ -113,6 +113,7 @@ t.test('console, Pages: what does not exist, and what is not well-formed, is a p
     ['/requests/7', {}, 404, 'REQUEST_NOT_FOUND'],
     ['/errors/NO_SUCH_CODE', {}, 404, 'ROUTE_NOT_FOUND'],
     ['/errors/toString', {}, 404, 'ROUTE_NOT_FOUND'],
+    ['/nowhere', {}, 404, 'ROUTE_NOT_FOUND'],
     ['', { client: 'nobody' }, 404, 'CLIENT_NOT_FOUND'],
     ['/collections', { cursor: 'x' }, 400, 'INVALID_CURSOR'],
     ['/collections', { search: 'x'.repeat(1001) }, 400, 'INVALID_QUERY_PARAMETER'],
@@ -121,9 +122,17 @@ t.test('console, Pages: what does not exist, and what is not well-formed, is a p
     const { statusCode, payload, headers } = await open(app, path, { query })
     t.same([statusCode, payload.includes(`<code>${code}</code>`)], [status, true], `${path} ${code}`)
     t.match(headers['content-security-policy'], /^default-src 'none'/)
+    t.match(payload, '<nav aria-label="Console">', 'it has the navigation')
+    t.match(payload, `<option value="${query.client === undefined ? 'acme' : 'sandbox-client'}" selected>`)
+  }
+  for (const path of ['', '/nowhere']) {
+    const { statusCode, payload } = await open(app, path, { headers: { host: 'evil.example' } })
+    t.same([statusCode, payload.includes('<nav')], [403, false], 'another site sees no client')
   }
   const repeated = await app.inject({ url: `${CONSOLE}?client=acme&client=acme`, headers: { accept: 'text/html' } })
   t.equal(repeated.statusCode, 400)
+  t.match(repeated.payload, '<nav aria-label="Console">')
+  t.match(await call(app, 'GET', `${CONSOLE}/nowhere`), { status: 404, body: { code: 'ROUTE_NOT_FOUND' } })
   const json = await call(app, 'GET', `${CONSOLE}/mandates/MND-0404?client=acme`)
   t.match(json, { status: 404, body: { code: 'MANDATE_NOT_FOUND', field: 'mandateReference' } })
 })
@@ -553,7 +562,21 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
     { method: 'POST', path: '/api/v1/mandates', status: 409 },
     { method: 'GET', query: { limit: '5' }, status: 200 },
   ])
-  t.match((await open(app, '/requests/1')).payload, 'It cannot be sent again', 'a token request has masked secrets')
+  await client.get('/nowhere')
+  await app.inject({
+    method: 'POST',
+    url: '/api/v1/mandates',
+    headers: { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'text/plain' },
+    payload: 'text',
+  })
+  const last = (await client.control('GET', '/requests?limit=1')).body.last
+  for (const [seq, reason] of [
+    [1, 'the log masks the secrets of its form.'],
+    [last - 1, 'its path is none of the API.'],
+    [last, 'the log does not keep its body, (text/plain, not read).'],
+  ] as const) {
+    t.match((await open(app, `/requests/${seq}`)).payload, `It cannot be sent again: ${reason}`)
+  }
 })
 
 t.test('console, Actions: an error of a request leads to its entry in the catalogue, and to its record', async t => {
@@ -584,6 +607,9 @@ t.test('console, Pages: the page of a request leads to its record, and not to an
   await client.post('/api/v1/bills', bill())
   t.equal(await recordOf(), 'INV-2026-001')
   await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'x'.repeat(65) }))
+  t.equal(await recordOf(), undefined)
+  await client.control('POST', '/mandates/MND-0001/cancel')
+  t.equal((await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' }))).status, 409)
   t.equal(await recordOf(), undefined)
 })
 
@@ -697,14 +723,42 @@ t.test('console, The story: each step is a button, from the first to the page of
   const client = { client: 'sandbox-client' }
   await call(app, 'POST', '/_sandbox/reset')
   const story = async () => (await open(app, '', client)).payload
-  const buttons = ['story-1', 'story-2', 'story-3', 'story-4', 'story-5']
-  for (const id of buttons) {
+  const calls = [
+    'POST /api/v1/mandates',
+    'POST /api/v1/direct-debit',
+    'POST /_sandbox/clock/advance',
+    'POST /api/v1/direct-debit',
+    'POST /_sandbox/clock/advance',
+    'POST /api/v1/payout-links',
+  ]
+  for (const [at, sent] of calls.entries()) {
+    const id = `story-${at + 1}`
+    t.equal(fieldsOf(await story(), id).fields.call, sent, id)
     const answer = await submit(app, '', id, {}, client)
     t.equal(answer.statusCode, 303, `${id} ${answer.payload.match(/role="alert">.*?<\/p>/)?.[0]}`)
   }
   const page = await story()
-  t.equal(page.match(/<li class="done"/g)?.length, 5)
+  t.equal(page.match(/<li class="done"/g)?.length, 6)
   t.match(page, 'AM04, insufficient funds')
+  const ofApi = calls.filter(sent => sent.includes('/api/')).map((sent, at) => ({ sent, seq: at + 1 }))
+  const { data } = (await call(app, 'GET', '/_sandbox/requests')).body
+  t.same(
+    data.map(({ seq, method, path }: Record<string, unknown>) => ({ sent: `${method} ${path}`, seq })),
+    ofApi,
+    'its calls of the API are requests',
+  )
+  for (const { sent, seq } of ofApi) {
+    t.match(page, new RegExp(`Request and answer: ${sent}, 201.*?<a href="[^"]*/requests/${seq}\\?`, 's'))
+  }
+  t.same(
+    [...page.matchAll(/<svg.*?aria-label="The state is (\w+)/gs)].map(([, state]) => state),
+    ['ACTIVE', 'SETTLED', 'RETURNED', 'ACTIVE'],
+    'the lifecycle of each record is drawn once',
+  )
+  await call(app, 'DELETE', '/_sandbox/requests')
+  const without = await story()
+  t.notMatch(without, 'Request and answer')
+  t.match(without, 'The same by a call', 'a step that is not in the log has its command')
   const link = toText(/<a class="button" href="([^"]+)"[^>]*>Open the page<\/a>/.exec(page)?.[1] ?? '')
   const { pathname, search } = new URL(link)
   const recipient = await app.inject({ url: pathname + search, headers: { accept: 'text/html' } })
@@ -716,8 +770,74 @@ t.test('console, The story: each step is a button, from the first to the page of
     headers: { accept: 'text/html', 'content-type': 'application/x-www-form-urlencoded' },
     payload: new URLSearchParams(claim).toString(),
   })
-  t.match(await story(), 'That is the whole story.')
+  const end = toText(await story())
+  t.match(end, 'That is the whole story.')
+  for (const text of [
+    '/api/v1</dd>',
+    '<dd>sandbox-client</dd>',
+    '<dd>sandbox-secret</dd>',
+    'client_secret=sandbox-secret',
+  ]) {
+    t.match(end, text)
+  }
+  for (const [name, path] of [
+    ['Break something', '/_sandbox/console/failures'],
+    ['Read the interface', '/docs'],
+  ]) {
+    const target = new RegExp(`<a href="([^"]+)">${name}</a>`).exec(end)?.[1] ?? ''
+    t.equal(new URL(target, `http://sandbox${CONSOLE}`).pathname, path)
+  }
   t.match((await open(app, '')).statusCode, 404, 'a client that does not exist has none')
+})
+
+/** A story of one step with two calls, and of one with a call that only a whole run can fill in. */
+const OWN_STORY = `
+summary: A bill, and a mandate.
+parameters: { step: { description: A step., default: all } }
+steps:
+  - { call: expireTokens, when: { step: [1] }, keep: { clientId: clientId } }
+  - call: createBill
+    when: { step: [1] }
+    body: { uniqueReferenceIdentifier: OWN-1, type: INVOICE, cashflowType: INFLOW, counterpartyReference: OWN-CPTY,
+      currency: EUR, totalAmount: '1', dueDate: '{{today}}' }
+  - { call: updateBill, when: { step: [2] }, params: { uniqueReferenceIdentifier: '{{clientId}}' }, body: { status: PAID } }
+story:
+  - { title: A bill, button: Go, before: A., after: B., kind: bills, record: { uniqueReferenceIdentifier: OWN-1 } }
+  - { title: Paid, button: Go, before: A., after: B., kind: bills, record: { uniqueReferenceIdentifier: OWN-1 }, until: [OPEN] }
+`
+
+t.test('console, The story: a step of your own with several calls runs the scenario', async t => {
+  const folder = t.testdir({ scenarios: { 'story.yaml': OWN_STORY } })
+  const app = build(t, { scenarios: createScenarios('fixtures', folder) })
+  const client = { client: 'sandbox-client' }
+  await call(app, 'POST', '/_sandbox/reset')
+  const { statusCode } = await submit(app, '', 'story-1', {}, client)
+  t.equal(statusCode, 303)
+  const { payload } = await open(app, '', client)
+  t.match(payload, /<li class="done"/)
+  t.match(fieldsOf(payload, 'story-2').fields, { call: 'POST /_sandbox/scenarios/:name', 'params.name': 'story' })
+})
+
+t.test('console, The story: its last sentence follows the end of the payout link', async t => {
+  const app = build(t)
+  const client = { client: 'sandbox-client' }
+  const control = (path: string, body: object = {}) =>
+    call(app, 'POST', `/_sandbox${path}?client=sandbox-client`, { body })
+  const claim = { accountHolderName: 'Ida Lindholm', accountIdentifier: 'DE89370400440532013000' }
+  const rows: [verb: string, sentence: string, input?: object][] = [
+    ['decline', 'The recipient has declined.'],
+    ['expire', 'Nobody claimed the money in time'],
+    ['cancel', 'Acme has cancelled the link.'],
+    ['claim', 'within seconds of the clock', claim],
+  ]
+  for (const [verb, sentence, input] of rows) {
+    await control('/reset')
+    const { body } = await control('/scenarios/story')
+    const { status } = await control(`/payout-links/${body.values.payoutLinkId}/${verb}`, input)
+    t.equal(status, 200, verb)
+    const { payload } = await open(app, '', client)
+    for (const [, other] of rows) t.equal(payload.includes(other), other === sentence, `${verb}: ${other}`)
+  }
 })
 
 t.test('console, Safety: texts of the app are shown as text on every page', async t => {
@@ -924,7 +1044,7 @@ t.test('console, Safety: with an admin token, every page and action needs the se
   const ADMIN = 'adm1n'
   const app: FastifyInstance = build(t, { adminToken: ADMIN })
   await connect(app)
-  for (const path of ['', '/requests', '/changes', '/state.json', '/assets/console.css']) {
+  for (const path of ['', '/requests', '/changes', '/state.json', '/assets/console.css', '/nowhere']) {
     t.equal((await open(app, path)).statusCode, 401, path)
   }
   const signIn = await app.inject({

@@ -20,6 +20,21 @@ t.test('decisions §1: GET / redirects a browser to the console', async t => {
   t.same((await call(app, 'GET', '/_sandbox/requests')).body.data, [], 'it is no request of the app')
 })
 
+t.test('decisions §1: a browser gets the icon of all pages, which is no request of the app', async t => {
+  const app = build(t)
+  for (const method of ['GET', 'HEAD'] as const) {
+    const { statusCode, headers, payload } = await app.inject({ method, url: '/favicon.ico' })
+    t.match({ statusCode, type: headers['content-type'] }, { statusCode: 200, type: 'image/svg+xml' })
+    if (method === 'GET') t.match(payload, /^<svg .*<\/svg>$/)
+  }
+  t.equal((await call(app, 'POST', '/favicon.ico')).status, 404)
+  const { data } = (await call(app, 'GET', '/_sandbox/requests')).body
+  t.same(
+    data.map(({ method }: { method: string }) => method),
+    ['POST'],
+  )
+})
+
 t.test('decisions §1: for any other client, / is a 404 that names the places to go', async t => {
   const app = build(t)
   const accepts: Record<string, string>[] = [

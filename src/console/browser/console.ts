@@ -91,9 +91,9 @@ async function renew() {
     const html = await answer.text()
     // Meanwhile, a form may have brought another page, or a refusal that must stay.
     if (location.href !== address || isSending || document.querySelector('form .error')) return
-    // A session has ended, or the page is no more.
     if (isOfConsole(html)) morph(html)
-    else location.reload()
+    // A session has ended: the page asks for the token. Any other answer is of a server in between, and passes.
+    else if (answer.status === 401) location.reload()
   } catch {
     // The stream reports that the server is away.
   } finally {
@@ -168,6 +168,7 @@ async function send(form: HTMLFormElement) {
   if (isSending) return
   isSending = true
   const button = form.querySelector('button[type=submit]')
+  const isStory = form.closest('.story') !== null
   button?.setAttribute('aria-disabled', 'true')
   try {
     const answer = await fetch(form.action, {
@@ -187,6 +188,8 @@ async function send(form: HTMLFormElement) {
     morph(html, other => other === form || location.pathname !== pathname)
     forgetNotice()
     if (answer.redirected) document.querySelector('#happened')?.scrollIntoView({ block: 'nearest' })
+    // The next step can be far down.
+    if (isStory) document.querySelector<HTMLElement>('.story [aria-current] :is([type=submit], a.button)')?.focus()
     stop()
     listen()
   } catch {
@@ -237,7 +240,7 @@ document.addEventListener('change', ({ target }) => {
 
 let clock = { at: 0, since: 0, rate: 0 }
 
-/** Lets a running clock tick, and shows the buttons that copy. */
+/** Lets a running clock tick, shows the buttons that copy, and the present state of each drawing. */
 function enhance() {
   const time = document.querySelector<HTMLTimeElement>('.now time')
   clock = {
@@ -246,6 +249,15 @@ function enhance() {
     rate: Number(time?.dataset.rate ?? 0),
   }
   for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) button.hidden = false
+  for (const state of document.querySelectorAll('.lifecycle .present')) {
+    const drawing = state.closest('.lifecycle') as Element
+    const [{ right }, shown] = [state.getBoundingClientRect(), drawing.getBoundingClientRect()]
+    if (drawing.scrollLeft === 0) drawing.scrollLeft = right - shown.right + 16
+  }
+  // On a phone, the navigation is wider than the page.
+  const link = document.querySelector('body > nav a[aria-current]')
+  const bar = link?.closest('nav')
+  if (link && bar?.scrollLeft === 0) bar.scrollLeft = link.getBoundingClientRect().right - bar.clientWidth + 16
 }
 
 setInterval(() => {

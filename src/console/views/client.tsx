@@ -1,13 +1,13 @@
 import { formatInstant } from '../../core/time/time.js'
 import type { Scenario } from '../../features/scenarios/files.js'
-import { Facts } from '../../http/pages/parts.js'
+import { Card, Facts } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf, control, FILE } from '../calls.js'
 import { kinds } from '../kinds.js'
 import type { Call, Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions, SameCall } from './forms.js'
-import { Card, Pager, Table, Time } from './parts.js'
+import { Pager, Table, Time } from './parts.js'
 
 const MOST_CLIENTS = 50
 

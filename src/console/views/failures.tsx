@@ -2,13 +2,14 @@ import type { ComponentChildren } from 'preact'
 import type { EffectKind } from '../../features/faults/state.js'
 import { EFFECT_KINDS } from '../../features/faults/state.js'
 import { isSpent } from '../../features/outcomes/state.js'
+import { Card } from '../../http/pages/parts.js'
 import { control } from '../calls.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
 import type { Action } from './forms.js'
 import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, Status, Table, Time } from './parts.js'
+import { Status, Table, Time } from './parts.js'
 
 /** The members of the effect of each kind that have fields, and an example of them. */
 const EFFECTS: { readonly [kind in EffectKind]: object } = {
@@ -70,7 +71,7 @@ export function Failures({ page }: { page: Page }) {
           ['Fired', ({ fired, times }) => `${fired} of ${times ?? 'any'}`, 'number'],
         ]}
         rows={[...tenant.faults.list()].reverse()}
-        action={{ id: 'arm', label: `Arm: ${chosen}`, call: control('POST /faults', fault), fields }}
+        action={{ id: 'arm', label: `Arm: ${chosen}`, call: control('POST /faults', fault), fields, look: 'primary' }}
         empty="No fault is armed. A fault lets requests of the app fail; it is listed here with how often it matched and fired."
       >
         <h3>Arm another</h3>

@@ -20,8 +20,8 @@ export interface Action {
   readonly choices?: Readonly<Record<string, readonly Option[]>>
   /** The regions to choose from. */
   readonly regions?: readonly string[]
-  /** By default, a form of several fields is primary, and any other is plain. */
-  readonly look?: 'primary' | 'danger'
+  /** A page has at most one primary button. By default, a button is plain. */
+  readonly look?: 'primary' | 'plain' | 'danger'
   /** Whether the form is folded. */
   readonly isFolded?: boolean
 }
@@ -36,7 +36,7 @@ const refusalOf = ({ refused }: Page, { id }: Action) => (refused?.fields.form =
 
 /** The form of an action. A refusal is shown in it. */
 export function Form({ page, action }: ActionProps) {
-  const { id, label, call, regions = [], look, isFolded = false } = action
+  const { id, label, call, regions = [], look = 'plain', isFolded = false } = action
   const { route, params = {}, region, body } = call
   const isFile = Buffer.isBuffer(body)
   const refused = refusalOf(page, action)
@@ -72,11 +72,7 @@ export function Form({ page, action }: ActionProps) {
         </div>
       )}
       {refused && !isOfField && <Refusal id={`${id}-error`} {...refused.error} />}
-      <button
-        type="submit"
-        class={look ?? (fields.length > 1 ? 'primary' : 'plain')}
-        aria-describedby={refused && !isOfField ? `${id}-error` : undefined}
-      >
+      <button type="submit" class={look} aria-describedby={refused && !isOfField ? `${id}-error` : undefined}>
         {label}
       </button>
     </form>
@@ -228,5 +224,10 @@ const Refusal = ({ id, code, message }: { id: string; code: string; message: str
   </p>
 )
 
-/** The first sentence of a description, without backticks. */
-const plain = (description = '') => (description.split(/(?<=\.)\s/)[0] ?? '').replaceAll('`', '')
+/** The first sentence of a description, and the one on its default, without backticks. */
+const plain = (description = '') =>
+  description
+    .split(/(?<=\.)\s/)
+    .filter((sentence, at) => at === 0 || sentence.startsWith('Default: '))
+    .join(' ')
+    .replaceAll('`', '')

@@ -7,14 +7,21 @@ import { LINK, noticeOf } from '../notices.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 
-/** The navigation: pages of the console by their paths. */
-const NAVIGATION: readonly (readonly [path: string, title: string])[] = [
-  ['', 'Overview'],
-  ...kinds.map(({ path, title }) => [path, title] as const),
-  ['/requests', 'Requests'],
-  ['/failures', 'Failures'],
-  ['/client', 'Client'],
-]
+/** The navigation: groups of pages by their paths. One that does not begin with a slash is no page of the console. */
+const NAVIGATION: Readonly<Record<string, readonly (readonly [path: string, title: string])[]>> = {
+  Start: [['', 'Overview']],
+  Records: kinds.map(({ path, title }) => [path, title] as const),
+  'Your app': [
+    ['/requests', 'Requests'],
+    ['/failures', 'Failures'],
+    ['/coverage', 'Coverage'],
+  ],
+  Sandbox: [
+    ['/client', 'State and settings'],
+    ['../docs', 'Interface'],
+  ],
+}
+const PAGES = Object.values(NAVIGATION).flatMap(links => links.map(([path]) => path))
 
 /** The most clients in the list of the header; the page of the client has all. */
 const MOST_CLIENTS = 100
@@ -23,7 +30,6 @@ const MOST_CLIENTS = 100
 function Layout({ page, title, children }: { page: Page; title: string; children: ComponentChildren }) {
   const { tenant, path } = page
   const query = `?${new URLSearchParams({ client: tenant.clientId })}`
-  const isCurrent = (to: string) => path === to || (to !== '' && path.startsWith(`${to}/`))
   return (
     <html lang="en" class="console">
       <Head title={`${title} · ${tenant.clientId} · Payments Sandbox`}>
@@ -51,21 +57,10 @@ function Layout({ page, title, children }: { page: Page; title: string; children
             </form>
           )}
         </header>
-        <nav aria-label="Console">
-          <ul>
-            {[
-              ...NAVIGATION.map(([to, name]) => [href(page, to), name, isCurrent(to)] as const),
-              [href(page, '/coverage'), 'Coverage', isCurrent('/coverage')] as const,
-              [addressOf(page, '../docs'), 'Interface'] as const,
-            ].map(([address, name, isHere]) => (
-              <li key={name}>
-                <a href={address} aria-current={isHere ? 'page' : undefined}>
-                  {name}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <Navigation
+          address={to => (to.startsWith('.') ? addressOf(page, to) : href(page, to))}
+          isCurrent={to => path === to || (to !== '' && path.startsWith(`${to}/`))}
+        />
         <main id="main">
           <h1 tabIndex={-1}>{title}</h1>
           <p id="notice" class="notice" role="status">
@@ -78,6 +73,34 @@ function Layout({ page, title, children }: { page: Page; title: string; children
     </html>
   )
 }
+
+interface NavigationProps {
+  /** Returns the address of a path of the navigation. */
+  address(path: string): string
+  isCurrent(path: string): boolean
+}
+
+/** The navigation of the console, which the guide has, too. */
+export const Navigation = ({ address, isCurrent }: NavigationProps) => (
+  <nav aria-label="Console">
+    <ul>
+      {Object.entries(NAVIGATION).map(([group, links], at) => (
+        <li key={group}>
+          <span id={`group-${at}`}>{group}</span>
+          <ul aria-labelledby={`group-${at}`}>
+            {links.map(([to, name]) => (
+              <li key={name}>
+                <a href={address(to)} aria-current={isCurrent(to) ? 'page' : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)
 
 /** The notice of an action, with links to its records. A refusal is here, too: its form may be far down, or no more. */
 function Notice({ page }: { page: Page }) {
@@ -99,7 +122,11 @@ function ClientChoice({ page }: { page: Page }) {
   const [, top = ''] = path.split('/')
   const shown = [...new Set([tenant.clientId, ...clients.slice(0, MOST_CLIENTS)])].sort()
   return (
-    <form method="get" action={addressOf(page, top === '' ? 'console' : `console/${top}`)} class="choice">
+    <form
+      method="get"
+      action={addressOf(page, PAGES.includes(`/${top}`) ? `console/${top}` : 'console')}
+      class="choice"
+    >
       <Choice id="client" label="Client" options={shown} value={tenant.clientId} />
       <button type="submit" class="small">
         Show

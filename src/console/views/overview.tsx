@@ -1,30 +1,53 @@
 import { upcoming } from '../../control/upcoming.js'
+import { shorten } from '../../core/errors.js'
 import type { Event } from '../../core/records/events.js'
 import { formatInstant } from '../../core/time/time.js'
+import { Card } from '../../http/pages/parts.js'
 import { control } from '../calls.js'
 import type { Kind } from '../kinds.js'
 import { kindOfEvent, kinds, statesOf } from '../kinds.js'
-import { formatMoment } from '../moments.js'
+import { dayOf, formatMoment } from '../moments.js'
 import { paceOf } from '../notices.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
 import type { Action } from './forms.js'
 import { Actions } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, Status, TableCard, Time } from './parts.js'
+import { causeOf, Status, TableCard, Time } from './parts.js'
 import { linkTo } from './records.js'
-import { Story } from './story.js'
+import type { ToldStory } from './story.js'
+import { Story, sentFor, storyOf } from './story.js'
 
 const MOST_EVENTS = 20
+/** The latest events of the log that are put in order by time: seeded ones are in the order of their files. */
+const MOST_COMPARED = 1000
+
+/** Returns the events of an action that moved the clock, newest first, those of the records of the story before all others. */
+function happenedIn({ tenant: { events }, query }: Page, story: ToldStory | undefined): readonly Event[] {
+  const [after, until] = [Number(query.after), Math.min(Number(query.until), events.last())]
+  if (!(after < until)) return []
+  const ofStory = (story?.steps ?? []).flatMap(({ found }) => (found?.timeline ?? []).map(({ seq }) => seq))
+  const first = ofStory.filter(seq => seq > after && seq <= until).sort((a, b) => b - a)
+  const newest = Array.from({ length: Math.min(until - after, MOST_EVENTS) }, (_, at) => until - at)
+  return [...new Set([...first, ...newest])].slice(0, MOST_EVENTS).map(seq => events.at(seq) as Event)
+}
+
+/** Returns the latest events by their times. */
+const latest = ({ events }: Page['tenant']) =>
+  events
+    .after(Math.max(0, events.last() - MOST_COMPARED))
+    .reverse()
+    .sort((one, other) => Number(one.at < other.at) - Number(one.at > other.at))
+    .slice(0, MOST_EVENTS)
 
 /** The overview of a client: its time, what comes and what happened. */
-export function Overview({ page }: { page: Page }) {
+export async function overviewView(page: Page) {
   const { tenant, query } = page
-  const { events } = tenant
-  const [after, until] = [Number(query.after), Number(query.until)]
-  const happened =
-    after >= 0 && until > after ? events.select(after, {}, Math.min(until - after, MOST_EVENTS)).events : []
-  const more = until - after - happened.length
+  const story = storyOf(page)
+  const sent = await sentFor(page, story)
+  const coming = upcoming(tenant, {}).data
+  const happened = happenedIn(page, story)
+  const more = Number(query.until) - Number(query.after) - happened.length
   const link = (kind: string, reference: string, region = '') => {
     const found = kindOfEvent(kind)
     return linkTo(page, found, { region, record: { [found.reference]: reference } })
@@ -33,17 +56,17 @@ export function Overview({ page }: { page: Page }) {
     ['Record', ({ kind, reference }) => link(kind, reference)],
     ['Became', ({ to, reasonCode }) => [<Status key={to} of={to} />, ' ', reasonCode]],
     ['At', ({ at }) => <Time at={at} />],
-    ['Why', ({ cause }) => cause, 'wide'],
+    ['Why', ({ cause }) => causeOf(cause), 'wide'],
   ]
   return (
     <>
-      <Clock page={page} />
-      <Story page={page} />
+      <Clock page={page} next={coming[0]} isPrimary={story === undefined || story.present < 0} />
+      {story && <Story page={page} story={story} sent={sent} />}
       {happened.length > 0 && (
         <TableCard
           id="happened"
           title="What happened"
-          aside={more > 0 && <span>And {more} more: see Latest, or the records.</span>}
+          aside={more > 0 && <span>And {more} before these.</span>}
           columns={columns}
           rows={happened}
           keyOf={({ seq }) => `happened-${seq}`}
@@ -58,9 +81,9 @@ export function Overview({ page }: { page: Page }) {
             ['Record', ({ kind, reference, region }) => link(kind, reference, region)],
             ['Becomes', ({ to }) => <Status of={to} />],
             ['At', ({ at }) => <Time at={at} />],
-            ['Why', ({ cause, parked = cause }) => parked, 'wide'],
+            ['Why', ({ cause, parked = causeOf(cause) }) => parked, 'wide'],
           ]}
-          rows={upcoming(tenant, {}).data}
+          rows={coming}
           keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}
           empty="Nothing is due. A new collection or payout link has its next transition here."
         />
@@ -68,7 +91,7 @@ export function Overview({ page }: { page: Page }) {
           id="latest"
           title="Latest"
           columns={columns}
-          rows={events.after(Math.max(0, events.last() - MOST_EVENTS)).reverse()}
+          rows={latest(tenant)}
           keyOf={({ seq }) => `latest-${seq}`}
           empty="Nothing has happened yet. Every change of a state is listed here, with its cause."
         />
@@ -103,8 +126,14 @@ const countsOf = ({ tenant }: Page, kind: Kind) =>
     .map(status => [status, tenant[kind.name].counts().get(status) ?? 0] as const)
     .filter(([, count]) => count > 0)
 
+interface ClockProps {
+  readonly page: Page
+  readonly next: ReturnType<typeof upcoming>['data'][number] | undefined
+  readonly isPrimary: boolean
+}
+
 /** The clock of the client, with its controls. */
-function Clock({ page }: { page: Page }) {
+function Clock({ page, next, isPrimary }: ClockProps) {
   const { clock } = page.tenant
   const now = formatInstant(clock.now())
   const isRunning = clock.mode() === 'running'
@@ -112,7 +141,12 @@ function Clock({ page }: { page: Page }) {
   const rates = [1, 60, 3600, 86_400].map(rate => [rate, paceOf(rate)] as const)
   const advance = (body: object) => control('POST /clock/advance', body)
   const actions: Action[] = [
-    { id: 'next-event', label: 'Next event', call: advance({ toNextEvent: true }), look: 'primary' },
+    {
+      id: 'next-event',
+      label: next ? `Next: ${shorten(next.reference)} ${next.to}, ${dayOf(next.at)}` : 'Next event',
+      call: advance({ toNextEvent: true }),
+      look: isPrimary ? 'primary' : 'plain',
+    },
     { id: 'advance-PT1H', label: '+1 hour', call: advance({ by: 'PT1H' }) },
     { id: 'advance-P1D', label: '+1 day', call: advance({ by: 'P1D' }) },
     { id: 'advance-P7D', label: '+1 week', call: advance({ by: 'P7D' }) },

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { ownMember } from '../../core/own-member.js'
 import { toTitle, toWords } from '../../core/words.js'
+import type { CardProps } from '../../http/pages/parts.js'
+import { Card } from '../../http/pages/parts.js'
 import { schemaAt } from '../calls.js'
 import type { Kind } from '../kinds.js'
 import { formatMoment } from '../moments.js'
@@ -43,27 +45,18 @@ export const toneOf = (status: string): string => ownMember(TONES, status) ?? 'o
 
 export const Status = ({ of: status }: { of: string }) => <span class={`status ${toneOf(status)}`}>{status}</span>
 
+const CAUSES: Readonly<Record<string, string>> = {
+  api: 'your app',
+  control: 'the control plane',
+  time: 'time',
+  outcome: 'a chosen outcome',
+}
+/** Names the cause of a transition. */
+export const causeOf = (cause: string): string => ownMember(CAUSES, cause) ?? cause
+
 /** The status of an answer; null: a fault took the answer away. */
 export const HttpStatus = ({ of: status }: { of: number | null }) => (
   <span class={`status ${status === null || status >= 400 ? 'bad' : 'good'}`}>{status ?? 'no answer'}</span>
-)
-
-interface CardProps {
-  readonly id: string
-  readonly title: ComponentChildren
-  readonly aside?: ComponentChildren
-  readonly children: ComponentChildren
-}
-
-/** A part of a page with a title. */
-export const Card = ({ id, title, aside, children }: CardProps) => (
-  <section class="card" aria-labelledby={id}>
-    <div class="title">
-      <h2 id={id}>{title}</h2>
-      {aside}
-    </div>
-    {children}
-  </section>
 )
 
 /** A part that scrolls, and that the keyboard reaches for it. */

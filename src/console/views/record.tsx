@@ -8,7 +8,7 @@ import type { Explained, LegalMove } from '../../core/records/stateful-repositor
 import type { Region } from '../../core/rules/regions.js'
 import { regionOf } from '../../core/rules/regions.js'
 import { toTitle, toWords } from '../../core/words.js'
-import { Facts } from '../../http/pages/parts.js'
+import { Card, Facts } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { control } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
@@ -19,7 +19,7 @@ import { addressOf, href } from '../page.js'
 import type { Action } from './forms.js'
 import { Actions } from './forms.js'
 import { LifecycleDrawing } from './lifecycle.js'
-import { Card, Json, Pager, Status, Table, Time, Value } from './parts.js'
+import { causeOf, Json, Pager, Status, Table, Time, Value } from './parts.js'
 import { linkTo, RecordTable } from './records.js'
 
 interface RecordProps {
@@ -90,7 +90,7 @@ function Timeline({ page, kind }: { page: Page; kind: Kind }) {
         columns={[
           ['State', ({ to }) => <Status of={to} />],
           ['At', ({ at }) => <Time at={at} />],
-          ['Why', ({ cause, reasonCode }) => cause + (reasonCode ? `, ${nameOf(reasonCode)}` : '')],
+          ['Why', ({ cause, reasonCode }) => causeOf(cause) + (reasonCode ? `, ${nameOf(reasonCode)}` : '')],
         ]}
         rows={events}
         keyOf={({ seq }) => `event-${seq}`}

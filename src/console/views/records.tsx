@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { REGIONS } from '../../core/rules/regions.js'
 import { toTitle } from '../../core/words.js'
 import type { Option } from '../../http/pages/parts.js'
-import { Choice } from '../../http/pages/parts.js'
+import { Card, Choice } from '../../http/pages/parts.js'
 import { regionsOf } from '../../http/region.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf, routeOf } from '../calls.js'
@@ -12,7 +12,7 @@ import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, isAmount, Pager, Status, Table, toLabel, Value } from './parts.js'
+import { isAmount, Pager, Status, Table, toLabel, Value } from './parts.js'
 
 /** A link to a record, with its region where several regions can have the reference. A text that no URL holds is no link. */
 export function linkTo(page: Page, kind: Kind, { region, record }: Row) {
@@ -142,6 +142,7 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
     label: `Create the ${kind.noun}`,
     call: { ...call, region: regions[0], body },
     fields: 'all' as const,
+    look: 'primary' as const,
     regions,
   }
   return (

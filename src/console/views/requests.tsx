@@ -1,31 +1,41 @@
-import type { TSchema } from '@sinclair/typebox'
-import type { CatalogueEntry, ErrorCode } from '../../core/errors.js'
+import type { CatalogueEntry, ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue, errors, shorten } from '../../core/errors.js'
 import { parametersOf } from '../../features/request-log/address.js'
 import type { LoggedExchange } from '../../features/request-log/request-log.js'
 import { whole } from '../../features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
 import { isObject } from '../../http/json-body.js'
-import { Facts } from '../../http/pages/parts.js'
+import { Card, Facts } from '../../http/pages/parts.js'
 import { inSlices } from '../../http/slices.js'
-import { isValid } from '../../http/validation.js'
 import { codesOf } from '../../openapi/errors.js'
-import { canRepeat, control, schemaAt } from '../calls.js'
+import { control, obstacleOf } from '../calls.js'
 import type { AnyRecord, Kind } from '../kinds.js'
-import { kindOfRecord } from '../kinds.js'
+import { findRecord, kindOfRecord, referenceOf } from '../kinds.js'
 import type { ConsoleContext, Fields, Page } from '../page.js'
-import { addressOf, href } from '../page.js'
+import { addressOf, href, LONGEST_TEXT } from '../page.js'
 import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
-import { Card, Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.js'
+import { Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.js'
 import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
 
 const MOST_ROWS = 50
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
-/** Returns the error code of an answer; undefined: it was no error. */
-const codeOf = ({ status, responseBody }: LoggedExchange) =>
-  (status ?? 400) >= 400 ? (responseBody as { code?: string } | null)?.code : undefined
+/** Returns the error of an answer, as far as it has one: a fault can answer anything. */
+const errorIn = ({ status, responseBody }: LoggedExchange): Partial<ErrorEnvelope> =>
+  (status ?? 400) >= 400 && isObject(responseBody) ? responseBody : {}
+
+/** The message of a refusal, with the field that it is about. */
+function Cause({ of: exchange }: { of: LoggedExchange }) {
+  const { message, field } = errorIn(exchange)
+  if (typeof message !== 'string') return null
+  const isNamed = typeof field !== 'string' || message.includes(field)
+  return (
+    <p class="cause">
+      {!isNamed && <code>{shorten(field)}</code>} {message.slice(0, LONGEST_TEXT)}
+    </p>
+  )
+}
 
 const counted = (count: number, name: string) => (count === 1 ? `1 ${name}` : `${count} ${name}s`)
 
@@ -36,8 +46,7 @@ export async function requestsView(page: Page) {
   const filter = { method, path, status, errors, hints }
   const isFiltered = Object.values(filter).some(value => value !== undefined)
   const { data, dropped } = await context.requestLog.list(tenant.clientId, {
-    ...{ method, path, errors: errors !== undefined, hints: hints !== undefined },
-    ...(status !== undefined && { status: Number(status) }),
+    ...{ method, path, status, errors: errors !== undefined, hints: hints !== undefined },
     ...(cursor !== undefined && { before: Number(cursor) }),
     limit: MOST_ROWS + 1,
   })
@@ -46,14 +55,17 @@ export async function requestsView(page: Page) {
   const columns: readonly Column<LoggedExchange>[] = [
     [
       'Request',
-      ({ seq, method, path }) => (
-        <a href={href(page, `/requests/${seq}`)}>
-          <b>{method}</b> {shorten(path)}
-        </a>
+      exchange => (
+        <>
+          <a href={href(page, `/requests/${exchange.seq}`)}>
+            <b>{exchange.method}</b> {shorten(exchange.path)}
+          </a>
+          <Cause of={exchange} />
+        </>
       ),
     ],
     ['Status', ({ status }) => <HttpStatus of={status} />],
-    ['Error', codeOf, 'wide'],
+    ['Error', exchange => errorIn(exchange).code, 'wide'],
     ['ms', ({ durationMs }) => durationMs, 'wide'],
     ['At', ({ at }) => <Time at={at} />, 'wide'],
     [
@@ -119,18 +131,22 @@ const Tick = ({ name, label, isOn }: { name: string; label: string; isOn: boolea
 /** The form that sends the request of a page again. A refusal is an answer of it, too. */
 export const REPEAT = 'repeat'
 
-/** Returns a request of the log. @throws REQUEST_NOT_FOUND */
+/** Returns a request of the log, and whether the numbers before and after it are there. @throws REQUEST_NOT_FOUND */
 export async function findRequest({ requestLog, elapsed }: ConsoleContext, client: string, { seq = '' }: Fields) {
-  const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
-  const [logged] = data
+  const number = Number(seq)
+  const { data } = await requestLog.list(client, { after: number - 2, before: number + 2 })
+  const logged = data.find(one => one.seq === number)
   if (logged === undefined) throw errors.requestNotFound(seq)
-  return inSlices(whole(logged), elapsed)
+  const [previous, next] = [number - 1, number + 1].map(near => data.find(one => one.seq === near)?.seq)
+  return { exchange: await inSlices(whole(logged), elapsed), previous, next }
 }
 
 export async function requestView(page: Page) {
   const { tenant, params, context } = page
-  const exchange = await findRequest(context, tenant.clientId, params)
+  const { exchange, previous, next } = await findRequest(context, tenant.clientId, params)
   const { method, path, headers, durationMs, at, faults, hints } = exchange
+  const { code } = errorIn(exchange)
+  const obstacle = obstacleOf(exchange)
   const isShort = JSON.stringify(exchange.body).length <= LONGEST_BODY
   const body = isShort ? exchange.body : '(too long for a page)'
   return (
@@ -141,13 +157,37 @@ export async function requestView(page: Page) {
           {method} {path}
         </code>
       </p>
+      <Cause of={exchange} />
+      <Pager
+        links={[
+          ['Previous request', previous !== undefined && href(page, `/requests/${previous}`)],
+          ['Next request', next !== undefined && href(page, `/requests/${next}`)],
+        ]}
+      />
+      <div class="columns">
+        <Message
+          page={page}
+          id="request"
+          title="Request"
+          query={exchange.query}
+          headers={headers}
+          body={exchange.body}
+        />
+        <Message
+          page={page}
+          id="answer"
+          title="Answer"
+          headers={exchange.responseHeaders}
+          body={exchange.responseBody}
+        />
+      </div>
       <div class="columns">
         <Card id="facts" title="In short">
           <Facts
             facts={[
               ['At', <Time key="at" at={at} />],
               ['Took', `${durationMs} ms`],
-              ['Error', <ErrorMeaning key="error" page={page} code={codeOf(exchange)} />],
+              ['Error', entryOf(code) ? <a href={href(page, `/errors/${code}`)}>{code}</a> : code],
               ['Record', linkToNamed(page, exchange)],
               ['Hints', hints.length > 0 ? hints.join(' ') : null],
               ['Faults', faults.length > 0 ? faults.map(({ id, kind }) => `${id} (${kind})`).join(', ') : null],
@@ -155,7 +195,7 @@ export async function requestView(page: Page) {
           />
         </Card>
         <Card id="again" title="Use it">
-          {canRepeat(exchange) ? (
+          {obstacle === undefined ? (
             <form id={REPEAT} method="post" action={href(page, page.path)} class="action">
               <input type="hidden" name="form" value={REPEAT} />
               <button type="submit" class="primary">
@@ -163,7 +203,7 @@ export async function requestView(page: Page) {
               </button>
             </form>
           ) : (
-            <p class="hint">It cannot be sent again: the log masks its secrets, or does not keep its body.</p>
+            <p class="hint">{obstacle}</p>
           )}
           <h3>As curl</h3>
           <Copyable label="Copy as curl" text={toCurl({ ...exchange, body }, page.publicUrl)} />
@@ -171,8 +211,6 @@ export async function requestView(page: Page) {
           <Copyable label="Copy as test" text={toExpectation(isShort ? exchange : { ...exchange, body: null })} />
         </Card>
       </div>
-      <Message page={page} id="request" title="Request" query={exchange.query} headers={headers} body={exchange.body} />
-      <Message page={page} id="answer" title="Answer" headers={exchange.responseHeaders} body={exchange.responseBody} />
     </>
   )
 }
@@ -213,32 +251,22 @@ function Body({ page, label, body }: { page: Page; label: string; body: unknown 
   )
 }
 
-const entryOf = (code = ''): CatalogueEntry | undefined =>
-  Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode] : undefined
+const entryOf = (code: unknown): CatalogueEntry | undefined =>
+  typeof code === 'string' && Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode] : undefined
 
-/** An error code, with a link to its entry in the catalogue. A fault can answer any code. */
-function ErrorMeaning({ page, code }: { page: Page; code: string | undefined }) {
-  const entry = entryOf(code)
-  if (entry === undefined) return <>{code ?? 'none'}</>
-  return (
-    <>
-      <a href={href(page, `/errors/${code}`)}>{code}</a>: {entry.when.replaceAll('`', '')}
-    </>
-  )
-}
-
-/** A link to the record that a request or its answer names. */
-function linkToNamed(page: Page, { body, responseBody }: LoggedExchange) {
+/** A link to the record that a request or its answer names. A refused request made none, but one can have its reference. */
+function linkToNamed(page: Page, { status, body, responseBody }: LoggedExchange) {
+  if (status !== null && status >= 400 && status !== 409) return undefined
   for (const record of [responseBody, body].filter(isObject)) {
     const kind = kindOfRecord(record)
-    if (kind?.lifecycle && isReference(kind, record)) return linkTo(page, kind, { region: '', record })
+    if (kind?.lifecycle && isKnown(page, kind, record)) return linkTo(page, kind, { region: '', record })
   }
   return undefined
 }
 
-/** Whether the reference of a record is valid. A request can have any value. */
-const isReference = ({ record: schema, reference }: Kind, record: AnyRecord) =>
-  isValid(schemaAt(schema, reference) as TSchema, record[reference])
+/** Whether the client has the record. A request can have any value. */
+const isKnown = ({ tenant }: Page, kind: Kind, record: AnyRecord) =>
+  typeof record[kind.reference] === 'string' && findRecord(tenant, kind, referenceOf(kind, record)) !== undefined
 
 /** The entry of an error code in the catalogue. */
 export function ErrorEntry({ page }: { page: Page }) {

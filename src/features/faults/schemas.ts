@@ -110,12 +110,17 @@ const effect = component('FaultEffect', {
 })
 
 const match = component('FaultMatch', {
-  method: Type.Optional(assumed(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE'), 'The method. Default: any.')),
+  method: Type.Optional(
+    assumed(OneOf('GET', 'HEAD', 'POST', 'PATCH', 'DELETE'), 'Only requests of this method. Default: any.'),
+  ),
   path: Type.Optional(
-    assumed(Text(1, 500), 'The path, decoded and without query. `*` matches any text, with slashes. Default: any.'),
+    assumed(
+      Text(1, 500),
+      'Only requests of this path, decoded and without query; `*` matches any text, with slashes. Default: any.',
+    ),
   ),
   region: Type.Optional(
-    assumed(OneOf(...REGIONS), 'The region of the request. A token request has none. Default: any.'),
+    assumed(OneOf(...REGIONS), 'Only requests of this region. A token request has none. Default: any.'),
   ),
 })
 
@@ -125,7 +130,7 @@ const Probability = Type.Number({
   'x-expected': 'a number above 0 and at most 1',
 })
 
-const FAULT_TIMES = 'The number of requests on which the fault fires; null: no limit.'
+const FAULT_TIMES = 'The number of requests on which the fault fires, or null for no limit.'
 const FAULT_SKIP = 'The number of matching requests that pass first.'
 const FAULT_PROBABILITY = 'The probability that the fault fires on a matching request, above 0 and at most 1.'
 const FAULT_TTL = 'The lifetime of the fault in real time.'

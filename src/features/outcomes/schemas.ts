@@ -24,7 +24,7 @@ const AnyOutcome = Type.Unsafe<OutcomeName>({
 })
 
 const OUTCOME_MATCH = 'The fields that a new record must have. All of them must be equal.'
-const OUTCOME_TIMES = 'The number of records to steer; null: no limit.'
+const OUTCOME_TIMES = 'The number of records to steer, or null for no limit.'
 
 export const OutcomeRequest = component(
   'OutcomeRequest',

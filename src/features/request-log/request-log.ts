@@ -67,7 +67,8 @@ export interface RequestFilter {
   readonly method?: string | undefined
   /** `*` matches any run of characters. */
   readonly path?: string | undefined
-  readonly status?: number | undefined
+  /** A status, or a class of them such as `4xx`. */
+  readonly status?: number | string | undefined
   readonly before?: number | undefined
   /** Whether the answer was refused or cut off. */
   readonly errors?: boolean | undefined
@@ -241,12 +242,13 @@ export function* select<E>(
   const { after = 0, before = Infinity, method, path, status, errors = false, hints = false } = filter
   const { limit = Infinity } = filter
   const isPath = path === undefined ? undefined : createGlob(path)
+  const digits = String(status ?? '').replace('xx', '')
   const found: LoggedExchange[] = []
   for (let at = entries.length - 1; at >= 0 && found.length < limit; at--) {
     yield
     const exchange = show(entries[at] as E)
     if (exchange.seq <= after || exchange.seq >= before) continue
-    if ((method ?? exchange.method) !== exchange.method || (status ?? exchange.status) !== exchange.status) continue
+    if ((method ?? exchange.method) !== exchange.method || !String(exchange.status).startsWith(digits)) continue
     if ((errors && (exchange.status ?? 500) < 400) || (hints && exchange.hints.length === 0)) continue
     if (isPath?.(exchange.path) ?? true) found.push(exchange)
   }

@@ -16,6 +16,14 @@ import type { Scenario, Step } from './files.js'
 import { NUMBER, PLACEHOLDER } from './files.js'
 
 type Values = Map<string, unknown>
+type Given = Readonly<Record<string, unknown>>
+
+/** The parts of a call that a step fills in. */
+interface Input {
+  readonly region: Region
+  readonly params: Readonly<Record<string, string>>
+  readonly body?: object
+}
 
 const RegionOnly = Type.Object({ region: OneOf(...REGIONS) })
 const NO_MEMBERS = Type.Object({})
@@ -28,24 +36,17 @@ const NO_MEMBERS = Type.Object({})
 export function* runScenario(scenario: Scenario, call: Call, routes: readonly ControlRoute[]): Slices<object> {
   const { name, parameters } = scenario
   const tenant = call.tenant()
-  const given = call.body as Readonly<Record<string, unknown>>
-  const defaults = Object.entries(parameters).map(([name, parameter]) => [name, parameter.default] as const)
+  const given = call.body as Given
   const unknown = Object.keys(given).find(name => !Object.hasOwn(parameters, name))
   if (unknown !== undefined) {
     const known = Object.keys(parameters).join(', ') || 'none'
     throw errors.invalid(unknown, `There is no parameter ${shorten(unknown)}. Known: ${known}.`)
   }
-  const typed = Object.entries(given).map(
-    ([name, value]) => [name, typeof parameters[name]?.default === 'number' ? toNumber(value) : value] as const,
-  )
-  const values: Values = new Map([...defaults, ...typed])
-  // Each new record raises the sequence, so that no two runs that make records have the same number.
-  values.set(NUMBER, String(tenant.meta().sequence + 1).padStart(4, '0'))
+  const values = valuesOf(scenario, given, tenant)
   const steps: { call: string; answer: unknown }[] = []
   for (const [at, step] of scenario.steps.entries()) {
-    const { unlessGiven = [], when = {}, keep = {} } = step
-    if (unlessGiven.some(name => Object.hasOwn(given, name))) continue
-    if (Object.entries(when).some(([name, allowed]) => !allowed.includes(values.get(name) as string))) continue
+    const { keep = {} } = step
+    if (isLeftOut(step, given, values)) continue
     const answer = yield* act(step, at + 1, values, call, routes)
     for (const [name, path] of Object.entries(keep)) values.set(name, memberOf(answer, path))
     steps.push({ call: step.call, answer })
@@ -53,6 +54,37 @@ export function* runScenario(scenario: Scenario, call: Call, routes: readonly Co
   values.delete(NUMBER)
   return { name, values: Object.fromEntries(values), steps }
 }
+
+/**
+ * Returns the call of a scenario that makes only one with some parameters, with its values filled in. Undefined: it makes
+ * several, expects an answer, or needs a value of another step.
+ */
+export function onlyCallOf(scenario: Scenario, given: Given, tenant: Tenant) {
+  const values = valuesOf(scenario, given, tenant)
+  const [only, ...others] = scenario.steps.filter(step => !isLeftOut(step, given, values))
+  if (only === undefined || others.length > 0 || only.expect !== undefined) return undefined
+  const { call, region = 'EU', params = {}, body } = only
+  try {
+    return { call, ...(fill({ region, params, body }, values, tenant) as Input) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the values of a scenario before its first step: its parameters, and the number of new references. */
+function valuesOf({ parameters }: Scenario, given: Given, tenant: Tenant): Values {
+  const defaults = Object.entries(parameters).map(([name, parameter]) => [name, parameter.default] as const)
+  const typed = Object.entries(given).map(
+    ([name, value]) => [name, typeof parameters[name]?.default === 'number' ? toNumber(value) : value] as const,
+  )
+  // Each new record raises the sequence, so that no two runs that make records have the same number.
+  const number = String(tenant.meta().sequence + 1).padStart(4, '0')
+  return new Map<string, unknown>([...defaults, ...typed, [NUMBER, number]])
+}
+
+const isLeftOut = ({ unlessGiven = [], when = {} }: Step, given: Given, values: Values) =>
+  unlessGiven.some(name => Object.hasOwn(given, name)) ||
+  Object.entries(when).some(([name, allowed]) => !allowed.includes(values.get(name) as string))
 
 /** Returns the number in a text, as a command gives it. Another value stays as it is: the step refuses it. */
 const toNumber = (value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value)
@@ -62,11 +94,7 @@ function* act(step: Step, at: number, values: Values, call: Call, routes: readon
   const { region = 'EU', params = {}, body = {}, expect = {} } = step
   try {
     const operation = operationOf(step.call, routes)
-    const input = fill({ region, params, body }, values, call.tenant()) as {
-      region: Region
-      params: object
-      body: object
-    }
+    const input = fill({ region, params, body }, values, call.tenant()) as Required<Input>
     check(RegionOnly, { region: input.region }, 'INVALID_FIELD')
     for (const part of ['params', 'body'] as const) {
       const schema = operation[part] ?? NO_MEMBERS

@@ -113,6 +113,8 @@ const StoryStep = Members({
   /** The sentence before the step, and the one after it. */
   before: Line,
   after: Line,
+  /** The sentences after the step for records in other states, by the state. */
+  ends: Type.Optional(Named(Line)),
   /** The record of the step: its kind, and members that it has. */
   kind: OneOf(...(Object.keys(areas) as AreaName[])),
   record: Named(Line),

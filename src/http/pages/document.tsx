@@ -1,10 +1,5 @@
 import type { ComponentChildren } from 'preact'
-
-/** The icon of the sandbox: no request for it, and none to another site. */
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' " +
-  "rx='8' fill='%230e2a35'/%3E%3Cpath d='M9 11h11l-3-3m6 13H12l3 3' fill='none' stroke='%23ffd45e' stroke-width='3' " +
-  "stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E"
+import { ICON } from './icon.js'
 
 interface HeadProps {
   readonly title: string
@@ -23,7 +18,7 @@ export function Head({ title, colorScheme = 'light dark', children }: HeadProps)
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content={colorScheme} />
       <meta name="robots" content="noindex" />
-      <link rel="icon" href={ICON} />
+      <link rel="icon" href={`data:image/svg+xml,${encodeURIComponent(ICON)}`} />
       {children}
     </head>
   )

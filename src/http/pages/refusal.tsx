@@ -23,22 +23,32 @@ main { max-width: 40rem; margin: 0 auto; padding: 1rem; }
 .sheet { background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); padding: 1.5rem; }
 h1 { font-size: 1.5rem; }
 .sheet p { margin-top: .75rem; overflow-wrap: anywhere; }
-.code { color: var(--muted); font-size: .875rem; }
+.code-line { color: var(--muted); font-size: .875rem; }
 code { font: .875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 `
 const HEADERS = pageHeaders(styles)
 
-function RefusalPage({ refusal: { code, field, message, status }, path }: { refusal: ApiError; path: string }) {
+/** Returns the title of the page of a refusal. */
+export const titleOfRefusal = ({ status }: ApiError): string => `${STATUS_CODES[status]}`
+
+/** The text of a refusal. */
+export const RefusalText = ({ refusal: { code, field, message, status } }: { refusal: ApiError }) => (
+  <>
+    {/* A message quotes the input, which may hold a token. */}
+    <p>{maskText(message)}</p>
+    <p class="code-line">
+      {status} <code>{code}</code>
+      {field !== null && <code> {maskText(field)}</code>}
+    </p>
+  </>
+)
+
+function RefusalPage({ refusal, path }: { refusal: ApiError; path: string }) {
   return (
-    <PlainPage title={`${STATUS_CODES[status]}`} styles={styles}>
+    <PlainPage title={titleOfRefusal(refusal)} styles={styles}>
       <div class="sheet">
-        <h1>{STATUS_CODES[status]}</h1>
-        {/* A message quotes the input, which may hold a token. */}
-        <p>{maskText(message)}</p>
-        <p class="code">
-          {status} <code>{code}</code>
-          {field !== null && <code> {maskText(field)}</code>}
-        </p>
+        <h1>{titleOfRefusal(refusal)}</h1>
+        <RefusalText refusal={refusal} />
         {path.startsWith(CONSOLE) && (
           <p>
             {/* Relative, since a proxy may serve the sandbox under a path of its own. */}
@@ -50,15 +60,30 @@ function RefusalPage({ refusal: { code, field, message, status }, path }: { refu
   )
 }
 
-/** Handles the errors of a route with a page: in the envelope, or as a page to a request that prefers HTML. */
-export function refuseWithPage(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const refusal = toApiError(error, request)
-  reply.header('vary', 'accept')
-  if (!prefersHtml(request)) return sendError(reply, refusal)
-  request.sandbox.content = refusal.envelope
-  return reply
-    .code(refusal.status)
-    .headers({ ...refusal.headers, ...HEADERS })
-    .type('text/html; charset=utf-8')
-    .send(`<!doctype html>${renderToString(<RefusalPage refusal={refusal} path={pathOf(request.url)} />)}`)
+/** A page with its headers. */
+export interface SentPage {
+  readonly headers: Readonly<Record<string, string>>
+  readonly content: string
 }
+
+/**
+ * Returns a handler of the errors of routes with pages: in the envelope, or as a page to a request that prefers HTML.
+ * @param render returns the page of a refusal; undefined: the plain one is sent
+ */
+export const refuserWith =
+  (render: (refusal: ApiError, request: FastifyRequest) => Promise<SentPage | undefined> | undefined) =>
+  async (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = toApiError(error, request)
+    reply.header('vary', 'accept')
+    if (!prefersHtml(request)) return sendError(reply, refusal)
+    request.sandbox.content = refusal.envelope
+    const plain = () => `<!doctype html>${renderToString(<RefusalPage refusal={refusal} path={pathOf(request.url)} />)}`
+    const page = (await render(refusal, request)) ?? { headers: HEADERS, content: plain() }
+    return reply
+      .code(refusal.status)
+      .headers({ ...refusal.headers, ...page.headers })
+      .type('text/html; charset=utf-8')
+      .send(page.content)
+  }
+
+export const refuseWithPage = refuserWith(() => undefined)
