@@ -522,7 +522,7 @@ async function start() {
 }
 
 async function library() {
-  const { createSandbox } = await import(join(ROOT, exports['.'].default))
+  const { createSandbox } = await import(join(ROOT, exports['.'].import.default))
   const took = []
   for (let at = 0; at < size.libraries; at++) {
     const began = performance.now()

@@ -33,10 +33,11 @@ test('publint finds nothing in the package', () => {
   run(tool('publint'), tarball, '--strict')
 })
 
-// The package has ES modules only. `require()` of one works since Node 20.19, and not before. TypeScript without `exports`
-// (moduleResolution node10) does not find payments-sandbox/sdk.
-test('the types of each entry resolve for ES modules and for bundlers', () => {
-  run(tool('attw'), tarball, '--profile', 'esm-only')
+// The library is there as ES modules and as CommonJS, and the SDK of the browser as an ES module. TypeScript without
+// `exports` (moduleResolution node10) does not find payments-sandbox/sdk.
+test('the types of each entry resolve for ES modules, for CommonJS and for bundlers', () => {
+  run(tool('attw'), tarball, '--entrypoints', '.', '--profile', 'node16')
+  run(tool('attw'), tarball, '--entrypoints', 'sdk', '--profile', 'esm-only')
 })
 
 test('npm can publish the package', () => {

@@ -45,10 +45,7 @@ const npm = (args: readonly string[], cwd: string): string =>
 
 /** Builds dist/, and packs it as `npm pack` does. Returns the path of the tarball. */
 function pack(destination: string): string {
-  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
-  for (const script of [['scripts/build.js'], tsc]) {
-    execFileSync(plain, [...plainOptions, process.execPath, ...script])
-  }
+  npm(['run', 'dist'], '.')
   return join(destination, npm(['pack', '--pack-destination', destination], '.'))
 }
 

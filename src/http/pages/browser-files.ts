@@ -19,11 +19,11 @@ const script = (content: string): BrowserFile => ({
   content: content.replace(/^\/\/# sourceMappingURL=.*$/m, ''),
 })
 
-/** The packages that modules in a browser import, and their addresses from the root. */
-const PACKAGES: Readonly<Record<string, string>> = {
-  ibantools: 'ibantools.js',
-  idiomorph: 'idiomorph.js',
-}
+/** The packages that modules in a browser import: the files of their ES modules, also for a CommonJS program. */
+const PACKAGES = {
+  ibantools: () => new URL('../jsnext/ibantools.js', import.meta.resolve('ibantools')),
+  idiomorph: () => import.meta.resolve('idiomorph/dist/idiomorph.esm.js'),
+} as const
 
 /**
  * Reads compiled modules of the server for a browser, with the packages that they import.
@@ -32,17 +32,17 @@ const PACKAGES: Readonly<Record<string, string>> = {
  */
 export function readModules(paths: readonly string[]): Map<string, BrowserFile> {
   const files = new Map<string, BrowserFile>()
-  const imported = new Set<string>()
+  const imported = new Set<keyof typeof PACKAGES>()
   for (const path of paths) {
     const root = '../'.repeat(path.split('/').length - 1)
     // A browser resolves no name of a package.
     const content = read(new URL(path, ROOT)).replace(/(?<=from ['"])(\w+)(?=['"])/g, name => {
-      imported.add(name)
-      return `${root}${PACKAGES[name]}`
+      imported.add(name as keyof typeof PACKAGES)
+      return `${root}${name}.js`
     })
     files.set(path, script(content))
   }
-  for (const name of imported) files.set(PACKAGES[name] as string, script(read(import.meta.resolve(name))))
+  for (const name of imported) files.set(`${name}.js`, script(read(PACKAGES[name]())))
   return files
 }
 
