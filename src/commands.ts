@@ -1,67 +1,40 @@
 import type { Output } from './command-line.js'
-import { COMMON, leadingWords, parseLine, withoutControls } from './command-line.js'
+import { COMMON, leadingWords, parseLine, readServer, withoutControls } from './command-line.js'
 import type { Config, Environment } from './config.js'
 import { ConfigError, optionOf, readConfig, SETTINGS } from './config.js'
 import { NAME, VERSION } from './package.js'
 
-/** The help fits on a screen of 24 lines. */
-const HELP = `${NAME} ${VERSION}: a sandbox server for a payments interface
-
-Usage: ${NAME} [start]      serve (default)
-       ${NAME} COMMAND      call a server: see ${NAME} help
-       ${NAME} replay FILE [--until N]
-                             compare with a recording, or serve a state of it
-       ${NAME} health       check readiness: exit code 0 or 1
-       ${NAME} compare FILE.har | import FILE.har | --help | --version
-
-Options, or environment variables: SANDBOX_SEED is --seed, LOG_LEVEL --log-level
-${describeOptions().join('\n')}
-The README describes all settings.
-`
-
-/** Lists the options with a description, and then the names of the others. */
-function describeOptions(): string[] {
-  const lines: string[] = []
-  const others: string[] = []
-  for (const setting of SETTINGS) {
-    const option = `--${optionOf(setting.variable)}`
-    if ('help' in setting) lines.push(`  ${`${option} ${setting.value}`.padEnd(22)} ${setting.help}`)
-    else others.push(option)
-  }
-  let line = '  Also:'
-  for (const option of others) {
-    if (line.length + option.length > 78) {
-      lines.push(line)
-      line = '       '
-    }
-    line += ` ${option}`
-  }
-  return [...lines, line]
+/** The options of single commands. */
+interface Others {
+  readonly until: string | undefined
+  /** The server that `health` checks; undefined: the one of the settings. */
+  readonly url?: string | undefined
 }
 
-/** A command with its positional arguments, the value of `--until` and its output. */
-type Command = (config: Config, args: readonly string[], until: string | undefined, output: Output) => Promise<void>
+/** A command with its positional arguments, its own options and its output. */
+type Command = (config: Config, args: readonly string[], others: Others, output: Output) => Promise<void>
 
 const commands: Record<string, Command> = {
-  async start(config, args, until) {
-    assertArguments('start', args, until)
+  async start(config, args, others) {
+    assertArguments('start', args, others)
     const { serve } = await import('./start.js')
     await serve(config)
   },
-  async replay(config, [file, ...rest], until, { stdout }) {
-    if (file === undefined || rest.length > 0) throw new ConfigError(`replay takes one file. See ${NAME} --help.`)
+  async replay(config, [file, ...rest], { until, url }, { stdout }) {
+    if (file === undefined || rest.length > 0 || url !== undefined)
+      throw new ConfigError(`replay takes one file. See ${NAME} --help.`)
     const { replay } = await import('./replay.js')
     await replay(config, file, until, line => stdout.write(`${line}\n`))
   },
-  async health({ host, port }, args, until) {
-    assertArguments('health', args, until)
-    const { isReady } = await import('./health.js')
-    process.exitCode = (await isReady(host, port)) ? 0 : 1
+  async health({ host, port }, args, { until, url }) {
+    assertArguments('health', args, { until })
+    const { isReady, localUrl } = await import('./health.js')
+    process.exitCode = (await isReady(url ?? localUrl(host, port))) ? 0 : 1
   },
 }
 
-function assertArguments(name: string, args: readonly string[], until: string | undefined) {
-  const given = [name, ...args, ...(until === undefined ? [] : ['--until'])]
+function assertArguments(name: string, args: readonly string[], { until, url }: Others) {
+  const given = [name, ...args, ...(until === undefined ? [] : ['--until']), ...(url === undefined ? [] : ['--url'])]
   if (given.length > 1)
     throw new ConfigError(`${JSON.stringify(given.join(' '))} is not a valid command. See ${NAME} --help.`)
 }
@@ -92,6 +65,7 @@ const OPTIONS = {
     ),
   ),
   until: { type: 'string' },
+  url: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const
@@ -107,7 +81,7 @@ function parse(args: readonly string[]) {
   return {
     help: values.help,
     version: values.version,
-    until: given.until,
+    others: { until: given.until, url: given.url },
     positionals,
     settings: Object.fromEntries(settings.filter(([, value]) => value !== undefined)) as Environment,
   }
@@ -122,9 +96,10 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
     process.exitCode = await runCommand(args, environment, withoutControls(output))
     return
   }
-  const { help, version, until, settings, positionals } = parse(args)
+  const { help, version, others, settings, positionals } = parse(args)
   if (help) {
-    output.stdout.write(HELP)
+    const { helpText } = await import('./commands/help.js')
+    output.stdout.write(helpText())
     return
   }
   if (version) {
@@ -132,5 +107,9 @@ async function dispatch(args: readonly string[], environment: Environment, outpu
     return
   }
   const [name = 'start', ...rest] = positionals
-  await commands[name]?.(readConfig({ ...environment, ...settings }), rest, until, withoutControls(output))
+  // An address that is given by options precedes that of the variable.
+  const isLocal = name !== 'health' || settings.HOST !== undefined || settings.PORT !== undefined
+  const url = others.url ?? (isLocal ? undefined : environment.SANDBOX_URL || undefined)
+  const own = { ...others, url: url === undefined ? undefined : readServer({ url }, {}).url }
+  await commands[name]?.(readConfig({ ...environment, ...settings }), rest, own, withoutControls(output))
 }

@@ -3,15 +3,21 @@ import { get } from 'node:http'
 const READY = '/_sandbox/health/ready'
 const TIMEOUT_MS = 2000
 
-/** Checks the readiness of a server on this machine. Uses the loopback address for a wildcard address. */
-export function isReady(host: string, port: number): Promise<boolean> {
+/** Returns the URL of a server on this machine: by the loopback address for a wildcard address. */
+export function localUrl(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+/** Checks the readiness of a server. @param url without a trailing slash */
+export async function isReady(url: string): Promise<boolean> {
+  const request = url.startsWith('https:') ? (await import('node:https')).get : get
   return new Promise(resolve => {
-    const request = get({ host: reachable, port, path: READY, timeout: TIMEOUT_MS, agent: false }, response => {
+    const sent = request(`${url}${READY}`, { timeout: TIMEOUT_MS, agent: false }, response => {
       response.resume()
       resolve(response.statusCode === 200)
     })
-    request.on('timeout', () => request.destroy())
-    request.on('error', () => resolve(false))
+    sent.on('timeout', () => sent.destroy())
+    sent.on('error', () => resolve(false))
   })
 }

@@ -91,11 +91,20 @@ export const commands: readonly Command[] = [
     Object.entries(operations).map(([method, operation]) => toCommand(path, method, operation)),
   ),
   ...[
+    { 'x-command': 'start', summary: 'Start a server, the default. Its options are below' },
+    {
+      'x-command': 'health',
+      summary: 'Whether the server of --url, SANDBOX_URL, or HOST and PORT is ready: exit code 0 or 1',
+    },
+    {
+      'x-command': 'replay',
+      summary: 'Replay the FILE of a recording, and compare the answers; --until N serves a state of it',
+    },
     { 'x-command': 'compare', summary: 'Compare captured traffic of the service with the sandbox: a HAR file' },
     { 'x-command': 'import', summary: 'Bring the records of captured traffic into a client: a HAR file' },
     { 'x-command': 'token', summary: 'Print a new access token. SANDBOX_CLIENT_SECRET is the secret of the client' },
     { 'x-command': 'completion', summary: 'Print the script for completion in a shell: bash, zsh or fish' },
-    { 'x-command': 'help', summary: 'List the commands' },
+    { 'x-command': 'help', summary: 'Print this help' },
   ].map(operation => toCommand('', 'get', operation)),
 ]
 

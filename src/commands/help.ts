@@ -1,5 +1,6 @@
 import { COMMON, leadingWords } from '../command-line.js'
-import { NAME } from '../package.js'
+import { optionOf, SETTINGS } from '../config.js'
+import { NAME, VERSION } from '../package.js'
 import { type Command, commands, type Field, find } from './catalogue.js'
 import { optionsOf, toArgument } from './input.js'
 
@@ -22,10 +23,54 @@ export function helpOf({ name, summary, description = '', positions, options, fi
   ]
 }
 
-/** Returns the list of the commands. */
-export function listOf(): string[] {
-  const rows = commands.map(({ name, summary }) => [name, summary])
-  return [`Usage: ${NAME} COMMAND [arguments] [options]; ${NAME} COMMAND --help`, ...section('Commands', rows)]
+/** The groups of the help, with the first words of their commands. All other commands are of records. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  Start: ['start', 'health', 'ready', 'live', 'overview', 'openapi', 'completion', 'help'],
+  Time: ['clock', 'upcoming'],
+  Records: [],
+  Failures: ['faults', 'outcomes', 'reason-codes', 'errors', 'deprecations', 'tokens'],
+  Evidence: ['requests', 'verify', 'events', 'coverage', 'recording', 'replay', 'compare'],
+  Clients: ['clients', 'credentials', 'token', 'reset', 'fork', 'state', 'snapshots', 'settings'],
+}
+
+const nounOf = ({ name }: Command) => name.split(' ')[0] as string
+
+/** Returns the commands with a first word, each with its summary. Those of one record are a line together. */
+function rowsOf(noun: string): string[][] {
+  const all = commands.filter(command => nounOf(command) === noun)
+  const single = all.some(({ name }) => name === `${noun} explain`) ? all.filter(({ name }) => name !== noun) : []
+  const rows = all.filter(command => !single.includes(command)).map(({ name, summary }) => [name, summary])
+  return single.length === 0
+    ? rows
+    : [...rows, [`${noun} VERB`, single.map(({ name }) => name.split(' ')[1]).join(', ')]]
+}
+
+/** Returns the help of the program: all commands by their groups, the exit codes, and the options of a server. */
+export function helpText(): string {
+  const grouped = new Set(Object.values(GROUPS).flat())
+  const others = [...new Set(commands.map(nounOf))].filter(noun => !grouped.has(noun))
+  const groups = Object.entries(GROUPS).flatMap(([title, nouns]) =>
+    section(title, (title === 'Records' ? others : nouns).flatMap(rowsOf)),
+  )
+  const options = SETTINGS.map(({ variable, value, ...rest }) => [
+    `--${optionOf(variable)} ${value}`,
+    'help' in rest ? rest.help : '',
+  ])
+  return `${[
+    `${NAME} ${VERSION}: a sandbox server for a payments interface`,
+    '',
+    `Usage: ${NAME} [COMMAND] [arguments] [options]; ${NAME} COMMAND --help describes a command.`,
+    ...groups,
+    '',
+    'Exit codes: 0 done; 1 refused, not ready, or not as expected; 2 wrong usage; 3 no server has answered, or it failed.',
+    ...section(
+      'Options of start, or environment variables (SANDBOX_SEED is --seed, LOG_LEVEL is --log-level)',
+      options,
+    ),
+    'docs/settings.md describes all settings.',
+  ]
+    .map(line => line.trimEnd())
+    .join('\n')}\n`
 }
 
 /** Returns the names of all commands, and the verbs that are commands without their noun. */

@@ -8,7 +8,7 @@ import { COMMON, leadingWords, type Output, parseLine, readServer, type Values }
 import { ConfigError, type Environment, nearestName } from '../config.js'
 import { COMPLETIONS } from '../package.js'
 import { type Command, commands, find } from './catalogue.js'
-import { complete, helpOf, listOf, names } from './help.js'
+import { complete, helpOf, helpText, names } from './help.js'
 import { optionsOf, readInput } from './input.js'
 import { format, formatRow, toLine } from './output.js'
 
@@ -26,7 +26,11 @@ export async function runCommand(args: readonly string[], environment: Environme
   if (first === 'complete') return print(complete(args.slice(args[1] === '--' ? 2 : 1)))
   const found = findOrRefuse(words)
   const { values, positionals } = parseLine(args, Object.assign({}, ...found.map(command => optionsOf(command, args))))
-  if (values.help || first === 'help') return print(first === 'help' ? listOf() : found.flatMap(helpOf))
+  if (first === 'help') {
+    output.stdout.write(helpText())
+    return 0
+  }
+  if (values.help) return print(found.flatMap(helpOf))
   if (first === 'completion') {
     if (!/^(bash|zsh|fish)$/.test(second)) throw new ConfigError('completion: give bash, zsh or fish.')
     return print([readFileSync(`${COMPLETIONS}${second}`, 'utf8').trimEnd()])

@@ -133,7 +133,7 @@ t.test('commands, Before you begin: --help of each command describes all argumen
   for (const { name, positions, options, summary } of commands) {
     const { code, stdout, stderr } = await command([...name.split(' '), '--help'])
     t.same([code, stderr], [0, ''], name)
-    if (name === 'help') continue
+    if (['help', 'start', 'health', 'replay'].includes(name)) continue
     t.match(stdout, `Usage: payments-sandbox ${name}`)
     t.ok(stdout.includes(summary), name)
     for (const field of [...positions, ...options]) {
@@ -142,7 +142,14 @@ t.test('commands, Before you begin: --help of each command describes all argumen
     }
   }
   const { stdout } = await command(['help'])
-  for (const { name } of commands) t.match(stdout, new RegExp(`^ {2}${name} `, 'm'))
+  t.same(
+    [...stdout.matchAll(/^(\w+):$/gm)].map(([, title]) => title),
+    ['Start', 'Time', 'Records', 'Failures', 'Evidence', 'Clients'],
+  )
+  for (const { name } of commands) {
+    const [noun, verb] = name.split(' ')
+    t.match(stdout, new RegExp(`^ {2}${name} |^ {2}${noun} VERB .*\\b${verb}\\b`, 'm'), name)
+  }
   t.match((await command(['cancel', '-h'])).stdout, /collections cancel.*mandates cancel.*payout-links cancel/s)
 })
 

@@ -6,7 +6,7 @@ import { connect as dial } from 'node:net'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config.js'
-import { isReady } from '../../src/health.js'
+import { isReady, localUrl } from '../../src/health.js'
 import { createServer } from '../../src/start.js'
 import { freePort } from '../free-port.js'
 import { closed } from '../http/raw.js'
@@ -259,8 +259,8 @@ t.test(
     closeSync(full)
     t.teardown(() => child.kill('SIGKILL'))
     const exited = once(child, 'close') as Promise<Exit>
-    while (!hasEnded(child) && !(await isReady('127.0.0.1', port)));
-    t.ok(await isReady('127.0.0.1', port))
+    while (!hasEnded(child) && !(await isReady(localUrl('127.0.0.1', port))));
+    t.ok(await isReady(localUrl('127.0.0.1', port)))
     child.kill('SIGTERM')
     t.same(await exited, [0, null])
   },
@@ -279,7 +279,7 @@ t.test(
       errors += data
     })
     const exited = once(child, 'exit') as Promise<Exit>
-    while (!hasEnded(child) && !(await isReady('127.0.0.1', port)));
+    while (!hasEnded(child) && !(await isReady(localUrl('127.0.0.1', port))));
     for (let n = 0; n < 44; n++) {
       await Promise.all(
         Array.from({ length: 25 }, async () => {

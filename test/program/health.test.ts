@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import t, { type Test } from 'tap'
-import { isReady } from '../../src/health.js'
+import { isReady, localUrl } from '../../src/health.js'
 import { freePort } from '../free-port.js'
 
 /** A server that answers every request in one way, and notes the paths. */
@@ -33,14 +33,14 @@ t.test('control plane, GET /health/ready: `health` accepts only 200', async t =>
     [302, false],
   ] as const) {
     const { port, paths } = await serve(t, respond => respond(status))
-    t.equal(await isReady('127.0.0.1', port), expected, String(status))
+    t.equal(await isReady(localUrl('127.0.0.1', port)), expected, String(status))
     t.same(paths, ['/_sandbox/health/ready'])
   }
 })
 
 t.test('control plane, GET /health/ready: a server that listens everywhere is probed on this machine', async t => {
   const { port } = await serve(t, respond => respond(200), '0.0.0.0')
-  t.equal(await isReady('0.0.0.0', port), true)
+  t.equal(await isReady(localUrl('0.0.0.0', port)), true)
 })
 
 t.test('control plane, GET /health/ready: the same with IPv6', async t => {
@@ -48,25 +48,25 @@ t.test('control plane, GET /health/ready: the same with IPv6', async t => {
   try {
     port = (await serve(t, respond => respond(200), '::')).port
   } catch {
-    t.equal(await isReady('::', 1), false, 'no IPv6 here')
+    t.equal(await isReady(localUrl('::', 1)), false, 'no IPv6 here')
     return
   }
-  t.equal(await isReady('::', port), true)
+  t.equal(await isReady(localUrl('::', port)), true)
 })
 
 t.test('control plane, GET /health/ready: without a listener, the server is not ready', async t => {
-  t.equal(await isReady('127.0.0.1', await freePort()), false)
+  t.equal(await isReady(localUrl('127.0.0.1', await freePort())), false)
 })
 
 t.test('control plane, GET /health/ready: what does not speak HTTP is not ready', async t => {
   const server = createTcpServer(socket => socket.end('hello\r\n')).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
-  t.equal(await isReady('127.0.0.1', (server.address() as AddressInfo).port), false)
+  t.equal(await isReady(localUrl('127.0.0.1', (server.address() as AddressInfo).port)), false)
 })
 
 t.test('control plane, GET /health/ready: a server that never answers is not ready, after 2 s', async t => {
   const { port, paths } = await serve(t, () => {})
-  t.equal(await isReady('127.0.0.1', port), false)
+  t.equal(await isReady(localUrl('127.0.0.1', port)), false)
   t.equal(paths.length, 1)
 })

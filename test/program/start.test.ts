@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream'
 import t, { type Test } from 'tap'
 import { boot } from '../../src/boot.js'
 import { ConfigError, readConfig } from '../../src/config.js'
-import { isReady } from '../../src/health.js'
+import { isReady, localUrl } from '../../src/health.js'
 import { realTimers } from '../../src/http/timers.js'
 import { createServer } from '../../src/start.js'
 import { DEMO_CLIENT } from '../../src/tenants/registry.js'
@@ -180,7 +180,7 @@ t.test('README, SANDBOX_STATE_BYTES: bounds a state document', async t => {
 t.test('README, HOST: a wildcard address is logged as localhost', async t => {
   const { url } = await start(t, { HOST: '0.0.0.0' })
   t.match(url, /^http:\/\/localhost:\d+$/)
-  t.ok(await isReady('0.0.0.0', Number(new URL(url).port)))
+  t.ok(await isReady(localUrl('0.0.0.0', Number(new URL(url).port))))
 })
 
 t.test('README, HOST: an IPv6 address is logged in brackets', async t => {
