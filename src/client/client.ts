@@ -5,9 +5,10 @@ import type { Region } from '../core/rules/regions.js'
 import { toCurl, toExpectation } from '../features/request-log/snippets.js'
 import type { Call, Connection } from './connection.js'
 import { createConnection } from './connection.js'
+import { ExpectationError } from './errors.js'
 import { createEvents } from './events.js'
-import { withEvidence } from './evidence.js'
-import { toExpectationError } from './expectation.js'
+import { evidenceOf, writeEvidence } from './evidence.js'
+import { describeExpectation } from './expectation.js'
 import type { Names } from './options.js'
 import { assertOptions } from './options.js'
 import { createRecords } from './records.js'
@@ -149,7 +150,9 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
       async expect(expectation: Expectation): Promise<Verification> {
         const verification = await verify(expectation)
         if (verification.matched) return verification
-        throw await withEvidence(toExpectationError(expectation, verification), expectation, { clientId, control })
+        const facts = { message: describeExpectation(expectation, verification), expectation, verification }
+        const { message, path } = await evidenceOf({ clientId, control }, 'expect', facts)
+        throw new ExpectationError(message, verification, path)
       },
       /** Empties the log. Resolves to the number of requests. */
       clear: (): Promise<number> => remove('/requests'),
@@ -235,6 +238,11 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
         await remove(snapshotPath(name))
       },
     },
+    /**
+     * Writes requests, events and explanations to a file of the folder that the variable `SANDBOX_EVIDENCE` names, for a hook
+     * after a failed test. Resolves to the path of the file; undefined: the variable is not set.
+     */
+    evidence: (): Promise<string | undefined> => writeEvidence({ clientId, control }, 'failure'),
     /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
     recording: (): Promise<Recording> => control('GET', '/recording'),
   }
@@ -332,7 +340,7 @@ export function createClient(options: ClientOptions): Sandbox {
     return ending
   }
 
-  const { forget, ...events } = createEvents(connection, clientId)
+  const { forget, ...events } = createEvents(connection, { clientId, control })
   return {
     ...createCalls(connection, control, forget, options),
     ...createRecords(control, apiIn),

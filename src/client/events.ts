@@ -1,6 +1,8 @@
 import { elapsed } from '../http/timers.js'
 import type { Connection, Request } from './connection.js'
 import { SandboxError } from './errors.js'
+import type { Source } from './evidence.js'
+import { evidenceOf } from './evidence.js'
 import type { Names } from './options.js'
 import { assertOptions } from './options.js'
 import { readStream, STREAM_OPTIONS } from './stream.js'
@@ -21,7 +23,8 @@ const FILTER: Names<EventFilter> = { kind: true, reference: true, to: true, afte
 const NEXT_OPTIONS: Names<NextOptions> = { timeoutSeconds: true }
 
 /** Creates the event methods of a client. `forget` resets the positions of `next`. */
-export function createEvents(connection: Connection, clientId: string) {
+export function createEvents(connection: Connection, source: Source) {
+  const { clientId, control } = source
   /** The number of the last event that `next` returned, by filter. */
   const positions = new Map<string, number>()
 
@@ -65,12 +68,12 @@ export function createEvents(connection: Connection, clientId: string) {
   }
 
   async function timeout({ kind, reference, to }: EventFilter, seconds: number): Promise<SandboxError> {
-    const request: Request = { method: 'GET', path: '/_sandbox/clock', query: { client: clientId } }
-    const { now, mode } = await connection.call<ClockState>(request)
+    const { now, mode } = await control<ClockState>('GET', '/clock')
     const wanted = Object.entries({ kind, reference, to }).filter(([, value]) => value !== undefined)
     const what = ['new event', ...wanted.map(([name, value]) => `${name} ${value}`)].join(', ')
     const hint = mode === 'frozen' ? ` The clock is frozen at ${now}: advance it to trigger scheduled events.` : ''
-    return new SandboxError(`No ${what} within ${seconds} s.${hint}`, { code: 'TIMEOUT' })
+    const { message } = await evidenceOf(source, 'next', { message: `No ${what} within ${seconds} s.${hint}` })
+    return new SandboxError(message, { code: 'TIMEOUT' })
   }
 
   async function* stream(filter: EventFilter = {}, options: StreamOptions = {}): AsyncGenerator<Event, void> {
@@ -89,7 +92,7 @@ export function createEvents(connection: Connection, clientId: string) {
        * Resolves to the next event of the filter, and waits for it if necessary.
        *
        * Each call with the same filter continues after the event of the last call.
-       * Rejects with a `SandboxError` of code TIMEOUT after the timeout.
+       * Rejects with a `SandboxError` of code TIMEOUT after the timeout, and writes evidence as `requests.expect` does.
        */
       next,
       /** Yields all past and future events until the sandbox closes or the loop ends. */

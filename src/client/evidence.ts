@@ -1,39 +1,57 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Area } from '../areas/index.js'
+import { areas } from '../areas/index.js'
 import type { Call } from './connection.js'
-import { ExpectationError } from './errors.js'
-import type { Event, EventKind, Expectation, LoggedExchange } from './types.js'
+import type { Event, EventKind, LoggedExchange } from './types.js'
 
 /** The most explanations of a file. */
 const MOST_EXPLAINED = 20
 
 let files = 0
 
+/** The client whose evidence is written. */
+export interface Source {
+  readonly clientId: string
+  readonly control: Call
+}
+
 /**
- * Writes the evidence of an expectation that does not hold to a new file of the folder `SANDBOX_EVIDENCE`, if the variable
- * is set: the expectation, all requests and events, and the explanations of the records that both mention.
- * @returns the error with the path of the file in its message. A failure to write is in the message, too.
+ * Writes the evidence of a failure to a new file of the folder `SANDBOX_EVIDENCE`: what is known of the failure, all requests
+ * and events, and the explanations of the records that both mention.
+ * @param name the begin of the name of the file
+ * @returns the path of the file; undefined: the variable is not set
  */
-export async function withEvidence(
-  error: ExpectationError,
-  expectation: Expectation,
-  { clientId, control }: { readonly clientId: string; readonly control: Call },
-): Promise<ExpectationError> {
+export async function writeEvidence(
+  { clientId, control }: Source,
+  name: string,
+  facts = {},
+): Promise<string | undefined> {
   const folder = process.env.SANDBOX_EVIDENCE
-  if (folder === undefined || folder === '') return error
-  const { message, verification } = error
+  if (folder === undefined || folder === '') return undefined
+  const evidence = { ...facts, clientId, ...(await collect(control)) }
+  const file = `${name}-${clientId.replace(/[^\w.-]/g, '_')}-${process.pid}-${Date.now()}-${++files}.json`
+  const path = join(resolve(folder), file)
+  await mkdir(resolve(folder), { recursive: true })
+  await writeFile(path, `${JSON.stringify(evidence, null, 2)}\n`, { flag: 'wx' })
+  return path
+}
+
+/**
+ * Writes the evidence of an error, if the variable is set.
+ * @returns the message of the error with the path, or with the reason why nothing was written; and the path
+ */
+export async function evidenceOf(
+  source: Source,
+  name: string,
+  facts: { readonly message: string },
+): Promise<{ readonly message: string; readonly path?: string | undefined }> {
+  const { message } = facts
   try {
-    const evidence = { message, clientId, expectation, verification, ...(await collect(control)) }
-    const path = join(
-      resolve(folder),
-      `expect-${clientId.replace(/[^\w.-]/g, '_')}-${process.pid}-${Date.now()}-${++files}.json`,
-    )
-    await mkdir(resolve(folder), { recursive: true })
-    await writeFile(path, `${JSON.stringify(evidence, null, 2)}\n`, { flag: 'wx' })
-    return new ExpectationError(`${message}\nEvidence: ${path}`, verification, path)
+    const path = await writeEvidence(source, name, facts)
+    return path === undefined ? { message } : { message: `${message}\nEvidence: ${path}`, path }
   } catch (reason) {
-    return new ExpectationError(`${message}\nThe evidence was not written: ${(reason as Error).message}`, verification)
+    return { message: `${message}\nThe evidence was not written: ${(reason as Error).message}` }
   }
 }
 
@@ -58,8 +76,6 @@ async function explain(control: Call, requests: readonly LoggedExchange[], event
     const { kind, reference } = event
     if (records.size < MOST_EXPLAINED && text.includes(reference)) records.set(`${kind} ${reference}`, event)
   }
-  // A client that writes no evidence does not load the areas.
-  const { areas } = await import('../areas/index.js')
   const pathOf = (kind: EventKind) => Object.values<Area>(areas).find(area => area.lifecycle?.kind === kind)?.path
   const explanations: object[] = []
   for (const { kind, reference } of records.values()) {

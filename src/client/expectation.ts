@@ -1,8 +1,7 @@
-import { ExpectationError } from './errors.js'
 import type { Expectation, Verification } from './types.js'
 
-/** Creates the error of an expectation that does not hold, with a readable message. */
-export function toExpectationError(expectation: Expectation, verification: Verification): ExpectationError {
+/** Returns the readable message of an expectation that does not hold. */
+export function describeExpectation(expectation: Expectation, verification: Verification): string {
   const { times, atLeast, atMost, ...request } = expectation
   const { count, dropped, nearestMisses = [] } = verification
   const lines = [`Requests like ${JSON.stringify(request)}: expected ${formatCount(expectation)}, found ${count}.`]
@@ -14,7 +13,7 @@ export function toExpectationError(expectation: Expectation, verification: Verif
       lines.push(`  ${at}: expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual) ?? 'nothing'}`)
     }
   }
-  return new ExpectationError(lines.join('\n'), verification)
+  return lines.join('\n')
 }
 
 function formatCount({ times, atLeast, atMost }: Expectation): string {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Connection, createConnection } from '../client/connection.js'
 import { SandboxError } from '../client/errors.js'
-import { toExpectationError } from '../client/expectation.js'
+import { describeExpectation } from '../client/expectation.js'
 import { readStream } from '../client/stream.js'
 import type { Expectation, Verification } from '../client/types.js'
 import { COMMON, leadingWords, type Output, parseLine, readServer, type Values } from '../command-line.js'
@@ -108,7 +108,7 @@ async function call(command: Command, given: readonly string[], context: Context
     if (file !== undefined && file !== '-') writeFileSync(file, text)
     else if (values.json || !isMissed) write(values.json || file ? text : format(value, output.stdout.columns))
     if (!isMissed) continue
-    output.stderr.write(`${toExpectationError(body as Expectation, value as Verification).message}\n`)
+    output.stderr.write(`${describeExpectation(body as Expectation, value as Verification)}\n`)
     code = 1
   }
   return code

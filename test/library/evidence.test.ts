@@ -65,7 +65,41 @@ t.test('README, SANDBOX_EVIDENCE: evidence that cannot be written does not hide 
   t.match(error.message, /expected at least 1, found 0[\s\S]*The evidence was not written: /)
 })
 
-t.test('README, SANDBOX_EVIDENCE: without the variable, nothing is written', async t => {
+t.test(
+  'library, SANDBOX_EVIDENCE: evidence() after a failure, and a timeout of events.next, write the same',
+  async t => {
+    const folder = folderOf(t)
+    const sandbox = await create(t)
+    await sandbox.seed(RECORDS)
+    await api(sandbox, 'POST', '/direct-debit', collection({ collectionReference: 'COL-0002' }))
+    const path = await sandbox.evidence()
+    const error = await sandbox.events.next({ to: 'SETTLED' }, { timeoutSeconds: 0 }).catch(error => error)
+    const [failure = '', next = '', ...others] = readdirSync(folder).sort()
+    t.same(others, [])
+    t.match([failure, next], [/^failure-app-\d+-\d+-\d+\.json$/, /^next-app-\d+-\d+-\d+\.json$/])
+    t.equal(path, join(folder, failure))
+    t.match(error, { name: 'SandboxError', code: 'TIMEOUT' })
+    t.match(error.message, /^No new event, to SETTLED within 0 s\. The clock is frozen/)
+    t.ok(error.message.endsWith(`\nEvidence: ${join(folder, next)}`), error.message)
+    const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'))
+    const { message, ...evidence } = read(next)
+    t.same(evidence, read(failure))
+    t.ok(error.message.startsWith(message), message)
+    t.match(evidence, { clientId: 'app', now: MONDAY, explanations: [{ reference: 'COL-0002' }] })
+    t.same(evidence.requests, await sandbox.requests.list())
+  },
+)
+
+t.test('library, SANDBOX_EVIDENCE: evidence() rejects where it cannot write, and does nothing without it', async t => {
+  const sandbox = await create(t)
+  t.equal(await sandbox.evidence(), undefined)
+  const folder = folderOf(t)
+  process.env.SANDBOX_EVIDENCE = join(folder, '..', '..', 'file')
+  writeFileSync(process.env.SANDBOX_EVIDENCE, '')
+  await t.rejects(sandbox.evidence(), /EEXIST|ENOTDIR/)
+})
+
+t.test('library, SANDBOX_EVIDENCE: without the variable, nothing is written', async t => {
   const sandbox = await create(t)
   const error = await sandbox.requests.expect(EXPECTATION).catch(error => error)
   t.notMatch(error.message, /[Ee]vidence/)
