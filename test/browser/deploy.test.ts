@@ -162,6 +162,12 @@ async function assertAll(t: Test, proxy: Proxy, title: string) {
   t.match(await get('/api/v1/mandates', { headers }), { status: 200, body: { totalCount: 17 } })
   t.match(await get('/api/v1/mandates/MND%2FACME', { headers }), { status: 404, body: { code: 'ROUTE_NOT_FOUND' } })
   t.match(await get('/_sandbox/clock'), { status: 200, body: { mode: 'frozen' } })
+  let [page, at] = [await request(started, publicUrl, { headers: { accept: 'text/html' } }), publicUrl]
+  for (let steps = 0; steps < 3 && page.headers.location !== undefined; steps++) {
+    at = new URL(page.headers.location, at).href
+    page = await request(started, at, { headers: { accept: 'text/html' } })
+  }
+  t.same([page.status, at], [200, `${publicUrl}/_sandbox/console`], 'the public URL itself leads to the console')
   const { origin } = new URL(publicUrl)
   const settings = { method: 'PUT', headers: { ...JSON_TYPE, origin } }
   t.equal((await request(started, `${publicUrl}/_sandbox/settings`, settings, '{}')).status, 200, 'its own origin')
@@ -175,11 +181,11 @@ async function assertAll(t: Test, proxy: Proxy, title: string) {
     await request(started, `${publicUrl}/api/v1/payout-links`, { method: 'POST', headers }, JSON.stringify(link))
   ).body
   t.ok(url.startsWith(`${publicUrl}/pay/`), url)
-  for (const page of [url, `${publicUrl}/docs`]) {
-    const { status, body } = await request(started, page, { headers: { accept: 'text/html' } })
-    t.equal(status, 200, page)
-    const files = filesOf(body, page)
-    t.ok(files.length > 0, `${page} loads files`)
+  for (const address of [url, `${publicUrl}/docs`]) {
+    const { status, body } = await request(started, address, { headers: { accept: 'text/html' } })
+    t.equal(status, 200, address)
+    const files = filesOf(body, address)
+    t.ok(files.length > 0, `${address} loads files`)
     for (const file of files) {
       t.ok(file.startsWith(`${publicUrl}/`), file)
       t.equal((await request(started, file)).status, 200, file)

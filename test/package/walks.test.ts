@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -21,4 +22,11 @@ t.test('control plane, Before you begin: every command gives the answer that is 
 
 t.test('commands, Before you begin: every command gives the answer that is shown', { skip }, t =>
   walkInstalled(t, 'docs/commands.md'),
+)
+
+const hasCaddy = spawnSync('caddy', ['version'], { stdio: 'ignore' }).error === undefined
+const skipDemo = skip || (!hasCaddy && 'needs caddy (apt-get install caddy)')
+
+t.test('demo, Start it: every command gives the answer that is shown', { skip: skipDemo }, t =>
+  walkInstalled(t, 'docs/demo.md'),
 )

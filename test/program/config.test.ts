@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { parse } from 'yaml'
 import { ConfigError, optionOf, readConfig, SETTINGS } from '../../src/config.js'
 
 const MIB = 1024 * 1024
@@ -146,18 +147,24 @@ t.test('README, Settings: a mistyped variable ends the start with the nearest na
   })
 })
 
-t.test('README, Settings: docker-compose.yml names each setting, with its default', async t => {
-  const [, service = ''] =
-    /\n {2}payments-sandbox:([\s\S]*?)\n\n/.exec(readFileSync('docker-compose.yml', 'utf8')) ?? []
-  const given = [...service.matchAll(/^ {6}([A-Z_]+): ('.*?'|\S+)/gm)]
-  // The image sets the others.
-  const expected = SETTINGS.map(({ variable }) => variable).filter(name => name !== 'HOST' && name !== 'PORT')
-  t.same(given.map(([, name]) => name).sort(), [...expected].sort())
-  const environment = Object.fromEntries(given.map(([, name, value = '']) => [name, value.replaceAll("'", '')]))
-  const { seed: _, ...config } = readConfig(environment)
-  const { seed: __, ...defaults } = readConfig({})
-  t.same(config, defaults)
-})
+t.test(
+  'settings, Settings: docker-compose.yml has each setting with its default, and takes it from the shell',
+  async t => {
+    const { services } = parse(readFileSync('docker-compose.yml', 'utf8'))
+    const given = Object.entries<string>(services['payments-sandbox'].environment)
+    // The image sets the others.
+    const expected = SETTINGS.map(({ variable }) => variable).filter(name => name !== 'HOST' && name !== 'PORT')
+    t.same(given.map(([name]) => name).sort(), [...expected].sort())
+    const environment = given.map(([name, value]) => {
+      const [, shell, byDefault] = /^\$\{([A-Z_]+):-(.*)\}$/.exec(value) ?? []
+      t.equal(shell, name)
+      return [name, byDefault]
+    })
+    const { seed: _, ...config } = readConfig(Object.fromEntries(environment))
+    const { seed: __, ...defaults } = readConfig({})
+    t.same(config, defaults)
+  },
+)
 
 const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ['HOST', ['a b', 'http://x', 'a/b', '[::1]', 'ä'], /host name or address/],
