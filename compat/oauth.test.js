@@ -1,4 +1,4 @@
-/** Runs the lines of the table in the README, "OAuth libraries", with each library. */
+/** Runs the lines of the table of docs/oauth.md, with each library. */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ const SHOWN_URL = 'http://127.0.0.1:8080'
 
 /** The lines of each library, by its name. */
 const lines = new Map()
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-for (const [, name, first, second] of README.matchAll(/^\| \[([\w./-]+)\]\(\S+\) \| `(.+)`<br>`(.+)` \|$/gm)) {
+const PAGE = readFileSync(new URL('../docs/oauth.md', import.meta.url), 'utf8')
+for (const [, name, first, second] of PAGE.matchAll(/^\| \[([\w./-]+)\]\(\S+\) \| `(.+)`<br>`(.+)` \|$/gm)) {
   lines.set(name, [first, second])
 }
 

@@ -63,7 +63,7 @@ export const optionOf = (variable: string): string =>
     .toLowerCase()
     .replaceAll('_', '-')
 
-/** The settings of the process (README, Settings). */
+/** The settings of the process (docs/settings.md). */
 export type Config = ReturnType<typeof readConfig>
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const

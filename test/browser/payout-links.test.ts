@@ -33,7 +33,7 @@ const move = ({ client }: Site, id: string, verb: string, body?: object) =>
 const statusOf = async ({ client }: Site, id: string) =>
   (await client.control('GET', `/payout-links/${id}`)).body.record.status
 
-t.test('README, Payout links in a browser: claims and declines', needsChromium, async t => {
+t.test('payout-pages, Payout links in a browser: claims and declines', needsChromium, async t => {
   const browser = await openBrowser(t)
   const site = await startSite(t)
 
@@ -452,35 +452,38 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   const link = (changes: object = {}) => createLink(site.client, 'SEPA-CT', { uiMode: 'embedded', ...changes })
   const frameOf = (page: Page) => page.frameLocator('iframe[title="Payout from the shop"]')
 
-  t.test('README, Payout links in a browser: an allowed origin: the frame fits, and the claim is reported', async t => {
-    const id = await link({ origin: allowed })
-    const page = await shop(t, id)
-    await logged(page, 'ready')
-    const frame = frameOf(page)
-    await frame.getByLabel('Account holder').fill('Jane Doe')
-    await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-    const fits = async () => {
-      const height = await frame.locator('body').evaluate(body => Math.ceil(body.getBoundingClientRect().height))
-      await page.locator(`iframe[style*="height: ${height}px"]`).waitFor()
-    }
-    await fits()
-    await frame.getByText('I do not want this payout').click()
-    await fits()
-    await frame.getByRole('button', { name: /^Accept / }).click()
-    await logged(page, 'claimed')
-    await fits()
-    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED'])
-    t.equal(await statusOf(site, id), 'CLAIMED')
-    await move(site, id, 'process')
-    await page.clock.runFor(1000)
-    await frame.getByText('Your money is on its way').first().waitFor()
-    await move(site, id, 'pay')
-    await page.clock.runFor(1000)
-    await logged(page, 'paid')
-    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'paid PAID'])
-  })
+  t.test(
+    'payout-pages, Payout links in a browser: an allowed origin: the frame fits, and the claim is reported',
+    async t => {
+      const id = await link({ origin: allowed })
+      const page = await shop(t, id)
+      await logged(page, 'ready')
+      const frame = frameOf(page)
+      await frame.getByLabel('Account holder').fill('Jane Doe')
+      await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
+      const fits = async () => {
+        const height = await frame.locator('body').evaluate(body => Math.ceil(body.getBoundingClientRect().height))
+        await page.locator(`iframe[style*="height: ${height}px"]`).waitFor()
+      }
+      await fits()
+      await frame.getByText('I do not want this payout').click()
+      await fits()
+      await frame.getByRole('button', { name: /^Accept / }).click()
+      await logged(page, 'claimed')
+      await fits()
+      t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED'])
+      t.equal(await statusOf(site, id), 'CLAIMED')
+      await move(site, id, 'process')
+      await page.clock.runFor(1000)
+      await frame.getByText('Your money is on its way').first().waitFor()
+      await move(site, id, 'pay')
+      await page.clock.runFor(1000)
+      await logged(page, 'paid')
+      t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'paid PAID'])
+    },
+  )
 
-  t.test('README, Payout links in a browser: a transfer that fails is reported', async t => {
+  t.test('payout-pages, Payout links in a browser: a transfer that fails is reported', async t => {
     const id = await link()
     const page = await shop(t, id)
     const frame = frameOf(page)
@@ -494,7 +497,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'failed FAILED'])
   })
 
-  t.test('README, Payout links in a browser: a link without an origin, and a decline', async t => {
+  t.test('payout-pages, Payout links in a browser: a link without an origin, and a decline', async t => {
     const page = await shop(t, await link(), { origin: `http://127.0.0.1:${port}` })
     await logged(page, 'ready')
     const frame = page.frameLocator('iframe')
@@ -504,7 +507,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.same(await log(page), ['ready ACTIVE', 'declined REJECTED'])
   })
 
-  t.test('README, Payout links in a browser: expiry while the frame is open is reported', async t => {
+  t.test('payout-pages, Payout links in a browser: expiry while the frame is open is reported', async t => {
     const id = await link()
     const page = await shop(t, id)
     await logged(page, 'ready')
@@ -514,7 +517,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.same(await log(page), ['ready ACTIVE', 'expired EXPIRED'])
   })
 
-  t.test('README, Payout links in a browser: the state of a link from before is reported at once', async t => {
+  t.test('payout-pages, Payout links in a browser: the state of a link from before is reported at once', async t => {
     const claimed = ['claimed']
     const cases: Record<string, { verbs: string[]; callbacks: string[] }> = {
       CLAIMED: { verbs: ['claim'], callbacks: claimed },
@@ -546,7 +549,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   })
 
   t.test(
-    'README, Payout links in a browser: a link that was claimed before is paid while the frame is open',
+    'payout-pages, Payout links in a browser: a link that was claimed before is paid while the frame is open',
     async t => {
       const id = await link()
       await move(site, id, 'claim', CLAIM)
@@ -560,7 +563,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   )
 
   t.test(
-    'README, Payout links in a browser: a refused link says why at once, and shows nothing of the link',
+    'payout-pages, Payout links in a browser: a refused link says why at once, and shows nothing of the link',
     async t => {
       const gone = await link({ origin: allowed })
       const { allowedOrigins } = (await site.client.control('GET', '/settings')).body
@@ -588,38 +591,44 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     },
   )
 
-  t.test('README, Payout links in a browser: a page of a foreign origin that lies about it gets no frame', async t => {
-    const page = await browser.newPage()
-    t.teardown(() => page.close())
-    await page.clock.install()
-    const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
-    // The address that the SDK of an allowed origin makes.
-    const url = `${at(await link())}&embedder=${encodeURIComponent(allowed)}`
-    await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
-    await page.evaluate(url => {
-      const frame = document.createElement('iframe')
-      frame.src = url
-      document.body.append(frame)
-    }, url)
-    await refused
-  })
+  t.test(
+    'payout-pages, Payout links in a browser: a page of a foreign origin that lies about it gets no frame',
+    async t => {
+      const page = await browser.newPage()
+      t.teardown(() => page.close())
+      await page.clock.install()
+      const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
+      // The address that the SDK of an allowed origin makes.
+      const url = `${at(await link())}&embedder=${encodeURIComponent(allowed)}`
+      await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
+      await page.evaluate(url => {
+        const frame = document.createElement('iframe')
+        frame.src = url
+        document.body.append(frame)
+      }, url)
+      await refused
+    },
+  )
 
-  t.test('README, Payout links in a browser: a server that does not answer is reported after five seconds', async t => {
-    const id = await link()
-    const page = await browser.newPage()
-    t.teardown(() => page.close())
-    await measureCoverage(t, page)
-    await page.clock.install()
-    await page.route('**/pay/**', route => route.abort())
-    await page.goto(`${allowed}/?${new URLSearchParams({ url: at(id), options: '{}' })}`)
-    await page.locator('iframe').waitFor()
-    await page.waitForLoadState()
-    await page.clock.runFor(5000)
-    await logged(page, 'error FRAME_NOT_READY')
-    t.equal((await log(page)).length, 1)
-  })
+  t.test(
+    'payout-pages, Payout links in a browser: a server that does not answer is reported after five seconds',
+    async t => {
+      const id = await link()
+      const page = await browser.newPage()
+      t.teardown(() => page.close())
+      await measureCoverage(t, page)
+      await page.clock.install()
+      await page.route('**/pay/**', route => route.abort())
+      await page.goto(`${allowed}/?${new URLSearchParams({ url: at(id), options: '{}' })}`)
+      await page.locator('iframe').waitFor()
+      await page.waitForLoadState()
+      await page.clock.runFor(5000)
+      await logged(page, 'error FRAME_NOT_READY')
+      t.equal((await log(page)).length, 1)
+    },
+  )
 
-  t.test('README, Payout links in a browser: a page without an origin is told so, and loads nothing', async t => {
+  t.test('payout-pages, Payout links in a browser: a page without an origin is told so, and loads nothing', async t => {
     const page = await browser.newPage()
     t.teardown(() => page.close())
     await page.goto(`${allowed}/?${new URLSearchParams({ url: at(await link()), options: '{}' })}`)
@@ -635,7 +644,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.equal(await page.frameLocator(frame).locator('iframe[src]').count(), 0)
   })
 
-  t.test('README, Payout links in a browser: wrong options are refused', async t => {
+  t.test('payout-pages, Payout links in a browser: wrong options are refused', async t => {
     const page = await shop(t, await link())
     const thrown = await page.evaluate(async sdk => {
       const { mountPayoutLink } = await import(sdk)
@@ -671,7 +680,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     }
   })
 
-  t.test('README, Payout links in a browser: language, colours and theme are those of the partner', async t => {
+  t.test('payout-pages, Payout links in a browser: language, colours and theme are those of the partner', async t => {
     const mount = { locale: 'fr-CH', colorScheme: 'dark', theme: { accent: '#FF8A3D', radius: 0, font: 'serif' } }
     const page = await shop(t, await link(), { mount })
     await logged(page, 'ready')
@@ -698,7 +707,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.equal(await frame.locator('html').getAttribute('class'), 'embedded dark', 'also after the claim')
   })
 
-  t.test('README, Payout links in a browser: messages of other windows are ignored', async t => {
+  t.test('payout-pages, Payout links in a browser: messages of other windows are ignored', async t => {
     const id = await link()
     const page = await shop(t, id)
     await logged(page, 'ready')
@@ -715,7 +724,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.same(await log(page), ['ready ACTIVE'])
   })
 
-  t.test('README, Payout links in a browser: no callback follows unmount', async t => {
+  t.test('payout-pages, Payout links in a browser: no callback follows unmount', async t => {
     const id = await link()
     const page = await shop(t, id)
     await logged(page, 'ready')
@@ -731,7 +740,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   })
 
   t.test(
-    'README, Payout links in a browser: the page sends its state to no window but that of its partner',
+    'payout-pages, Payout links in a browser: the page sends its state to no window but that of its partner',
     async t => {
       const id = await link({ origin: `http://shop.example:${port}` }).catch(() => '')
       t.equal(id, '', 'an origin that is not on the list gets no link')
@@ -757,7 +766,7 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     },
   )
 
-  t.test('README, Payout links in a browser: the demo embeds a link from a second origin', async t => {
+  t.test('payout-pages, Payout links in a browser: the demo embeds a link from a second origin', async t => {
     const page = await browser.newPage({ locale: 'en-GB' })
     t.teardown(() => page.close())
     await measureCoverage(t, page)

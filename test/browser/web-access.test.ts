@@ -170,7 +170,7 @@ t.test(
   },
 )
 
-t.test('README, SANDBOX_CORS_ORIGINS: a page uses the API, and not the control plane', needsChromium, async t => {
+t.test('settings, SANDBOX_CORS_ORIGINS: a page uses the API, and not the control plane', needsChromium, async t => {
   const pagePort = await servePage(t)
   const { url, client } = await startSandbox(t, { corsOrigins: [`http://${SHOP}:${pagePort}`] })
   const browser = await openBrowser(t)

@@ -22,7 +22,7 @@ t.test('control plane, GET /clock: now, mode and rate', async t => {
   t.match(answer.headers['content-type'], /^application\/json/)
 })
 
-t.test('README, SANDBOX_CLOCK: real: a tenant starts at the real time, running', async t => {
+t.test('settings, SANDBOX_CLOCK: real: a tenant starts at the real time, running', async t => {
   let real = Date.parse('2026-11-02T09:00:00.900Z')
   const client = await connect(build(t, { clock: 'real', now: () => real }))
   t.same((await client.control('GET', '/clock')).body, { now: MONDAY, mode: 'running', rate: 1 })

@@ -115,7 +115,7 @@ t.test('control plane, GET /requests: before and limit page from the latest on',
   t.same(await seqs('before=1'), [])
 })
 
-t.test('README, In your tests: the expectation of each logged request holds', async t => {
+t.test('library, In your tests: the expectation of each logged request holds', async t => {
   const sandbox = await createSandbox()
   t.teardown(() => sandbox.close())
   const { url } = sandbox
@@ -140,7 +140,7 @@ t.test('README, In your tests: the expectation of each logged request holds', as
   t.match(toExpectation(first as LoggedExchange), /^await sandbox\.requests\.expect\(\{/)
 })
 
-t.test('README, In your tests: the curl command of a logged request sends it again', async t => {
+t.test('library, In your tests: the curl command of a logged request sends it again', async t => {
   const app = build(t)
   const port = await listen(app)
   const client = await connect(app)

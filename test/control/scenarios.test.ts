@@ -375,7 +375,7 @@ steps:
       counterpartyReference: CPTY-0001, currency: EUR, totalAmount: '1', dueDate: '{{today}}' }] } }
 `
 
-t.test('control plane, Scenarios of your own: steps of both planes, after one of the package', async t => {
+t.test('fixtures, Scenarios of your own: steps of both planes, after one of the package', async t => {
   const scenarios = createScenarios(OWN_FIXTURES, folder(t, { refund: REFUND }))
   const app = build(t, { scenarios })
   const client = await connect(app)
@@ -402,8 +402,8 @@ t.test('control plane, Scenarios of your own: steps of both planes, after one of
   t.equal(await textOf(app, 'acme'), before, 'the clock is back, too')
 })
 
-t.test('control plane, Scenarios of your own: the file that is shown there works', async t => {
-  const [, after = ''] = readFileSync('docs/control-plane.md', 'utf8').split('### Scenarios of your own')
+t.test('fixtures, Scenarios of your own: the file that is shown there works', async t => {
+  const [, after = ''] = readFileSync('docs/fixtures.md', 'utf8').split('## Scenarios of your own')
   const [, shown = ''] = /```yaml\n(.*?)```/s.exec(after) ?? []
   const app = build(t, { scenarios: createScenarios(OWN_FIXTURES, folder(t, { shown })) })
   const { status, body } = await run(app, 'sandbox-client', 'shown')
@@ -412,7 +412,7 @@ t.test('control plane, Scenarios of your own: the file that is shown there works
   t.equal((await call(app, 'GET', '/_sandbox/clock')).body.now, '2026-12-02T09:00:00Z')
 })
 
-t.test('control plane, Scenarios of your own: a file replaces that of the package', async t => {
+t.test('fixtures, Scenarios of your own: a file replaces that of the package', async t => {
   const file = 'summary: It arms an outcome.\nsteps: [{ call: armOutcome, body: { outcome: FAILED } }]'
   const scenarios = createScenarios(OWN_FIXTURES, folder(t, { 'bill-paid': file }))
   const { body } = await run(build(t, { scenarios }), 'sandbox-client', 'bill-paid')
@@ -422,7 +422,7 @@ t.test('control plane, Scenarios of your own: a file replaces that of the packag
 /** The calls that a step cannot make: they replace the tenant, wait, run scenarios, or are of the whole server. */
 const NO_STEPS = ['resetClient', 'restoreState', 'forkClient', 'removeClient', 'listEvents', 'getState', 'runScenario']
 
-t.test('control plane, Scenarios of your own: a step that is no call, or has wrong members, is named', async t => {
+t.test('fixtures, Scenarios of your own: a step that is no call, or has wrong members, is named', async t => {
   const files: [name: string, step: string, message: RegExp][] = [
     ...[...NO_STEPS, 'nonsense', 'toString'].map((call): [string, string, RegExp] => [
       call.toLowerCase(),
@@ -452,7 +452,7 @@ t.test('control plane, Scenarios of your own: a step that is no call, or has wro
   t.equal(await textOf(app, 'sandbox-client'), before)
 })
 
-t.test('control plane, Scenarios of your own: a wrong file is named with its fault', async t => {
+t.test('fixtures, Scenarios of your own: a wrong file is named with its fault', async t => {
   const step = '{ call: expireTokens }'
   const rows: [text: string, message: RegExp][] = [
     ['steps: [', /^wrong.yaml: .+/],

@@ -706,7 +706,7 @@ t.test('control plane, PUT /state: a document of 32 MiB is accepted, one byte mo
   t.equal(await read(app, 'sandbox-client'), document)
 })
 
-t.test('README, SANDBOX_STATE_BYTES: sets the maximum size of a state document', async t => {
+t.test('settings, SANDBOX_STATE_BYTES: sets the maximum size of a state document', async t => {
   const app = build(t, { stateBytes: 1_000_000 })
   const document = await read(app, 'sandbox-client')
   t.equal((await put(app, 'sandbox-client', padded(document, 1_000_000))).status, 200)

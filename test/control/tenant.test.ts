@@ -381,7 +381,7 @@ t.test('control plane, POST /fork: wrong requests are refused, and no tenant is 
   t.equal(await read(app, 'listed'), before)
 })
 
-t.test('README, SANDBOX_MAX_TENANTS: a fork takes the place of the one idle longest, not of its origin', async t => {
+t.test('settings, SANDBOX_MAX_TENANTS: a fork takes the place of the one idle longest, not of its origin', async t => {
   const dropped: string[] = []
   const app = build(t, { maxTenants: 3, dropped: clientId => dropped.push(clientId) })
   await stocked(app)

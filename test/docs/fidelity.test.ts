@@ -141,7 +141,7 @@ const DOCUMENTED_MEMBERS_ELSEWHERE = [
   'GET /api/v1/accounts headers.x-region',
 ]
 
-t.test('README, Documented and assumed: labels are as the interface has it', async t => {
+t.test('fidelity, Documented and assumed: labels are as the interface has it', async t => {
   const all = await labels(t)
   const placesOf = (label: string) => all.filter(one => one.label === label).map(({ place }) => place)
   const known = [...placesOf('documented'), ...placesOf('assumed')]
@@ -240,7 +240,7 @@ function constraintsOf(schema: Schema): { all: object; assumed: Set<string> } {
   }
 }
 
-t.test('README, Documented and assumed: constraints of documented fields', async t => {
+t.test('fidelity, Documented and assumed: constraints of documented fields', async t => {
   const documented = (await labels(t)).filter(
     ({ place, label }) => label === 'documented' && place.includes(' /api/v1/'),
   )
@@ -270,7 +270,7 @@ const STATED_REQUIRED: Record<string, string[]> = {
   'PATCH /api/v1/payout-links/{payoutLinkId}/cancel body': ['cancellationComment'],
 }
 
-t.test('README, Documented and assumed: required members of documented bodies', async t => {
+t.test('fidelity, Documented and assumed: required members of documented bodies', async t => {
   const app = build(t)
   const found: [string, unknown][] = []
   app.addHook('onRoute', ({ method, url, schema }) => {

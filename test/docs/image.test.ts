@@ -3,7 +3,7 @@ import t from 'tap'
 
 const lines = (file: string) => readFileSync(file, 'utf8').split('\n')
 
-t.test('README, Start it: .dockerignore lets each file pass that the Dockerfile copies, and no other', async t => {
+t.test('start, Start it: .dockerignore lets each file pass that the Dockerfile copies, and no other', async t => {
   const passed = lines('.dockerignore').flatMap(line => (line.startsWith('!') ? [line.slice(1)] : []))
   const copied = lines('Dockerfile')
     .filter(line => line.startsWith('COPY ') && !line.includes('--from='))

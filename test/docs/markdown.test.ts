@@ -3,7 +3,7 @@ import { build, call, requestToken } from '../helper.js'
 import type { Operation } from './contract.js'
 import { DOCUMENTS, operationsOf } from './contract.js'
 
-// README, For coding agents: /docs as Markdown.
+// agents, For coding agents: /docs as Markdown.
 
 const MARKDOWN = 'text/markdown'
 /** The Accept header of a browser. */
@@ -16,7 +16,7 @@ t.before(async () => {
 })
 const read = (url: string, accept = MARKDOWN) => app.inject({ url, headers: { accept } })
 
-t.test('README, For coding agents: the index has each operation with its path, summary, label and entry', async t => {
+t.test('agents, For coding agents: the index has each operation with its path, summary, label and entry', async t => {
   const { statusCode, headers, payload } = await read('/docs')
   t.equal(statusCode, 200)
   t.match(headers, { 'content-type': 'text/markdown; charset=utf-8', vary: /\baccept\b/i })
@@ -44,7 +44,7 @@ t.test('README, For coding agents: the index has each operation with its path, s
 })
 
 t.test(
-  'README, For coding agents: each entry has the parameters, members, answers and codes of its operation',
+  'agents, For coding agents: each entry has the parameters, members, answers and codes of its operation',
   async t => {
     let longest = 0
     for (const { id, method, path, operation, responses } of operations) {
@@ -66,7 +66,7 @@ t.test(
 )
 
 t.test(
-  'README, For coding agents: an entry says what is documented, what is assumed, and gives an example',
+  'agents, For coding agents: an entry says what is documented, what is assumed, and gives an example',
   async t => {
     const { payload } = await read('/docs/createCollection')
     t.match(payload, /^`POST \/api\/v1\/direct-debit`: Initiate a collection request .* \(documented\)$/m)
@@ -114,7 +114,7 @@ const NEGOTIATED: [accept: string | undefined, type: string][] = [
   ['text/markdown, */*', 'text/markdown'],
 ]
 
-t.test('README, For coding agents: Accept chooses the form, by its quality values', async t => {
+t.test('agents, For coding agents: Accept chooses the form, by its quality values', async t => {
   for (const [accept, type] of NEGOTIATED) {
     const { headers } = await app.inject({ url: '/docs', headers: accept === undefined ? {} : { accept } })
     t.match([headers['content-type'], headers.vary], [new RegExp(`^${type};`), /\baccept\b/i], String(accept))
@@ -124,7 +124,7 @@ t.test('README, For coding agents: Accept chooses the form, by its quality value
 })
 
 t.test(
-  'README, For coding agents: a browser gets the operation in the reference, also below a path prefix',
+  'agents, For coding agents: a browser gets the operation in the reference, also below a path prefix',
   async t => {
     const { statusCode, headers } = await read('/docs/getCollection', BROWSER)
     t.same(
@@ -141,7 +141,7 @@ t.test(
   },
 )
 
-t.test('README, For coding agents: all links of the index and of an entry work, also below a path prefix', async t => {
+t.test('agents, For coding agents: all links of the index and of an entry work, also below a path prefix', async t => {
   for (const page of ['/docs', '/docs/createMandate']) {
     const links = [...(await read(page)).payload.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link as string)
     t.ok(links.length >= 2)

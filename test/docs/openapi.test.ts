@@ -20,20 +20,20 @@ t.before(async () => {
 })
 const service = () => documents['/openapi.json']
 
-t.test('README, Documented and assumed: openapi/ is what is served (npm run openapi)', async t => {
+t.test('fidelity, Documented and assumed: openapi/ is what is served (npm run openapi)', async t => {
   for (const [path, file] of Object.entries(DOCUMENTS)) {
     const isServed = isDeepStrictEqual(JSON.parse(readFileSync(`openapi/${file}`, 'utf8')), documents[path])
     t.ok(isServed, `openapi/${file} is what is served. Otherwise, run npm run openapi`)
   }
 })
 
-t.test('README, Documented and assumed: GET /openapi.yaml is the same document', async t => {
+t.test('fidelity, Documented and assumed: GET /openapi.yaml is the same document', async t => {
   const { payload, headers } = await app.inject('/openapi.yaml')
   t.match(headers['content-type'], 'application/yaml')
   t.same(parse(payload), service())
 })
 
-t.test('README, Documented and assumed: the documents have every route of the server', async t => {
+t.test('fidelity, Documented and assumed: the documents have every route of the server', async t => {
   const other = build(t)
   const routes: string[] = []
   other.addHook('onRoute', ({ method, url, schema }) => {
@@ -43,7 +43,7 @@ t.test('README, Documented and assumed: the documents have every route of the se
   t.same(operations.map(({ method, path }) => `${method} ${path}`).sort(), routes.sort())
 })
 
-t.test('README, Documented and assumed: the first server of a document is the public URL', async t => {
+t.test('fidelity, Documented and assumed: the first server of a document is the public URL', async t => {
   const other = build(t, { publicUrl: () => 'https://sandbox.example/base' })
   for (const path of Object.keys(DOCUMENTS)) {
     const { servers } = (await call(other, 'GET', path)).body
@@ -54,7 +54,7 @@ t.test('README, Documented and assumed: the first server of a document is the pu
   }
 })
 
-t.test('README, Documented and assumed: a document names its components as the service does', async t => {
+t.test('fidelity, Documented and assumed: a document names its components as the service does', async t => {
   t.equal(service().openapi, '3.1.0')
   const names = [
     'AccessTokenResponse',
@@ -70,7 +70,7 @@ t.test('README, Documented and assumed: a document names its components as the s
   t.same(service().components.securitySchemes.bearerAuth.scheme, 'bearer')
 })
 
-t.test('README, Documented and assumed: each operation has an id, a summary, a tag, and a label', async t => {
+t.test('fidelity, Documented and assumed: each operation has an id, a summary, a tag, and a label', async t => {
   t.equal(new Set(operations.map(({ id }) => id)).size, operations.length)
   t.same(
     operations.map(({ id }) => id).filter(id => !/^[a-z]+[A-Za-z]+$/.test(id)),
@@ -125,7 +125,7 @@ function labelledPlaces(document: Json): [place: string, labelled: Json][] {
   return found
 }
 
-t.test('README, Documented and assumed: all has a label, what is assumed a note', async t => {
+t.test('fidelity, Documented and assumed: all has a label, what is assumed a note', async t => {
   const all = Object.values(documents).flatMap(labelledPlaces)
   t.ok(all.length > 3000, `${all.length} places`)
   t.same(
@@ -139,7 +139,7 @@ t.test('README, Documented and assumed: all has a label, what is assumed a note'
   )
 })
 
-t.test('README, Documented and assumed: all has a description, a text its form', async t => {
+t.test('fidelity, Documented and assumed: all has a description, a text its form', async t => {
   const all = Object.values(documents).flatMap(fieldsOf)
   t.ok(all.length > 1000, `${all.length} places`)
   const isDescribed = ([, field]: [string, Json]) => {
@@ -153,7 +153,7 @@ t.test('README, Documented and assumed: all has a description, a text its form',
   )
 })
 
-t.test('README, Documented and assumed: labels of answers are those of the interface', async t => {
+t.test('fidelity, Documented and assumed: labels of answers are those of the interface', async t => {
   const documented = operationsOf(service()).flatMap(({ id, responses }) =>
     Object.entries(responses)
       .filter(([status, response]) => response['x-fidelity'] === 'documented' && !/XX$/.test(status))
@@ -221,18 +221,21 @@ const NOTES: [find: (service: Json) => Json, label: string, note: RegExp][] = [
 ]
 const parameterOf = ({ parameters }: Json, name: string): Json => parameters.find((one: Json) => one.name === name)
 
-t.test('README, Documented and assumed: notes separate what is documented from what is assumed beside it', async t => {
-  for (const [find, label, note] of NOTES) {
-    const { 'x-fidelity': found, 'x-fidelity-note': said = '' } = resolve(service(), find(service()))
-    t.equal(found, label, String(find))
-    t.match(said, note, String(find))
-  }
-})
+t.test(
+  'fidelity, Documented and assumed: notes separate what is documented from what is assumed beside it',
+  async t => {
+    for (const [find, label, note] of NOTES) {
+      const { 'x-fidelity': found, 'x-fidelity-note': said = '' } = resolve(service(), find(service()))
+      t.equal(found, label, String(find))
+      t.match(said, note, String(find))
+    }
+  },
+)
 
 /** Words of rules that the sandbox adds. A description of a documented field has none of them: its note has. */
 const RULES = /by default|must belong|two open days|T2|SIM-|steers|ONE_OFF mandate|sets that to 0|created with/
 
-t.test('README, Documented and assumed: no description of a documented field has an assumed rule', async t => {
+t.test('fidelity, Documented and assumed: no description of a documented field has an assumed rule', async t => {
   const found = fieldsOf(service())
     .filter(([place]) => !place.startsWith('issueToken'))
     .filter(([, field]) => field['x-fidelity'] === 'documented' && RULES.test(field.description))
@@ -273,7 +276,7 @@ t.test(
   },
 )
 
-t.test('README, Documented and assumed: each response has the codes of its status', async t => {
+t.test('fidelity, Documented and assumed: each response has the codes of its status', async t => {
   const used = new Set<string>()
   for (const { id, responses } of operations) {
     for (const [status, response] of Object.entries(responses)) {
@@ -289,7 +292,7 @@ t.test('README, Documented and assumed: each response has the codes of its statu
   t.same([...used].sort(), Object.keys(catalogue).sort())
 })
 
-t.test('README, Documented and assumed: every example validates', async t => {
+t.test('fidelity, Documented and assumed: every example validates', async t => {
   let count = 0
   const wrong: string[] = []
   for (const document of Object.values(documents)) {
@@ -358,41 +361,47 @@ const MOMENTS = [
   ...['2028-02-29T07:50:00Z', '2027-03-28T00:50:00Z', '2041-12-31T22:55:00Z'],
 ]
 
-t.test('README, Documented and assumed: each example succeeds, in the order of the documents, at any date', async t => {
-  for (const [index, at] of MOMENTS.entries()) {
-    const clock = index % 2 === 0 ? 'real' : at
-    const own = build(t, { clock, now: () => Date.parse(at) })
+t.test(
+  'fidelity, Documented and assumed: each example succeeds, in the order of the documents, at any date',
+  async t => {
+    for (const [index, at] of MOMENTS.entries()) {
+      const clock = index % 2 === 0 ? 'real' : at
+      const own = build(t, { clock, now: () => Date.parse(at) })
+      const credentials = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
+      const token = (await requestToken(own, credentials)).body.access_token
+      const [service, control] = await Promise.all(
+        Object.keys(DOCUMENTS).map(async path => (await call(own, 'GET', path)).body),
+      )
+      t.same(await refusals(own, service, token), [], `${at} ${clock}: the service`)
+      t.same(await refusals(own, control, token), [], `${at} ${clock}: the control plane`)
+    }
+  },
+)
+
+t.test(
+  'fidelity, Documented and assumed: a document that is read later has new references and later dates',
+  async t => {
+    let now = Date.parse(MONDAY)
+    const own = build(t, { clock: 'real', now: () => now })
     const credentials = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
-    const token = (await requestToken(own, credentials)).body.access_token
-    const [service, control] = await Promise.all(
-      Object.keys(DOCUMENTS).map(async path => (await call(own, 'GET', path)).body),
-    )
-    t.same(await refusals(own, service, token), [], `${at} ${clock}: the service`)
-    t.same(await refusals(own, control, token), [], `${at} ${clock}: the control plane`)
-  }
-})
+    const create = async () => {
+      const authorization = `Bearer ${(await requestToken(own, credentials)).body.access_token}`
+      const document = (await call(own, 'GET', '/openapi.json')).body
+      const [operation] = operationsOf(document).filter(({ id }) => id === 'createCollection')
+      const { url, headers, body } = exampleRequest(operation as Operation)
+      t.equal((await call(own, 'POST', url, { headers: { authorization, ...headers }, body })).status, 201)
+      return body
+    }
+    const first = await create()
+    const second = await create()
+    t.not(second.collectionReference, first.collectionReference)
+    now += 400 * 86_400_000
+    const later = await create()
+    t.ok(later.collectionDate > '2027-12-01', later.collectionDate)
+  },
+)
 
-t.test('README, Documented and assumed: a document that is read later has new references and later dates', async t => {
-  let now = Date.parse(MONDAY)
-  const own = build(t, { clock: 'real', now: () => now })
-  const credentials = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
-  const create = async () => {
-    const authorization = `Bearer ${(await requestToken(own, credentials)).body.access_token}`
-    const document = (await call(own, 'GET', '/openapi.json')).body
-    const [operation] = operationsOf(document).filter(({ id }) => id === 'createCollection')
-    const { url, headers, body } = exampleRequest(operation as Operation)
-    t.equal((await call(own, 'POST', url, { headers: { authorization, ...headers }, body })).status, 201)
-    return body
-  }
-  const first = await create()
-  const second = await create()
-  t.not(second.collectionReference, first.collectionReference)
-  now += 400 * 86_400_000
-  const later = await create()
-  t.ok(later.collectionDate > '2027-12-01', later.collectionDate)
-})
-
-t.test('README, Documented and assumed: each call that ends something has a record of its own', async t => {
+t.test('fidelity, Documented and assumed: each call that ends something has a record of its own', async t => {
   const ENDING = /^(cancel|forceCancel|submit|process|settle|fail|reject|return|activate|expire|claim|decline|pay)[A-Z]/
   const found = operations
     .filter(({ id }) => ENDING.test(id))
@@ -404,11 +413,11 @@ t.test('README, Documented and assumed: each call that ends something has a reco
   t.same(
     found.filter(reference => reads.some(url => url.endsWith(`/${reference}`))),
     [],
-    'no record that an example reads, or the README names',
+    'no record that an example reads, or the guide names',
   )
 })
 
-t.test('README, Documented and assumed: the assets of /docs come from this server', async t => {
+t.test('fidelity, Documented and assumed: the assets of /docs come from this server', async t => {
   const own = build(t)
   const page = await own.inject('/docs')
   t.match(page.headers['content-security-policy'], /frame-ancestors 'none'/)
@@ -431,7 +440,7 @@ t.test('README, Documented and assumed: the assets of /docs come from this serve
   t.same(logged, [])
 })
 
-t.test('README, Documented and assumed: the documents of /docs say the labels in their descriptions', async t => {
+t.test('fidelity, Documented and assumed: the documents of /docs say the labels in their descriptions', async t => {
   const { paths, components } = (await call(app, 'GET', '/docs/payments-service.json')).body
   const { CollectionListEnvelope, CollectionRequest } = components.schemas
   t.match(
@@ -444,7 +453,7 @@ t.test('README, Documented and assumed: the documents of /docs say the labels in
   t.match(control.paths['/_sandbox/clock'].get.description, /\*\*Assumed\.\*\* Exists only in the sandbox/)
 })
 
-t.test('README, Documented and assumed: each error code of /docs links to its entry in the console', async t => {
+t.test('fidelity, Documented and assumed: each error code of /docs links to its entry in the console', async t => {
   const links = new Set<string>()
   const wrong: string[] = []
   for (const name of ['payments-service', 'control-plane']) {

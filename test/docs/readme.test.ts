@@ -32,13 +32,15 @@ function run(script: string, folder: string): Promise<Output> {
   })
 }
 
-t.test('README, Ten minutes with curl: the walk in the README gives the answers that it shows', { skip }, async t => {
+t.test('README, First request; ten-minutes, Ten minutes with curl: the answers are those shown', { skip }, async t => {
   const port = await listen(build(t, { clock: 'real', now: Date.now }))
-  await walk(t, 'README.md', `http://127.0.0.1:${port}`, script => run(script, t.testdir()))
+  for (const page of ['README.md', 'docs/ten-minutes.md']) {
+    await walk(t, page, `http://127.0.0.1:${port}`, script => run(script, t.testdir()))
+  }
 })
 
-t.test('README, Ten minutes with curl: the walk ends as it is promised', async t => {
-  const steps = stepsOf('README.md')
+t.test('ten-minutes, Ten minutes with curl: the walk ends as it is promised', async t => {
+  const steps = stepsOf('docs/ten-minutes.md')
   t.ok(steps.length >= 8, 'the walk has its steps')
   const answers = JSON.stringify(steps.map(step => step.answer))
   t.match(answers, '"to":"SETTLED"')

@@ -20,7 +20,7 @@ import { build, call } from '../helper.js'
 
 const decisions = readFileSync('docs/decisions.md', 'utf8')
 const control = readFileSync('docs/control-plane.md', 'utf8')
-const readme = readFileSync('README.md', 'utf8')
+const fixtures = readFileSync('docs/fixtures.md', 'utf8')
 
 /** Returns the text between two texts of a document. */
 function between(text: string, start: string, end: string): string {
@@ -82,8 +82,8 @@ t.test('control plane, Reference: an outcome is armed by the fields of each kind
   )
 })
 
-t.test('README, Fixtures: the kinds of records are those of the areas', async t => {
-  t.same(quoted(between(readme, 'A fixture is a JSON object of arrays:', '\n')), Object.keys(areas))
+t.test('fixtures, Fixtures: the kinds of records are those of the areas', async t => {
+  t.same(quoted(between(fixtures, 'A fixture is a JSON object of arrays:', '\n')), Object.keys(areas))
 })
 
 t.test('decisions §6: the transitions and reason codes of collections are those of the lifecycle', async t => {

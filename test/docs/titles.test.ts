@@ -2,20 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import ts from 'typescript'
 
+/** The names that titles have for some documents. The others have that of their file. */
+const NAMES: Record<string, string> = { 'service-interface': 'interface', 'control-plane': 'control plane' }
+
 /** The documents by the names that titles have for them. */
 const texts = new Map(
-  Object.entries({
-    interface: 'docs/service-interface.md',
-    decisions: 'docs/decisions.md',
-    'control plane': 'docs/control-plane.md',
-    persistence: 'docs/persistence.md',
-    deploy: 'docs/deploy.md',
-    README: 'README.md',
-    CONTRIBUTING: 'CONTRIBUTING.md',
-    ARCHITECTURE: 'ARCHITECTURE.md',
-    console: 'docs/console.md',
-    commands: 'docs/commands.md',
-  }).map(([name, file]) => [name, readFileSync(file, 'utf8')]),
+  ['.', 'docs'].flatMap(folder =>
+    readdirSync(folder)
+      .filter(file => file.endsWith('.md'))
+      .map(file => [NAMES[file.slice(0, -3)] ?? file.slice(0, -3), readFileSync(`${folder}/${file}`, 'utf8')] as const),
+  ),
 )
 
 /**
@@ -23,7 +19,7 @@ const texts = new Map(
  * has in parentheses. It may also be a call of the control plane, a command or a variable that the document has as code.
  */
 function exists(citation: string): boolean {
-  const [, name = '', place = ''] = /^(\w+(?: plane)?)(?:, | (?=§))(.+)$/.exec(citation) ?? []
+  const [, name = '', place = ''] = /^([\w-]+(?: plane)?)(?:, | (?=§))(.+)$/.exec(citation) ?? []
   const text = texts.get(name)
   if (text === undefined) return false
   if (place.startsWith('§')) {

@@ -27,13 +27,13 @@ t.test('CONTRIBUTING, Releases: no document names the version, which would becom
   )
 })
 
-/** The platforms of the README. A Linux has glibc or musl. */
+/** The platforms of docs/start.md. A Linux has glibc or musl. */
 const PLATFORMS = [
   ...['linux-x64-gnu', 'linux-x64-musl', 'linux-arm64-gnu', 'linux-arm64-musl'],
   ...['darwin-x64', 'darwin-arm64', 'win32-x64-msvc'],
 ]
 
-t.test('README, Start it: the lock file has the native parts of each platform', async t => {
+t.test('start, Start it: the lock file has the native parts of each platform', async t => {
   const { version } = lock.packages['node_modules/libsql']
   for (const platform of PLATFORMS) {
     t.match(
@@ -44,7 +44,7 @@ t.test('README, Start it: the lock file has the native parts of each platform', 
   }
 })
 
-t.test('README, Start it: the lock file has all optional packages, so that it is for all platforms', async t => {
+t.test('start, Start it: the lock file has all optional packages, so that it is for all platforms', async t => {
   const missing = Object.entries<{ optionalDependencies?: object }>(lock.packages).flatMap(([path, entry]) =>
     Object.keys(entry.optionalDependencies ?? {})
       .filter(name => ![`${path}/`, ''].some(at => Object.hasOwn(lock.packages, `${at}node_modules/${name}`)))

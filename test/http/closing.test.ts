@@ -69,7 +69,7 @@ t.test('control plane, GET /health/ready: while the server closes, it is alive s
   await closed
 })
 
-t.test('README, Settings: what is in flight when the server begins to close is finished', async t => {
+t.test('settings, Settings: what is in flight when the server begins to close is finished', async t => {
   const app = build(t)
   let answerNow = () => {}
   let hasArrived = () => {}
@@ -98,7 +98,7 @@ t.test('README, Settings: what is in flight when the server begins to close is f
   await closed
 })
 
-t.test('README, Settings: an idle connection does not keep the server from closing', async t => {
+t.test('settings, Settings: an idle connection does not keep the server from closing', async t => {
   const app = build(t)
   const port = await listen(app)
   const idle = await open(port)
@@ -108,7 +108,7 @@ t.test('README, Settings: an idle connection does not keep the server from closi
   t.equal(await idle.read(), undefined)
 })
 
-t.test('README, Settings: a connection on which nothing has come does not hold up the end', async t => {
+t.test('settings, Settings: a connection on which nothing has come does not hold up the end', async t => {
   const app = build(t)
   const connection = await open(await listen(app))
   await stillServes(t, (app.server.address() as { port: number }).port)

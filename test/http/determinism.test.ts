@@ -135,14 +135,14 @@ async function play(app: FastifyInstance): Promise<string[]> {
   return answers
 }
 
-t.test('README, SANDBOX_SEED: the same seed, clock and requests give byte-identical answers', async t => {
+t.test('settings, SANDBOX_SEED: the same seed, clock and requests give byte-identical answers', async t => {
   const first = await play(build(t, { seed: 'one' }))
   const second = await play(build(t, { seed: 'one' }))
   t.equal(first.length, steps.length)
   for (const [at, answer] of first.entries()) t.equal(second[at], answer, answer.slice(0, answer.indexOf('\n')))
 })
 
-t.test('README, SANDBOX_SEED: another seed gives other tokens, links and documents', async t => {
+t.test('settings, SANDBOX_SEED: another seed gives other tokens, links and documents', async t => {
   const first = await play(build(t, { seed: 'one' }))
   const second = await play(build(t, { seed: 'two' }))
   for (const [at, { method, url, isToken, isLink }] of steps.entries()) {
@@ -151,13 +151,13 @@ t.test('README, SANDBOX_SEED: another seed gives other tokens, links and documen
   }
 })
 
-t.test('README, SANDBOX_SEED: the real time leaves no trace where the clock is frozen', async t => {
+t.test('settings, SANDBOX_SEED: the real time leaves no trace where the clock is frozen', async t => {
   const first = await play(build(t, { now: () => 0 }))
   const later = await play(build(t, { now: () => 1_000_000_000_000 }))
   for (const [at, answer] of first.entries()) t.equal(later[at], answer, answer.slice(0, answer.indexOf('\n')))
 })
 
-t.test('README, SANDBOX_SEED: requests of another tenant in between change nothing', async t => {
+t.test('settings, SANDBOX_SEED: requests of another tenant in between change nothing', async t => {
   const alone = await play(build(t))
   const app = build(t)
   const other = () =>

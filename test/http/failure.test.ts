@@ -46,7 +46,7 @@ t.test('decisions §2: any thrown value becomes INTERNAL_ERROR without internal 
 })
 
 t.test(
-  'README, Settings: lines of the log name the request, those of Fastify too, and other requests log nothing',
+  'settings, Settings: lines of the log name the request, those of Fastify too, and other requests log nothing',
   async t => {
     for (const level of ['info', 'error', 'trace']) {
       const { app, log } = buildLogged(t, { level })
@@ -83,7 +83,7 @@ t.test(
   },
 )
 
-t.test('README, Settings: a download of the console whose reader is gone is no failure in the log', async t => {
+t.test('settings, Settings: a download of the console whose reader is gone is no failure in the log', async t => {
   const { app, log } = buildLogged(t)
   let arrived = () => {}
   const waiting = new Promise<void>(resolve => {
@@ -110,7 +110,7 @@ t.test('README, Settings: a download of the console whose reader is gone is no f
   t.notMatch(log(), /"level":[45]0/)
 })
 
-t.test('README, LOG_LEVEL: `debug` names the client and the error code of each request', async t => {
+t.test('settings, LOG_LEVEL: `debug` names the client and the error code of each request', async t => {
   const { app, log } = buildLogged(t, { level: 'debug' })
   const client = await connect(app)
   await client.get('/api/v1/mandates/MND-0001')

@@ -299,7 +299,7 @@ t.test('control plane, SANDBOX_CORS_ORIGINS: opens the API to its origins, and n
   )
 })
 
-t.test('README, SANDBOX_CORS_ORIGINS: OPTIONS, 404 and 405 are as without', async t => {
+t.test('settings, SANDBOX_CORS_ORIGINS: OPTIONS, 404 and 405 are as without', async t => {
   const app = build(t, { corsOrigins: [SHOP] })
   const options = await call(app, 'OPTIONS', '/api/v1/mandates', { headers: { origin: SHOP } })
   t.match(options, { status: 204, headers: { allow: 'GET, HEAD, OPTIONS, POST', 'access-control-allow-origin': SHOP } })

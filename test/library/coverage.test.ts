@@ -11,7 +11,7 @@ import { api, create, RECORDS } from './helper.js'
 const rowOf = ({ operations }: Coverage, operation: string) =>
   operations.find(row => row.operation === operation) as Coverage['operations'][number]
 
-t.test('README, In your tests: coverage of the own client, of several, and of all', async t => {
+t.test('library, In your tests: coverage of the own client, of several, and of all', async t => {
   const sandbox = await create(t)
   const [one, two] = [await sandbox.fork('one'), await sandbox.fork('two')]
   for (const fork of [one, two]) await api(fork, 'GET', '/mandates')
@@ -23,7 +23,7 @@ t.test('README, In your tests: coverage of the own client, of several, and of al
   t.same(requests(await sandbox.coverage()), ['app', 2], 'forks count, also after they are closed')
 })
 
-t.test('README, In your tests: mergeCoverage adds up what several sandboxes have met', async t => {
+t.test('library, In your tests: mergeCoverage adds up what several sandboxes have met', async t => {
   const sandboxes = [await create(t), await create(t, { clientId: 'shop' })] as const
   await api(sandboxes[0], 'GET', '/mandates')
   await sandboxes[1].seed(RECORDS)
@@ -53,7 +53,7 @@ t.test('README, In your tests: mergeCoverage adds up what several sandboxes have
   t.throws(() => mergeCoverage([first, {} as Coverage]), { name: 'TypeError', message: /sandbox\.coverage\(\)/ })
 })
 
-t.test('README, In your tests: writeCoverage writes a page without links to a server, and JSON', async t => {
+t.test('library, In your tests: writeCoverage writes a page without links to a server, and JSON', async t => {
   const folder = join(t.testdir(), 'new', 'folder')
   const sandbox = await create(t)
   await api(sandbox, 'GET', '/mandates')
@@ -70,14 +70,14 @@ t.test('README, In your tests: writeCoverage writes a page without links to a se
   await t.rejects(writeCoverage(JSON.stringify(coverage) as unknown as Coverage, folder), { name: 'TypeError' })
 })
 
-/** Returns the module of the README that begins with a comment of its name. */
+/** Returns the module of docs/library.md that begins with a comment of its name. */
 function moduleOf(name: string): string {
   const library = new URL('../../src/client/index.js', import.meta.url).href
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(
+  const blocks = [...readFileSync('docs/library.md', 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(
     ([, block]) => block as string,
   )
   const module = blocks.find(block => block.startsWith(`// ${name}`))
-  if (module === undefined) throw new Error(`the README has no ${name}`)
+  if (module === undefined) throw new Error(`docs/library.md has no ${name}`)
   return module.replace("'payments-sandbox'", JSON.stringify(library))
 }
 
@@ -87,7 +87,7 @@ const GET = `const get = async path => fetch(\`\${sandbox.url}/api/v1\${path}\`,
   headers: { authorization: \`Bearer \${await sandbox.token()}\`, 'x-region': 'EU' },
 })`
 
-t.test('README, In your tests: a suite of two test files, each with a sandbox of its own', async t => {
+t.test('library, In your tests: a suite of two test files, each with a sandbox of its own', async t => {
   const folder = t.testdir()
   for (const name of ['coverage.mjs', 'merge-coverage.mjs']) writeFileSync(join(folder, name), moduleOf(name))
   for (const [at, call] of SUITE.entries()) {

@@ -146,7 +146,7 @@ method('events.stream is refused as any call', async (t, sandbox) => {
   const kind = 'payment' as 'bill'
   t.match(await refusal(sandbox.events.stream({ kind }).next()), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
 })
-t.test(`README, In your tests: events.list goes through all pages`, async t => {
+t.test(`library, In your tests: events.list goes through all pages`, async t => {
   const sandbox = await create(t)
   const [mandate] = RECORDS.mandates
   const count = 2001
@@ -195,7 +195,7 @@ const page =
   (response: ServerResponse) =>
     void response.end(JSON.stringify({ data, last }))
 
-t.test(`README, In your tests: events.next asks again while there is time, and looks only at what is new`, async t => {
+t.test(`library, In your tests: events.next asks again while there is time, and looks only at what is new`, async t => {
   const { sandbox, queries } = await standIn(
     t,
     page(7, event(3, { to: 'EXPIRED' })),
@@ -214,7 +214,7 @@ t.test(`README, In your tests: events.next asks again while there is time, and l
   ])
 })
 
-t.test(`README, In your tests: events.next waits 4 s unless one says otherwise, in whole seconds`, async t => {
+t.test(`library, In your tests: events.next waits 4 s unless one says otherwise, in whole seconds`, async t => {
   const { sandbox, queries } = await standIn(t, page(1, event(1)), page(2, event(2)))
   await sandbox.events.next()
   await sandbox.events.next({}, { timeoutSeconds: 2.9 })
@@ -224,7 +224,7 @@ t.test(`README, In your tests: events.next waits 4 s unless one says otherwise, 
   ])
 })
 
-t.test(`README, In your tests: events.stream puts together what comes in pieces`, async t => {
+t.test(`library, In your tests: events.stream puts together what comes in pieces`, async t => {
   const text = message(event(2, { reference: 'MND-Müller' }))
   const bytes = Buffer.from(text)
   const cut = Buffer.from(text.slice(0, text.indexOf('ü'))).length + 1
@@ -239,7 +239,7 @@ t.test(`README, In your tests: events.stream puts together what comes in pieces`
   t.match(await stream.next(), { value: { seq: 2, reference: 'MND-Müller' } })
 })
 
-t.test(`README, In your tests: events.stream goes on where it was cut off`, async t => {
+t.test(`library, In your tests: events.stream goes on where it was cut off`, async t => {
   const { sandbox, queries } = await standIn(
     t,
     response => void response.end(`: hello\n\n${message(event(1))}`),
@@ -263,7 +263,7 @@ t.test(`README, In your tests: events.stream goes on where it was cut off`, asyn
   )
 })
 
-t.test(`README, In your tests: events.stream does not come again where it gets nowhere`, async t => {
+t.test(`library, In your tests: events.stream does not come again where it gets nowhere`, async t => {
   const { sandbox, queries } = await standIn(t, response => void response.end(': hello\n\n'))
   const error = await refusal(sandbox.events.stream().next())
   t.match(error, { code: 'UNREACHABLE', message: /ended/ })

@@ -19,7 +19,7 @@ function folderOf(t: Test): string {
   return process.env.SANDBOX_EVIDENCE
 }
 
-t.test('README, SANDBOX_EVIDENCE: a failed expectation writes requests, events and explanations', async t => {
+t.test('library, SANDBOX_EVIDENCE: a failed expectation writes requests, events and explanations', async t => {
   const folder = folderOf(t)
   const sandbox = await create(t)
   await sandbox.seed(RECORDS)
@@ -55,7 +55,7 @@ t.test('README, SANDBOX_EVIDENCE: a failed expectation writes requests, events a
   t.equal(readdirSync(folder).length, 2, 'each failure has a file of its own')
 })
 
-t.test('README, SANDBOX_EVIDENCE: evidence that cannot be written does not hide the failure', async t => {
+t.test('library, SANDBOX_EVIDENCE: evidence that cannot be written does not hide the failure', async t => {
   const folder = folderOf(t)
   writeFileSync(join(folder, '..', '..', 'file'), '')
   process.env.SANDBOX_EVIDENCE = join(folder, '..', '..', 'file')

@@ -31,7 +31,7 @@ let turn = 0
 /** Tests a method of a sandbox. The ways to get hold of one take turns, since the methods are the same. */
 export function method(title: string, test: (t: Test, sandbox: Sandbox) => Promise<void>): void {
   const { name, open } = WAYS[turn++ % WAYS.length] as (typeof WAYS)[number]
-  t.test(`README, In your tests: ${name}: ${title}`, async t => test(t, await open(t)))
+  t.test(`library, In your tests: ${name}: ${title}`, async t => test(t, await open(t)))
 }
 
 export interface ApiAnswer {

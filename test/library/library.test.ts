@@ -16,7 +16,7 @@ import { ADMIN_TOKEN, api, create, RECORDS, refusal } from './helper.js'
 
 // ------------------------------------------------------------------------------------------------------ createSandbox
 
-t.test(`README, In your tests: createSandbox needs nothing`, async t => {
+t.test(`library, In your tests: createSandbox needs nothing`, async t => {
   const before = Date.now()
   const sandbox = await createSandbox()
   t.teardown(() => sandbox.close())
@@ -27,7 +27,7 @@ t.test(`README, In your tests: createSandbox needs nothing`, async t => {
   t.match(await sandbox.state(), { mandates: [], bills: [], settings: { mandateActivation: 'automatic' } })
 })
 
-t.test(`README, In your tests: createSandbox adds no listener for signals`, async t => {
+t.test(`library, In your tests: createSandbox adds no listener for signals`, async t => {
   const names = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'beforeExit']
   const listeners = () => names.map(name => process.listenerCount(name))
   const before = listeners()
@@ -36,7 +36,7 @@ t.test(`README, In your tests: createSandbox adds no listener for signals`, asyn
   t.same(listeners(), before)
 })
 
-t.test(`README, In your tests: many at once in one process, each with a world of its own`, async t => {
+t.test(`library, In your tests: many at once in one process, each with a world of its own`, async t => {
   const sandboxes = await Promise.all(Array.from({ length: 20 }, () => create(t)))
   t.equal(new Set(sandboxes.map(({ url }) => url)).size, 20)
   await Promise.all(
@@ -53,7 +53,7 @@ t.test(`README, In your tests: many at once in one process, each with a world of
   }
 })
 
-t.test(`README, In your tests: the same seed, which is the default, gives the same ids and tokens`, async t => {
+t.test(`library, In your tests: the same seed, which is the default, gives the same ids and tokens`, async t => {
   const outcome = async (options: SandboxOptions) => {
     const sandbox = await create(t, options)
     const token = await sandbox.token()
@@ -70,7 +70,7 @@ t.test(`README, In your tests: the same seed, which is the default, gives the sa
   t.not(other[1], usual[1])
 })
 
-t.test(`README, In your tests: clock: an instant at which the clock stands; real: it runs`, async t => {
+t.test(`library, In your tests: clock: an instant at which the clock stands; real: it runs`, async t => {
   t.same(await (await create(t, { clock: '2031-02-03T04:05:06Z' })).clock.get(), {
     now: '2031-02-03T04:05:06Z',
     mode: 'frozen',
@@ -79,7 +79,7 @@ t.test(`README, In your tests: clock: an instant at which the clock stands; real
   t.match(await (await create(t, { clock: 'real' })).clock.get(), { mode: 'running' })
 })
 
-t.test(`README, In your tests: clientId, clientSecret and fixture are those of the sandbox's own client`, async t => {
+t.test(`library, In your tests: clientId, clientSecret and fixture are those of the sandbox's own client`, async t => {
   const sandbox = await create(t, { clientId: 'shop.test', clientSecret: 'shh', fixture: 'demo' })
   t.match(sandbox, { clientId: 'shop.test', clientSecret: 'shh' })
   t.ok((await api(sandbox, 'GET', '/mandates')).body.totalCount > 5)
@@ -88,7 +88,7 @@ t.test(`README, In your tests: clientId, clientSecret and fixture are those of t
   t.match(await refusal(wrong), { code: 'INVALID_CLIENT', field: 'client_id', status: 401 })
 })
 
-t.test(`README, In your tests: settings are those that a reset comes back to, in forks, too`, async t => {
+t.test(`library, In your tests: settings are those that a reset comes back to, in forks, too`, async t => {
   const settings = { mandateActivation: 'manual', allowedOrigins: ['https://shop.example'] } as const
   const sandbox = await create(t, { settings: { ...settings, allowedOrigins: [...settings.allowedOrigins] } })
   const fork = await sandbox.fork()
@@ -100,7 +100,7 @@ t.test(`README, In your tests: settings are those that a reset comes back to, in
   }
 })
 
-t.test(`README, In your tests: tokenLifetime, in seconds of the client's clock`, async t => {
+t.test(`library, In your tests: tokenLifetime, in seconds of the client's clock`, async t => {
   const sandbox = await create(t, { tokenLifetime: 60 })
   const token = await sandbox.token()
   await sandbox.clock.advance({ by: 'PT59S' })
@@ -109,7 +109,7 @@ t.test(`README, In your tests: tokenLifetime, in seconds of the client's clock`,
   t.equal((await api(sandbox, 'GET', '/mandates', undefined, { token })).body.code, 'EXPIRED_TOKEN')
 })
 
-t.test(`README, In your tests: fixtures: a folder beside the package's own`, async t => {
+t.test(`library, In your tests: fixtures: a folder beside the package's own`, async t => {
   const folder = t.testdir({
     'story.json': JSON.stringify({ mandates: [mandate({ createdAt: '{{now-P3D}}' })] }),
     scenarios: { 'ended.yaml': 'summary: A mandate has ended.\nafter: mandate-expired\nsteps: []' },
@@ -123,7 +123,7 @@ t.test(`README, In your tests: fixtures: a folder beside the package's own`, asy
   t.match(await running.seed('story'), { added: { mandates: 1 } })
 })
 
-t.test(`README, In your tests: port; one that is taken is refused as such`, async t => {
+t.test(`library, In your tests: port; one that is taken is refused as such`, async t => {
   const port = await freePort()
   const first = await create(t, { port })
   t.equal(first.url, `http://127.0.0.1:${port}`)
@@ -132,7 +132,7 @@ t.test(`README, In your tests: port; one that is taken is refused as such`, asyn
   t.equal((await create(t, { port })).url, first.url, 'and free again')
 })
 
-t.test(`README, In your tests: adminToken is for the control plane, not for the API`, async t => {
+t.test(`library, In your tests: adminToken is for the control plane, not for the API`, async t => {
   const sandbox = await create(t, { adminToken: ADMIN_TOKEN })
   t.equal((await fetch(`${sandbox.url}/_sandbox/clock?client=app`)).status, 401)
   t.match(await sandbox.clock.get(), { now: MONDAY })
@@ -141,7 +141,7 @@ t.test(`README, In your tests: adminToken is for the control plane, not for the 
   t.notOk(tokenRequest?.headers.authorization, 'only the control plane gets the token')
 })
 
-t.test(`README, In your tests: bounds of the request log, the recording and the number of clients`, async t => {
+t.test(`library, In your tests: bounds of the request log, the recording and the number of clients`, async t => {
   const sandbox = await create(t, { bounds: { requestLogEntries: 2, recordingBytes: 0, maxTenants: 3 } })
   for (const _ of Array(3).keys()) await sandbox.token()
   t.same(
@@ -159,7 +159,7 @@ t.test(`README, In your tests: bounds of the request log, the recording and the 
   }
 })
 
-t.test(`README, In your tests: an option that is not allowed is named, with what is`, async t => {
+t.test(`library, In your tests: an option that is not allowed is named, with what is`, async t => {
   const folder = t.testdir({
     broken: { 'story.json': '{' },
     bill: { 'story.json': JSON.stringify({ bills: [{}] }) },
@@ -197,7 +197,7 @@ t.test(`README, In your tests: an option that is not allowed is named, with what
   }
 })
 
-t.test(`README, In your tests: settings that are not allowed are refused, and the server ends`, async t => {
+t.test(`library, In your tests: settings that are not allowed are refused, and the server ends`, async t => {
   const port = await freePort()
   const settings = { mandateActivation: 'never' as 'manual' }
   t.match(await refusal(createSandbox({ port, settings })), { code: 'INVALID_FIELD', field: 'mandateActivation' })
@@ -206,7 +206,7 @@ t.test(`README, In your tests: settings that are not allowed are refused, and th
 
 // ----------------------------------------------------------------------------------------------------- connectSandbox
 
-t.test(`README, In your tests: connectSandbox takes hold of sandbox-client unless one says otherwise`, async t => {
+t.test(`library, In your tests: connectSandbox takes hold of sandbox-client unless one says otherwise`, async t => {
   const { url } = await create(t)
   for (const given of [url, `${url}/`, new URL(url)]) {
     const sandbox = await connectSandbox({ url: given })
@@ -216,7 +216,7 @@ t.test(`README, In your tests: connectSandbox takes hold of sandbox-client unles
   }
 })
 
-t.test(`README, In your tests: connectSandbox registers a client, and leaves no trace of it`, async t => {
+t.test(`library, In your tests: connectSandbox registers a client, and leaves no trace of it`, async t => {
   const { url } = await create(t)
   const first = await connectSandbox({ url, clientId: 'job-1', clientSecret: 'shh' })
   t.same(await first.requests.list(), [])
@@ -232,7 +232,7 @@ t.test(`README, In your tests: connectSandbox registers a client, and leaves no 
   t.ok(await again.token())
 })
 
-t.test('README, In your tests: connectSandbox with a wrong secret rejects at once, and leaves no trace', async t => {
+t.test('library, In your tests: connectSandbox with a wrong secret rejects at once, and leaves no trace', async t => {
   const sandbox = await create(t)
   await sandbox.faults.arm({ effect: { kind: 'garbage' } })
   const state = await sandbox.state()
@@ -249,7 +249,7 @@ t.test('README, In your tests: connectSandbox with a wrong secret rejects at onc
   t.same(await sandbox.state(), state)
 })
 
-t.test(`README, In your tests: connectSandbox is refused where it could not work`, async t => {
+t.test(`library, In your tests: connectSandbox is refused where it could not work`, async t => {
   const { url } = await create(t, { adminToken: ADMIN_TOKEN })
   const refused = { name: 'SandboxError', code: 'ADMIN_TOKEN_REQUIRED', field: 'authorization', status: 401 }
   t.match(await refusal(connectSandbox({ url })), refused)
@@ -266,7 +266,7 @@ t.test(`README, In your tests: connectSandbox is refused where it could not work
   t.match(await refusal(connectSandbox({ url: 'nowhere' })), { code: 'UNREACHABLE', message: /nowhere/ })
 })
 
-t.test(`README, In your tests: what is no sandbox is told from one`, async t => {
+t.test(`library, In your tests: what is no sandbox is told from one`, async t => {
   let answer = { status: 200, body: '<html>' }
   const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.body))
   server.listen(0, '127.0.0.1')
@@ -289,7 +289,7 @@ t.test(`README, In your tests: what is no sandbox is told from one`, async t => 
   t.match(await refusal(connectSandbox({ url })), { code: 'TEAPOT', field: null, status: 418, message: 'I am one' })
 })
 
-t.test(`README, In your tests: an answer that breaks off is no answer`, async t => {
+t.test(`library, In your tests: an answer that breaks off is no answer`, async t => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': 100 }).write('{"now"')
     response.socket?.end()
@@ -306,7 +306,7 @@ t.test(`README, In your tests: an answer that breaks off is no answer`, async t 
 /** Long enough for a slow machine, and short of whatever a test of closing waits for. */
 const PROMPTLY = { timeout: 15_000 }
 
-t.test(`README, In your tests: close ends the server, and may be called again`, async t => {
+t.test(`library, In your tests: close ends the server, and may be called again`, async t => {
   const sandbox = await create(t)
   const fork = await sandbox.fork()
   const other = await connectSandbox({ url: sandbox.url })
@@ -322,7 +322,7 @@ t.test(`README, In your tests: close ends the server, and may be called again`, 
   await fork.close()
 })
 
-t.test(`README, In your tests: to close a connection or a fork leaves the server as it is`, async t => {
+t.test(`library, In your tests: to close a connection or a fork leaves the server as it is`, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'other' })
   const fork = await other.fork()
@@ -336,7 +336,7 @@ t.test(`README, In your tests: to close a connection or a fork leaves the server
   t.match(await (await connectSandbox({ url: sandbox.url, clientId: fork.clientId })).clock.get(), { now: MONDAY })
 })
 
-t.test('README, In your tests: close aborts no call that is over', async t => {
+t.test('library, In your tests: close aborts no call that is over', async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'other' })
   await other.clock.get()
@@ -345,13 +345,13 @@ t.test('README, In your tests: close aborts no call that is over', async t => {
   t.equal(aborts().length, 0)
 })
 
-t.test(`README, In your tests: await using closes it`, async t => {
+t.test(`library, In your tests: await using closes it`, async t => {
   const sandbox = await createSandbox()
   await sandbox[Symbol.asyncDispose]()
   t.match(await refusal(sandbox.clock.get()), { code: 'CLOSED' })
 })
 
-t.test(`README, In your tests: close does not wait for those who wait for events`, PROMPTLY, async t => {
+t.test(`library, In your tests: close does not wait for those who wait for events`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   const port = Number(new URL(sandbox.url).port)
@@ -368,7 +368,7 @@ t.test(`README, In your tests: close does not wait for those who wait for events
   t.equal(await raw.read(), undefined, 'and its connection ends')
 })
 
-t.test(`README, In your tests: close does not wait for streams; they end`, PROMPTLY, async t => {
+t.test(`library, In your tests: close does not wait for streams; they end`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)
@@ -386,7 +386,7 @@ t.test(`README, In your tests: close does not wait for streams; they end`, PROMP
   t.same(await own.next(), { done: true, value: undefined })
 })
 
-t.test(`README, In your tests: close delivers at once what a fault delays`, PROMPTLY, async t => {
+t.test(`library, In your tests: close delivers at once what a fault delays`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const token = await sandbox.token()
   await sandbox.faults.arm({ times: null, effect: { kind: 'delay', ms: 300_000 } })
@@ -398,7 +398,7 @@ t.test(`README, In your tests: close delivers at once what a fault delays`, PROM
   t.match(await late, { status: 201, body: { mandateReference: 'MND-0001' } })
 })
 
-t.test(`README, In your tests: close does not wait for idle connections or long for requests`, PROMPTLY, async t => {
+t.test(`library, In your tests: close does not wait for idle connections or long for requests`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const port = Number(new URL(sandbox.url).port)
   const [half, silent, idle] = [await open(port), await open(port), await open(port)]
@@ -416,7 +416,7 @@ t.test(`README, In your tests: close does not wait for idle connections or long 
   t.equal(order.at(-1), 'half', 'what is at rest ends at once')
 })
 
-t.test(`README, In your tests: closing a connection rejects only the calls that wait on it`, PROMPTLY, async t => {
+t.test(`library, In your tests: closing a connection rejects only the calls that wait on it`, PROMPTLY, async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   await sandbox.seed(RECORDS)
@@ -432,7 +432,7 @@ t.test(`README, In your tests: closing a connection rejects only the calls that 
   t.match(await stays, { reference: 'COL-0001', to: 'SETTLED' })
 })
 
-t.test(`README, In your tests: a SandboxError is an Error that says where it is from`, async t => {
+t.test(`library, In your tests: a SandboxError is an Error that says where it is from`, async t => {
   const error = new SandboxError('No.', { code: 'NO' })
   t.ok(error instanceof Error)
   t.match(error, { name: 'SandboxError', message: 'No.', code: 'NO', field: null, status: null, cause: undefined })
@@ -446,7 +446,7 @@ async function clientsOf(url: string): Promise<string[]> {
   return data.map(({ clientId }) => clientId).sort()
 }
 
-t.test('README, In your tests: close of a fork removes its client, unless the fork is kept', async t => {
+t.test('library, In your tests: close of a fork removes its client, unless the fork is kept', async t => {
   const { url } = await create(t)
   const sandbox = await connectSandbox({ url, clientId: 'job' })
   const fork = await sandbox.fork('fork')
@@ -463,7 +463,7 @@ t.test('README, In your tests: close of a fork removes its client, unless the fo
   await (await connectSandbox({ url, clientId: 'kept' })).close()
 })
 
-t.test('README, In your tests: a sandbox keeps no fork that is closed', async t => {
+t.test('library, In your tests: a sandbox keeps no fork that is closed', async t => {
   const sandbox = await create(t)
   const closed = async () => {
     const fork = await sandbox.fork()
@@ -477,7 +477,7 @@ t.test('README, In your tests: a sandbox keeps no fork that is closed', async t 
   t.equal(forks[0]?.deref(), undefined)
 })
 
-t.test('README, In your tests: close of a fork that is gone, or whose server is gone, resolves', async t => {
+t.test('library, In your tests: close of a fork that is gone, or whose server is gone, resolves', async t => {
   const sandbox = await create(t)
   const other = await connectSandbox({ url: sandbox.url, clientId: 'app' })
   const fork = await sandbox.fork('what-if')
@@ -495,7 +495,7 @@ t.test('README, In your tests: close of a fork that is gone, or whose server is 
 
 // ----------------------------------------------------------------------------------------------------------- options
 
-t.test('README, In your tests: an option that there is not is a TypeError that names it', async t => {
+t.test('library, In your tests: an option that there is not is a TypeError that names it', async t => {
   for (const [options, name] of [
     [{ prot: 8505 }, 'prot'],
     [{ bounds: { journalEntrys: 5 } }, 'journalEntrys'],
@@ -505,7 +505,7 @@ t.test('README, In your tests: an option that there is not is a TypeError that n
   }
 })
 
-t.test('README, In your tests: connectSandbox says what it takes', async t => {
+t.test('library, In your tests: connectSandbox says what it takes', async t => {
   const { url } = await create(t)
   const cases: readonly [unknown, RegExp][] = [
     [url, /^connectSandbox: give \{ url: 'http:\/\/…' \}, not "http:/],
@@ -524,7 +524,7 @@ t.test('README, In your tests: connectSandbox says what it takes', async t => {
   }
 })
 
-t.test('README, In your tests: every method refuses options that it does not have', async t => {
+t.test('library, In your tests: every method refuses options that it does not have', async t => {
   // biome-ignore lint/suspicious/noExplicitAny: as in JavaScript
   const sandbox: any = await create(t)
   await sandbox.seed(RECORDS)

@@ -24,7 +24,7 @@ function run(text: string) {
 
 const ENDED = { status: 0, signal: null, stdout: 'done\n', stderr: '' }
 
-t.test(`README, In your tests: a forgotten close does not keep the process alive`, async t => {
+t.test(`library, In your tests: a forgotten close does not keep the process alive`, async t => {
   const program = `
     import { connect } from 'node:net'
     const sandbox = await createSandbox({ fixture: 'demo' })
@@ -39,7 +39,7 @@ t.test(`README, In your tests: a forgotten close does not keep the process alive
   t.same(run(program), ENDED)
 })
 
-t.test(`README, In your tests: a client that waits for its answer keeps the process alive`, async t => {
+t.test(`library, In your tests: a client that waits for its answer keeps the process alive`, async t => {
   const program = `
     const sandbox = await createSandbox()
     await sandbox.faults.arm({ effect: { kind: 'delay', ms: 50 } })
@@ -48,7 +48,7 @@ t.test(`README, In your tests: a client that waits for its answer keeps the proc
   t.same(run(program), ENDED)
 })
 
-t.test(`README, In your tests: close ends before the process does`, async t => {
+t.test(`library, In your tests: close ends before the process does`, async t => {
   const program = `
     import { connect } from 'node:net'
     import { once } from 'node:events'
@@ -63,7 +63,7 @@ t.test(`README, In your tests: close ends before the process does`, async t => {
   t.same(run(program), ENDED)
 })
 
-t.test(`README, In your tests: await using closes a sandbox; using starts to close it`, async t => {
+t.test(`library, In your tests: await using closes a sandbox; using starts to close it`, async t => {
   let left: Sandbox
   {
     await using sandbox = await createSandbox()
@@ -80,7 +80,7 @@ t.test(`README, In your tests: await using closes a sandbox; using starts to clo
 })
 
 t.test(
-  `README, In your tests: with faked timers, delays, timeouts of events and close go on`,
+  `library, In your tests: with faked timers, delays, timeouts of events and close go on`,
   { timeout: 60_000 },
   async t => {
     mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: 0 })

@@ -41,6 +41,12 @@ method('all follows all pages, and list returns one as the API does', async (t, 
   const listed = await sandbox.collections.all()
   t.equal(new Set(listed.map(({ collectionReference }) => collectionReference)).size, count)
   t.equal((await sandbox.requests.list({ path: '/api/v1/oauth/token' })).length, 1, 'one token for all pages')
+  const { data, ...page } = await sandbox.collections.list({ status: ['PENDING'], limit: 2 })
+  t.match(page, { totalCount: count, hasMore: true, nextCursor: String })
+  const next = await sandbox.collections.list({ status: ['PENDING'], limit: 500, cursor: page.nextCursor as string })
+  t.same([...data, ...next.data], listed)
+  t.same([next.hasMore, next.nextCursor, next.totalCount], [false, null, count])
+  t.match(await sandbox.bills.list({}, { region: 'IN' }), { totalCount: 0, data: [] })
 })
 
 method('payout links and bills are created in the region of their currency', async (t, sandbox) => {
@@ -116,7 +122,7 @@ method('setOutcome steers a collection and a payout link that exist', async (t, 
   t.match(await payoutLinks.setOutcome(payoutLinkId, 'STUCK-PROCESSING'), { record: { outcome: 'STUCK-PROCESSING' } })
 })
 
-t.test('README, In your tests: delete removes a client that has registered itself, and resets any other', async t => {
+t.test('library, In your tests: delete removes a client that has registered itself, and resets any other', async t => {
   const sandbox = await create(t)
   await sandbox.seed(RECORDS)
   t.equal(await sandbox.delete(), false)

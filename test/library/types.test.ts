@@ -9,7 +9,7 @@ type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 
 
 const assertTypes = <_T extends readonly true[]>() => {}
 
-t.test('README, In your tests: the library has a method for each transition of the control plane', async () => {
+t.test('library, In your tests: the library has a method for each transition of the control plane', async () => {
   assertTypes<
     [
       Same<Exclude<keyof PayoutLinks, 'explain' | 'search' | 'create' | 'setOutcome'>, PayoutLinkVerb>,

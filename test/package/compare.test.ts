@@ -5,7 +5,7 @@ import { skip } from '../docs/walk.js'
 import { requestTokenAt } from '../program.js'
 import { install } from './install.js'
 
-t.test('README, Documented and assumed: compare and import, with a capture of the sandbox', { skip }, async t => {
+t.test('fidelity, Documented and assumed: compare and import, with a capture of the sandbox', { skip }, async t => {
   const { bin, start } = install()
   const { url } = await start(t)
   const { access_token } = await (await requestTokenAt(url)).json()

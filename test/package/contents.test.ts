@@ -29,7 +29,7 @@ t.test('CONTRIBUTING, Dependencies: each import of the package is a dependency',
   )
 })
 
-t.test('README, Start it: the package has only files that it needs, and its installation runs no script', async t => {
+t.test('start, Start it: the package has only files that it needs, and its installation runs no script', async t => {
   const { home } = install()
   const kinds = readdirSync(home, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
@@ -57,7 +57,7 @@ t.test('README, Start it: the package has only files that it needs, and its inst
   t.notOk(Object.keys(manifest().scripts).some(name => /^((pre|post)?install|prepare)$/.test(name)))
 })
 
-t.test('README, Start it: the command and the manifest have one version', async t => {
+t.test('start, Start it: the command and the manifest have one version', async t => {
   const { home, bin, run } = install()
   const { bin: commands, version } = manifest()
   t.match(readFileSync(join(home, commands['payments-sandbox']), 'utf8'), /^#!\/usr\/bin\/env node\n/)

@@ -15,7 +15,7 @@ const commands = (url: string, token: string) => `
   rm -r "$PWD"
 `
 
-t.test('README, In CI: the log of requests as a HAR file, with curl', { skip }, async t => {
+t.test('ci, In CI: the log of requests as a HAR file, with curl', { skip }, async t => {
   const { sh, start } = install()
   const { url } = await start(t)
   const { access_token } = await (await requestTokenAt(url)).json()
@@ -45,7 +45,7 @@ await sandbox.mandates.create({
 console.log(sandbox.requests.toCurl((await sandbox.requests.list()).at(-1)))
 `
 
-t.test('README, In your tests: the curl command of a request sends it again', { skip }, async t => {
+t.test('library, In your tests: the curl command of a request sends it again', { skip }, async t => {
   const { node, sh, start } = install()
   const { url } = await start(t)
   const { stdout: command, stderr } = await node(TO_CURL, [url, 'sandbox-client'])
@@ -55,27 +55,36 @@ t.test('README, In your tests: the curl command of a request sends it again', { 
   t.match(JSON.parse(stdout), { code: 'DUPLICATE_REFERENCE' }, command)
 })
 
-/** The test of a user. Its expectation does not hold. */
+const HOOK = /^```js\n(afterEach\(async t => .*?)^```$/ms.exec(readFileSync('docs/library.md', 'utf8'))?.[1]
+
+/** The tests of a user. An expectation does not hold, and an assertion fails. */
 const FAILING = `
-import { test } from 'node:test'
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
 import { createSandbox } from 'payments-sandbox'
-test('it pays', async t => {
-  const sandbox = await createSandbox()
-  t.after(() => sandbox.close())
-  await sandbox.mandates.list()
-  await sandbox.requests.expect({ method: 'POST', path: '/api/v1/direct-debit' })
+const sandbox = await createSandbox()
+after(() => sandbox.close())
+${HOOK}
+test('it lists', () => sandbox.mandates.list())
+test('it pays', async () => {
+  await sandbox.requests.expect({ method: 'POST', path: '/api/v1/direct-debit' }).catch(() => {})
 })
+test('it fails', () => assert.equal(1, 2))
 `
 
-t.test('README, SANDBOX_EVIDENCE: a failed expectation of a test leaves a file', async t => {
+t.test('library, After a failure: a failed expectation and a failed test leave a file each', async t => {
   const { folder, run } = install()
   writeFileSync(join(folder, 'failing.test.mjs'), FAILING)
-  const { code, stdout } = await run('node', ['--test', 'failing.test.mjs'], { env: { SANDBOX_EVIDENCE: 'evidence' } })
+  const { code } = await run('node', ['--test', 'failing.test.mjs'], { env: { SANDBOX_EVIDENCE: 'evidence' } })
   t.equal(code, 1)
-  const [file = '', ...others] = readdirSync(join(folder, 'evidence'))
-  t.same(others, [])
-  t.ok(stdout.includes(file), 'the output of the test names it')
-  const evidence = JSON.parse(readFileSync(join(folder, 'evidence', file), 'utf8'))
-  t.match(evidence, { clientId: 'app', verification: { matched: false }, events: [] })
-  t.ok(evidence.requests.some(({ path }: { path: string }) => path === '/api/v1/mandates'))
+  const files = readdirSync(join(folder, 'evidence')).sort()
+  t.same(
+    files.map(file => file.split('-')[0]),
+    ['expect', 'failure'],
+  )
+  for (const file of files) {
+    const evidence = JSON.parse(readFileSync(join(folder, 'evidence', file), 'utf8'))
+    t.match(evidence, { clientId: 'app', events: [] })
+    t.ok(evidence.requests.some(({ path }: { path: string }) => path === '/api/v1/mandates'))
+  }
 })

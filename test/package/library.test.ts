@@ -3,13 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { install, typeErrors } from './install.js'
 
-/** Returns the first example with a module in the README's section on tests. */
-function example(module: string): string {
-  const readme = readFileSync('README.md', 'utf8')
-  const [, part = ''] = /^## In your tests$(.*?)^## /ms.exec(readme) ?? []
-  const blocks = [...part.matchAll(/^```js\n(.*?)^```$/gms)].map(([, block]) => block as string)
+/** Returns the first example with a module on a page. */
+function example(module: string, page = 'docs/library.md'): string {
+  const blocks = [...readFileSync(page, 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(([, block]) => block as string)
   const found = blocks.find(block => block.includes(`from '${module}'`))
-  if (found === undefined) throw new Error(`the README has no example with ${module} under "In your tests"`)
+  if (found === undefined) throw new Error(`${page} has no example with ${module}`)
   return found
 }
 
@@ -123,7 +121,7 @@ console.log(
 )
 `
 
-t.test('README, In your tests: a program that imports the library ends by itself', async t => {
+t.test('library, In your tests: a program that imports the library ends by itself', async t => {
   const { code, stdout, stderr } = await install().node(PROGRAM)
   t.same([code, stderr], [0, ''])
   t.same(JSON.parse(stdout), {
@@ -161,13 +159,14 @@ t.test('console, Actions: HAR files are read in a program of ES modules, and in 
 
 t.test('library, In your tests; README, One test: the examples with node:test', async t => {
   const { folder, run } = install()
-  writeFileSync(join(folder, 'readme.test.mjs'), example('node:test'))
-  const { code, stdout } = await run('node', ['--test', 'readme.test.mjs'])
+  writeFileSync(join(folder, 'library.test.mjs'), example('node:test'))
+  writeFileSync(join(folder, 'readme.test.mjs'), example('node:test', 'README.md'))
+  const { code, stdout } = await run('node', ['--test', 'library.test.mjs', 'readme.test.mjs'])
   t.equal(code, 0, stdout)
-  t.match(stdout, /pass 2\n/)
+  t.match(stdout, /pass 3\n/)
 })
 
-t.test('README, In your tests: the types of the library and of the SDK', async t => {
+t.test('library, In your tests: the types of the library and of the SDK', async t => {
   const installed = install()
   const write = (name: string, text: string) => writeFileSync(join(installed.folder, name), text)
   write('typed.mts', TYPED)
@@ -181,5 +180,5 @@ t.test('README, In your tests: the types of the library and of the SDK', async t
   for (const module of ['vitest', 'testcontainers']) write(`${module}.mjs`, example(module))
   const files = ['typed.mts', 'vitest.mjs', 'testcontainers.mjs', 'stubs.d.ts']
   const options = { allowJs: true, checkJs: true, noImplicitAny: false, module: 'nodenext', lib: browser.lib }
-  t.equal(await typeErrors(installed, files, options), '', "nodenext, and the README's examples")
+  t.equal(await typeErrors(installed, files, options), '', 'nodenext, and the examples')
 })

@@ -71,7 +71,7 @@ const afterName = packets()
 console.log(JSON.stringify({ scenarios: scenarios.length, failures, exitCode, afterJourney, afterAddress, afterName }))
 `
 
-t.test('README, Start it: without a network, nothing fails, and nothing tries to reach one', { skip }, async t => {
+t.test('start, Start it: without a network, nothing fails, and nothing tries to reach one', { skip }, async t => {
   const { run } = install()
   const { code, stdout, stderr } = await run('unshare', [...NAMESPACE, 'node', '--input-type=module', '-e', JOURNEY])
   t.equal(code, 0, stderr)

@@ -26,7 +26,7 @@ const { record } = await sandbox.collections.explain(values.collectionReference)
 console.log(JSON.stringify(record))
 `
 
-t.test('README, In your tests: scenarios.run brings the client of the library into a state', async t => {
+t.test('library, In your tests: scenarios.run brings the client of the library into a state', async t => {
   const { node, start } = install()
   const { url } = await start(t)
   const { stdout, stderr } = await node(PROGRAM, [url])
@@ -34,10 +34,10 @@ t.test('README, In your tests: scenarios.run brings the client of the library in
   t.match(JSON.parse(stdout), { status: 'RETURNED', reasonCode: 'AM04' })
 })
 
-t.test('control plane, Scenarios of your own: the example, in a folder that the user mounts', { skip }, async t => {
+t.test('fixtures, Scenarios of your own: the example, in a folder that the user mounts', { skip }, async t => {
   const { folder, sh, start } = install()
-  const page = readFileSync('docs/control-plane.md', 'utf8')
-  const [, example] = /^### Scenarios of your own$.*?^```yaml\n(.*?)^```$/ms.exec(page) ?? []
+  const page = readFileSync('docs/fixtures.md', 'utf8')
+  const [, example] = /^## Scenarios of your own$.*?^```yaml\n(.*?)^```$/ms.exec(page) ?? []
   mkdirSync(join(folder, 'mounted/scenarios'), { recursive: true })
   writeFileSync(join(folder, 'mounted/scenarios/collection-refunded.yaml'), String(example))
   const { url } = await start(t, { SANDBOX_FIXTURES: join(folder, 'mounted') })

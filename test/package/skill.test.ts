@@ -7,7 +7,7 @@ import { install } from './install.js'
 
 const page = () => join(install().home, 'skills/payments-sandbox/SKILL.md')
 
-t.test('README, For coding agents: the skill has the form of the Agent Skills specification', async t => {
+t.test('agents, For coding agents: the skill has the form of the Agent Skills specification', async t => {
   const text = readFileSync(page(), 'utf8')
   t.ok(Buffer.byteLength(text) <= 6 * 1024, `at most 6 KB: ${Buffer.byteLength(text)}`)
   const [, head = ''] = /^---\n(.*?)\n---\n\n# /s.exec(text) ?? []
@@ -19,14 +19,14 @@ t.test('README, For coding agents: the skill has the form of the Agent Skills sp
   t.same([license, others], ['MIT', {}])
 })
 
-t.test('README, For coding agents: the commands of the skill give the answers that it shows', { skip }, async t => {
+t.test('agents, For coding agents: the commands of the skill give the answers that it shows', { skip }, async t => {
   const { sh, start } = install()
   const { url } = await start(t)
   t.ok(stepsOf(page()).filter(({ answer }) => answer !== undefined).length >= 5)
   await walk(t, page(), url, sh)
 })
 
-t.test('README, For coding agents: the test of the skill passes', async t => {
+t.test('agents, For coding agents: the test of the skill passes', async t => {
   const { folder, run } = install()
   const [, example = ''] = /^```js\n(.*?)^```$/ms.exec(readFileSync(page(), 'utf8')) ?? []
   writeFileSync(join(folder, 'skill.test.mjs'), example)
@@ -35,7 +35,7 @@ t.test('README, For coding agents: the test of the skill passes', async t => {
   t.match(stdout, /pass 1\n/)
 })
 
-t.test('README, For coding agents: the index of the operations, and one entry, with curl', { skip }, async t => {
+t.test('agents, For coding agents: the index of the operations, and one entry, with curl', { skip }, async t => {
   const { sh, start } = install()
   const { url } = await start(t)
   const { stdout } = await sh(`

@@ -135,17 +135,17 @@ const oneLine = /^payments-sandbox: [^\n]+\n$/
 
 t.jobs = 3
 
-t.test('README, Settings: --help exits with 0, an invalid value with 2', { buffered: true }, async t => {
+t.test('settings, Settings: --help exits with 0, an invalid value with 2', { buffered: true }, async t => {
   const [help, invalid] = await Promise.all([run(['--help']), run([], { PORT: '80x' })])
   t.match(help, { code: 0, stdout: /^payments-sandbox .*\nUsage: /s, stderr: '' })
   t.match(invalid, { code: 2, stdout: '', stderr: oneLine })
 })
 
-t.test('README, Documented and assumed: compare without a file exits with 2', { buffered: true }, async t => {
+t.test('fidelity, Documented and assumed: compare without a file exits with 2', { buffered: true }, async t => {
   t.match(await run(['compare']), { code: 2, stdout: '', stderr: oneLine })
 })
 
-t.test('README, Settings: `health`; SIGTERM finishes open requests, exit code 0', { buffered: true }, async t => {
+t.test('settings, Settings: `health`; SIGTERM finishes open requests, exit code 0', { buffered: true }, async t => {
   // A signal without listeners ends the process. This module reports the moment without listeners.
   const module = `process.on('removeListener', name => {
     if (/^SIG(TERM|INT)$/.test(name) && process.listenerCount(name) === 0) console.error(name, 'has no listener')
@@ -189,7 +189,7 @@ const UNHURRIED = `
   const never = { [promisify.custom]: () => new Promise(() => {}) }
   globalThis.setTimeout = Object.assign((...values) => setTimeout(...values), never)`
 
-t.test('README, Settings: SIGINT closes a request that never ends, exit code 0', { buffered: true }, async t => {
+t.test('settings, Settings: SIGINT closes a request that never ends, exit code 0', { buffered: true }, async t => {
   const settings = { SANDBOX_DATA: `${t.testdir()}/data` }
   const server = await start(t, settings, { module: UNHURRIED })
   const locked = createServer(readConfig({ PORT: '0', ...settings }), silentLogger)
@@ -225,7 +225,7 @@ t.test(
   },
 )
 
-t.test('README, Settings: an unexpected error is logged, exit code 1', { buffered: true }, async t => {
+t.test('settings, Settings: an unexpected error is logged, exit code 1', { buffered: true }, async t => {
   const module = "process.on('SIGUSR2', () => { throw new Error('boom') })"
   const server = await start(t, {}, { module })
   server.child.kill('SIGUSR2')
@@ -236,7 +236,7 @@ t.test('README, Settings: an unexpected error is logged, exit code 1', { buffere
   )
 })
 
-t.test('README, LOG_LEVEL: formatted on a terminal', { buffered: true }, async t => {
+t.test('settings, LOG_LEVEL: formatted on a terminal', { buffered: true }, async t => {
   const nodeOptions = nodeOptionsOf('process.stdout.isTTY = true; process.stdout.columns = 80')
   const child = launch(coveredProgram, [], { PORT: '0', SANDBOX_SEED: 'my seed' }, { nodeOptions })
   let output = ''
@@ -250,7 +250,7 @@ t.test('README, LOG_LEVEL: formatted on a terminal', { buffered: true }, async t
 })
 
 t.test(
-  'README, LOG_LEVEL: a log that cannot be written does not stop the server',
+  'settings, LOG_LEVEL: a log that cannot be written does not stop the server',
   { buffered: true, skip: !existsSync('/dev/full') && 'needs /dev/full' },
   async t => {
     const port = await freePort()
@@ -267,7 +267,7 @@ t.test(
 )
 
 t.test(
-  'README, LOG_LEVEL: a reader of standard output that stops reading does not stop the server',
+  'settings, LOG_LEVEL: a reader of standard output that stops reading does not stop the server',
   { buffered: true },
   async t => {
     const port = await freePort()
@@ -294,7 +294,7 @@ t.test(
   },
 )
 
-t.test('README, Settings: options set what variables set, and precede them', { buffered: true }, async t => {
+t.test('settings, Settings: options set what variables set, and precede them', { buffered: true }, async t => {
   const data = `${t.testdir()}/data`
   const args = ['start', '--port=0', '--host', '127.0.0.1', '--seed', 'my seed', '--data', data, '--fixture', 'empty']
   const server = await start(t, { PORT: '1', SANDBOX_SEED: 'another' }, { args })
@@ -303,21 +303,25 @@ t.test('README, Settings: options set what variables set, and precede them', { b
   t.ok(existsSync(`${data}/sandbox.db`))
 })
 
-t.test('README, Settings: npm start, killed or interrupted, leaves no process behind', { buffered: true }, async t => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
-    const server = new Server(launch(npm, [], { PORT: '0' }))
-    const { pid } = await server.line('ready')
-    const exited = once(server.child, 'exit')
-    server.child.kill(signal)
-    await exited
-    const isLeft = isRunning(pid as number)
-    if (isLeft) process.kill(pid as number, 'SIGKILL')
-    t.notOk(isLeft, signal)
-    await server.exited
-    t.match(server.lines.at(-1), { msg: 'closing' }, 'the log is complete')
-  }
-})
+t.test(
+  'settings, Settings: npm start, killed or interrupted, leaves no process behind',
+  { buffered: true },
+  async t => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
+      const server = new Server(launch(npm, [], { PORT: '0' }))
+      const { pid } = await server.line('ready')
+      const exited = once(server.child, 'exit')
+      server.child.kill(signal)
+      await exited
+      const isLeft = isRunning(pid as number)
+      if (isLeft) process.kill(pid as number, 'SIGKILL')
+      t.notOk(isLeft, signal)
+      await server.exited
+      t.match(server.lines.at(-1), { msg: 'closing' }, 'the log is complete')
+    }
+  },
+)
 
 t.test(
   'control plane, payments-sandbox replay: --until: serves the tenant before the request',

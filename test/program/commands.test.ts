@@ -6,7 +6,7 @@ import { silentLogger } from './log.js'
 
 const oneLine = /^payments-sandbox: [^\n]+\n$/
 
-t.test('README, Settings: --help and --version', async t => {
+t.test('settings, Settings: --help and --version', async t => {
   const help = await command(['--help'])
   for (const word of ['start', 'health', 'replay', '--port', 'SANDBOX_SEED']) t.match(help.stdout, word)
   t.match(help, { code: 0, stderr: '' })
@@ -25,14 +25,14 @@ t.test('settings, Settings: --help, -h and help print one help, with each option
   for (const { variable } of SETTINGS) t.match(stdout, new RegExp(`--${optionOf(variable)}\\b`))
 })
 
-t.test('README, Settings: --admin-token is not repeated in an error', async t => {
+t.test('settings, Settings: --admin-token is not repeated in an error', async t => {
   const { code, stderr } = await command(['--admin-token', 'hush hush'])
   t.equal(code, 2)
   t.match(stderr, 'SANDBOX_ADMIN_TOKEN is not allowed')
   t.notMatch(stderr, 'hush')
 })
 
-t.test('README, Settings: invalid usage and invalid values print one line, exit code 2', async t => {
+t.test('settings, Settings: invalid usage and invalid values print one line, exit code 2', async t => {
   const cases: [args: string[], settings: Record<string, string>, message: RegExp][] = [
     [['stop'], {}, /"stop"/],
     [['toString'], {}, /"toString"/],
@@ -72,7 +72,7 @@ t.test('README, Settings: invalid usage and invalid values print one line, exit 
   t.match(await command(['health'], { PORT: '80x' }), { code: 1 }, 'the exit code of `health` is 0 or 1')
 })
 
-t.test('README, Settings: a port in use is a failure, exit code 1; `health` checks a server', async t => {
+t.test('settings, Settings: a port in use is a failure, exit code 1; `health` checks a server', async t => {
   const server = await createServer(readConfig({ PORT: '0' }), silentLogger)
   const { port: PORT } = new URL(await server.listen())
   t.same(await command(['health'], { PORT }), { code: 0, stdout: '', stderr: '' })

@@ -5,7 +5,7 @@ import { ConfigError, optionOf, readConfig, SETTINGS } from '../../src/config.js
 
 const MIB = 1024 * 1024
 
-t.test('README, Settings: the defaults', async t => {
+t.test('settings, Settings: the defaults', async t => {
   const { seed, ...rest } = readConfig({})
   t.match(rest, {
     host: '127.0.0.1',
@@ -36,7 +36,7 @@ t.test('control plane, SANDBOX_SEED: random by default', async t => {
   t.not(readConfig({}).seed, readConfig({}).seed)
 })
 
-t.test('README, Settings: a variable that is empty counts as not set', async t => {
+t.test('settings, Settings: a variable that is empty counts as not set', async t => {
   const names = SETTINGS.map(({ variable }) => variable)
   const { seed: _, ...empty } = readConfig(Object.fromEntries(names.map(name => [name, ''])))
   const { seed: __, ...unset } = readConfig({})
@@ -99,28 +99,28 @@ const right: [name: string, value: string, member: string, expected: unknown][] 
   ['SANDBOX_SEED', '0', 'isSeedGiven', true],
 ]
 
-t.test('README, Settings: each setting has an option and a row in the README', async t => {
-  const readme = readFileSync('README.md', 'utf8')
+t.test('settings, Settings: each setting has an option and a row of the table', async t => {
+  const page = readFileSync('docs/settings.md', 'utf8')
   for (const { variable } of SETTINGS) {
-    t.ok(readme.includes(`| \`${variable}\` |`), variable)
+    t.ok(page.includes(`| \`${variable}\` |`), variable)
   }
   t.same(['HOST', 'SANDBOX_TOKEN_TTL'].map(optionOf), ['host', 'token-ttl'])
 })
 
-t.test('README, Settings: a setting is read by its former name only if it is not given', async t => {
+t.test('settings, Settings: a setting is read by its former name only if it is not given', async t => {
   const former = { SANDBOX_JOURNAL_ENTRIES: '2' }
   t.equal(readConfig({ ...former, SANDBOX_REQUEST_LOG_ENTRIES: '1' }).requestLogEntries, 1)
   t.equal(readConfig({ ...former, SANDBOX_REQUEST_LOG_ENTRIES: '' }).requestLogEntries, 2)
 })
 
-t.test('README, Settings: right values', async t => {
+t.test('settings, Settings: right values', async t => {
   for (const [name, value, member, expected] of right) {
     const config: Record<string, unknown> = { ...readConfig({ [name]: value }) }
     t.same(config[member], expected, `${name}=${value}`)
   }
 })
 
-t.test('README, Settings: a mistyped variable ends the start with the nearest name', async t => {
+t.test('settings, Settings: a mistyped variable ends the start with the nearest name', async t => {
   for (const [name, nearest] of [
     ['SANDBOX_SEDE', 'SANDBOX_SEED'],
     ['SANDBOX_ADMINTOKEN', 'SANDBOX_ADMIN_TOKEN'],
@@ -205,7 +205,7 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ['SANDBOX_STATE_BYTES', ['0', '268435457', '32MiB'], /integer from 1 to 268435456\b/],
 ]
 
-t.test('README, Settings: a wrong value: one line that names variable, value and what is allowed', async t => {
+t.test('settings, Settings: a wrong value: one line that names variable, value and what is allowed', async t => {
   for (const [name, values, allowed] of wrong) {
     for (const value of values) {
       let error: unknown
@@ -239,13 +239,13 @@ t.test('control plane, SANDBOX_ADMIN_TOKEN: a wrong one is a secret, too: the li
   }
 })
 
-t.test('README, Settings: a value that is very long is shortened', async t => {
+t.test('settings, Settings: a value that is very long is shortened', async t => {
   t.throws(() => readConfig({ LOG_LEVEL: 'x'.repeat(10_000) }), { message: /^.{50,300}$/ })
 })
 
 // --------------------------------------------------------------------------------------------------- SANDBOX_CLIENTS
 
-t.test('README, SANDBOX_CLIENTS: a JSON file of clients', async t => {
+t.test('settings, SANDBOX_CLIENTS: a JSON file of clients', async t => {
   const clients = [
     { clientId: 'one', clientSecret: 's1' },
     {
@@ -289,7 +289,7 @@ const wrongClients: Record<string, unknown> = {
   'a senderName of 141 characters': [{ ...good, senderName: '€'.repeat(141) }],
 }
 
-t.test('README, SANDBOX_CLIENTS: what is no such file is refused, without telling a secret', async t => {
+t.test('settings, SANDBOX_CLIENTS: what is no such file is refused, without telling a secret', async t => {
   const folder = t.testdir({
     'broken.json': '[{"clientId": "one", "clientSecret": "hush-hush"',
     ...Object.fromEntries(
@@ -311,7 +311,7 @@ t.test('README, SANDBOX_CLIENTS: what is no such file is refused, without tellin
   }
 })
 
-t.test('README, SANDBOX_CLIENTS: a client stands in it once, and origins are origins', async t => {
+t.test('settings, SANDBOX_CLIENTS: a client stands in it once, and origins are origins', async t => {
   const client = { clientId: 'acme', clientSecret: 'hush' }
   const folder = t.testdir({
     'twice.json': JSON.stringify([client, { ...client, clientSecret: 'other' }]),

@@ -36,7 +36,7 @@ const fail = (message: string) => {
   throw new Error(message)
 }
 
-t.test('README, LOG_LEVEL: each line is written at once while the reader reads', async t => {
+t.test('settings, LOG_LEVEL: each line is written at once while the reader reads', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output)
   for (let n = 0; n < 10; n++) logger.info({ n }, 'hello')
@@ -48,7 +48,7 @@ t.test('README, LOG_LEVEL: each line is written at once while the reader reads',
   await flush(fail)
 })
 
-t.test('README, LOG_LEVEL: lines for a stopped reader are bounded; dropped ones are counted', async t => {
+t.test('settings, LOG_LEVEL: lines for a stopped reader are bounded; dropped ones are counted', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output, 100_000)
   output.stop()
@@ -72,7 +72,7 @@ t.test('README, LOG_LEVEL: lines for a stopped reader are bounded; dropped ones 
   t.equal(output.lines.filter(({ msg }) => /dropped/.test(msg)).length, 1, 'reported once')
 })
 
-t.test('README, LOG_LEVEL: a flush waits for a slow reader', async t => {
+t.test('settings, LOG_LEVEL: a flush waits for a slow reader', async t => {
   const output = new Output()
   const { logger, flush } = createJsonLog('info', output)
   output.stop()
@@ -88,7 +88,7 @@ t.test('README, LOG_LEVEL: a flush waits for a slow reader', async t => {
   t.equal(timers(), before - 1, 'its timer is cleared')
 })
 
-t.test('README, LOG_LEVEL: a line that cannot be written does no harm', async t => {
+t.test('settings, LOG_LEVEL: a line that cannot be written does no harm', async t => {
   const output = new Writable({ write: (_chunk, _encoding, done) => done(new Error('no space')) })
   const { logger, flush } = createJsonLog('info', output)
   logger.fatal('first')

@@ -21,7 +21,7 @@ async function refusal(environment: Record<string, string>): Promise<Error> {
 
 const fixture = (records: object) => ({ 'story.json': JSON.stringify(records, null, 2) })
 
-t.test('README, SANDBOX_FIXTURES: a wrong folder: one line that names variable, value and what is wrong', async t => {
+t.test('settings, SANDBOX_FIXTURES: a wrong folder: one line that names variable, value and what is wrong', async t => {
   const folder = t.testdir({
     broken: { 'story.json': '{\n  "bills": [\n    {]\n' },
     multiline: { 'story.json': '{\n"a"\n:\n?\n}' },
@@ -70,7 +70,7 @@ t.test('control plane, SANDBOX_CLIENTS: a client with a fixture that is not ther
   t.notMatch(error.message, 'hush-hush')
 })
 
-t.test('README, SANDBOX_DATA: a folder of another owner: one line with the command that helps', async t => {
+t.test('settings, SANDBOX_DATA: a folder of another owner: one line with the command that helps', async t => {
   // The user of the tests may be root, to whom no folder is closed.
   const { mkdirSync } = fs
   t.teardown(() => {
@@ -94,7 +94,7 @@ t.test('README, SANDBOX_DATA: a folder of another owner: one line with the comma
   }
 })
 
-t.test('README, PORT: a port that is taken is no wrong setting', async t => {
+t.test('settings, PORT: a port that is taken is no wrong setting', async t => {
   const other = createTcpServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())

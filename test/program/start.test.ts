@@ -69,7 +69,7 @@ const LINK = { amount: '25', currency: 'EUR', payoutMethod: 'SEPA-CT' }
 
 // --------------------------------------------------------------------------------------------------------------- log
 
-t.test('README, PORT: 0 listens on a free port and logs its URL', async t => {
+t.test('settings, PORT: 0 listens on a free port and logs its URL', async t => {
   const server = await start(t, { SANDBOX_SEED: 'my seed' })
   t.match(server.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
   t.match(server.lines.at(-1), {
@@ -113,14 +113,14 @@ t.test('README, Settings: a server that has closed leaves no timer that holds up
   t.ok(ended().some(({ args }) => args[0] === (grace as { returned?: unknown }).returned))
 })
 
-t.test('README, Settings: the address in the ready line is the page /docs', async t => {
+t.test('settings, Settings: the address in the ready line is the page /docs', async t => {
   const server = await start(t)
   const [address = ''] = /http\S+/.exec(server.lines.at(-1)?.msg ?? '') ?? []
   const { status, headers } = await fetch(address)
   t.match([status, headers.get('content-type')], [200, 'text/html'])
 })
 
-t.test('README, SANDBOX_FIXTURE: the first records of the demo client', async t => {
+t.test('settings, SANDBOX_FIXTURE: the first records of the demo client', async t => {
   const folder = t.testdir({ 'story.json': '{"bills": []}' })
   for (const [settings, mandates] of [
     [{}, 17],
@@ -137,7 +137,7 @@ t.test('README, SANDBOX_FIXTURE: the first records of the demo client', async t 
   t.equal(error.message, 'SANDBOX_FIXTURE="saga" is not allowed: give one of demo, empty.')
 })
 
-t.test('README, SANDBOX_CLIENTS: an empty list of origins excludes a fixture with an embedded link', async t => {
+t.test('settings, SANDBOX_CLIENTS: an empty list of origins excludes a fixture with an embedded link', async t => {
   const client = { clientId: 'shop', clientSecret: 'hush', allowedOrigins: [] as string[] }
   const link = { amount: '1', currency: 'EUR', payoutMethod: 'SEPA-CT', uiMode: 'embedded' }
   const withOrigin = { payoutLinks: [{ ...link, origin: 'https://shop.example' }] }
@@ -171,19 +171,19 @@ t.test('persistence, SANDBOX_DATABASE_URL: a database that is away at the start 
   t.match(error.message, /^SANDBOX_DATABASE_URL: the database cannot be reached: connect ECONNREFUSED \S+$/)
 })
 
-t.test('README, SANDBOX_STATE_BYTES: bounds a state document', async t => {
+t.test('settings, SANDBOX_STATE_BYTES: bounds a state document', async t => {
   const server = await start(t, { SANDBOX_STATE_BYTES: '10' })
   const { status, body } = await send(server, 'PUT', '/_sandbox/state', '', { format: 'payments-sandbox/state' })
   t.match({ status, body }, { status: 413, body: { code: 'PAYLOAD_TOO_LARGE', message: /10 bytes/ } })
 })
 
-t.test('README, HOST: a wildcard address is logged as localhost', async t => {
+t.test('settings, HOST: a wildcard address is logged as localhost', async t => {
   const { url } = await start(t, { HOST: '0.0.0.0' })
   t.match(url, /^http:\/\/localhost:\d+$/)
   t.ok(await isReady(localUrl('0.0.0.0', Number(new URL(url).port))))
 })
 
-t.test('README, HOST: an IPv6 address is logged in brackets', async t => {
+t.test('settings, HOST: an IPv6 address is logged in brackets', async t => {
   try {
     t.match((await start(t, { HOST: '::1' })).url, /^http:\/\/\[::1\]:\d+$/)
   } catch (error) {
@@ -212,7 +212,7 @@ t.test('decisions §3: secrets and tokens are never logged, at any level', async
     t.notMatch(output, secret)
 })
 
-t.test('README, LOG_LEVEL: `info` logs no requests, `warn` does not log the start', async t => {
+t.test('settings, LOG_LEVEL: `info` logs no requests, `warn` does not log the start', async t => {
   for (const [LOG_LEVEL, count] of [
     ['', 3],
     ['warn', 0],
@@ -226,7 +226,7 @@ t.test('README, LOG_LEVEL: `info` logs no requests, `warn` does not log the star
 
 // ---------------------------------------------------------------------------------------------------------- settings
 
-t.test('README, SANDBOX_SEED: equal settings and requests give equal answers', async t => {
+t.test('settings, SANDBOX_SEED: equal settings and requests give equal answers', async t => {
   const story = async () => {
     const server = await start(t, { SANDBOX_SEED: 'same', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
     const token = (await issueToken(server, 'acme')).body
@@ -337,7 +337,7 @@ t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and a 
   t.equal((await issueToken(server, 'sandbox-client', 'sandbox-secret')).status, 200, 'it always exists')
 })
 
-t.test('README, SANDBOX_MAX_TENANTS: a dropped tenant is logged', async t => {
+t.test('settings, SANDBOX_MAX_TENANTS: a dropped tenant is logged', async t => {
   const server = await start(t, { SANDBOX_MAX_TENANTS: '2' })
   t.equal((await issueToken(server, 'first')).status, 200)
   t.equal((await issueToken(server, 'second')).status, 200)
@@ -371,7 +371,7 @@ t.test('persistence, SANDBOX_DATA: a restart keeps tenants; new payout links poi
   t.match(otherSeed.message, /^SANDBOX_DATA=.*SANDBOX_SEED/)
 })
 
-t.test('README, Settings: SIGTERM: an open request is finished and stored, with its address', async t => {
+t.test('settings, Settings: SIGTERM: an open request is finished and stored, with its address', async t => {
   const data = `${t.testdir()}/data`
   const server = await start(t, { SANDBOX_DATA: data })
   const { access_token: token } = (await issueToken(server, 'acme')).body

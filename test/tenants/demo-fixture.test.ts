@@ -129,7 +129,7 @@ async function inconsistencies(start: string): Promise<string[]> {
   return found
 }
 
-t.test('README, Fixtures; decisions §5 to §10: demo fits together and goes on, whenever it starts', async t => {
+t.test('fixtures, Fixtures; decisions §5 to §10: demo fits together and goes on, whenever it starts', async t => {
   const found: string[] = []
   for (const start of STARTS) found.push(...(await inconsistencies(start)))
   t.same(found, [])
@@ -170,7 +170,7 @@ function timesOf({ status, reasonCode, collectionDate, debtorReference = '', ini
 }
 
 t.test(
-  'README, Fixtures; decisions §6, §7: at any hour, the states and times of demo are those of the schedule',
+  'fixtures, Fixtures; decisions §6, §7: at any hour, the states and times of demo are those of the schedule',
   async t => {
     const wrong: string[] = []
     const states = new Map<string, Set<string>>()
@@ -202,7 +202,7 @@ t.test(
   },
 )
 
-t.test('README, Fixtures: a collection that is created and waits is as demo has it', async t => {
+t.test('fixtures, Fixtures: a collection that is created and waits is as demo has it', async t => {
   for (const start of [
     '2026-09-15T06:30:00Z',
     '2026-09-18T14:00:00Z',
@@ -229,7 +229,7 @@ t.test('README, Fixtures: a collection that is created and waits is as demo has 
   }
 })
 
-t.test('README, Fixtures: demo shows every state, type, region and branch identifier', async t => {
+t.test('fixtures, Fixtures: demo shows every state, type, region and branch identifier', async t => {
   const client = await openAt(MONDAY)
   const values = (records: readonly Record_[], pick: (record: Record_) => unknown) =>
     [...new Set(records.flatMap(record => pick(record) ?? []))].sort().join(' ')
@@ -275,7 +275,7 @@ t.test('README, Fixtures: demo shows every state, type, region and branch identi
   t.ok(steered.length >= 4, 'outcomes on demand, too')
 })
 
-t.test('README, Fixtures: references are unique and readable, and those that are named exist', async t => {
+t.test('fixtures, Fixtures: references are unique and readable, and those that are named exist', async t => {
   const patterns: Record<string, [member: string, pattern: RegExp]> = {
     mandates: ['mandateReference', /^MND-ACME-\d{4}$/],
     collections: ['collectionReference', /^COL-ACME-\d{4}$/],

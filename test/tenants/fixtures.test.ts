@@ -38,7 +38,7 @@ async function seeded(fixture: string, member: string, at: string): Promise<stri
   return Promise.all(references.map(async url => (await client.get(url)).body[member]))
 }
 
-t.test('README, Fixtures: moments are relative to the present of the tenant', async t => {
+t.test('fixtures, Fixtures: moments are relative to the present of the tenant', async t => {
   const moments = [
     '2026-11-02T09:00:00Z',
     '2026-10-30T09:00:00Z',
@@ -49,7 +49,7 @@ t.test('README, Fixtures: moments are relative to the present of the tenant', as
   t.same(await seeded('moments', 'createdAt', MONDAY), moments)
 })
 
-t.test('README, Fixtures: dates and open days are relative to today, on the calendar of Berlin', async t => {
+t.test('fixtures, Fixtures: dates and open days are relative to today, on the calendar of Berlin', async t => {
   const at: Record<string, string[]> = {
     [MONDAY]: [
       ...['2026-11-02', '2026-11-16', '2026-10-31', '2026-11-09'],
@@ -74,11 +74,11 @@ t.test('README, Fixtures: dates and open days are relative to today, on the cale
   )
 })
 
-t.test('README, Fixtures: a date is the whole of a text, all else stays as it is', async t => {
+t.test('fixtures, Fixtures: a date is the whole of a text, all else stays as it is', async t => {
   t.same(await seeded('texts', 'description', MONDAY), ['Jane {{now}}', 'now', '{now}', '2026-01-01'])
 })
 
-t.test('README, Fixtures: a text that starts like a relative date and is none is refused', async t => {
+t.test('fixtures, Fixtures: a text that starts like a relative date and is none is refused', async t => {
   const client = await connect(app, 'wrong')
   const seed = async (fixture: string) =>
     (await client.control('POST', '/seed', { fixture })).status < 400 ? 'taken' : 'refused'
@@ -86,7 +86,7 @@ t.test('README, Fixtures: a text that starts like a relative date and is none is
   t.equal((await client.get('/api/v1/bills')).body.totalCount, 0)
 })
 
-t.test('README, Fixtures: a status by the schedule needs the times of a collection or mandate', async t => {
+t.test('fixtures, Fixtures: a status by the schedule needs the times of a collection or mandate', async t => {
   const collection = { collectionDate: '{{open-day+2}}', initiatedAt: '{{now-P6D}}', status: '{{schedule}}' }
   const wrong = [
     { bills: [{ status: '{{schedule}}' }] },
