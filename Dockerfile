@@ -6,6 +6,9 @@ RUN npm ci
 COPY tsconfig.json ./
 COPY src ./src
 COPY scripts ./scripts
+COPY docs ./docs
+COPY skills ./skills
+COPY README.md ./
 RUN npm run build
 
 FROM node:24-slim

@@ -38,5 +38,7 @@ for (const { path, text } of files) {
 const written = new Set(files.map(({ path }) => path))
 for (const path of filesIn(OUTPUT)) if (!written.has(path)) rmSync(path)
 
+// The pages of the guide.
+await import('./guide.js')
 // The page /docs loads this file of the build.
 if (!existsSync('dist/openapi/scalar.js')) await import('./api-reference.js')

@@ -110,7 +110,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
   }
 }
 
-/** Logs the storage of the clients. Warns if other machines can use the control plane. */
+/** Logs the paths of the console and the guide, and the storage of the clients. Warns if others can use the control plane. */
 function logStart({ host, adminToken, data, databaseUrl }: Config, logger: Logger | undefined): void {
   let storage = 'memory'
   if (data !== undefined) storage = `SQLite: ${resolve(data)}`
@@ -118,7 +118,7 @@ function logStart({ host, adminToken, data, databaseUrl }: Config, logger: Logge
     const { host: server, pathname } = new URL(databaseUrl)
     storage = `Postgres: ${server}${pathname}`
   }
-  const text = `${NAME} ${VERSION} keeps its clients in ${storage}`
+  const text = `${NAME} ${VERSION}: console ${CONSOLE}, guide /docs/guide. It keeps its clients in ${storage}`
   if (adminToken !== undefined || LOOPBACK.test(host)) logger?.info({ storage }, text)
   else logger?.warn({ storage }, `${text}. All that reach ${host} can control it: set SANDBOX_ADMIN_TOKEN`)
 }

@@ -13,6 +13,9 @@ export const { name: NAME, version: VERSION } = manifest
 /** The bundle of the API reference, which the build writes (scripts/api-reference.js). */
 export const API_REFERENCE: string = fileURLToPath(new URL('dist/openapi/scalar.js', MANIFEST))
 
+/** The pages of the guide and the skill, which the build writes (scripts/guide.js). */
+export const GUIDE: string = fileURLToPath(new URL('dist/guide.json', MANIFEST))
+
 /** The folder of the package's own fixtures. */
 export const OWN_FIXTURES: string = fileURLToPath(new URL('fixtures/', MANIFEST))
 

@@ -5,6 +5,7 @@ import { areas, serviceTags } from './areas/index.js'
 import { metadataRoutes, oauthRoutes } from './areas/oauth/routes.js'
 import { payoutLinkPages } from './areas/payout-links/pages.js'
 import { DEFAULT_BOUNDS } from './bounds.js'
+import { guideRoutes } from './console/guide.js'
 import type { HarReaderOptions } from './console/har-reader.js'
 import { createHarReader } from './console/har-reader.js'
 import { consoleRoutes } from './console/routes.js'
@@ -207,6 +208,7 @@ export function buildServer(options: ServerOptions): {
   // The interface as a document.
   app.register(openapi, { documents })
   app.register(docs, { documents })
+  app.register(guideRoutes)
   app.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder }), isReplay })
 
   // The control plane.

@@ -1,8 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ErrorEnvelope } from '../core/errors.js'
-import { ApiError, errors, quote } from '../core/errors.js'
+import { ApiError, catalogue, errors, quote } from '../core/errors.js'
 import { maskText } from './masking.js'
+import { prefixOf } from './public-host.js'
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
@@ -59,12 +60,19 @@ export function toApiError(error: unknown, request: FastifyRequest): ApiError {
   return errors.internal()
 }
 
+/**
+ * Returns the header `Link` of an error: its code on the page of the guide (decisions §1). A fault can have a code that is not there.
+ * @param prefix the path prefix of the server
+ */
+export const helpOf = ({ code }: ApiError, prefix = '') =>
+  Object.hasOwn(catalogue, code) && { link: `<${prefix}/docs/guide/errors#${code}>; rel="help"` }
+
 /** Sends an error in the envelope `{ code, field, message }` (interface, Errors 1). */
 export function sendError(reply: FastifyReply, error: ApiError, body: ErrorEnvelope = error.envelope) {
   return (
     reply
       .code(error.status)
-      .headers(error.headers)
+      .headers({ ...helpOf(error, prefixOf(reply.request)), ...error.headers })
       .type(JSON_TYPE)
       // A message quotes the input, which may hold a token.
       .serializer((payload: unknown) =>

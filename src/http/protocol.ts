@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import type { ApiError } from '../core/errors.js'
 import { errors, quote } from '../core/errors.js'
 import { hostNameOf } from '../core/rules/hosts.js'
-import { JSON_TYPE } from './error-handler.js'
+import { helpOf, JSON_TYPE } from './error-handler.js'
 import { lastAnswer } from './pipelining.js'
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -33,6 +33,7 @@ function answerOnSocket(socket: Socket, error: ApiError, requestId: string): voi
       `content-type: ${JSON_TYPE}`,
       `content-length: ${Buffer.byteLength(body)}`,
       `x-request-id: ${requestId}`,
+      ...Object.entries(helpOf(error)).map(([name, value]) => `${name}: ${value}`),
       'connection: close',
       '',
       body,

@@ -31,6 +31,7 @@ const GUARDED_HOSTS = ['/_sandbox', '/api/v1/oauth/token', '/.well-known/', '/pa
 /** Response headers that pages may read. */
 const EXPOSED_HEADERS = [
   'deprecation',
+  'link',
   'location',
   'retry-after',
   'sandbox-hint',

@@ -108,8 +108,8 @@ const SLUGS = { service: 'payments-service', control: 'control-plane' } as const
 export const referenceTo = (name: keyof typeof SLUGS, tag: string, method: string, path: string) =>
   `../docs#${SLUGS[name]}/tag/${tag}/${method}${path}`
 
-const MARKDOWN = 'text/markdown'
-const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
+export const MARKDOWN = 'text/markdown'
+export const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
 
 /**
  * Serves a reference of both documents to browse, `GET /docs`. It works offline: Scalar's bundle comes from this server,

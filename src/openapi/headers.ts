@@ -67,6 +67,13 @@ export const headers = {
     text,
     'identity',
   ),
+  Help: header(
+    'assumed',
+    OURS,
+    'The page of the guide about the code of the error.',
+    text,
+    '</docs/guide/errors#MANDATE_NOT_FOUND>; rel="help"',
+  ),
   Location: header(
     'assumed',
     STANDARD,
@@ -94,6 +101,7 @@ export function headersOf(route: DocumentedRoute, status: string, routes: readon
     ...(status === '201' &&
       isApi(route) &&
       readParameterOf(route.url, routes) !== undefined && { Location: ref('Location') }),
+    ...(/^[45]/.test(status) && { Link: ref('Help') }),
     ...(status === '401' && { 'WWW-Authenticate': ref('WWWAuthenticate') }),
     ...(status === '405' && { Allow: ref('Allow') }),
     ...(status === '415' && { 'Accept-Encoding': ref('AcceptEncoding') }),

@@ -100,6 +100,33 @@ t.test('console, Pages: each fits both widths, and axe finds nothing in either s
   }
 })
 
+t.test(
+  'README, The guide: its pages fit both widths, and axe finds nothing in either scheme',
+  needsChromium,
+  async t => {
+    const browser = await openBrowser(t)
+    const { url } = await startSite(t)
+    const page = await browser.newPage()
+    t.teardown(() => page.close())
+    page.on('console', message => t.fail(message.text()))
+    for (const name of ['', '/library', '/operations', '/oauth', '/errors#MANDATE_NOT_FOUND']) {
+      await page.goto(`${url}/docs/guide${name}`)
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 800 })
+        await assertFits(t, page)
+      }
+      await assertAccessible(t, page)
+    }
+    t.equal(
+      await page
+        .locator('tr:target')
+        .textContent()
+        .then(text => text?.slice(0, 17)),
+      'MANDATE_NOT_FOUND',
+    )
+  },
+)
+
 t.test('console, Live pages: the script in a browser', needsChromium, async t => {
   const browser = await openBrowser(t)
 

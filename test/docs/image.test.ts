@@ -10,3 +10,8 @@ t.test('start, Start it: .dockerignore lets each file pass that the Dockerfile c
     .flatMap(line => line.split(' ').slice(1, -1))
   t.same(new Set(passed), new Set(copied))
 })
+
+t.test('README, The guide: the build of the image has all that the guide is rendered from', async t => {
+  const [build = ''] = readFileSync('Dockerfile', 'utf8').split(/^RUN npm run build$/m)
+  for (const file of ['README.md', 'docs', 'skills', 'scripts']) t.match(build, `\nCOPY ${file} `)
+})

@@ -78,6 +78,45 @@ t.test('decisions §1: Location has the prefix of the public URL, unless the cli
   t.equal(await locationFor('127.0.0.1:8080', 'MND-0002'), '/api/v1/mandates/MND-0002')
 })
 
+/** decisions §1: refusals, and the value of Link. */
+const help = (code: string, prefix = '') => `<${prefix}/docs/guide/errors#${code}>; rel="help"`
+
+t.test('decisions §1: Link of each refusal is the page of its code, with the prefix that Location has', async t => {
+  const own = build(t, { publicUrl: () => 'https://sandbox.example/base' })
+  const client = await connect(own)
+  const linkOf = async (url: string, headers: Record<string, string>) =>
+    (await own.inject({ url, headers })).headers.link
+  for (const [url, code] of [
+    ['/api/v1/mandates', 'MISSING_TOKEN'],
+    ['/api/v1/nothing', 'ROUTE_NOT_FOUND'],
+    ['/api/v1/oauth/token', 'METHOD_NOT_ALLOWED'],
+    ['/_sandbox/clock?colour=red', 'INVALID_QUERY_PARAMETER'],
+  ] as const) {
+    t.equal(await linkOf(url, { host: '127.0.0.1:8080' }), help(code), code)
+    t.equal(await linkOf(url, { host: 'sandbox.example' }), help(code, '/base'), code)
+  }
+  t.match(await own.inject({ url: '/_sandbox/clock', headers: { host: 'a, b' } }), {
+    headers: { link: help('MALFORMED_REQUEST') },
+  })
+  const refused = await client.get('/api/v1/mandates/MND-0404')
+  t.match([refused.headers.link, Object.keys(refused.body)], [help('MANDATE_NOT_FOUND'), ['code', 'field', 'message']])
+  t.equal((await client.get('/api/v1/mandates')).headers.link, undefined, 'no refusal')
+})
+
+t.test('decisions §1: a fault with a code of its own has no Link, but that which it gives', async t => {
+  const client = await connect(app, 'faults')
+  for (const [effect, link] of [
+    [{ status: 418 }, help('MALFORMED_REQUEST')],
+    [{ status: 503, code: 'OWN_CODE' }, undefined],
+    [{ status: 503, headers: { Link: '<x>; rel="next"' } }, '<x>; rel="next"'],
+  ] as const) {
+    const { status } = await client.control('POST', '/faults', { effect: { kind: 'error', ...effect } })
+    t.equal(status, 201)
+    const answer = await client.get('/api/v1/mandates')
+    t.same([answer.status, answer.headers.link], [effect.status, link])
+  }
+})
+
 t.test('decisions §1; control plane, payments-sandbox replay: a recording has no Location, and replays', async t => {
   const client = await connect(app, 'replayed')
   await client.post('/api/v1/mandates', mandate())

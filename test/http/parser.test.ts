@@ -22,6 +22,7 @@ function refusedAndClosed(
   if (answer === undefined) return
   refused(t, answer, status, code, null, what)
   t.equal(answer.headers.connection, 'close')
+  t.equal(answer.headers.link, `</docs/guide/errors#${code}>; rel="help"`)
 }
 
 t.test('decisions §1: what is no HTTP is 400 MALFORMED_REQUEST', async t => {

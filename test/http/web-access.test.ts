@@ -262,7 +262,7 @@ t.test('control plane, SANDBOX_CORS_ORIGINS: opens the API to its origins, and n
       'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
       'access-control-allow-headers': 'authorization,x-region',
       'access-control-expose-headers':
-        'deprecation, location, retry-after, sandbox-hint, sunset, www-authenticate, x-request-id',
+        'deprecation, link, location, retry-after, sandbox-hint, sunset, www-authenticate, x-request-id',
     })
     t.match(asked.headers.vary, /\bOrigin\b/i)
     const headers = { origin, authorization, 'sec-fetch-site': 'cross-site' }

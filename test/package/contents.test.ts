@@ -46,6 +46,7 @@ t.test('start, Start it: the package has only files that it needs, and its insta
     'completions/zsh',
     'dist/*.d.ts',
     'dist/*.js',
+    'dist/*.json',
     'docs/*.md',
     'fixtures/*.json',
     'fixtures/scenarios/*.yaml',
@@ -65,4 +66,11 @@ t.test('start, Start it: the command and the manifest have one version', async t
   t.equal((await bin(['--version'])).stdout, `${version}\n`)
   const script = "console.log(require('payments-sandbox/package.json').version)"
   t.equal((await run('node', ['-e', script])).stdout, `${version}\n`, 'the manifest can be imported')
+})
+
+t.test('README, The guide: the server of the package has the guide and the skill', async t => {
+  const { url } = await install().start(t)
+  for (const path of ['/docs/guide', '/docs/guide/errors', '/docs/skill']) {
+    t.equal((await fetch(url + path)).status, 200, path)
+  }
 })

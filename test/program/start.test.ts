@@ -82,29 +82,36 @@ t.test('settings, PORT: 0 listens on a free port and logs its URL', async t => {
   t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
 })
 
-t.test('README, Settings: the first line names the storage, and warns of an open control plane', async t => {
-  const data = t.testdir()
-  for (const [settings, level, msg] of [
-    [{}, 30, /^payments-sandbox \d+\.\d+\.\d+ keeps its clients in memory$/],
-    [{ SANDBOX_DATA: data }, 30, `keeps its clients in SQLite: ${data}`],
-    [{ HOST: '127.0.0.2' }, 30, /memory$/],
-    [{ HOST: 'localhost' }, 30, /memory$/],
-    [{ HOST: '0.0.0.0' }, 40, /memory\. All that reach 0\.0\.0\.0 can control it: set SANDBOX_ADMIN_TOKEN$/],
-    [{ HOST: '0.0.0.0', SANDBOX_ADMIN_TOKEN: 'hush' }, 30, /memory$/],
-  ] as const) {
-    const { lines, close } = await start(t, settings)
-    t.match(lines[0], { level, msg }, JSON.stringify(settings))
-    await close()
-  }
-  // An address of no machine, which begins as that of the loopback.
-  const { logger, lines } = createTestLogger('info')
-  const server = await createServer(readConfig({ PORT: '0', HOST: '::1234' }), logger)
-  t.teardown(() => server.close())
-  await t.rejects(server.listen())
-  t.match(lines[0], { level: 40, msg: 'All that reach ::1234' })
-})
+t.test(
+  'settings, Settings: the first line names console, guide and storage, and warns of an open control plane',
+  async t => {
+    const data = t.testdir()
+    for (const [settings, level, msg] of [
+      [
+        {},
+        30,
+        /^payments-sandbox \d+\.\d+\.\d+: console \/_sandbox\/console, guide \/docs\/guide\. It keeps its clients in memory$/,
+      ],
+      [{ SANDBOX_DATA: data }, 30, `keeps its clients in SQLite: ${data}`],
+      [{ HOST: '127.0.0.2' }, 30, /memory$/],
+      [{ HOST: 'localhost' }, 30, /memory$/],
+      [{ HOST: '0.0.0.0' }, 40, /memory\. All that reach 0\.0\.0\.0 can control it: set SANDBOX_ADMIN_TOKEN$/],
+      [{ HOST: '0.0.0.0', SANDBOX_ADMIN_TOKEN: 'hush' }, 30, /memory$/],
+    ] as const) {
+      const { lines, close } = await start(t, settings)
+      t.match(lines[0], { level, msg }, JSON.stringify(settings))
+      await close()
+    }
+    // An address of no machine, which begins as that of the loopback.
+    const { logger, lines } = createTestLogger('info')
+    const server = await createServer(readConfig({ PORT: '0', HOST: '::1234' }), logger)
+    t.teardown(() => server.close())
+    await t.rejects(server.listen())
+    t.match(lines[0], { level: 40, msg: 'All that reach ::1234' })
+  },
+)
 
-t.test('README, Settings: a server that has closed leaves no timer that holds up its process', async t => {
+t.test('settings, Settings: a server that has closed leaves no timer that holds up its process', async t => {
   const begun = t.capture(realTimers, 'setTimeout', realTimers.setTimeout)
   const ended = t.capture(realTimers, 'clearTimeout', realTimers.clearTimeout)
   await (await start(t)).close()

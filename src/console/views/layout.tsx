@@ -19,6 +19,7 @@ const NAVIGATION: Readonly<Record<string, readonly (readonly [path: string, titl
   Sandbox: [
     ['/client', 'State and settings'],
     ['../docs', 'Interface'],
+    ['../docs/guide', 'Guide'],
   ],
 }
 const PAGES = Object.values(NAVIGATION).flatMap(links => links.map(([path]) => path))

@@ -11,6 +11,7 @@ export const toIndex = (service: Json, control: Json): string => `# Payments San
 Each link is the entry of an operation: parameters, body, answers, error codes.
 Errors are \`{ code, field, message }\`: [all codes](_sandbox/errors).
 Whole documents: [service](openapi.json), [control plane](_sandbox/openapi.json).
+By task: [the guide](docs/guide), [the skill](docs/skill).
 
 ## Payments service
 

@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import { renderToString } from 'preact-render-to-string'
+import { errors } from '../core/errors.js'
+import { loadOnce } from '../http/load-once.js'
+import { Head, OWN_PAGE, Ribbon } from '../http/pages/document.js'
+import { pageHeaders } from '../http/pages/headers.js'
+import { refuseWithPage } from '../http/pages/refusal.js'
+import { MARKDOWN, MARKDOWN_TYPE } from '../openapi/docs.js'
+import { PUBLIC_PAGE } from '../openapi/plugin.js'
+import { GUIDE } from '../package.js'
+import { styles as consoleStyles } from './styles.js'
+import { Navigation } from './views/layout.js'
+
+/** A page in its two forms. */
+interface Content {
+  readonly markdown: string
+  readonly html: string
+}
+
+interface GuidePage extends Content {
+  /** The name in its address. */
+  readonly name: string
+  readonly title: string
+}
+
+/** The file of the build. */
+interface Guide {
+  readonly index: Content
+  readonly groups: readonly { readonly title: string; readonly pages: readonly GuidePage[] }[]
+  readonly skill: string
+}
+
+const styles = `${consoleStyles}
+.guide { display: grid; gap: 0 2.5rem; grid-template-columns: minmax(0, 1fr); }
+.guide nav { font-size: .9375rem; margin-top: 2rem; }
+.guide nav span { display: block; margin-top: 1rem; font-size: .75rem; color: var(--muted); }
+.guide nav a { display: block; padding: .1875rem 0; color: inherit; text-decoration: none; }
+.guide nav a:hover { text-decoration: underline; }
+.guide nav a[aria-current] { color: var(--accent); font-weight: 650; }
+article { max-width: 52rem; overflow-wrap: anywhere; }
+article > * { margin-top: .875rem; }
+article h2 { font-size: 1.25rem; margin-top: 2rem; }
+article h3 { font-size: 1.0625rem; margin-top: 1.5rem; }
+article :is(ul, ol) { padding-left: 1.25rem; }
+article ul { list-style: disc; }
+article .scroll { margin: .875rem 0 0; padding: 0; }
+article .code { max-height: none; margin-top: .875rem; background: var(--card); }
+article .code code { font-size: inherit; }
+article td:last-child { min-width: 11rem; }
+article thead td { border: 0; }
+article tr[id] > :first-child { white-space: nowrap; }
+article :target { scroll-margin-top: 1rem; }
+article tr:target { background: var(--card); outline: 2px solid var(--accent); }
+@media (min-width: 64rem) {
+  .guide { grid-template-columns: 14rem minmax(0, 1fr); }
+  .guide nav { grid-area: 1 / 1; margin: 0; }
+}
+@media (max-width: 47.99rem) {
+  article table:has(tr[id]) thead { display: none; }
+  article tr[id] { display: block; padding: .5rem 0; border-top: 1px solid var(--line); }
+  article tr[id] > td { display: block; border: 0; padding: 0; }
+}
+`
+const HEADERS = { ...pageHeaders(styles), vary: 'accept' }
+
+/** Renders a page in the shell of the console. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
+function render({ groups }: Guide, name: string, title: string, { html }: Content): string {
+  const up = name === '' ? '..' : '../..'
+  const pages = (
+    <nav aria-label="Guide">
+      {groups.map(group => (
+        <div key={group.title}>
+          <span>{group.title}</span>
+          {group.pages.map(page => (
+            <a
+              key={page.name}
+              href={`${up}/docs/guide/${page.name}`}
+              aria-current={page.name === name ? 'page' : undefined}
+            >
+              {page.title}
+            </a>
+          ))}
+        </div>
+      ))}
+    </nav>
+  )
+  return `<!doctype html>${renderToString(
+    <html lang="en" class="console">
+      <Head title={`${title} · Payments Sandbox`}>
+        <style dangerouslySetInnerHTML={{ __html: styles }} />
+      </Head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header>
+          <a class="brand" href={`${up}/_sandbox/console`}>
+            Payments Sandbox
+          </a>
+          <Ribbon note={OWN_PAGE} />
+        </header>
+        <Navigation
+          address={to => (to.startsWith('../') ? `${up}/${to.slice(3)}` : `${up}/_sandbox/console${to}`)}
+          isCurrent={to => to === '../docs/guide'}
+        />
+        <main id="main" class="guide">
+          <article dangerouslySetInnerHTML={{ __html: html }} />
+          {pages}
+        </main>
+      </body>
+    </html>,
+  )}`
+}
+
+/**
+ * Serves the guide, `GET /docs/guide` and `GET /docs/guide/{page}`, and the skill for agents, `GET /docs/skill`. With
+ * `Accept: text/markdown`, or `.md` behind its name, a page is its source. The file of the build is read on first use.
+ */
+export const guideRoutes: FastifyPluginCallback = (app, _options, done) => {
+  const load = loadOnce(async (): Promise<Guide> => JSON.parse(await readFile(GUIDE, 'utf8')))
+
+  async function show(request: FastifyRequest, reply: FastifyReply, name: string) {
+    const guide = await load()
+    const pages = new Map(guide.groups.flatMap(group => group.pages).map(page => [page.name, page]))
+    const page = name === '' ? { ...guide.index, title: 'The guide' } : pages.get(name.replace(/\.md$/, ''))
+    if (page === undefined) throw errors.routeNotFound('/docs/guide')
+    reply.headers(HEADERS)
+    const isSource = name.endsWith('.md') || request.type(['text/html', MARKDOWN]) === MARKDOWN
+    reply.type(isSource ? MARKDOWN_TYPE : 'text/html; charset=utf-8')
+    return isSource ? page.markdown : render(guide, name, page.title, page)
+  }
+
+  app.setErrorHandler(refuseWithPage)
+  app.get('/docs/guide', PUBLIC_PAGE, (request, reply) => show(request, reply, ''))
+  app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
+    show(request, reply, request.params.page),
+  )
+  app.get('/docs/skill', PUBLIC_PAGE, async (_request, reply) => {
+    reply.type(MARKDOWN_TYPE).header('x-content-type-options', 'nosniff')
+    return (await load()).skill
+  })
+  done()
+}

@@ -1,0 +1,137 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { catalogue } from '../../src/core/errors.js'
+import { build, call } from '../helper.js'
+
+const pages = readdirSync('docs')
+  .filter(file => file.endsWith('.md'))
+  .map(file => join('docs', file))
+const read = (file: string) => readFileSync(file, 'utf8')
+/** The text without its code, which can look like a link or a heading. */
+const prose = (file: string) => read(file).replace(/^ *```.*?^ *```$/gms, '')
+const linksOf = (file: string) => [...prose(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link as string)
+
+/** Returns the anchors of a document: of its headings, as GitHub makes them. */
+const anchorsOf = (file: string) =>
+  [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+t.test('README, The guide: the README has at most 1,500 words', async t => {
+  const words = read('README.md').split(/\s+/).filter(Boolean).length
+  t.ok(words <= 1500, `${words} words`)
+})
+
+t.test(
+  'README, The guide: each link of the README, the guide and the skill leads to a file and its heading',
+  async t => {
+    const others = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'skills/payments-sandbox/SKILL.md']
+    const wrong = [...others, ...pages].flatMap(file =>
+      linksOf(file)
+        .filter(link => !/^https?:/.test(link))
+        .filter(link => {
+          const [path = '', anchor] = link.split('#')
+          const target = path === '' ? file : join(dirname(file), path)
+          return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
+        })
+        .map(link => `${file}: ${link}`),
+    )
+    t.same(wrong, [])
+  },
+)
+
+t.test('README, The guide: it has each page of docs once', async t => {
+  const [, map = ''] = read('README.md').split('\n## The guide\n')
+  t.same([...map.matchAll(/\]\((docs\/[\w-]+\.md)\)/g)].map(([, page]) => page).sort(), pages)
+})
+
+t.test('README, The guide: each page begins with its question, and ends with the next pages', async t => {
+  for (const page of pages) {
+    t.match(read(page), /^# .+\n\n\*.+\?\*\n\n/, page)
+    t.match(read(page), /\n\n\*\*Next:\*\* .*\]\([\w-]+\.md[#)].*\.\n$/, page)
+  }
+})
+
+t.test('README, One CI job: it stores the evidence where the tests leave it', async t => {
+  const [, block = ''] = /^```yaml\n(.*?)^```$/ms.exec(read('README.md')) ?? []
+  const { steps } = parse(block).jobs.test
+  const [tests, upload] = steps.slice(-2)
+  t.equal(upload.with.path, tests.env.SANDBOX_EVIDENCE)
+})
+
+const app = build(t)
+/** The path prefix of a proxy, which does not pass it on. */
+const PREFIX = '/base'
+const BASE = `https://sandbox.example${PREFIX}`
+const NAMES = pages.map(page => page.slice('docs/'.length, -'.md'.length))
+const ADDRESSES = ['/docs/guide', ...NAMES.map(name => `/docs/guide/${name}`)]
+
+const open = (url: string, accept = 'text/html') => app.inject({ url, headers: { accept } })
+
+t.test(
+  'README, The guide: each link of a served page leads to an address and its anchor, also below a path',
+  async t => {
+    const texts = new Map<string, string>()
+    for (const address of ADDRESSES) {
+      const { statusCode, headers, payload } = await open(address)
+      t.match([statusCode, headers['content-type'], headers['x-content-type-options']], [200, /^text\/html/, 'nosniff'])
+      t.match(headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-/)
+      texts.set(address, payload)
+    }
+    const wrong = new Set<string>()
+    const found = new Map<string, boolean>()
+    for (const [address, text] of texts) {
+      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+      t.equal(new Set(ids).size, ids.length, `${address}: each id is there once`)
+      for (const [, href = ''] of text.matchAll(/ href="([^"]+)"/g)) {
+        const { origin, pathname, search, hash } = new URL(href.replaceAll('&amp;', '&'), `${BASE}${address}`)
+        if (origin !== new URL(BASE).origin) continue
+        const path = `${pathname.slice(PREFIX.length)}${search}`
+        const target = texts.get(path)
+        if (!found.has(path)) found.set(path, target !== undefined || (await open(path)).statusCode < 400)
+        const isThere = hash === '' || target?.includes(` id="${decodeURIComponent(hash.slice(1))}"`)
+        if (!pathname.startsWith(`${PREFIX}/`) || !found.get(path) || !isThere) wrong.add(`${address}: ${href}`)
+      }
+    }
+    t.same([...wrong], [])
+    const index = texts.get('/docs/guide') ?? ''
+    t.same(
+      NAMES.filter(name => !index.includes(`<li><a href="guide/${name}">`)),
+      [],
+      'the first page lists all others',
+    )
+    const entries = Object.keys(catalogue).filter(
+      code => !texts.get('/docs/guide/errors')?.includes(`<tr id="${code}">`),
+    )
+    t.same(entries, [], 'each code has an anchor')
+  },
+)
+
+t.test('README, The guide; agents, For coding agents: a page as its source, and the skill', async t => {
+  for (const [url, file, accept] of [
+    ['/docs/guide/errors', 'docs/errors.md', 'text/markdown'],
+    ['/docs/guide/errors.md', 'docs/errors.md', 'text/html'],
+    ['/docs/skill', 'skills/payments-sandbox/SKILL.md', '*/*'],
+  ] as const) {
+    const { headers, payload } = await open(url, accept)
+    t.match(headers, { 'content-type': 'text/markdown; charset=utf-8', 'x-content-type-options': 'nosniff' })
+    t.equal(payload, read(file), url)
+  }
+  t.equal((await open('/docs/guide/errors')).headers.vary, 'accept')
+  const links = [...(await open('/docs/guide', 'text/markdown')).payload.matchAll(/\]\(([^)]+)\)/g)]
+  t.same(links.map(([, link]) => link).sort(), NAMES.map(name => `guide/${name}.md`).sort())
+})
+
+t.test('README, The guide: no other name, and no other method', async t => {
+  for (const name of ['nothing', 'constructor', '__proto__', '..%2f..%2fpackage', 'errors.md.md', 'x'.repeat(5000)]) {
+    t.match(await call(app, 'GET', `/docs/guide/${name}`), { status: 404, body: { code: 'ROUTE_NOT_FOUND' } }, name)
+  }
+  t.match(await open('/docs/guide/nothing'), { statusCode: 404, payload: /<h1>Not Found<\/h1>/ }, 'for a browser')
+  t.equal((await call(app, 'POST', '/docs/guide/errors')).status, 405)
+  t.equal((await app.inject({ method: 'HEAD', url: '/docs/guide/errors' })).statusCode, 200)
+})
