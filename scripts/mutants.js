@@ -23,10 +23,11 @@ for (const { file, text } of all) {
   if (found !== 1) throw new Error(`src/${file} has ${found} times: ${text}`)
 }
 
-/** Creates a copy of the compiled tests, so that mutants run side by side. All else of the project is linked. */
+/** Creates a copy of the compiled tests, so that mutants run side by side. All else is linked, but for the scratch folders. */
 function createCopy() {
   const root = mkdtempSync(join(tmpdir(), 'mutants-'))
-  for (const name of readdirSync('.')) if (name !== 'build') symlinkSync(resolve(name), join(root, name))
+  const linked = readdirSync('.').filter(name => name !== 'build' && name !== '.tap')
+  for (const name of linked) symlinkSync(resolve(name), join(root, name))
   cpSync('build', join(root, 'build'), { recursive: true })
   return root
 }

@@ -69,6 +69,9 @@ export const mutants = {
     ['    clear(): void {\n      changes = []', '    clear(): void {', 'core/repository'],
   ],
   'core/records/stateful-repository.ts': [
+    ['step.at <= at || step.at > end', 'step.at <= at', 'control/seed'],
+    ['      if (step.at === end && status !== record.status) break\n', '', 'control/seed'],
+    ['(way.length === states.length && causes[way.length])', 'causes[way.length]', 'control/seed'],
     ['      atOnce(changes.undoTo(changed))\n', '', 'core/repository'],
     ['      events.truncate(last)\n', '', 'control/parked'],
     ['      claimed.add(seq)\n', '', 'control/state'],
@@ -94,6 +97,7 @@ export const mutants = {
     ["entry.record.status !== 'ACTIVE'", "entry.record.status === 'CANCELLED'", 'areas/mandates'],
     ["if (presentedAt > (entry.record.lastPresentedAt ?? '')) ", '', 'control/seed'],
   ],
+  'control/records.ts': [['        if (moving) yield* moving\n', '', 'areas/mandates']],
   'areas/direct-debit/store.ts': [
     [" && !(status === 'FAILED' && reasonCode === 'MD01')", '', 'control/seed'],
     ["if (status === 'SUBMITTED') mandates", 'mandates', 'areas/mandates'],
@@ -123,7 +127,7 @@ export const mutants = {
       '',
       'control/seed',
     ],
-    ['> 1,\n', '>= 1,\n', 'areas/bills'],
+    ['parseAmount(totalAmount) > 1)', 'parseAmount(totalAmount) >= 1)', 'areas/bills'],
   ],
   'areas/payout-links/store.ts': [
     [
@@ -177,6 +181,7 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
+    ['scope, allowedOrigins, senderName })', 'scope, allowedOrigins })', 'control/tenant'],
     ['leastNeeded(origin)', 'leastNeeded(undefined)', 'tenants/tenants'],
     [', { origin: clientId }), origin)', ', { origin: clientId }))', 'tenants/tenants'],
     [
@@ -232,6 +237,7 @@ export const mutants = {
   'http/error-handler.ts': [
     ["typeof value === 'string' ? maskText(value) : value", 'value', 'http/secrets'],
     ["  request.log.error({ err: error }, 'unforeseen failure')\n", '', 'http/failure'],
+    ['Object.hasOwn(catalogue, code) && ', '', 'docs/links'],
     ["method === 'PATCH' ? { 'accept-patch': expected } : {}", "{ 'accept-patch': expected }", 'http/body'],
   ],
   'http/event-stream.ts': [
@@ -247,7 +253,10 @@ export const mutants = {
     ['const ascii = maskText(name)\n', 'const ascii = name\n', 'http/secrets'],
     ['sandbox.hints.length < MOST_HINTS) sandbox', 'sandbox.hints.length <= MOST_HINTS) sandbox', 'http/routing'],
   ],
-  'http/home.ts': [['    request.sandbox.isForeign = true\n', '', 'http/home']],
+  'http/home.ts': [
+    ['isForeign = true\n      reply', 'isForeign = false\n      reply', 'http/home'],
+    ['isForeign = true\n    //', 'isForeign = false\n    //', 'http/home'],
+  ],
   'http/logging.ts': [
     [
       'clientId: clientOf(sandbox), ms }',
@@ -302,6 +311,7 @@ export const mutants = {
   ],
   'http/web-access.ts': [
     [", '/pay/']", ']', 'http/web-access'],
+    ["publicUrl(isKnown && host !== ''", "publicUrl(host !== ''", 'areas/payout-links'],
     [", '/.well-known/'", '', 'http/web-access'],
     ['      request.sandbox.isForeign = true\n', '', 'http/web-access'],
     ["(site === 'same-site' && mode === 'no-cors')", 'false', 'http/web-access'],
@@ -317,27 +327,26 @@ export const mutants = {
   'openapi/headers.ts': [["status === '415' && route.method === 'PATCH'", "status === '415'", 'docs/openapi']],
   'openapi/routes.ts': [[' && !schema.hide', '', 'docs/openapi']],
   'openapi/docs.ts': [['  "frame-ancestors \'none\'",\n', '', 'docs/openapi']],
+  'features/armed/state.ts': [
+    ['items.length < MOST', 'items.length <= MOST', 'control/faults'],
+    ['return has(id) ? this.nextId() : id', 'return id', ['control/faults', 'control/outcomes']],
+  ],
   'features/faults/state.ts': [
     ['fired >= times', 'fired > times', 'control/faults'],
     ['realNow >= expiresAt', 'realNow > expiresAt', 'control/faults'],
-    ['faults.length >= MOST_FAULTS', 'faults.length > MOST_FAULTS', 'control/faults'],
     ['seen > skip &&', 'seen >= skip &&', 'control/faults'],
     ["  'content-length',\n", '', 'control/faults'],
     ['    seen.add(name)\n', '', 'control/faults'],
   ],
   'features/faults/delivery.ts': [
     ['    timers.flush()\n', '', 'http/delivery'],
-    ['      if (raw.destroyed) return\n', '', 'http/delivery'],
     ["  socket.once('end', goOn)\n", '', 'http/delivery'],
     ["  raw.once('close', goOn)\n", '', 'http/delivery'],
     ['  socket.end(() => socket.destroy())\n}\n\nconst reset', '  socket.end()\n}\n\nconst reset', 'http/delivery'],
     ["      if (app.isClosing()) reply.header('connection', 'close')\n", '', 'http/delivery'],
     ['isClosing() && socket.end()', '{}', 'http/delivery'],
   ],
-  'features/outcomes/state.ts': [
-    ['armed.length >= MOST_OUTCOMES', 'armed.length > MOST_OUTCOMES', 'control/outcomes'],
-    ['one === found ?', 'one.outcome === found.outcome ?', 'control/outcomes'],
-  ],
+  'features/outcomes/state.ts': [['one === found ?', 'one.outcome === found.outcome ?', 'control/outcomes']],
   'features/deprecations/state.ts': [
     ['sunset < deprecatedSince', 'sunset <= deprecatedSince', 'control/deprecations'],
     ['clock.now() >= instantOf(moment)', 'clock.now() > instantOf(moment)', 'control/deprecations'],
@@ -368,6 +377,7 @@ export const mutants = {
   'features/recording/recorder.ts': [
     ['    bytes -= recordings.get(clientId)?.bytes ?? 0\n', '', 'recording/recording'],
     ['    recording.bytes += count\n', '', 'recording/recording'],
+    ['      recording.publicUrl = address\n', '', 'program/start'],
     ['recording?.tenant !== tenant', 'recording === undefined', 'recording/recorder'],
     ['bytes + count > mostBytes', 'bytes + count >= mostBytes', 'recording/recording'],
   ],
@@ -430,7 +440,8 @@ export const mutants = {
     ['if (href.startsWith(base)) ', '', 'control/session'],
   ],
   'console/calls.ts': [
-    ['  mediaTypeOf(request.headers) !== FORM &&\n', '', 'console/console'],
+    ['...(host && { authority: host }), ', '', 'areas/payout-links'],
+    ['if (mediaTypeOf(headers) === FORM) return', 'if (false) return', 'console/console'],
     [
       '  for (const name of Object.keys(fields)) if (!known.has(name)) refuseUnknown(name, [...known])\n',
       '',
@@ -442,7 +453,7 @@ export const mutants = {
       'console/hostile-forms',
     ],
     ['  if (!isKept(request)) throw errors.routeNotFound()\n', '', 'console/hostile-forms'],
-    ['  isKept(request) &&\n', '', 'console/hostile-forms'],
+    ['if (!isKept(request)) return', 'if (false) return', 'console/hostile-forms'],
     [
       'const before = ownMember(given, member)',
       'const before = (given as Fields)[member]',
@@ -458,6 +469,14 @@ export const mutants = {
       'console/console',
     ],
   ],
+  'console/guide.tsx': [["name.endsWith('.md') || ", '', 'docs/guide']],
+  'console/har-reader.ts': [
+    ["      socket.once('end', refuse)\n", '', 'console/har-reader'],
+    ["      child.kill('SIGKILL')\n", '', 'console/har-reader'],
+    ['        leave()\n', '', 'console/har-reader'],
+    ['createPlaces(1)', 'createPlaces(2)', 'console/har-reader'],
+  ],
+  'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
     ['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console'],
     ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'control/session'],
@@ -519,7 +538,7 @@ export const mutants = {
     ['      clearTimeout(timer)\n', '', 'program/log'],
     ['    dropped = 0\n    logger', '    logger', 'program/log'],
   ],
-  'health.ts': [["    request.on('timeout', () => request.destroy())\n", '', 'program/health']],
+  'health.ts': [["    sent.on('timeout', () => sent.destroy())\n", '', 'program/health']],
   'http/large-answers.ts': [
     ['        leave()\n        throw error', '        throw error', 'http/large-answers'],
     ["stream.once('close', leave)", "stream.once('end', leave)", 'http/large-answers'],
@@ -548,13 +567,17 @@ export const mutants = {
     ['bytes > route.bodyLimit ? 0 : bytes', 'bytes', 'http/large-bodies'],
     ['undefined ? Number(length ?? 0) : route.bodyLimit', 'undefined ? Number(length ?? 0) : 0', 'http/large-bodies'],
   ],
+  'http/large-documents.ts': [
+    ['createPlaces(1)', 'createPlaces(9)', 'control/snapshots'],
+    ["    answer.once('close', leave)\n", '', 'control/snapshots'],
+  ],
   'http/json-body.ts': [
     ['isHostile ||= mayBeHostile(text)', 'isHostile = mayBeHostile(text)', 'http/large-body'],
     ['isHostile ||= mayBeHostile(text)', 'isHostile ||= end === bytes.length && mayBeHostile(text)', 'http/large-body'],
     ['if (isHostile) yield*', 'if (isHostile && lists.length === 0) yield*', 'http/large-body'],
     [
-      '    else if (isText) at += byte === BACKSLASH ? 1 : 0\n    else if (byte === COLON)',
-      '    else if (isText) at += 0\n    else if (byte === COLON)',
+      '    else if (isText) at += byte === BACKSLASH ? 1 : 0\n    else if (byte <= SPACE)',
+      '    else if (isText) at += 0\n    else if (byte <= SPACE)',
       'http/large-body',
     ],
     [
@@ -564,7 +587,10 @@ export const mutants = {
     ],
     ['&& ++values > MOST_VALUES', '&& ++values >= MOST_VALUES', 'http/body'],
     ['names: 10_000,', 'names: 100_000,', 'control/state'],
-    ['if (isText || byte > SPACE)', 'if (byte > SPACE)', 'control/state'],
+    ["    count(part, 'bytes', end - taken)\n", '', 'control/state'],
+    ["      add('names')\n", '', 'control/state'],
+    ["      if (byte === OPEN_OBJECT) add('objects')\n", '', 'control/state'],
+    ['    else if (byte <= SPACE) part.bytes--\n', '', 'control/state'],
     ['        nestingOfList = nesting\n', '        nestingOfList = 2\n', 'control/state'],
     ['if (items.length > 0 || !', 'if (items.length > 0 || ', 'http/large-body'],
     ['        taken = at + 1\n', '', 'http/large-body'],
@@ -599,10 +625,23 @@ export const mutants = {
     ['checksum === checksumOf(clientId, name, content, 0, content)', 'true', 'persistence/snapshots'],
   ],
   'turns/stored-coverage.ts': [
+    ['failed.set(', 'new Map().set(', 'persistence/coverage'],
+    ['if (!clients.some(clientId => failing.has(clientId))) return', 'return', 'persistence/coverage'],
+    ['failing.size > 0 && again()', '{}', 'persistence/coverage'],
+    ['statements[end]?.values[0] === statements[end - 1]?.values[0]', 'false', 'persistence/coverage'],
+    ['THEN ${row}.answers ELSE 0 END', 'THEN ${row}.answers ELSE ${row}.answers END', 'persistence/coverage'],
     ['isClosing || plan(RETRY_MS)', '{}', 'persistence/coverage'],
     ['isClosing || plan(RETRY_MS)', 'plan(RETRY_MS)', 'persistence/coverage'],
   ],
+  'turns/database.ts': [[".replaceAll('\\0', '')", '', 'databases/persistence']],
   'turns/stored-turns.ts': [
+    [
+      'if (error instanceof LockedError) for (const slot of all)',
+      'if (false) for (const slot of all)',
+      'databases/postgres',
+    ],
+    ['--slot.failure.left === 0', '--slot.failure.left < 0', 'databases/postgres'],
+    ['before?.isRemoved ?? true', 'before?.isRemoved ?? false', 'persistence/restarts'],
     ['        if (work.skipsDueWork) {', '        if (false) {', 'persistence/failures'],
     ['          } finally {\n            forget(slot)', '          } finally {', 'persistence/failures'],
     ['        await transaction.rollback()\n        // Its', '        // Its', 'persistence/failures'],
@@ -627,16 +666,33 @@ export const mutants = {
     ['for (const { fail } of batch) fail(error)', 'batch[0]?.fail(error)', 'persistence/sqlite'],
     ["exec('COMMIT')\n      assertInPlace()", "exec('COMMIT')", 'persistence/sqlite'],
     ['for (const { done } of batch) done()', 'batch[0]?.done()', 'persistence/sqlite'],
+    ['[path, `${path}-wal`]', '[path]', 'persistence/sqlite'],
+    [' || found.size < last.size', '', 'persistence/sqlite'],
+    ['      file.last = found\n', '', 'persistence/sqlite'],
     ['        inUse--\n', '', 'persistence/scenarios'],
   ],
   'turns/postgres.ts': [
     ['    const rollback = () => end(', '    const rollback = async () => void (', 'databases/failures'],
-    ["await run('', text, [])\n        release()", "await run('', text, [])", 'databases/failures'],
+    ['await bound(text)\n        release()', 'await bound(text)', 'databases/failures'],
+    ['        release(error as Error)\n        throw error', '        throw error', 'databases/failures'],
     ['client => client !== first && client.release()', '() => {}', 'databases/connections'],
     ['SPARE_CONNECTIONS = 13', 'SPARE_CONNECTIONS = 12', 'databases/connections'],
     ['SPARE_CONNECTIONS = 13', 'SPARE_CONNECTIONS = 14', 'databases/connections'],
-    ['run(listenPool, statement)', 'run(usualPool, statement)', 'databases/connections'],
+    ['run(connect(listenPool), statement)', 'run(connect(usualPool), statement)', 'databases/connections'],
     ['      nextVersions = undefined\n', '', 'databases/postgres'],
+    ['Buffer.byteLength(clientId) <= 2000', 'clientId.length <= 1000', 'databases/postgres'],
+    ["if (Number(version) === 0 && content === '')", "if (content === '')", 'databases/postgres'],
+    ["if (Number(version) === 0 && content === '') return undefined\n", '', 'databases/postgres'],
+    ["AND (version <> 0 OR content <> '')", '', 'databases/postgres'],
+    ['SET LOCAL lock_timeout = ${ROW_LOCK_MS}', 'SELECT 1', 'databases/postgres'],
+    ['run(connectSoon(logPool), statement)', 'run(connect(logPool), statement)', 'databases/postgres'],
+    ['after = row?.last ?? null', 'after = null', 'databases/postgres'],
+  ],
+  'turns/postgres-request-log.ts': [
+    ['seqs.length < most', 'entries.length < most', 'databases/postgres'],
+    ['setWaiting([...batch, ...waiting])', '', 'databases/postgres'],
+    ['await soon(write(clientId))', 'await write(clientId)', 'databases/postgres'],
+    ['.finally(() => writing.delete(clientId))', '', 'databases/postgres'],
   ],
   'features/events/waiters.ts': [
     ['          all.delete(wait)\n', '', 'control/events'],
@@ -693,10 +749,15 @@ export const mutants = {
     ['waiters.has(clientId) || requestWaiters.has(clientId)', 'requestWaiters.has(clientId)', 'persistence/memory'],
     ['      forgetSnapshots(snapshots),\n', '', 'control/snapshots'],
   ],
+  'console/views/story.tsx': [
+    ['region: schema.headers ? region : undefined', 'region', 'console/console'],
+    ['if (schema !== undefined) return', 'if (false) return', 'console/console'],
+    ['later.isDone && isSame(later, step)', 'isSame(later, step)', 'console/console'],
+  ],
   'console/views/requests.tsx': [
     ['cursor: String(rows[0]?.seq)', 'cursor: String(data[0]?.seq)', 'console/console'],
     ['limit: MOST_ROWS + 1', 'limit: MOST_ROWS', 'console/console'],
-    ['kind?.lifecycle && isReference(kind, record)', 'kind?.lifecycle', 'console/console'],
+    ['kind?.lifecycle && isKnown(page, kind, record)', 'kind?.lifecycle', 'console/console'],
   ],
   'features/request-log/stream.ts': [
     ['        isStale = true\n        stream', '        stream', 'control/request-stream'],

@@ -1,10 +1,10 @@
 /** Writes the pictures of the pages in docs/screenshots: `npm run screenshots`. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { createLink, pagePath } from '../areas/pages.js'
+import { TEXTS, takePictures } from '../console/pictures.js'
 import { connect } from '../helper.js'
 import { launchBrowser } from './chromium.js'
-import { runApp } from './coverage.js'
 import { startSite } from './pages.js'
 
 const FOLDER = 'docs/screenshots'
@@ -76,27 +76,15 @@ await picture('embedded', '/_sandbox/embed-demo', { viewport: { width: 800, heig
   await page.locator('iframe:not([style*="640px"])').waitFor()
 })
 
-const shop = await connect(app, 'web-shop')
-await runApp(shop)
-await picture('coverage', '/_sandbox/coverage?client=web-shop', {
-  colorScheme: 'light',
-  viewport: { width: 1080, height: 1300 },
-})
-
+/** The options of pictures that are not those of a desk in light colours. */
+const OPTIONS: Readonly<Record<string, BrowserContextOptions>> = {
+  console: { viewport: { width: 1280, height: 1180 } },
+  'console-requests': { colorScheme: 'dark' },
+  'console-mobile': { viewport: NARROW },
+  coverage: { viewport: { width: 1080, height: 1300 } },
+}
 const desk = { colorScheme: 'light', viewport: { width: 1280, height: 860 } } as const
-await picture('console', '/_sandbox/console', desk, async page => {
-  for (const name of ['Create a mandate', 'Collect 49.90 EUR', 'Move the clock to the day']) {
-    await page.getByRole('button', { name }).click()
-  }
-  await page.getByRole('button', { name: 'Collect from an account' }).waitFor()
-  await page.goto(`${url}/_sandbox/console`)
-})
-await picture('console-record', '/_sandbox/console', desk, async page => {
-  await page.getByRole('button', { name: 'Collect from an account' }).click()
-  await page.getByRole('button', { name: 'Create a payout link' }).waitFor()
-  await page.goto(`${url}/_sandbox/console/collections/STORY-COLLECTION-2`)
-})
-await picture('console-requests', '/_sandbox/console/requests?client=web-shop', { ...desk, colorScheme: 'dark' })
-await picture('console-mobile', '/_sandbox/console/mandates/STORY-MANDATE', { viewport: NARROW })
+const texts = await takePictures(app, (name, address) => picture(name, address, { ...desk, ...OPTIONS[name] }))
+writeFileSync(TEXTS, texts)
 
 for (const close of closers.reverse()) await close()

@@ -103,7 +103,6 @@ const dribble =
     const bytes = begin(reply, body)
     const size = Math.max(1, Math.ceil(bytes.length / PIECES))
     const next = (start: number) => {
-      if (raw.destroyed) return
       const end = start + size
       if (end < bytes.length) {
         raw.write(bytes.subarray(start, end))
