@@ -707,15 +707,13 @@ t.test('console, Actions: files go out and in', async t => {
 
   // Captured traffic has the records that the API has shown.
   await client.control('POST', '/reset')
-  for (const file of ['{"log":', '{"log":{"entries":1}}', '{"log":{"entries":[{}]}}', '{"log":{"__proto__":{}}}'])
-    t.equal((await load(file)).statusCode, 400, file)
+  // Each file takes a process, so test/compare has the other refusals.
+  t.equal((await load('{"log":{"__proto__":{}}}')).statusCode, 400)
   t.match((await load('{"log":{"entries":[]}}')).payload, /the file shows no record of the interface\./i)
-  for (const file of [har, `\uFEFF${har}`]) {
-    const page = await follow(app, '/client/load', await load(file))
-    t.match(noticeOf(page.payload), /^acme has 4 records\./)
-    const { mandates, collections, bills, accounts } = (await client.control('GET', '/clients')).body.data[1].counts
-    t.same({ mandates, collections, bills, accounts }, { mandates: 1, collections: 1, bills: 1, accounts: 0 })
-  }
+  const page = await follow(app, '/client/load', await load(`\uFEFF${har}`))
+  t.match(noticeOf(page.payload), /^acme has 4 records\./)
+  const { mandates, collections, bills, accounts } = (await client.control('GET', '/clients')).body.data[1].counts
+  t.same({ mandates, collections, bills, accounts }, { mandates: 1, collections: 1, bills: 1, accounts: 0 })
 })
 
 t.test('console, The story: each step is a button, from the first to the page of the recipient', async t => {
