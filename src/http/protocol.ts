@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { ApiError } from '../core/errors.js'
 import { errors, quote } from '../core/errors.js'
-import { hostNameOf } from '../core/rules/hosts.js'
+import { parseHost } from '../core/rules/hosts.js'
 import { helpOf, JSON_TYPE } from './error-handler.js'
 import { lastAnswer } from './pipelining.js'
 
@@ -100,7 +100,7 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
   )
 
   // Most requests have the same Host. Parsing it takes longer than all other checks here.
-  let last = { host: '', name: '' }
+  let last = { given: '', host: '', name: '' }
   app.addHook('onRequest', ({ raw, sandbox, originalUrl }, reply, next) => {
     const refusal = broken.get(raw.socket)
     if (refusal !== undefined && !raw.complete) {
@@ -119,12 +119,15 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
     if (raw.httpVersion === '1.1' && host === undefined) throw errors.malformed('host', 'The header Host is required.')
     assertGivenOnce(raw.rawHeaders)
     // An empty Host is one: that of a target without an authority.
-    if (host && host !== last.host) {
-      const name = hostNameOf(host)
-      if (name === undefined) throw errors.malformed('host', `${quote(host)} is not a host.`)
-      last = { host, name }
+    if (host && host !== last.given) {
+      const parsed = parseHost(host)
+      if (parsed === undefined) throw errors.malformed('host', `${quote(host)} is not a host.`)
+      last = { given: host, ...parsed }
     }
-    sandbox.hostName = host ? last.name : ''
+    if (host) {
+      sandbox.host = last.host
+      sandbox.hostName = last.name
+    }
     next()
   })
   done()

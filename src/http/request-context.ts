@@ -9,7 +9,8 @@ import type { Region } from '../core/rules/regions.js'
 export interface RequestContext {
   /** The route of the request. Fastify would make this object each time that `request.routeOptions` is read. */
   readonly route: FastifyRequest['routeOptions']
-  /** The host name of the header Host, as `hostNameOf` returns it; empty: there is none. */
+  /** The header Host and the name in it, as `parseHost` returns them; empty: there is none. */
+  host: string
   hostName: string
   /**
    * The address of the server for the client of the request, without a trailing slash: SANDBOX_PUBLIC_URL, else `http://`
@@ -58,6 +59,7 @@ declare module 'fastify' {
 
 const newContext = (route: FastifyRequest['routeOptions']): Omit<RequestContext, 'tenant'> => ({
   route,
+  host: '',
   hostName: '',
   publicUrl: '',
   region: 'EU',

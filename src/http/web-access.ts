@@ -47,8 +47,8 @@ const EXPOSED_HEADERS = [
  */
 export const webAccess = fp<WebAccessOptions>((app, { allowedHosts, corsOrigins, publicUrl }, done) => {
   app.addHook('onRequest', (request, _reply, next) => {
-    const { host = '', origin } = request.headers
-    const { hostName, route } = request.sandbox
+    const { origin } = request.headers
+    const { host, hostName, route } = request.sandbox
     const { url = '', config } = route
     const refuse = (error: Error) => {
       request.sandbox.isForeign = true

@@ -174,6 +174,8 @@ t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Hos
     ['sandbox:8080', 'http://sandbox:8080'],
     ['172.17.0.1', 'http://172.17.0.1'],
     ['[::1]:9000', 'http://[::1]:9000'],
+    ['[fe80::1%25eth0]:9000', 'http://[fe80::1]:9000'],
+    ['LocalHost:80', 'http://localhost'],
     ['own.example:9000', 'http://own.example:9000'],
     // A name of other sites: the token admits the request, and the server has its own address.
     ['rebind.example', 'http://own.example:8080'],

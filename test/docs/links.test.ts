@@ -76,6 +76,8 @@ t.test('decisions §1: Location has the prefix of the public URL, unless the cli
     (await client.post('/api/v1/mandates', mandate({ mandateReference }), { headers: { host } })).headers.location
   t.equal(await locationFor('sandbox.example', 'MND-0001'), '/base/api/v1/mandates/MND-0001')
   t.equal(await locationFor('127.0.0.1:8080', 'MND-0002'), '/api/v1/mandates/MND-0002')
+  t.equal(await locationFor('Sandbox.Example:443', 'MND-0003'), '/base/api/v1/mandates/MND-0003')
+  t.equal(await locationFor('[fe80::1%25eth0]', 'MND-0004'), '/api/v1/mandates/MND-0004')
 })
 
 /** decisions §1: refusals, and the value of Link. */
@@ -93,6 +95,7 @@ t.test('decisions §1: Link of each refusal is the page of its code, with the pr
     ['/_sandbox/clock?colour=red', 'INVALID_QUERY_PARAMETER'],
   ] as const) {
     t.equal(await linkOf(url, { host: '127.0.0.1:8080' }), help(code), code)
+    t.equal(await linkOf(url, { host: '[fe80::1%25eth0]' }), help(code), code)
     t.equal(await linkOf(url, { host: 'sandbox.example' }), help(code, '/base'), code)
   }
   t.match(await own.inject({ url: '/_sandbox/clock', headers: { host: 'a, b' } }), {

@@ -84,7 +84,7 @@ export const metadataRoutes: FastifyPluginCallbackTypebox = (app, _options, done
     (request): ServerMetadata => {
       const isStrict = request.sandbox.tenant.settings.tokenAuthentication === 'form'
       // Clients compare the issuer with the URL that they used, which may be another name of the server (RFC 8414 §3.3).
-      const issuer = isPublicHost(request) ? request.sandbox.publicUrl : `http://${request.headers.host}`
+      const issuer = isPublicHost(request) ? request.sandbox.publicUrl : `http://${request.sandbox.host}`
       return {
         issuer,
         token_endpoint: `${issuer}/api/v1/oauth/token`,

@@ -1,16 +1,24 @@
 /** A host and an optional port (RFC 9110 §7.2), without user information and path. */
 const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{1,5})?$/i
-/** The zone of an IPv6 address (RFC 6874), which URL does not accept. It means something on one machine only. */
-const ZONE = /%[^\]]*(?=\])/
+/** The zone of an IPv6 address (RFC 6874 §2), which URL does not accept. It means something on one machine only. */
+const ZONE = /%[\w.~%-]+(?=\])/
+/** The longest name of DNS with a final dot (RFC 1035 §2.3.4), and a port. */
+const LONGEST = '.:65535'.length + 253
 
-/**
- * Returns the name or address of a Host header in its normal form: lower case, without a port and a final dot.
- * Undefined: it is not a host.
- */
-export function hostNameOf(host: string): string | undefined {
-  const text = host.replace(ZONE, '')
-  if (!HOST.test(text) || !URL.canParse(`http://${text}`)) return undefined
-  return new URL(`http://${text}`).hostname.replace(/\.$/, '')
+/** The parts of a Host header in their normal form. */
+export interface Host {
+  /** The host and the port, as in a URL of HTTP: `localhost:8080`. Port 80 and a zone are left out. */
+  readonly host: string
+  /** The name or address, without a final dot: `localhost`. */
+  readonly name: string
+}
+
+/** Parses a Host header. Undefined: it is not a host. */
+export function parseHost(given: string): Host | undefined {
+  const text = given.replace(ZONE, '')
+  if (text.length > LONGEST || !HOST.test(text) || !URL.canParse(`http://${text}`)) return undefined
+  const { host, hostname } = new URL(`http://${text}`)
+  return { host, name: hostname.replace(/\.$/, '') }
 }
 
 /** Domains that no public DNS resolves (RFC 6761, RFC 6762, ICANN for `internal`; `svc` is that of Kubernetes). */
@@ -25,13 +33,13 @@ export function isLocalName(hostName: string): boolean {
 /** Whether a text is a host name or address without a port, or `*.` and a name for all its subdomains. */
 export function isHostPattern(text: string): boolean {
   const name = text.replace(/^\*\./, '')
-  return /^([\w.-]+|\[[0-9a-f:.]+\])$/i.test(name) && hostNameOf(name) !== undefined
+  return /^([\w.-]+|\[[0-9a-f:.]+\])$/i.test(name) && parseHost(name) !== undefined
 }
 
-/** Whether a host name, as `hostNameOf` returns it, matches a pattern of the list. */
+/** Whether a host name, as `parseHost` returns it, matches a pattern of the list. */
 export function matchesHost(hostName: string, patterns: readonly string[]): boolean {
   return patterns.some(pattern => {
-    const name = hostNameOf(pattern.replace(/^\*\./, ''))
+    const name = parseHost(pattern.replace(/^\*\./, ''))?.name
     return pattern.startsWith('*.') ? hostName.endsWith(`.${name}`) : hostName === name
   })
 }
