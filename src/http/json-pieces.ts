@@ -20,11 +20,12 @@ export function* jsonPieces(document: object, indent = 0): Generator<string> {
   yield piece
 }
 
-/** Returns the text of the same document as a whole, in slices. */
-export function* jsonText(document: object): Slices<string> {
+/** Returns the text of the same document as a whole, in slices. Undefined: it has more characters than `most`. */
+export function* jsonText(document: object, most: number): Slices<string | undefined> {
   let whole = ''
   for (const piece of jsonPieces(document)) {
     whole += piece
+    if (whole.length > most) return undefined
     yield
   }
   return whole

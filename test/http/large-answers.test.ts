@@ -230,6 +230,20 @@ t.test('control plane, Large answers: no character is cut', async t => {
   t.same([...textPieces('ab😀😀c', 3)], ['ab', '😀', '😀c'])
 })
 
+t.test('control plane, Large answers: a short log whose answer is long is sent in pieces, too', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const body = `{"numbers":[${Array(9000).fill('1e20')}]}`
+  for (let n = 0; n < 6; n++) await client.post('/api/v1/mandates', body)
+  t.ok(6 * body.length < 2 ** 20)
+  for (const path of [LOG, `${LOG}&format=har`]) {
+    const { payload, headers } = await app.inject(path)
+    t.ok(payload.length > 2 ** 20, path)
+    t.equal(headers['content-length'], undefined, path)
+    t.not((await app.inject(`${path}&limit=2`)).headers['content-length'], undefined, 'a short answer is whole')
+  }
+})
+
 t.test('control plane, Large answers: a few records above 1 MiB are large, too', async t => {
   const client = await connect(build(t))
   const document = (n: number) => ({

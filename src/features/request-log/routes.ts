@@ -60,13 +60,15 @@ export const requestRoutes: readonly ControlRoute[] = [
         if (query.format === 'har') return toHar(data, request.sandbox.publicUrl)
         return { data: data.map(logged => whole(logged)), last, dropped }
       }
+      // A short log can have a long answer: a HAR repeats the address of the server, and numbers can be written shorter.
       const isLarge = (await requestLog.bytes(client)) > LARGE
-      const text = isLarge ? await largeAnswers.send(reply, make) : await inSlices(jsonText(await make()), elapsed)
+      const text = isLarge ? undefined : await inSlices(jsonText(await make(), LARGE), elapsed)
+      const answer = text ?? (await largeAnswers.send(reply, make))
       reply.type(query.format === 'har' ? HAR_TYPE : JSON_TYPE)
       if (query.format === 'har') {
         reply.header('content-disposition', `attachment; filename="requests-${encodeURIComponent(clientId)}.har"`)
       }
-      return text
+      return answer
     },
   }),
   route({
