@@ -318,7 +318,8 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
   const others = found.filter(({ path }) => memberAt(comparing.schema, path)?.format !== MOMENT || isFaulty(path))
   const kept = others.length > 0 ? others : found
   // One member of a record is one difference.
-  return kept.filter(({ path }, at) => kept.findIndex(one => one.path[0] === path[0]) === at)
+  const names = new Set<unknown>()
+  return kept.filter(({ path: [name] }) => !names.has(name) && names.add(name))
 
   function isFaulty(path: Path) {
     const member = valueAt(value, path)

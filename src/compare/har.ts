@@ -201,7 +201,7 @@ function headersOf(list: unknown): Record<string, string> {
     const { name, value } = objectOf(item)
     const key = textOf(name).toLowerCase()
     if (key === '' || key.startsWith(':')) continue
-    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]}, ${value}` : String(value)
+    headers[key] = Object.hasOwn(headers, key) ? `${headers[key]}, ${textOf(value)}` : textOf(value)
   }
   return headers
 }
@@ -220,7 +220,8 @@ function requestBodyOf(request: Json, headers: Readonly<Record<string, string>>)
   if (isForm && text === '' && Array.isArray(post.params) && post.params.length > 0) {
     return { kind: 'form', fields: post.params.map(objectOf).map(({ name, value }) => [textOf(name), textOf(value)]) }
   }
-  const size = Number(headers['content-length'] ?? request.bodySize ?? 0)
+  const { bodySize } = request
+  const size = Number(headers['content-length'] ?? (typeof bodySize === 'number' ? bodySize : 0))
   if (text === '') return size > 0 || textOf(post.comment) !== '' ? UNKNOWN : NONE
   return isForm ? { kind: 'form', fields: [...new URLSearchParams(text)] } : jsonOf(text, size)
 }
