@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { Static } from '@sinclair/typebox'
 import { quote } from '../../core/errors.js'
 import { loadOnce } from '../../http/load-once.js'
@@ -58,6 +59,8 @@ async function read(folders: readonly string[]): Promise<ReadonlyMap<string, Sce
       return content as File
     })
     files.set(basename(path, '.yaml'), file)
+    // Other requests come in between.
+    await setImmediate()
   }
   const names = [...files.keys()].sort()
   return new Map(names.map(name => [name, named(`${name}.yaml`, () => checked(scenarioOf(name, files)))]))
