@@ -82,7 +82,8 @@ const groups = [...map.matchAll(/^- \*\*(.+?):\*\*((?:.*\n)+?)(?=-|\n)/gm)].map(
 
 const listOf = ({ title, pages }) =>
   `## ${title}\n\n${pages.map(({ name, title, question }) => `- [${title}](guide/${name}.md): ${question}\n`).join('')}`
-const index = `# The guide\n\n${groups.map(listOf).join('\n')}`
+const { description } = JSON.parse(read('package.json'))
+const index = `# The guide\n\n${description} Where the service documents nothing, the behaviour is assumed, and labelled so.\n\n${groups.map(listOf).join('\n')}`
 
 mkdirSync(new URL('../dist/', import.meta.url), { recursive: true })
 writeFileSync(

@@ -80,7 +80,7 @@ t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: everything that a request keep
     'names of headers': ({ get }, size) =>
       get('/api/v1/mandates', { headers: Object.fromEntries(names(size).map(name => [name, ''])) }),
     'a query': ({ get }, size) => get(`/api/v1/mandates?${names(size).join('&')}`),
-    'a body': ({ post }, size) => post('/api/v1/mandates', { note: 'x'.repeat(10 * size) }),
+    'a body': ({ post }, size) => post('/api/v1/mandates', { unknown: 'x'.repeat(10 * size) }),
   }
   for (const [what, send] of Object.entries(requests)) {
     const client = await connect(build(t, { requestLog: { bytes: 20_000 } }))
@@ -202,7 +202,7 @@ t.test('control plane, GET /requests: each request is a slice of its own, howeve
   }
   await read()
   // Above 1 MiB, the log is sent in pieces.
-  for (let count = 0; count < 2; count++) await client.post('/api/v1/mandates', { note: 'x'.repeat(600_000) })
+  for (let count = 0; count < 2; count++) await client.post('/api/v1/mandates', { unknown: 'x'.repeat(600_000) })
   await read()
 })
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
 import { reasonCodes } from '../../src/areas/direct-debit/reason-codes.js'
+import { areas } from '../../src/areas/index.js'
 import type { Scenario, Scenarios } from '../../src/features/scenarios/files.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { OWN_FIXTURES } from '../../src/package.js'
@@ -237,6 +238,18 @@ t.test('control plane, POST /scenarios/{name}: records that are given are not cr
   t.equal((await client.get('/api/v1/mandates/MND-0001')).body.status, 'EXPIRED')
 })
 
+t.test(
+  'control plane, POST /scenarios/{name}: a mandate that is given is ACTIVE in the end, or the answer is 409',
+  async t => {
+    for (const [at, status] of areas.mandates.lifecycle.states.entries()) {
+      const client = await newClient()
+      await client.control('POST', '/seed', { records: { mandates: [{ ...mandate(), status }] } })
+      const answer = await client.control('POST', '/scenarios/mandate-active', { mandateReference: 'MND-0001' })
+      t.equal(answer.body.values?.mandateStatus ?? answer.body.code, at < 2 ? 'ACTIVE' : 'ILLEGAL_TRANSITION', status)
+    }
+  },
+)
+
 t.test('control plane, POST /scenarios/{name}: parameters of faults and of tokens have their effect', async t => {
   const client = await stocked()
   await client.control('POST', '/scenarios/rate-limited', { path: '/api/v1/bills*', times: 2, retryAfter: 7 })
@@ -444,6 +457,15 @@ t.test('fixtures, Scenarios of your own: a step that is no call, or has wrong me
   const texts = files.map(([name, step]) => [name, `summary: One call.\nsteps:\n  - ${step}`])
   const app = build(t, { scenarios: createScenarios(folder(t, Object.fromEntries(texts))) })
   const before = await textOf(app, 'sandbox-client')
+  const known: string = (await run(app, 'sandbox-client', 'nonsense')).body.message
+  const { paths } = JSON.parse(readFileSync('openapi/payments-service.json', 'utf8')) as {
+    paths: Record<string, State>
+  }
+  for (const [method, { operationId }] of Object.values(paths).flatMap(path => Object.entries<State>(path))) {
+    // A scenario gets no token, and has no file.
+    const isCall = method !== 'get' && !['issueToken', 'uploadBillDocument'].includes(operationId)
+    if (operationId) t.equal(known.includes(` ${operationId},`), isCall, operationId)
+  }
   for (const [name, , message] of files) {
     const { status, body } = await run(app, 'sandbox-client', name)
     t.equal(status, 400, name)

@@ -11,6 +11,7 @@ import { areas } from '../../src/areas/index.js'
 import { NewMandate } from '../../src/areas/mandates/schemas.js'
 import { PAYOUT_METHODS } from '../../src/areas/payout-links/methods.js'
 import { Claim, NewPayoutLink } from '../../src/areas/payout-links/schemas.js'
+import { schemaAt } from '../../src/console/calls.js'
 import { Event } from '../../src/features/events/schemas.js'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { Settings } from '../../src/tenants/snapshot.js'
@@ -28,7 +29,7 @@ function between(text: string, start: string, end: string): string {
   if (after === undefined || !after.includes(end)) throw new Error(`the document has no ${start} … ${end}`)
   return after.slice(0, after.indexOf(end))
 }
-const section = (number: number) => between(decisions, `\n## ${number}. `, number < 11 ? `\n## ${number + 1}. ` : '\n')
+const section = (number: number) => between(`${decisions}\n## `, `\n## ${number}. `, '\n## ')
 /** The cells of the rows of a table after its head. */
 const rows = (table: string) =>
   [...table.matchAll(/^\| (.*) \|$/gm)].map(([, row = '']) => row.split(/ \|(?: |$)/).map(cell => cell.trim()))
@@ -40,6 +41,11 @@ const all = Object.entries<Area>(areas)
 const stateful = all.flatMap(([name, { path, section, lifecycle }]) =>
   lifecycle ? [{ name, path, section, ...lifecycle }] : [],
 )
+
+t.test('console, Pages: the columns of each kind are members of its records', async t => {
+  for (const [name, { columns, record }] of all)
+    for (const column of columns) t.ok(column === 'region' || schemaAt(record, column), `${name} ${column}`)
+})
 
 t.test('control plane, Reference: the verbs of each kind are those of the calls', async t => {
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { path: string; method: string }[] }

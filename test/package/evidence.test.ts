@@ -84,7 +84,7 @@ t.test('library, After a failure: a failed expectation and a failed test leave a
   )
   for (const file of files) {
     const evidence = JSON.parse(readFileSync(join(folder, 'evidence', file), 'utf8'))
-    t.match(evidence, { clientId: 'app', events: [] })
+    t.match(evidence, { clientId: 'app', events: [], test: file.startsWith('failure') ? 'it fails' : undefined })
     t.ok(evidence.requests.some(({ path }: { path: string }) => path === '/api/v1/mandates'))
   }
 })

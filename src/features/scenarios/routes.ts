@@ -46,7 +46,7 @@ export const scenarioRoutes = (routes: () => readonly ControlRoute[]): readonly 
     errors: ['SCENARIO_NOT_FOUND', ...STEP_ERRORS],
     summary: 'Bring the client into the state of a scenario, all or nothing',
     description:
-      'The body has the parameters. A scenario creates the records that are not given. Its calls are not in the ' +
+      'The body has the parameters. A scenario creates the records that are not given; one that is given must exist. Its calls are not in the ' +
       'request log, faults and armed outcomes do not apply to them, and they move the clock only where the list says ' +
       'so. The error of a call is the answer, with the number of the step in its message. A scenario of your own can ' +
       'answer with any error of its calls.',
