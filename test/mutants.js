@@ -213,6 +213,9 @@ export const mutants = {
     ['    if (tenant !== undefined) gone.add(tenant)\n', '', 'control/requests'],
   ],
   'tenants/tenant.ts': [
+    ['      yield* assertRelated(name, { recordsOf, path: `records.${name}`, isStored })\n', '', 'docs/error-codes'],
+    ['    yield* assertRelated(name, { recordsOf, path: name, isStored: () => false })\n', '', 'control/state'],
+    ['|| isStored(kind, String(wanted))', '', 'control/seed'],
     ['      restoreMeta(before)\n', '', 'control/scenarios'],
     ['      yield* changes.undoTo(changed)\n', '', 'control/scenarios'],
     ['      events.truncate(last)\n', '', 'control/scenarios'],

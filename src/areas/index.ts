@@ -210,6 +210,8 @@ export interface Area<S extends Store = Store> {
   readonly reference: string
   /** The code of the error of an unknown reference. */
   readonly notFound: ErrorCode
+  /** The members that name a record of another kind, which must exist in seeds and state documents. Absent: none. */
+  readonly refersTo?: Readonly<Record<string, keyof Stores>>
   /** Whether all records are in region EU, or several regions share the references, or each has its own. */
   readonly regions: 'EU' | 'shared' | 'apart'
   /** The body of the operation that creates a record. Absent: none does. */
@@ -235,7 +237,7 @@ export interface Area<S extends Store = Store> {
   readonly seeds: TArray
   /** The schema of a stored record, for the state document. */
   readonly record: TSchema
-  /** The codes with which `stage` and `restore` refuse records, beside DUPLICATE_REFERENCE and those of each call. */
+  /** The codes with which `stage` and `restore` refuse records, beside DUPLICATE_REFERENCE, those of each call and of `refersTo`. */
   readonly errors?: { readonly stage?: readonly ErrorCode[]; readonly restore?: readonly ErrorCode[] }
   createStore(options: StoreOptions): S
 }
@@ -324,6 +326,7 @@ export const areas = {
       },
     }),
     reference: 'collectionReference',
+    refersTo: { mandateReference: 'mandates' },
     notFound: 'COLLECTION_NOT_FOUND',
     regions: 'EU',
     create: NewCollection,
@@ -348,7 +351,7 @@ export const areas = {
       'Collections in any state. Their mandates exist, or are among these records.',
     ),
     record: StoredCollection,
-    errors: { stage: ['MANDATE_NOT_FOUND', 'MANDATE_ALREADY_USED'], restore: ['MANDATE_NOT_FOUND'] },
+    errors: { stage: ['MANDATE_ALREADY_USED'] },
     createStore: ({ context, stores, takeOutcome }) =>
       createCollectionStore({ context, mandates: stores.mandates, takeOutcome }),
   },

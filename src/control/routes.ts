@@ -421,7 +421,10 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
 /** Lists the codes with which the areas refuse records. */
 const errorsOf = (step: 'stage' | 'restore'): readonly ErrorCode[] => [
   'DUPLICATE_REFERENCE',
-  ...Object.values<Area>(areas).flatMap(({ errors }) => errors?.[step] ?? []),
+  ...Object.values<Area>(areas).flatMap(({ errors, refersTo = {} }) => [
+    ...(errors?.[step] ?? []),
+    ...Object.values(refersTo).map(kind => areas[kind].notFound),
+  ]),
 ]
 
 /** The number of records and events above which a state is large, whatever its size. */

@@ -1,7 +1,7 @@
 import type { Area, AreaName, Staged, SteeredStore, Store, Stores } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { createTokens } from '../areas/oauth/tokens.js'
-import { errors } from '../core/errors.js'
+import { atPath, errors } from '../core/errors.js'
 import { createIds } from '../core/ids.js'
 import type { OutcomeMatch } from '../core/outcome-match.js'
 import { createChangeLog } from '../core/records/changes.js'
@@ -15,7 +15,7 @@ import type { ClockStart, ClockState } from '../core/time/clock.js'
 import { createClock } from '../core/time/clock.js'
 import type { Instant } from '../core/time/time.js'
 import { formatInstant, parseInstant } from '../core/time/time.js'
-import { toWords } from '../core/words.js'
+import { toNoun, toWords } from '../core/words.js'
 import type { Deprecation } from '../features/deprecations/state.js'
 import { createDeprecations } from '../features/deprecations/state.js'
 import type { Fault } from '../features/faults/state.js'
@@ -282,10 +282,41 @@ export function createTenant(
   /** Checks all records, each kind against those that it refers to, before any is stored. */
   function* stage(records: SeedRecords): Slices<StagedRecords[]> {
     const staged = {} as Staged
+    const recordsOf = (name: AreaName) => (records[name] ?? []) as readonly Json[]
+    const isStored = (name: AreaName, reference: string) => storeOf(name).find(reference).length > 0
     for (const name of SEED_ORDER) {
+      yield* assertRelated(name, { recordsOf, path: `records.${name}`, isStored })
       Object.assign(staged, { [name]: yield* storeOf(name).stage(records[name] ?? [], `records.${name}`, staged) })
     }
     return Object.values(staged)
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Related {
+  recordsOf(name: AreaName): readonly Json[]
+  /** The path of the list in the request, for errors. */
+  readonly path: string
+  isStored(name: AreaName, reference: string): boolean
+}
+
+/**
+ * Refuses records that name one of another kind which is neither given nor stored (`refersTo` of their row).
+ * @throws the code `notFound` of the other kind
+ */
+function* assertRelated(name: AreaName, { recordsOf, path, isStored }: Related): Slices {
+  const { refersTo = {} }: Area = areas[name]
+  for (const [member, kind] of Object.entries(refersTo)) {
+    const { reference, notFound } = areas[kind]
+    const given = new Set(recordsOf(kind).map(record => record[reference]))
+    for (const [index, { [member]: wanted }] of recordsOf(name).entries()) {
+      yield
+      if (wanted === undefined || given.has(wanted) || isStored(kind, String(wanted))) continue
+      atPath(`${path}.${index}`, () => {
+        throw errors.recordNotFound(notFound, member, toNoun(kind), String(wanted))
+      })
+    }
   }
 }
 
@@ -307,15 +338,17 @@ export interface RestoreOptions extends Omit<TenantOptions, 'clock' | 'settings'
 
 /**
  * Creates a tenant from a state document, whose objects become the tenant's own. A missing list has no records.
- * Throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD where the parts do not fit together.
+ * Throws DUPLICATE_REFERENCE, INVALID_FIELD, and the code of an unknown reference where the parts do not fit together.
  */
 export function* restoreTenant({ realNow, ...options }: RestoreOptions, snapshot: StateDocument): Slices<Tenant> {
   assertOrder(snapshot)
   const { now, mode, rate } = snapshot.clock
   const clock = { now: parseInstant(now) as Instant, mode, rate, realNow }
+  const recordsOf = (name: AreaName) => (snapshot[name] ?? []).map(({ record }) => record)
   const tenant = createTenant({ ...options, clock, settings: snapshot.settings }, snapshot)
   for (const name of areaNames) {
     const store: Store = tenant[name]
+    yield* assertRelated(name, { recordsOf, path: name, isStored: () => false })
     yield* store.restore(snapshot[name] ?? [], name)
   }
   return tenant

@@ -3,7 +3,6 @@ import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { Placed, StagedRecords } from '../../core/records/repository.js'
-import type { StatefulSnapshot } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
 import type { Slices } from '../../core/slices.js'
@@ -211,7 +210,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
     /**
      * Checks seeded collections, of any state and date.
      * @param staged the staged mandates, which find a stored or staged one
-     * @throws DUPLICATE_REFERENCE, MANDATE_NOT_FOUND, INVALID_FIELD, with the path of the record before the field
+     * @throws DUPLICATE_REFERENCE, MANDATE_ALREADY_USED, INVALID_FIELD, with the path of the record before the field
      */
     *stage(
       seeds: readonly SeedCollection[],
@@ -222,8 +221,8 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       const records = yield* mapInSlices(seeds, (seed, index) =>
         atPath(`${path}.${index}`, (): Placed<StoredCollection> => {
           const { status = 'PENDING', reasonCode } = seed
-          const mandate = staged.mandates.find(seed.mandateReference)
-          if (mandate === undefined) throw mandateNotFound(seed.mandateReference)
+          // `refersTo` of the row makes sure that it is there.
+          const mandate = staged.mandates.find(seed.mandateReference) as CollectedMandate
           if (reasonCode !== undefined) assertReasonFits(reasonCode, status)
           if (mandate.type === 'ONE_OFF' && status !== 'CANCELLED') {
             assertFree(mandate)
@@ -248,19 +247,8 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
         },
       }
     },
-
-    /** Restores a snapshot into an empty store, after the mandates. @throws as the repository, MANDATE_NOT_FOUND */
-    *restore(snapshots: readonly StatefulSnapshot<StoredCollection>[], path: string): Slices {
-      for (const [index, { record }] of snapshots.entries()) {
-        atPath(`${path}.${index}`, () => mandates.get(record.mandateReference))
-      }
-      yield* repository.ofStore.restore(snapshots, path)
-    },
   }
 }
-
-const mandateNotFound = (mandateReference: string) =>
-  errors.recordNotFound('MANDATE_NOT_FOUND', 'mandateReference', 'mandate', mandateReference)
 
 /** Whether a collection has been submitted to the scheme. */
 const wasPresented = ({ status, reasonCode }: Collection) =>

@@ -237,7 +237,10 @@ function Related({ page, kind, row: { region, record } }: { page: Page; kind: Ki
   const { mandateReference, counterpartyReference } = record as Readonly<Record<string, string | undefined>>
   const [mandate, counterparty] = [kindOf('mandates'), kindOf('counterparties')]
   const facts: [string, ComponentChildren][] = []
-  if (kind.name === 'collections') facts.push(['Mandate', linkTo(page, mandate, { region, record })])
+  for (const [member, name] of Object.entries(kind.refersTo ?? {})) {
+    const other = kindOf(name)
+    facts.push([toTitle(other.noun), linkTo(page, other, { region, record: { [other.reference]: record[member] } })])
+  }
   if (counterpartyReference !== undefined && kind !== counterparty) {
     const isKnown = findRecord(page.tenant, counterparty, counterpartyReference, region) !== undefined
     facts.push(['Counterparty', isKnown ? linkTo(page, counterparty, { region, record }) : counterpartyReference])
