@@ -225,7 +225,9 @@ function readClients(path: string): readonly ClientEntry[] | typeof INVALID {
   let value: unknown
   try {
     value = JSON.parse(readFileSync(path, 'utf8'))
-  } catch {
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== undefined) throw new ConfigError(`SANDBOX_CLIENTS=${quote(path)} cannot be read: ${code}.`)
     return INVALID
   }
   if (!Array.isArray(value) || !value.every(isClientEntry)) return INVALID

@@ -305,7 +305,9 @@ t.test('settings, SANDBOX_CLIENTS: what is no such file is refused, without tell
       t.ok(error instanceof ConfigError)
       message = (error as Error).message
     }
-    t.match(message, /^SANDBOX_CLIENTS=.*JSON file.*clientId.*clientSecret/, name)
+    const reason = name === 'missing' ? /cannot be read: ENOENT\.$/ : /JSON file.*clientId.*clientSecret/
+    t.match(message, reason, name)
+    t.match(message, /^SANDBOX_CLIENTS=/)
     t.notMatch(message, '\n')
     t.notMatch(message, 'hush-hush')
   }
