@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorEnvelope } from '../core/errors.js'
 import { ApiError, errors } from '../core/errors.js'
 import type { Watch } from '../http/places.js'
-import { createPlaces, watchOf } from '../http/places.js'
+import { createPlaces, PATIENCE_MS, tooMany, watchOf } from '../http/places.js'
 import type { Timers } from '../http/timers.js'
 
 export interface HarReaderOptions {
@@ -40,9 +40,6 @@ export interface Exchange {
   readonly reply: FastifyReply
 }
 
-/** A request that has waited for this time is refused. */
-const PATIENCE_MS = 30_000
-
 export type HarReader = ReturnType<typeof createHarReader>
 
 /**
@@ -60,7 +57,7 @@ export function createHarReader(options: HarReaderOptions, { later }: Timers, is
     const watchClose = watchOf(reply.raw, work => later(after, work), reason)
     return giveUp => {
       const stop = watchClose(giveUp)
-      const refuse = () => giveUp(tooMany())
+      const refuse = () => giveUp(isBusy())
       socket.once('end', refuse)
       return () => {
         socket.off('end', refuse)
@@ -99,9 +96,9 @@ export function createHarReader(options: HarReaderOptions, { later }: Timers, is
      * @throws INVALID_FIELD, PAYLOAD_TOO_LARGE (also for too much memory or time), SERVICE_UNAVAILABLE after 30 s of waiting
      */
     async read(task: HarTask, exchange: Exchange): Promise<Buffer> {
-      const leave = await places.enter(watch(exchange, PATIENCE_MS, tooMany))
+      const leave = await places.enter(watch(exchange, PATIENCE_MS, isBusy))
       try {
-        if (exchange.reply.raw.destroyed || exchange.request.raw.socket.readableEnded) throw tooMany()
+        if (exchange.reply.raw.destroyed || exchange.request.raw.socket.readableEnded) throw isBusy()
         const { file, clientId, stateBytes } = task
         const args = [`--max-old-space-size=${megabytes}`, fileURLToPath(module), clientId, String(stateBytes)]
         const child = await begin(args)
@@ -127,8 +124,7 @@ async function begin(args: readonly string[]): Promise<Child> {
   }
 }
 
-const tooMany = () =>
-  errors.unavailable('Another HAR file is read at the moment. Repeat the request.', { 'retry-after': '1' })
+const isBusy = tooMany('Another HAR file is read')
 
 function refusalOf(text: Buffer): ApiError {
   const { code, field, message } = JSON.parse(text.toString()) as ErrorEnvelope

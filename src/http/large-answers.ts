@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
 import { jsonPieces, textPieces } from './json-pieces.js'
-import { createPlaces, watchOf } from './places.js'
+import { createPlaces, tooMany, watchOf } from './places.js'
 import type { Eventually } from './request-context.js'
 import { isSliceOver } from './slices.js'
 import type { Timers } from './timers.js'
@@ -20,8 +20,7 @@ const MOST_WAITING = 100
 /** A reader that takes nothing for this time is cut off. One that waits for this time is refused. */
 export const PATIENCE_MS = 60_000
 
-const tooMany = () =>
-  errors.unavailable('Too many large answers are read at the moment. Repeat the request.', { 'retry-after': '1' })
+const refusal = tooMany('Too many large answers are read')
 
 export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 
@@ -67,8 +66,8 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
      * @param indent as of JSON.stringify; a text has its own
      */
     async send(reply: FastifyReply, make: () => Eventually<object | string>, indent?: number): Promise<Readable> {
-      if (places.inUse() === MOST + MOST_WAITING) throw tooMany()
-      const leave = await places.enter(watchOf(reply.raw, impatiently, tooMany))
+      if (places.inUse() === MOST + MOST_WAITING) throw refusal()
+      const leave = await places.enter(watchOf(reply.raw, impatiently, refusal))
       try {
         assertOpen(reply)
         const document = await make()

@@ -1,7 +1,6 @@
 import { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { errors } from '../core/errors.js'
-import { createPlaces, watchOf } from './places.js'
+import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
 /** A body above this size is large, in bytes. */
@@ -10,11 +9,7 @@ const LARGE = 64 * 1024
 /** The maximum number of bytes of large bodies at a time. The others wait. One without others can be larger. */
 const MOST = 128 * 1024 * 1024
 
-/** A request that has waited for this time is refused. All of it must arrive within 60 s. */
-const PATIENCE_MS = 30_000
-
-const tooMany = () =>
-  errors.unavailable('Too many large bodies arrive at the moment. Repeat the request.', { 'retry-after': '1' })
+const refusal = tooMany('Too many large bodies arrive')
 
 /** Creates the large bodies of a server. Each needs memory until its request is answered. */
 export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
@@ -36,14 +31,14 @@ export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
         return
       }
       if (answer.destroyed) return
-      places.enter(watchOf(answer, patience, tooMany), bytes).then(
+      places.enter(watchOf(answer, patience, refusal), bytes).then(
         leave => {
           if (answer.destroyed) return leave()
           answer.once('close', leave)
           next()
         },
-        refusal => {
-          if (!answer.destroyed) next(refusal)
+        reason => {
+          if (!answer.destroyed) next(reason)
         },
       )
     },

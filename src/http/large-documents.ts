@@ -1,13 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { errors } from '../core/errors.js'
-import { createPlaces, watchOf } from './places.js'
+import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
-/** A request that has waited for this time is refused. */
-const PATIENCE_MS = 30_000
-
-const tooMany = () =>
-  errors.unavailable('Too many large documents are read at the moment. Repeat the request.', { 'retry-after': '1' })
+const refusal = tooMany('Too many large documents are read')
 
 export type LargeDocuments = ReturnType<typeof createLargeDocuments>
 
@@ -22,10 +17,10 @@ export function createLargeDocuments({ later }: Pick<Timers, 'later'>) {
      * Rejects with SERVICE_UNAVAILABLE after 30 s, or when the connection is closed.
      */
     async enter(answer: ServerResponse): Promise<void> {
-      const leave = await places.enter(watchOf(answer, work => later(PATIENCE_MS, work), tooMany))
+      const leave = await places.enter(watchOf(answer, work => later(PATIENCE_MS, work), refusal))
       if (answer.destroyed) {
         leave()
-        throw tooMany()
+        throw refusal()
       }
       answer.once('close', leave)
     },

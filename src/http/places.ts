@@ -1,4 +1,12 @@
 import type { ServerResponse } from 'node:http'
+import { errors } from '../core/errors.js'
+
+/** A request that has waited for a place for this time is refused. */
+export const PATIENCE_MS = 30_000
+
+/** Refuses a request that gets no place. @param what what is done in the places: `Too many large bodies arrive` */
+export const tooMany = (what: string) => () =>
+  errors.unavailable(`${what} at the moment. Repeat the request.`, { 'retry-after': '1' })
 
 /** Watches a wait, which can end early with an error. Returns a function that stops it. */
 export type Watch = (giveUp: (reason: Error) => void) => () => void
