@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import inject from 'light-my-request'
-import type { ErrorEnvelope } from '../core/errors.js'
+import type { ApiError, ErrorEnvelope } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
 import { atOnce } from '../core/slices.js'
@@ -26,6 +26,8 @@ export interface SentForm {
   readonly fields: Fields
   /** The content of its file; undefined: it has none. */
   readonly file?: Buffer | undefined
+  /** Why its file is not taken. */
+  readonly refusal?: ApiError | undefined
 }
 
 /** The answer of a call. */

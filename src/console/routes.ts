@@ -7,9 +7,12 @@ import { h } from 'preact'
 import type { ApiError } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
+import { toApiError } from '../http/error-handler.js'
 import { FORM, parseForm, toFields } from '../http/form.js'
+import { maskText } from '../http/masking.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
+import { prefersHtml } from '../http/pages/prefers-html.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
 import { pathOf } from '../http/url.js'
@@ -19,6 +22,7 @@ import type { SentForm } from './calls.js'
 import {
   commandOf,
   errorOf,
+  FILE,
   FORM_LIMIT,
   isOfApi,
   obstacleOf,
@@ -195,7 +199,9 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   // The command of a form whose fields have changed.
   app.post('/command', page, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')
-    return commandOf(context, readCall(await formOf(request), context), clientOf(request), request.sandbox.publicUrl)
+    const form = await formOf(request)
+    if (form.refusal !== undefined) throw form.refusal
+    return commandOf(context, readCall(form, context), clientOf(request), request.sandbox.publicUrl)
   })
   for (const [path, file] of assets()) {
     app.get(`/assets/${path}`, { ...page, config: { isPage: true } }, (_request, reply) => {
@@ -259,8 +265,14 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
     const form = await withState(await formOf(request), clientId, { request, reply })
-    const { fields } = form
+    const { fields, refusal } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
+    if (refusal !== undefined) {
+      if (call === undefined || !prefersHtml(request)) throw refusal
+      reply.code(refusal.status).headers(refusal.headers)
+      const error = { ...refusal.envelope, message: maskText(refusal.message) }
+      return show(row, request, reply, { fields, call, error })
+    }
     const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
     const token = isOfApi(sent) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
     const answer = await send(senderFor(app, request, reply), sent, token)
@@ -298,7 +310,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     // An unknown client is refused before the work.
     await inTurn(clientId, () => {})
     const task = { file: file.subarray(file.indexOf('{')), clientId, stateBytes }
-    return { ...form, file: await harReader.read(task, exchange) }
+    try {
+      return { ...form, file: await harReader.read(task, exchange) }
+    } catch (error) {
+      return { ...form, refusal: toApiError(error, exchange.request) }
+    }
   }
 
   /** Returns the request of a page of the log. */
@@ -320,10 +336,11 @@ const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_
 
 const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/console'.length)
 
-/** Reads a form. */
+/** Reads a form. Its fields come before its file, so that a refused file keeps them. */
 async function formOf(request: FastifyRequest): Promise<SentForm> {
   if (!request.isMultipart()) return { fields: (request.body ?? toFields([])) as Fields }
-  let file: Buffer | undefined
+  let file: Buffer = FILE
+  let refusal: ApiError | undefined
   const parts: MultipartValue[] = []
   try {
     for await (const part of request.parts()) {
@@ -333,11 +350,11 @@ async function formOf(request: FastifyRequest): Promise<SentForm> {
       else parts.push(part)
     }
   } catch (error) {
-    if ((error as { code?: string }).code === 'FST_REQ_FILE_TOO_LARGE')
-      throw errors.payloadTooLarge('file', 'SANDBOX_STATE_BYTES')
-    throw errors.malformed(null, 'The form is not well-formed multipart/form-data, or has too many parts.')
+    if ((error as { code?: string }).code !== 'FST_REQ_FILE_TOO_LARGE')
+      throw errors.malformed(null, 'The form is not well-formed multipart/form-data, or has too many parts.')
+    refusal = errors.payloadTooLarge('file', 'SANDBOX_STATE_BYTES')
   }
-  if (!file?.length) throw errors.missing('file')
+  if (file.length === 0) refusal ??= errors.missing('file')
   let length = 0
   const fields = parts.map(({ fieldname, mimetype, value, ...part }): [string, string] => {
     if (mimetype !== 'text/plain') throw errors.unsupportedMediaType(fieldname, 'A field of a form is a text.')
@@ -346,7 +363,7 @@ async function formOf(request: FastifyRequest): Promise<SentForm> {
     if (isCut || length > FORM_LIMIT) throw errors.payloadTooLarge(null, `${FORM_LIMIT} bytes without its file`)
     return [fieldname, String(value)]
   })
-  return { fields: toFields(fields), file }
+  return { fields: toFields(fields), file, refusal }
 }
 
 let loaded: ReadonlyMap<string, BrowserFile> | undefined

@@ -660,7 +660,7 @@ t.test('console, Actions: a notice links the records that it names', async t => 
 })
 
 t.test('console, Actions: files go out and in', async t => {
-  const app = build(t, { harReader: { module: HAR_TO_STATE } })
+  const app = build(t, { harReader: { module: HAR_TO_STATE }, stateBytes: 100_000 })
   const client = await connect(app)
   await stock(client)
   const download = async (path: string) => open(app, path)
@@ -698,9 +698,14 @@ t.test('console, Actions: files go out and in', async t => {
       payload,
     })
   }
-  t.equal((await load('not JSON')).statusCode, 400)
-  t.equal((await load('{}')).statusCode, 400)
-  t.equal((await load('')).statusCode, 400)
+  const refused = (status: number, code: string) => ({
+    statusCode: status,
+    payload: new RegExp(`<form id="load".*<input id="file".*role="alert"><code>${code}</code>`, 's'),
+  })
+  t.match(await load('not JSON'), refused(400, 'MALFORMED_REQUEST'))
+  t.match(await load('{}'), refused(400, 'MISSING_FIELD'))
+  t.match(await load(''), refused(400, 'MISSING_FIELD'), 'the form stays, also without a file')
+  t.match(await load(' '.repeat(100_001)), refused(413, 'PAYLOAD_TOO_LARGE'))
   t.equal((await client.control('GET', '/clients')).body.data[1].counts.mandates, 0)
   t.equal((await load(state.payload)).statusCode, 303)
   t.equal((await client.control('GET', '/clients')).body.data[1].counts.mandates, 1)
@@ -708,7 +713,7 @@ t.test('console, Actions: files go out and in', async t => {
   // Captured traffic has the records that the API has shown.
   await client.control('POST', '/reset')
   // Each file takes a process, so test/compare has the other refusals.
-  t.equal((await load('{"log":{"__proto__":{}}}')).statusCode, 400)
+  t.match(await load('{"log":{"__proto__":{}}}'), refused(400, 'MALFORMED_REQUEST'), 'the form stays')
   t.match((await load('{"log":{"entries":[]}}')).payload, /the file shows no record of the interface\./i)
   const page = await follow(app, '/client/load', await load(`\uFEFF${har}`))
   t.match(noticeOf(page.payload), /^acme has 4 records\./)
