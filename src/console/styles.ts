@@ -82,7 +82,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .code { font: .8125rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--page); border-radius: .5rem;
   padding: .625rem .75rem; margin: .5rem 0 0; overflow: auto; max-height: 30rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .copyable { position: relative; }
-.copyable .code { padding-right: 5rem; }
+.copyable .code { padding-right: 5.5rem; }
 .copyable button { position: absolute; top: .25rem; right: .25rem; }
 
 .cause { color: var(--error); overflow-wrap: anywhere; }
@@ -91,6 +91,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
 .headline strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .lifecycle svg { display: block; min-width: max-content; font: 650 .75rem system-ui, sans-serif; }
+.lifecycle { padding: 0 1.25rem; mask: linear-gradient(to right, transparent, #000 1.25rem calc(100% - 1.25rem), transparent); }
 .lifecycle text { text-anchor: middle; fill: var(--text); }
 .lifecycle .at { font-weight: 400; font-size: .6875rem; fill: var(--muted); }
 .lifecycle rect { fill: var(--card); stroke: var(--line); stroke-width: 1.5; }
@@ -101,10 +102,10 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .lifecycle .present.bad rect { fill: var(--error); stroke: var(--error); }
 .lifecycle .present.idle rect { fill: var(--muted); stroke: var(--muted); }
 .lifecycle .present text:not(.at) { fill: var(--card); }
-.edge { fill: none; stroke: var(--line); stroke-width: 1.5; }
+.edge { fill: none; stroke: var(--edge); stroke-width: 1.5; }
 .edge.taken { stroke: var(--ok); stroke-width: 2; }
 .edge.next { stroke: var(--accent); stroke-width: 2; stroke-dasharray: 5 4; }
-.arrow { fill: var(--line); }
+.arrow { fill: var(--edge); }
 .arrow.taken { fill: var(--ok); }
 .arrow.next { fill: var(--accent); }
 
@@ -117,7 +118,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .story { list-style: none; padding: 0; counter-reset: step; display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.25rem; }
 .story > li { counter-increment: step; position: relative; padding-left: 2.25rem; font-size: .9375rem; display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; }
 .story > li > :first-child { flex: 1 1 16rem; min-width: 0; }
-.story .lifecycle { margin: 0; padding: 0; min-width: 0; max-width: 100%; }
+.story .lifecycle { margin: 0 -1.25rem; min-width: 0; max-width: calc(100% + 2.5rem); }
 .story > li::before { content: counter(step); position: absolute; left: 0; top: 0; width: 1.5rem; height: 1.5rem; border-radius: 50%;
   display: grid; place-items: center; font-size: .75rem; font-weight: 650; border: 2px solid var(--edge); }
 .story .done::before { content: "✓"; background: var(--ok); border-color: var(--ok); color: var(--on-accent); }
@@ -139,10 +140,16 @@ details[open] > summary.button { margin-bottom: .75rem; }
   header .ribbon span { display: none; }
   main { padding: 1rem .75rem 3rem; }
   .scroll { margin: 0 -1rem; padding: 0 1rem; }
-  tbody th { min-width: 7rem; }
-  td time { white-space: normal; display: inline-block; min-width: 6.5rem; vertical-align: top; }
+  th, td { padding-right: .375rem; }
+  tbody th { min-width: 0; }
+  td time { white-space: normal; }
+  .number { white-space: normal; }
+  .story .lifecycle { margin-left: -3.25rem; max-width: calc(100% + 4.5rem); }
 }
 @media (forced-colors: active) {
+/* A list submits itself, and only a script copies. */
+@media (scripting: enabled) { .choice button { display: none; } }
+@media (scripting: none) { [data-copy] { display: none; } }
   .lifecycle .present rect { fill: CanvasText; }
   .lifecycle .present text:not(.at) { fill: Canvas; }
 }

@@ -9,6 +9,8 @@ import { formatMoment } from '../moments.js'
 const PAUSE_MS = 500
 /** The time until a lost connection is tried again. */
 const RETRY_MS = 1000
+/** The time for which a button says that it has copied. */
+const COPIED_MS = 2000
 
 const element = (id: string) => document.getElementById(id) as HTMLElement
 
@@ -47,11 +49,10 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
   Idiomorph.morph(document.body, next.body, {
     morphStyle: 'outerHTML',
     callbacks: {
-      // What a script has shown: a fold, and the buttons to copy.
+      // A person has unfolded it.
       beforeAttributeUpdated: (name, node) =>
         !(
           name === 'open' ||
-          (name === 'hidden' && node.hasAttribute('data-copy')) ||
           (['value', 'checked'].includes(name) && isChanged(node) && !resets?.((node as HTMLInputElement).form))
         ),
       // The notice of an action stays until the next one, and a command follows its fields.
@@ -187,7 +188,6 @@ async function send(form: HTMLFormElement) {
     if (answer.redirected) history.pushState(null, '', answer.url)
     morph(html, other => other === form || location.pathname !== pathname)
     forgetNotice()
-    if (answer.redirected) document.querySelector('#happened')?.scrollIntoView({ block: 'nearest' })
     // The next step can be far down.
     if (isStory) document.querySelector<HTMLElement>('.story [aria-current] :is([type=submit], a.button)')?.focus()
     stop()
@@ -240,7 +240,10 @@ document.addEventListener('change', ({ target }) => {
 
 let clock = { at: 0, since: 0, rate: 0 }
 
-/** Lets a running clock tick, shows the buttons that copy, and the present state of each drawing. */
+/** The state that a drawing was scrolled to. */
+const scrolled = new WeakMap<Element, string>()
+
+/** Lets a running clock tick, and shows the present state of each drawing. */
 function enhance() {
   const time = document.querySelector<HTMLTimeElement>('.now time')
   clock = {
@@ -248,11 +251,12 @@ function enhance() {
     since: performance.now(),
     rate: Number(time?.dataset.rate ?? 0),
   }
-  for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) button.hidden = false
   for (const state of document.querySelectorAll('.lifecycle .present')) {
     const drawing = state.closest('.lifecycle') as Element
     const [{ right }, shown] = [state.getBoundingClientRect(), drawing.getBoundingClientRect()]
-    if (drawing.scrollLeft === 0) drawing.scrollLeft = right - shown.right + 16
+    const name = state.querySelector('text')?.textContent ?? ''
+    if (scrolled.get(drawing) !== name) drawing.scrollLeft += right - shown.right + 20
+    scrolled.set(drawing, name)
   }
   // On a phone, the navigation is wider than the page.
   const link = document.querySelector('body > nav a[aria-current]')
@@ -272,7 +276,11 @@ document.addEventListener('click', async ({ target }) => {
   if (!button || !text) return
   try {
     await navigator.clipboard.writeText(text.textContent ?? '')
-    element('notice').textContent = 'Copied.'
+    const label = button.firstChild as Text
+    label.data = 'Copied'
+    setTimeout(() => {
+      label.data = 'Copy'
+    }, COPIED_MS)
   } catch {
     // Browsers refuse it to pages of other machines without HTTPS. The text is selected instead.
     getSelection()?.selectAllChildren(text)

@@ -117,7 +117,6 @@ export function SameCall({ page, id, actions }: { page: Page; id: string; action
           <div key={action.id ?? call.route}>
             {actions.length > 1 && <p class="hint">{action.label}</p>}
             <Copyable
-              label="Copy"
               text={commandOf(page.context, call, page.tenant.clientId, page.publicUrl)}
               of={action.fields && action.id}
             />

@@ -52,7 +52,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
           <ClientChoice page={page} />
           {page.isSignedIn && (
             <form method="post" action={addressOf(page, 'sign-out')}>
-              <button type="submit" class="small">
+              <button type="submit" class="small plain">
                 Sign out
               </button>
             </form>
@@ -129,7 +129,7 @@ function ClientChoice({ page }: { page: Page }) {
       class="choice"
     >
       <Choice id="client" label="Client" options={shown} value={tenant.clientId} />
-      <button type="submit" class="small">
+      <button type="submit" class="small plain">
         Show
       </button>
     </form>

@@ -61,7 +61,6 @@ export async function overviewView(page: Page) {
   return (
     <>
       <Clock page={page} next={coming[0]} isPrimary={story === undefined || story.present < 0} />
-      {story && <Story page={page} story={story} sent={sent} />}
       {happened.length > 0 && (
         <TableCard
           id="happened"
@@ -73,6 +72,7 @@ export async function overviewView(page: Page) {
           empty=""
         />
       )}
+      {story && <Story page={page} story={story} sent={sent} />}
       <div class="columns">
         <TableCard
           id="next"

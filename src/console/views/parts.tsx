@@ -149,14 +149,14 @@ export function Json({ label, value }: { label: string; value: unknown }) {
   )
 }
 
-/** A text to copy. Without a script, a person selects it. @param of the form that the text follows */
-export const Copyable = ({ label, text, of }: { label: string; text: string; of?: string }) => (
+/** A text to copy. Without a script, a person selects it. @param as what it is @param of the form that the text follows */
+export const Copyable = ({ as, text, of }: { as?: string; text: string; of?: string }) => (
   <div class="copyable">
     <pre class="code">
       <code data-of={of}>{text}</code>
     </pre>
-    <button type="button" class="small" data-copy hidden>
-      {label}
+    <button type="button" class="small plain" data-copy aria-live="polite">
+      Copy{as && <span class="hidden"> as {as}</span>}
     </button>
   </div>
 )

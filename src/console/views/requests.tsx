@@ -206,9 +206,9 @@ export async function requestView(page: Page) {
             <p class="hint">{obstacle}</p>
           )}
           <h3>As curl</h3>
-          <Copyable label="Copy as curl" text={toCurl({ ...exchange, body }, page.publicUrl)} />
+          <Copyable as="curl" text={toCurl({ ...exchange, body }, page.publicUrl)} />
           <h3>As test</h3>
-          <Copyable label="Copy as test" text={toExpectation(isShort ? exchange : { ...exchange, body: null })} />
+          <Copyable as="test" text={toExpectation(isShort ? exchange : { ...exchange, body: null })} />
         </Card>
       </div>
     </>

@@ -190,7 +190,7 @@ function Doors({ page }: { page: Page }) {
               ['Client secret', isDemo ? DEMO_CLIENT.clientSecret : 'the one of its first token'],
             ]}
           />
-          <Copyable label="Copy" text={toCurl(token, url)} />
+          <Copyable text={toCurl(token, url)} />
         </div>
         <div>
           <h3>
