@@ -27,7 +27,10 @@ const text = Type.String({ maxLength: LONGEST_TEXT, 'x-expected': `a text of at 
 export const digits = (most: number) =>
   Type.String({ pattern: `^\\d{1,${most}}$`, 'x-expected': `a number of at most ${most} digits` })
 /** A status of answers, or a class of them. */
-export const HttpStatuses = Type.String({ pattern: '^[1-5](\\d\\d|xx)$', 'x-expected': 'a status such as 404, or 4xx' })
+export const HttpStatuses = Type.String({
+  pattern: '^[1-5](\\d\\d|[xX]{2})$',
+  'x-expected': 'a status such as 404, or 4xx',
+})
 
 /** The parameters of all pages. Each page reads those that it needs. */
 export const PARAMETERS = {

@@ -81,7 +81,6 @@ const pages: readonly PageRow[] = [
     title: ({ params }) => `Request ${params.seq}`,
     view: requestView,
     params: RequestParams,
-    next: () => '/requests',
   },
   { url: '/errors/:code', title: ({ params }) => `Error ${params.code}`, view: page => h(ErrorEntry, { page }) },
   { url: '/failures', title: () => 'Failures', view: page => h(Failures, { page }) },
@@ -273,6 +272,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       const error = { ...refusal.envelope, message: maskText(refusal.message) }
       return show(row, request, reply, { fields, call, error })
     }
+    const { requestLog } = context
+    const before = call === undefined && (await requestLog.list(clientId, { limit: 1 }))
     const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
     const token = isOfApi(sent) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
     const answer = await send(senderFor(app, request, reply), sent, token)
@@ -282,12 +283,15 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       return show(row, request, reply, { fields, call, error })
     }
     const notice = cut(
-      error === undefined
-        ? sentenceOf(call && routeOf(context, call.route).schema.operationId, answer.body)
-        : `The answer was ${answer.status ?? 'taken away'}: ${error.message}`,
+      call === undefined
+        ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${error.message}` : '.'}`
+        : sentenceOf(routeOf(context, call.route).schema.operationId, answer.body),
     )
     const path = pathBelow(request)
-    const target = row.next?.(answer.body) ?? path
+    // The request that was sent again is in the log now, and others of its path can be.
+    const after = before && { after: before.last, method: sent.method, path: sent.path }
+    const news = after && (await requestLog.list(clientId, after)).data
+    const target = news ? `/requests${news.length === 1 ? `/${news[0]?.seq}` : ''}` : (row.next?.(answer.body) ?? path)
     // A removed client has no pages.
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
     const query = await inTurn(client, tenant => {

@@ -87,11 +87,12 @@ details[open] > summary.button { margin-bottom: .75rem; }
 
 .cause { color: var(--error); overflow-wrap: anywhere; }
 .headline + .cause { font-size: 1.0625rem; margin-top: .5rem; }
+.hints { color: var(--muted); font-size: .875rem; list-style: disc; padding-left: 1.25rem; overflow-wrap: anywhere; }
 .code-line { color: var(--muted); font-size: .875rem; margin-top: .5rem; }
 .headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
 .headline strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
-.lifecycle svg { display: block; min-width: max-content; font: 650 .75rem system-ui, sans-serif; }
 .lifecycle { padding: 0 1.25rem; mask: linear-gradient(to right, transparent, #000 1.25rem calc(100% - 1.25rem), transparent); }
+.lifecycle svg { display: block; min-width: max-content; font: 650 .75rem system-ui, sans-serif; }
 .lifecycle text { text-anchor: middle; fill: var(--text); }
 .lifecycle .at { font-weight: 400; font-size: .6875rem; fill: var(--muted); }
 .lifecycle rect { fill: var(--card); stroke: var(--line); stroke-width: 1.5; }
@@ -146,10 +147,10 @@ details[open] > summary.button { margin-bottom: .75rem; }
   .number { white-space: normal; }
   .story .lifecycle { margin-left: -3.25rem; max-width: calc(100% + 4.5rem); }
 }
-@media (forced-colors: active) {
 /* A list submits itself, and only a script copies. */
 @media (scripting: enabled) { .choice button { display: none; } }
 @media (scripting: none) { [data-copy] { display: none; } }
+@media (forced-colors: active) {
   .lifecycle .present rect { fill: CanvasText; }
   .lifecycle .present text:not(.at) { fill: Canvas; }
 }

@@ -6,7 +6,18 @@ import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { follow as followStream } from '../event-stream.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, changedOften, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
+import {
+  bill,
+  build,
+  call,
+  changedOften,
+  collection,
+  connect,
+  MONDAY,
+  mandate,
+  newClient,
+  payoutLink,
+} from '../helper.js'
 import { manualTime } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { HAR_TO_STATE } from './har.js'
@@ -554,9 +565,10 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
   t.match(toText(payload), `-H "Authorization: Bearer $TOKEN"`)
   t.match(toText(payload), 'await sandbox.requests.expect({')
   const again = await follow(app, '/requests/2', await submit(app, '/requests/2', 'repeat'))
-  t.match(again, { path: '/requests', notice: 'The answer was 409: "MND-0001" is taken already.' })
+  const taken = 'Sent again with a new token. The answer was 409: "MND-0001" is taken already.'
+  t.match(again, { path: '/requests/4', notice: taken, payload: '409' })
   const read = await follow(app, '/requests/3', await submit(app, '/requests/3', 'repeat'))
-  t.equal(read.path, '/requests')
+  t.match(read, { path: '/requests/5', notice: 'Sent again with a new token. The answer was 200.' })
   const { data } = (await client.control('GET', '/requests')).body
   t.match(data.slice(3), [
     { method: 'POST', path: '/api/v1/mandates', status: 409 },
@@ -577,6 +589,51 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
   ] as const) {
     t.match((await open(app, `/requests/${seq}`)).payload, `It cannot be sent again: ${reason}`)
   }
+})
+
+t.test('console, Pages: a request has its query, its hints, and the cause of a refusal or of no answer', async t => {
+  const app = build(t)
+  const client = await connect(app)
+  const cut = async (effect: object) => {
+    await client.control('POST', '/faults', { effect })
+    await client.post('/api/v1/mandates?page=1&page=2', mandate()).catch(() => {})
+    const { last } = (await client.control('GET', '/requests?limit=1')).body
+    return (await open(app, `/requests/${last}`)).payload
+  }
+  t.match(await cut({ kind: 'drop', when: 'before' }), 'fault-1 (drop). The request was not applied.')
+  t.match(await cut({ kind: 'drop', when: 'after' }), 'fault-2 (drop). The request was applied.')
+  const lost = await cut({ kind: 'garbage' })
+  t.match(lost, 'A fault took the answer away: fault-3 (garbage). The request was applied.')
+  t.notMatch(lost, /id="answer"|No body/)
+  t.match(lost, /<\/p><ul class="hints"><li>/)
+  t.match(toText(lost), 'POST /api/v1/mandates?page=1&page=2</code>')
+  await client.control('DELETE', '/faults')
+  const { payload } = await open(app, '/requests')
+  t.match(toText(payload), '<b>POST</b> /api/v1/mandates?page=1&page=2</a>')
+  t.match(payload, /<p class="cause">A fault took the answer away: fault-3 \(garbage\)\.<\/p>/)
+  await client.post('/api/v1/mandates', mandate({ type: 'NONE' }))
+  await app.inject({
+    method: 'POST',
+    url: '/api/v1/mandates',
+    headers: { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'text/plain' },
+    payload: 'text',
+  })
+  const causes = [...(await open(app, '/requests')).payload.matchAll(/<p class="cause">(.*?)<\/p>/g)].map(
+    ([, text]) => text,
+  )
+  t.match(causes.slice(0, 2), [/^Content-Type must be/, /^type must be|<code>type<\/code>: /])
+})
+
+t.test('console, Pages: the status of the filter is one or a class of them, in any case', async t => {
+  const { app, clientId } = await newClient()
+  const of = async (status: string) => open(app, '/requests', { client: clientId, query: { status } })
+  const { payload } = await of('5XX')
+  t.match(payload, 'No request fits this filter.')
+  const pattern = /<input id="status"[^>]* pattern="([^"]+)"/.exec(payload)?.[1] ?? ''
+  for (const status of ['404', '4xx', '4XX', '4xX', '404 ', 'no answer', '666']) {
+    t.equal(new RegExp(`^(?:${pattern})$`, 'v').test(status), (await of(status)).statusCode === 200, status)
+  }
+  t.notMatch((await of('2XX')).payload, 'No request fits this filter.')
 })
 
 t.test('console, Actions: an error of a request leads to its entry in the catalogue, and to its record', async t => {

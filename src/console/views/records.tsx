@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import { REGIONS } from '../../core/rules/regions.js'
 import { toTitle } from '../../core/words.js'
@@ -101,12 +102,17 @@ interface FilterProps {
   readonly label?: string
   readonly value: string | undefined
   readonly values?: readonly string[]
+  /** A text that does not fit it is not sent. */
+  readonly schema?: TSchema
 }
 
-export const TextFilter = ({ name, label = toTitle(name), value = '' }: FilterProps) => (
+export const TextFilter = ({ name, label = toTitle(name), value = '', schema }: FilterProps) => (
   <div class="field">
     <label for={name}>{label}</label>
-    <input id={name} name={name} value={value} autocomplete="off" />
+    <input
+      {...{ id: name, name, value, autocomplete: 'off' }}
+      {...(schema && { pattern: schema.pattern as string, title: `Give ${schema['x-expected']}.` })}
+    />
   </div>
 )
 

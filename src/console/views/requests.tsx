@@ -1,6 +1,6 @@
 import type { CatalogueEntry, ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue, errors, shorten } from '../../core/errors.js'
-import { parametersOf } from '../../features/request-log/address.js'
+import { parametersOf, addressOf as targetOf } from '../../features/request-log/address.js'
 import type { LoggedExchange } from '../../features/request-log/request-log.js'
 import { whole } from '../../features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
@@ -12,7 +12,7 @@ import { control, obstacleOf } from '../calls.js'
 import type { AnyRecord, Kind } from '../kinds.js'
 import { findRecord, kindOfRecord, referenceOf } from '../kinds.js'
 import type { ConsoleContext, Fields, Page } from '../page.js'
-import { addressOf, href, LONGEST_TEXT } from '../page.js'
+import { addressOf, HttpStatuses, href, LONGEST_TEXT } from '../page.js'
 import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.js'
@@ -25,16 +25,26 @@ const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 const errorIn = ({ status, responseBody }: LoggedExchange): Partial<ErrorEnvelope> =>
   (status ?? 400) >= 400 && isObject(responseBody) ? responseBody : {}
 
-/** The message of a refusal, with the field that it is about. */
-function Cause({ of: exchange }: { of: LoggedExchange }) {
+/** The message of a refusal, with the field that it is about, or the fault that took the answer away. */
+function Cause({ page, of: exchange }: { page: Page; of: LoggedExchange }) {
+  if (exchange.status === null) return <p class="cause">{lossOf(page, exchange)}</p>
   const { message, field } = errorIn(exchange)
   if (typeof message !== 'string') return null
-  const isNamed = typeof field !== 'string' || message.includes(field)
+  const isNamed = typeof field !== 'string' || message.toLowerCase().includes(field.toLowerCase())
   return (
     <p class="cause">
-      {!isNamed && <code>{shorten(field)}</code>} {message.slice(0, LONGEST_TEXT)}
+      {!isNamed && [<code key="field">{shorten(field)}</code>, ': ']}
+      {message.slice(0, LONGEST_TEXT)}
     </p>
   )
+}
+
+/** Says which fault took an answer away. Only one that is still in the list says whether the request was applied. */
+function lossOf({ tenant }: Page, { faults }: LoggedExchange): string {
+  const { id, kind } = faults.find(({ kind }) => kind !== 'delay') ?? {}
+  const effect = tenant.faults.list().find(fault => fault.id === id && fault.effect.kind === kind)?.effect
+  const isKept = effect !== undefined && 'when' in effect && effect.when === 'before'
+  return `A fault took the answer away: ${id} (${kind}).${effect ? ` The request was ${isKept ? 'not ' : ''}applied.` : ''}`
 }
 
 const counted = (count: number, name: string) => (count === 1 ? `1 ${name}` : `${count} ${name}s`)
@@ -58,9 +68,9 @@ export async function requestsView(page: Page) {
       exchange => (
         <>
           <a href={href(page, `/requests/${exchange.seq}`)}>
-            <b>{exchange.method}</b> {shorten(exchange.path)}
+            <b>{exchange.method}</b> {shorten(targetOf(exchange, ''))}
           </a>
-          <Cause of={exchange} />
+          <Cause page={page} of={exchange} />
         </>
       ),
     ],
@@ -92,7 +102,7 @@ export async function requestsView(page: Page) {
       <Filters page={page} path="/requests" isFiltered={isFiltered}>
         <ListFilter name="method" values={METHODS} value={method} />
         <TextFilter name="path" value={path} />
-        <TextFilter name="status" value={status} />
+        <TextFilter name="status" value={status} schema={HttpStatuses} />
         <Tick name="errors" label="Errors only" isOn={errors !== undefined} />
         <Tick name="hints" label="With hints" isOn={hints !== undefined} />
       </Filters>
@@ -144,7 +154,7 @@ export async function findRequest({ requestLog, elapsed }: ConsoleContext, clien
 export async function requestView(page: Page) {
   const { tenant, params, context } = page
   const { exchange, previous, next } = await findRequest(context, tenant.clientId, params)
-  const { method, path, headers, durationMs, at, faults, hints } = exchange
+  const { method, headers, durationMs, at, faults, hints } = exchange
   const { code } = errorIn(exchange)
   const obstacle = obstacleOf(exchange)
   const isShort = JSON.stringify(exchange.body).length <= LONGEST_BODY
@@ -154,10 +164,15 @@ export async function requestView(page: Page) {
       <p class="headline">
         <HttpStatus of={exchange.status} />
         <code>
-          {method} {path}
+          {method} {targetOf(exchange, '')}
         </code>
       </p>
-      <Cause of={exchange} />
+      <Cause page={page} of={exchange} />
+      <ul class="hints">
+        {hints.map(hint => (
+          <li key={hint}>{hint}</li>
+        ))}
+      </ul>
       <Pager
         links={[
           ['Previous request', previous !== undefined && href(page, `/requests/${previous}`)],
@@ -173,13 +188,15 @@ export async function requestView(page: Page) {
           headers={headers}
           body={exchange.body}
         />
-        <Message
-          page={page}
-          id="answer"
-          title="Answer"
-          headers={exchange.responseHeaders}
-          body={exchange.responseBody}
-        />
+        {exchange.status !== null && (
+          <Message
+            page={page}
+            id="answer"
+            title="Answer"
+            headers={exchange.responseHeaders}
+            body={exchange.responseBody}
+          />
+        )}
       </div>
       <div class="columns">
         <Card id="facts" title="In short">
@@ -189,7 +206,6 @@ export async function requestView(page: Page) {
               ['Took', `${durationMs} ms`],
               ['Error', entryOf(code) ? <a href={href(page, `/errors/${code}`)}>{code}</a> : code],
               ['Record', linkToNamed(page, exchange)],
-              ['Hints', hints.length > 0 ? hints.join(' ') : null],
               ['Faults', faults.length > 0 ? faults.map(({ id, kind }) => `${id} (${kind})`).join(', ') : null],
             ]}
           />

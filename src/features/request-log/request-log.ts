@@ -242,7 +242,7 @@ export function* select<E>(
   const { after = 0, before = Infinity, method, path, status, errors = false, hints = false } = filter
   const { limit = Infinity } = filter
   const isPath = path === undefined ? undefined : createGlob(path)
-  const digits = String(status ?? '').replace('xx', '')
+  const digits = String(status ?? '').replace(/xx/i, '')
   const found: LoggedExchange[] = []
   for (let at = entries.length - 1; at >= 0 && found.length < limit; at--) {
     yield
