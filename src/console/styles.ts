@@ -57,7 +57,7 @@ td time { white-space: nowrap; }
 .action .field label { margin: 0; font-size: .875rem; }
 .action .field input { width: auto; min-width: 0; }
 .action, .field, .fields { min-width: 0; }
-.action select { width: auto; max-width: min(22rem, 70vw); }
+.action select { width: auto; }
 .title .action { margin: 0; }
 td .action { margin: -.125rem 0; }
 

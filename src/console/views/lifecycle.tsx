@@ -1,7 +1,7 @@
 import type { LifecycleRow } from '../../areas/index.js'
 import type { Event } from '../../core/records/events.js'
 import { legalMoves } from '../../core/records/state-machine.js'
-import { formatMoment } from '../moments.js'
+import { formatMoment, partsOf } from '../moments.js'
 import { Scroll, toneOf } from './parts.js'
 
 const WIDTH = 136
@@ -127,7 +127,7 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
               </text>
               {at !== undefined && (
                 <text class="at" x={WIDTH / 2} y={HEIGHT + 14}>
-                  {shortTime(at)}
+                  {partsOf(at)[1]}
                 </text>
               )}
             </g>
@@ -137,9 +137,6 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
     </Scroll>
   )
 }
-
-/** Such as `2 Nov 2026, 09:00`: the timeline has the rest. */
-const shortTime = (at: string) => formatMoment(Date.parse(at)).replace(/^\w+, (.*):\d+ UTC$/, '$1')
 
 /** Returns the states of a timeline with the last time of each, in the order of these times. */
 function reachedIn(timeline: readonly Event[]): ReadonlyMap<string, string> {

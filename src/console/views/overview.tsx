@@ -16,7 +16,7 @@ import type { Column } from './parts.js'
 import { causeOf, Status, TableCard, Time } from './parts.js'
 import { linkTo } from './records.js'
 import type { ToldStory } from './story.js'
-import { Story, sentFor, storyOf } from './story.js'
+import { Connection, Story, sentFor, storyOf } from './story.js'
 
 const MOST_EVENTS = 20
 /** The latest events of the log that are put in order by time: seeded ones are in the order of their files. */
@@ -60,7 +60,7 @@ export async function overviewView(page: Page) {
   ]
   return (
     <>
-      <Clock page={page} next={coming[0]} isPrimary={story === undefined || story.present < 0} />
+      <Clock page={page} next={coming[0]} isPrimary={coming.length > 0 && story === undefined} />
       {happened.length > 0 && (
         <TableCard
           id="happened"
@@ -73,6 +73,11 @@ export async function overviewView(page: Page) {
         />
       )}
       {story && <Story page={page} story={story} sent={sent} />}
+      {!story && kinds.every(({ name }) => tenant[name].size() === 0) && (
+        <Card id="connect" title="Connect your app">
+          <Connection page={page} />
+        </Card>
+      )}
       <div class="columns">
         <TableCard
           id="next"

@@ -5,15 +5,25 @@ import type { CardProps } from '../../http/pages/parts.js'
 import { Card } from '../../http/pages/parts.js'
 import { schemaAt } from '../calls.js'
 import type { Kind } from '../kinds.js'
-import { formatMoment } from '../moments.js'
+import { partsOf } from '../moments.js'
 
 /** Writes the path of a member as a label, such as `Debtor iban`. The place in a list is left out. */
 export function toLabel(path: string): string {
   const words = toWords((path.split(/\d+\./).at(-1) as string).replaceAll('.', ' '))
-  return toTitle(words.replace(/\b(iban|bic|ttl|id)\b/g, name => name.toUpperCase()))
+  return toTitle(words.replace(/\b(iban|bic|ttl|id|ui)\b/g, name => name.toUpperCase()))
 }
 
-export const Time = ({ at }: { at: string }) => <time dateTime={at}>{formatMoment(Date.parse(at))}</time>
+/** A time. A narrow screen leaves out the weekday and the seconds. */
+export function Time({ at }: { at: string }) {
+  const [weekday, moment, seconds] = partsOf(at)
+  return (
+    <time dateTime={at}>
+      <span class="wide">{weekday}</span>
+      {moment}
+      <span class="wide">{seconds}</span>
+    </time>
+  )
+}
 
 /** The format of amounts, made on first use. */
 let amounts: Intl.NumberFormat | undefined
@@ -47,9 +57,9 @@ export const Status = ({ of: status }: { of: string }) => <span class={`status $
 
 const CAUSES: Readonly<Record<string, string>> = {
   api: 'your app',
-  control: 'the control plane',
+  control: 'control plane',
   time: 'time',
-  outcome: 'a chosen outcome',
+  outcome: 'chosen outcome',
 }
 /** Names the cause of a transition. */
 export const causeOf = (cause: string): string => ownMember(CAUSES, cause) ?? cause
@@ -69,7 +79,11 @@ export const Scroll = ({ label, class: name = 'scroll', children }: Record<strin
 )
 
 /** A column of a table: its title, its cells, and its class: `wide` is left out on narrow screens. */
-export type Column<R> = readonly [title: string, cell: (row: R) => ComponentChildren, name?: 'wide' | 'number']
+export type Column<R> = readonly [
+  title: string,
+  cell: (row: R) => ComponentChildren,
+  name?: 'wide' | 'number' | 'wide number',
+]
 
 interface TableProps<R> {
   readonly caption: string

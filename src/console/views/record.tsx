@@ -134,7 +134,12 @@ function PageLinks({ page, record }: { page: Page; record: AnyRecord }) {
   const query = new URLSearchParams({ client: page.tenant.clientId, link: String(record.payoutLinkId) })
   return (
     <>
-      <a class="button" href={String(record.url)} target="_blank" rel="noreferrer">
+      <a
+        class={record.status === 'ACTIVE' ? 'button' : 'button plain'}
+        href={String(record.url)}
+        target="_blank"
+        rel="noreferrer"
+      >
         Open the page
       </a>
       {record.uiMode === 'embedded' && (

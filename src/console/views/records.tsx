@@ -33,7 +33,8 @@ interface RecordTableProps {
 export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
   const members = kind.columns.map((path, at): Column<Row> => {
     const cell = ({ region, record }: Row) => <Value kind={kind} record={{ region, ...record }} path={path} />
-    return [toLabel(path), cell, isAmount(path) && at < 2 ? 'number' : at < 2 ? undefined : 'wide']
+    const [number, wide] = [isAmount(path) && 'number', at >= 2 && 'wide']
+    return [toLabel(path), cell, ([wide, number].filter(Boolean).join(' ') || undefined) as Column<Row>[2]]
   })
   const columns: readonly Column<Row>[] = [
     ['Reference', row => linkTo(page, kind, row)],
@@ -154,8 +155,15 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
   return (
     <Card id="new" title="The request of the API">
       <p class="hint">
-        The form sends the request that your app would send, so it is in Requests, and faults apply to it. The example
-        is accepted as it is.
+        The form sends the request that your app would send, so it is in Requests, and faults apply to it.{' '}
+        {kind.name === 'collections' && !mandate ? (
+          <>
+            A collection needs an active mandate, and the client has none:{' '}
+            <a href={href(page, '/mandates/new')}>create a mandate</a> first.
+          </>
+        ) : (
+          'The example is accepted as it is.'
+        )}
       </p>
       <Actions page={page} id="create" actions={[create]} />
     </Card>

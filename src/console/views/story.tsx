@@ -166,8 +166,35 @@ function Sent({ page, action, exchange }: SentProps) {
 }
 
 /** The ways on from the end of the story. */
-function Doors({ page }: { page: Page }) {
-  const { tenant, publicUrl: url } = page
+const Doors = ({ page }: { page: Page }) => (
+  <>
+    <p>
+      That is the whole story. Every step was a call that your app can make, too. Those of the interface are in{' '}
+      <a href={href(page, '/requests')}>Requests</a> and in <a href={href(page, '/coverage')}>Coverage</a>.
+    </p>
+    <div class="columns">
+      <div>
+        <h3>Connect your app</h3>
+        <Connection page={page} />
+      </div>
+      <div>
+        <h3>
+          <a class="button" href={href(page, '/failures')}>
+            Break something
+          </a>
+        </h3>
+        <p class="hint">Take answers away, delay them, or let the next payment bounce.</p>
+        <h3>
+          <a href={addressOf(page, '../docs')}>Read the interface</a>
+        </h3>
+        <p class="hint">All operations, with a form that sends each of them.</p>
+      </div>
+    </div>
+  </>
+)
+
+/** What an app needs to act as the client, and the command of its first token. */
+export function Connection({ page: { tenant, publicUrl: url } }: { page: Page }) {
   const isDemo = tenant.clientId === DEMO_CLIENT.clientId
   const body = {
     ...{ grant_type: 'client_credentials', client_id: tenant.clientId },
@@ -176,33 +203,14 @@ function Doors({ page }: { page: Page }) {
   const token = { method: 'POST', path: '/api/v1/oauth/token', query: {}, headers: { 'content-type': FORM }, body }
   return (
     <>
-      <p>
-        That is the whole story. Every step was a call that your app can make, too. Those of the interface are in{' '}
-        <a href={href(page, '/requests')}>Requests</a> and in <a href={href(page, '/coverage')}>Coverage</a>.
-      </p>
-      <div class="columns">
-        <div>
-          <h3>Connect your app</h3>
-          <Facts
-            facts={[
-              ['Base address', `${url}/api/v1`],
-              ['Client id', tenant.clientId],
-              ['Client secret', isDemo ? DEMO_CLIENT.clientSecret : 'the one of its first token'],
-            ]}
-          />
-          <Copyable text={toCurl(token, url)} />
-        </div>
-        <div>
-          <h3>
-            <a href={href(page, '/failures')}>Break something</a>
-          </h3>
-          <p class="hint">Take answers away, delay them, or let the next payment bounce.</p>
-          <h3>
-            <a href={addressOf(page, '../docs')}>Read the interface</a>
-          </h3>
-          <p class="hint">All operations, with a form that sends each of them.</p>
-        </div>
-      </div>
+      <Facts
+        facts={[
+          ['Base address', `${url}/api/v1`],
+          ['Client id', tenant.clientId],
+          ['Client secret', isDemo ? DEMO_CLIENT.clientSecret : 'the one of its first token'],
+        ]}
+      />
+      <Copyable text={toCurl(token, url)} />
     </>
   )
 }

@@ -76,7 +76,7 @@ export function CoverageView({ report: { clients, summary, operations, states },
           </Card>
         )
       })}
-      <Help clientId={clients[0] ?? ''} links={links} />
+      <Help clientId={clients[0] ?? 'CLIENT'} links={links} />
     </>
   )
 }
@@ -147,7 +147,7 @@ const Values = ({ met, missed }: Met<string | number>) => (
 
 /** A value with a sign for the eye, and a word for screen readers. */
 const Mark = ({ isMet, children }: { isMet: boolean; children: ComponentChildren }) => (
-  <span class={isMet ? 'status good' : 'status bad'}>
+  <span class={isMet ? 'status good' : 'status idle'}>
     <span aria-hidden="true">{isMet ? '✓' : '✗'}</span>
     <span class="hidden">{isMet ? 'Met:' : 'Missed:'}</span> {children}
   </span>
