@@ -118,8 +118,8 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
 }
 
 /**
- * Returns a value with the fields of a form in it. The schema leads: a name is looked up, and never taken apart. Fields of
- * a list of objects are those of one more.
+ * Returns a value with the fields of a form in it. The schema leads: a name is looked up, and never taken apart. A list of
+ * objects can have one more.
  * @param name the name of the field of the value
  * @param take returns the text of a field; undefined: the form does not have it
  */
@@ -139,9 +139,10 @@ function withFields(
     return changed.length === 0 ? value : { ...given, ...Object.fromEntries(changed) }
   }
   if (schema.type === 'array' && hasMembers(schema.items)) {
-    const list = Array.isArray(value) ? value : []
-    const item = withFields(schema.items, undefined, `${name}.${list.length}`, take)
-    return item === undefined ? value : [...list, item]
+    const list: readonly unknown[] = Array.isArray(value) ? value : []
+    const items = [...list, undefined].map((item, at) => withFields(schema.items, item, `${name}.${at}`, take))
+    const given = items.filter(item => item !== undefined)
+    return given.length === list.length && given.every((item, at) => item === list[at]) ? value : given
   }
   const text = take(name)
   // The field of a null is empty, too.

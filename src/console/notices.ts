@@ -1,5 +1,7 @@
 import { isSame } from '../core/digests.js'
+import { toNoun } from '../core/words.js'
 import type { Tenant } from '../tenants/tenant.js'
+import type { AnyRecord } from './kinds.js'
 import { kindOfRecord, pageOf, referenceOf } from './kinds.js'
 import { formatMoment } from './moments.js'
 import type { Page } from './page.js'
@@ -32,14 +34,17 @@ interface Answer {
   readonly removed?: number
   readonly id?: string
   readonly state?: string
+  readonly effect?: { readonly kind: string }
+  readonly outcome?: string
   readonly clientId?: string
   readonly counts?: Readonly<Record<string, number>>
   readonly steps?: readonly { readonly call: string; readonly answer: Answer }[]
 }
 
 /** Describes the answer of a call that was not refused. @param operation the operationId of the call */
-export function sentenceOf(operation: string | undefined, body: object): string {
+export function sentenceOf(operation: string, body: object): string {
   const { record = body, transitions, now, mode, rate, removed, id, state, clientId, counts, steps } = body as Answer
+  const { effect, outcome = effect?.kind } = body as Answer
   // The last sentence on a record is on its final state.
   if (steps !== undefined) {
     const sentences = new Map(steps.map(({ call, answer }) => [nameOf(answer) ?? call, sentenceOf(call, answer)]))
@@ -47,14 +52,18 @@ export function sentenceOf(operation: string | undefined, body: object): string 
   }
   const name = nameOf(record)
   const clock = now === undefined ? '' : `The clock shows ${formatMoment(Date.parse(now))}`
-  if (name !== undefined) return 'status' in record ? `${name} is ${record.status}.` : `${name} is saved.`
+  if (name !== undefined && /^set\w+Outcome$/.test(operation))
+    return `${name} has the outcome ${(record as AnyRecord).outcome}.`
+  // The state can be another one when the notice is read.
+  if (name !== undefined) return 'status' in record ? `${name} became ${record.status}.` : `${name} is saved.`
   if (transitions !== undefined) return `${clock}. ${happened(transitions.length)}`
   if (mode !== undefined) return mode === 'frozen' ? `${clock}, and is frozen.` : `${clock}, and runs ${paceOf(rate)}.`
-  if (removed !== undefined) return `Removed: ${removed}.`
-  if (id !== undefined) return `${id} is ${state}.`
+  if (removed === 0 && operation === 'removeClient') return 'The client is reset.'
+  if (removed !== undefined) return `Removed: ${counted(removed, toNoun(operation.replace(/^[a-z]+/, '')).trim())}.`
+  if (id !== undefined) return `${id} is ${state}: ${outcome}.`
   if (counts !== undefined) return `${clientId ?? 'The client'} has ${sum(counts)} records.${clock && ` ${clock}.`}`
   if (clientId !== undefined) return clock === '' ? `${clientId} exists.` : `All tokens of ${clientId} are expired.`
-  return SENTENCES[operation ?? ''] ?? 'Done.'
+  return SENTENCES[operation] ?? 'Done.'
 }
 
 /** The sentences of calls whose answers name nothing. */
@@ -82,8 +91,8 @@ export function transitionsOf(body: object): number {
 }
 
 const sum = (counts: Readonly<Record<string, number>>) => Object.values(counts).reduce((all, count) => all + count, 0)
-const happened = (count: number) =>
-  count === 0 ? 'Nothing was due.' : count === 1 ? '1 transition happened.' : `${count} transitions happened.`
+export const counted = (count: number, noun: string) => (count === 1 ? `1 ${noun}` : `${count} ${noun}s`)
+const happened = (count: number) => (count === 0 ? 'Nothing was due.' : `${counted(count, 'transition')} happened.`)
 
 /** Describes the pace of a clock, such as `in real time` and `1 hour a second`. */
 export function paceOf(rate = 1): string {

@@ -285,7 +285,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const notice = cut(
       call === undefined
         ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${error.message}` : '.'}`
-        : sentenceOf(routeOf(context, call.route).schema.operationId, answer.body),
+        : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body),
     )
     const path = pathBelow(request)
     // The request that was sent again is in the log now, and others of its path can be.
@@ -294,11 +294,19 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const target = news ? `/requests${news.length === 1 ? `/${news[0]?.seq}` : ''}` : (row.next?.(answer.body) ?? path)
     // A removed client has no pages.
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
+    const { kind, region } = request.query as Query
+    const kept = Object.entries({ kind, region }).filter(([, value]) => value !== undefined && target === path)
     const query = await inTurn(client, tenant => {
       const until = tenant.events.last()
       const after = until - transitionsOf(answer.body)
       const events = after < until ? { after: String(after), until: String(until) } : undefined
-      return new URLSearchParams({ client, notice, proof: proofOf(tenant, notice), ...events })
+      return new URLSearchParams({
+        client,
+        ...Object.fromEntries(kept),
+        notice,
+        proof: proofOf(tenant, notice),
+        ...events,
+      })
     })
     return reply
       .code(303)

@@ -18,7 +18,8 @@ export async function clientView(page: Page) {
   const { tenant, context, query } = page
   const { clientId, fixture, settings } = tenant
   const { registry } = context
-  const fixtures = [...registry.fixtures.keys()]
+  // The records of its own fixture are there already.
+  const fixtures = [...registry.fixtures.keys()].filter(name => name !== fixture)
   const update = {
     id: 'update-settings',
     label: 'Save',

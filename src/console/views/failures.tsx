@@ -44,6 +44,8 @@ export function Failures({ page }: { page: Page }) {
     [`${place}.operation`]: context.operations.map(({ operation }) => operation),
     [`${place}.goneAfterSunset`]: ['true', 'false'],
   }
+  const known = deprecations.map(({ operation }) => operation)
+  const [operation] = context.operations.filter(({ operation }) => !known.includes(operation))
   const ofDeprecation = ['operation', 'sunset', 'goneAfterSunset'].map(name => `${place}.${name}`)
   return (
     <>
@@ -115,7 +117,9 @@ export function Failures({ page }: { page: Page }) {
         ]}
         action={{
           ...{ id: 'deprecate', label: 'Deprecate an operation', fields: ofDeprecation, choices, isFolded },
-          call: control('PUT /deprecations', { data: deprecations }),
+          call: control('PUT /deprecations', {
+            data: [...deprecations, ...(operation ? [{ operation: operation.operation }] : [])],
+          }),
         }}
         rows={deprecations.map(deprecation => ({ ...deprecation, id: undefined }))}
         empty="Nothing is deprecated. A deprecated operation sends the headers Deprecation and Sunset."
@@ -126,8 +130,9 @@ export function Failures({ page }: { page: Page }) {
 
 /** The values of an object in one text, without nested ones. */
 const valuesOf = (object: object) =>
-  Object.values(object)
-    .filter(value => typeof value !== 'object')
+  Object.entries(object)
+    .filter(([, value]) => typeof value !== 'object')
+    .map(([name, value]) => (name === 'retryAfter' ? `(Retry-After ${value})` : value))
     .join(' ')
 
 const MOST_ROWS = 50

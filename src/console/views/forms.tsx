@@ -63,7 +63,11 @@ export function Form({ page, action }: ActionProps) {
         ([name, value]) => value !== undefined && <input key={name} type="hidden" name={name} value={value} />,
       )}
       {fields.map(field => (
-        <FormField key={field.path} form={id} field={field} refused={refused} hasHint={fields.length > 1} />
+        <FormField
+          key={field.path}
+          {...{ form: id, field, refused, hasHint: fields.length > 1 }}
+          isMarked={!field.isRequired && fields.some(({ isRequired }) => isRequired)}
+        />
       ))}
       {isFile && (
         <div class="field">
@@ -132,6 +136,7 @@ interface Field {
   readonly path: string
   readonly name: string
   readonly schema: TSchema
+  readonly isRequired: boolean
   readonly value: string
   readonly options?: readonly Option[] | undefined
 }
@@ -151,14 +156,23 @@ function fieldsOf({ context }: Page, action: Action): readonly Field[] {
       path,
       name: BODY + path,
       schema,
+      isRequired: isRequired(root, path.split('.')),
       value: text,
       options: text === '' && options ? [none, ...options] : options,
     }
   })
   if (regions.length < 2) return ofBody
   const schema = { description: 'The header x-region.' } as TSchema
-  return [{ path: 'region', name: 'region', schema, value: String(call.region), options: regions }, ...ofBody]
+  return [
+    { path: 'region', name: 'region', schema, isRequired: true, value: String(call.region), options: regions },
+    ...ofBody,
+  ]
 }
+
+/** Whether a member is required, and all that it is in. Those of a list are. */
+const isRequired = (schema: TSchema | undefined, [name, ...rest]: readonly string[]): boolean =>
+  name === undefined ||
+  ((schema?.items !== undefined || schema?.required?.includes(name)) && isRequired(schemaAt(schema, name), rest))
 
 /** Lists the members of an object that are no objects. One that is optional with one value only has nothing to fill in. */
 const leavesOf = (schema: TSchema, path?: string): readonly (readonly [path: string, schema: TSchema])[] =>
@@ -173,15 +187,23 @@ interface FormFieldProps {
   readonly field: Field
   readonly refused: Page['refused']
   readonly hasHint: boolean
+  /** Whether the label says that it is optional: other fields of the form are required. */
+  readonly isMarked: boolean
 }
 
 /** One field: a list where the values are known, else a text. */
-function FormField({ form, field: { path, name, schema, value, options }, refused, hasHint }: FormFieldProps) {
+function FormField({
+  form,
+  field: { path, name, schema, value, options },
+  refused,
+  hasHint,
+  isMarked,
+}: FormFieldProps) {
   const id = `${form}-${path}`
   const given = refused?.fields[name] ?? value
   const error = refused?.error.field === path ? refused.error : undefined
   const isMoment = schema.format === 'date-time'
-  const label = isMoment ? `${toLabel(path)} (UTC)` : toLabel(path)
+  const label = toLabel(path) + (isMoment ? ' (UTC)' : '') + (isMarked ? ' (optional)' : '')
   const hint = hasHint ? plain(schema.description) : ''
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const rest = {
@@ -203,6 +225,7 @@ function FormField({ form, field: { path, name, schema, value, options }, refuse
               {...{ ...rest, id, name, type, autocomplete: 'off' }}
               step={isMoment ? 1 : undefined}
               value={isMoment ? given.replace(/Z$/, '') : given}
+              placeholder={schema.examples && `Such as ${schema.examples[0]}`}
             />
           )}
         </>

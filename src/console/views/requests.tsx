@@ -11,6 +11,7 @@ import { codesOf } from '../../openapi/errors.js'
 import { control, obstacleOf } from '../calls.js'
 import type { AnyRecord, Kind } from '../kinds.js'
 import { findRecord, kindOfRecord, referenceOf } from '../kinds.js'
+import { counted } from '../notices.js'
 import type { ConsoleContext, Fields, Page } from '../page.js'
 import { addressOf, HttpStatuses, href, LONGEST_TEXT } from '../page.js'
 import { Form, SameCall } from './forms.js'
@@ -46,8 +47,6 @@ function lossOf({ tenant }: Page, { faults }: LoggedExchange): string {
   const isKept = effect !== undefined && 'when' in effect && effect.when === 'before'
   return `A fault took the answer away: ${id} (${kind}).${effect ? ` The request was ${isKept ? 'not ' : ''}applied.` : ''}`
 }
-
-const counted = (count: number, name: string) => (count === 1 ? `1 ${name}` : `${count} ${name}s`)
 
 /** The requests of the app, newest first. */
 export async function requestsView(page: Page) {
@@ -289,9 +288,12 @@ export function ErrorEntry({ page }: { page: Page }) {
   const code = page.params.code as ErrorCode
   const entry = entryOf(code)
   if (entry === undefined) throw errors.routeNotFound()
-  const operations = page.context.documented
+  const own = page.context.documented
     .filter(route => codesOf(route).includes(code))
-    .map(({ method, url }) => <li key={method + url}>{`${method} ${url.replace(/:(\w+)/g, '{$1}')}`}</li>)
+    .map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`)
+  const list = (of: boolean) => (
+    <ul>{own.flatMap(name => (name.includes(' /api/') === of ? <li key={name}>{name}</li> : []))}</ul>
+  )
   return (
     <Card id="entry" title="What it means" aside={<a href={addressOf(page, '../docs')}>Interface</a>}>
       <p>{entry.when.replaceAll('`', '')}</p>
@@ -302,9 +304,13 @@ export function ErrorEntry({ page }: { page: Page }) {
             'Fidelity',
             `${entry['x-fidelity']}: the service documents that each error has a code, but no list of codes`,
           ],
-          ['Operations', <ul key="operations">{operations}</ul>],
+          ['Operations', list(true)],
         ]}
       />
+      <details id="others">
+        <summary>Operations of the sandbox</summary>
+        {list(false)}
+      </details>
       <SameCall page={page} id="errors" actions={[{ label: 'The catalogue', call: control('GET /errors') }]} />
     </Card>
   )
