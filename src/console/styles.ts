@@ -46,6 +46,7 @@ td { overflow-wrap: break-word; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { font-variant-numeric: tabular-nums; }
 td time { white-space: nowrap; }
+.columns td time .wide { display: none; }
 .pager { display: flex; gap: 1rem; padding-top: .75rem; font-size: .875rem; }
 .pager:empty { display: none; }
 
@@ -87,7 +88,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 
 .cause { color: var(--error); overflow-wrap: anywhere; }
 .headline + .cause { font-size: 1.0625rem; margin-top: .5rem; }
-.hints { color: var(--muted); font-size: .875rem; list-style: disc; padding-left: 1.25rem; overflow-wrap: anywhere; }
+.hints { margin-top: .25rem; color: var(--muted); font-size: .875rem; list-style: disc; padding-left: 1.25rem; overflow-wrap: anywhere; }
 .code-line { color: var(--muted); font-size: .875rem; margin-top: .5rem; }
 .headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
 .headline strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
@@ -143,8 +144,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
   .scroll { margin: 0 -1rem; padding: 0 1rem; }
   th, td { padding-right: .375rem; }
   tbody th { min-width: 0; }
-  td time { white-space: normal; }
-  .number { white-space: normal; }
+  thead th, td time, .number { white-space: normal; }
   .story .lifecycle { margin-left: -3.25rem; max-width: calc(100% + 4.5rem); }
 }
 /* A list submits itself, and only a script copies. */

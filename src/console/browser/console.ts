@@ -43,6 +43,7 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
   const next = new DOMParser().parseFromString(html, 'text/html')
   document.title = next.title
   const { activeElement } = document
+  const isOfStory = isInStory(activeElement)
   // The lists of a renewed page can have other options.
   const lists = [...document.querySelectorAll('select')].filter(list => isChanged(list) && !resets?.(list.form))
   const choices = lists.map(({ id, value }) => ({ id, value }))
@@ -67,10 +68,18 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
   }
   enhance()
   for (const code of document.querySelectorAll<HTMLElement>('[data-of]')) if (isTyped(code)) void follow(code)
-  if (resets !== undefined && (document.activeElement === document.body || !document.contains(activeElement))) {
-    document.querySelector<HTMLElement>('h1')?.focus()
-  }
+  if (document.activeElement !== document.body && document.contains(activeElement)) return
+  if (isOfStory) goOn()
+  else if (resets !== undefined) document.querySelector<HTMLElement>('h1')?.focus()
 }
+
+const isInStory = (element: Element | null) => element?.closest('.story') != null
+
+/** Moves the focus to the next step of the story, which can be far down, or to the first way on from its end. */
+const goOn = () =>
+  document
+    .querySelector<HTMLElement>('.story [aria-current] :is([type=submit], a.button), .story ~ .columns a.button')
+    ?.focus()
 
 let isFetching = false
 let isStale = false
@@ -169,7 +178,7 @@ async function send(form: HTMLFormElement) {
   if (isSending) return
   isSending = true
   const button = form.querySelector('button[type=submit]')
-  const isStory = form.closest('.story') !== null
+  const isOfStory = isInStory(form)
   button?.setAttribute('aria-disabled', 'true')
   try {
     const answer = await fetch(form.action, {
@@ -188,8 +197,7 @@ async function send(form: HTMLFormElement) {
     if (answer.redirected) history.pushState(null, '', answer.url)
     morph(html, other => other === form || location.pathname !== pathname)
     forgetNotice()
-    // The next step can be far down.
-    if (isStory) document.querySelector<HTMLElement>('.story [aria-current] :is([type=submit], a.button)')?.focus()
+    if (isOfStory) goOn()
     stop()
     listen()
   } catch {

@@ -48,9 +48,9 @@ function lineOf(from: Place, to: Place): string {
   const gap = `M${start} ${top(from) + HEIGHT}V${top(from) + HEIGHT + 26 + from.x * 5}`
   if (to.y === 1) return `${gap}H${left(to) + 8 + from.x * 8}V${top(to) - 6}`
   if (to.y > 1) return `${gap}H${left(to) - 18 - from.x * 5}V${middle(to) + 10}H${left(to) - 6}`
-  // Along the row, below it.
-  const depth = HEIGHT + 18 + 14 * Math.abs(to.x - from.x)
-  return `M${start} ${top(from) + HEIGHT}C${start} ${depth} ${end} ${depth} ${end} ${top(to) + HEIGHT + 6}`
+  // Along the row, below it and its times.
+  const [times, depth] = [HEIGHT + 20, HEIGHT + 20 + 14 * Math.abs(to.x - from.x)]
+  return `M${start} ${top(from) + HEIGHT}V${times}C${start} ${depth} ${end} ${depth} ${end} ${times}V${HEIGHT + 6}`
 }
 
 interface LifecycleProps {
@@ -82,7 +82,7 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
   const order = ['possible', 'next', 'taken']
   edges.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
   const width = columns * STEP_X + WIDTH + 4
-  const height = rows * STEP_Y + HEIGHT + (rows === 0 ? 48 : 20)
+  const height = rows * STEP_Y + HEIGHT + (rows === 0 ? 56 : 20)
   return (
     <Scroll class="scroll lifecycle" label="The states and the way so far">
       <svg
