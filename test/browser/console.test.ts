@@ -234,6 +234,33 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     },
   )
 
+  await t.test('a command is copied, and its button says so; a list needs no button', async t => {
+    const site = await startSite(t)
+    const page = await openConsole(t, browser, site, '', { permissions: ['clipboard-read', 'clipboard-write'] })
+    await page.locator('#same-clock summary').click()
+    await page.clock.install()
+    const button = page.locator('#same-clock button').first()
+    await button.click()
+    await button.filter({ hasText: 'Copied' }).waitFor()
+    t.match(await page.evaluate(() => navigator.clipboard.readText()), /^curl /)
+    t.equal(await page.locator('#notice').textContent(), '')
+    await page.clock.runFor(2000)
+    t.equal(await button.textContent(), 'Copy')
+    t.equal(await page.getByRole('button', { name: 'Show' }).count(), 0)
+  })
+
+  await t.test('a file that is refused leaves its form, also when the client changes', async t => {
+    const site = await startSite(t)
+    const page = await openConsole(t, browser, site, '/client/load')
+    await page.getByRole('button', { name: 'Load' }).click()
+    await page.getByRole('alert').filter({ hasText: 'file is required' }).waitFor()
+    const renewed = page.waitForResponse(answer => answer.request().method() === 'GET')
+    await site.client.control('POST', '/clock/advance', { by: 'PT1H' })
+    await (await renewed).finished()
+    await page.getByRole('alert').filter({ hasText: 'file is required' }).waitFor()
+    t.equal(await page.locator('#file').count(), 1)
+  })
+
   await t.test('an action changes the page in place, and says so', async t => {
     const site = await startSite(t)
     await stock(site)
@@ -497,8 +524,14 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
   await recipient.getByLabel('IBAN').fill('DE89370400440532013000')
   await recipient.keyboard.press('Enter')
   await page.getByText('That is the whole story.').waitFor()
+  await isFocused('Break something')
   await page.setViewportSize({ width: 360, height: 740 })
   await page.reload()
+  await page.locator('.present', { hasText: 'CLAIMED' }).waitFor()
+  await site.app.inject({ method: 'POST', url: '/_sandbox/clock/advance', payload: { by: 'PT1M' } })
+  await page.locator('.present', { hasText: 'PAID' }).waitFor()
+  const paid = (await page.locator('.present', { hasText: 'PAID' }).boundingBox()) ?? { x: 0, width: 0 }
+  t.ok(paid.x > 0 && paid.x + paid.width < 360, 'it follows the state')
   const { x, width } = (await page.locator('.present', { hasText: 'RETURNED' }).boundingBox()) ?? { x: 0, width: 0 }
   t.ok(x > 0 && x + width < 360, 'a narrow drawing shows the present state')
   await unfold(page)
@@ -542,6 +575,9 @@ t.test('console, Live pages: the pages need no JavaScript', needsChromium, async
   await page.locator('main form button[type=submit]').first().click()
   t.match(await notice(), /COL-0002 became PENDING/)
   await goTo('/client')
+  await page.locator('#same-files > summary').click()
+  t.equal(await page.locator('#same-files pre').first().isVisible(), true)
+  t.equal(await page.locator('#same-files [data-copy]').first().isVisible(), false, 'what needs a script is hidden')
   await page.locator('summary', { hasText: 'payout-link-paid' }).click()
   await page.locator('#same-scenario-payout-link-paid > summary').click()
   await page.locator('#same-scenario-payout-link-paid noscript p').waitFor()

@@ -695,6 +695,7 @@ t.test('console, Actions: fields that can be left out say so, with an example', 
   const labels = [...payload.matchAll(/<label for="create-[^>]*>(.*?)<\/label>/g)].map(([, label]) => label)
   for (const label of ['Amount', 'UI mode (optional)', 'Expiry period (optional)']) t.ok(labels.includes(label), label)
   t.match(payload, /<input[^>]* name="body\.expiryPeriod"[^>]* placeholder="Such as P7D"/)
+  t.match(payload, /name="body\.uiMode"><option value selected>– \(hosted\)<\/option>/)
   t.notMatch((await open(app, '/client', { client: clientId })).payload, '(optional)</label><input id="update-settings')
 })
 
@@ -739,6 +740,15 @@ t.test('console, Pages: the page of a request leads to its record, and not to an
   await client.control('POST', '/mandates/MND-0001/cancel')
   t.equal((await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' }))).status, 409)
   t.equal(await recordOf(), undefined)
+})
+
+t.test('console, Pages: no line of a drawing crosses the time below a box', async t => {
+  const { app, clientId, post } = await newClient()
+  await post('/api/v1/bills', bill())
+  const { payload } = await open(app, '/bills/INV-2026-001', { client: clientId })
+  const below = [...payload.matchAll(/<path class="edge[^"]*" d="(M\d+ 40[^"]*)"/g)].map(([, line]) => line)
+  t.ok(below.length > 3)
+  for (const line of below) t.match(line, /^M(\d+) 40V60C\1 .* (\d+) 60V46$/)
 })
 
 t.test('console, Actions: every form has its command, which is the call that the form sends', async t => {
@@ -903,7 +913,8 @@ t.test('console, The story: each step is a button, from the first to the page of
   })
   const end = toText(await story())
   t.same(mainButtonsOf(end), ['Break something'])
-  await submit(app, '', 'advance-PT1H', {}, client)
+  const advanced = await follow(app, '', await submit(app, '', 'advance-PT1H', {}, client))
+  t.ok(advanced.payload.indexOf('What happened') < advanced.payload.indexOf('The story'), 'beside its button')
   t.match(end, 'That is the whole story.')
   for (const text of [
     '/api/v1</dd>',

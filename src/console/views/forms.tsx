@@ -151,7 +151,7 @@ function fieldsOf({ context }: Page, action: Action): readonly Field[] {
     const value = path.split('.').reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name], call.body)
     const text = Array.isArray(value) ? value.join('\n') : String(value ?? '')
     const options: readonly Option[] | undefined = choices[path] ?? schema.enum
-    const none: Option = ['', '–']
+    const none: Option = ['', schema.default === undefined ? '–' : `– (${schema.default})`]
     return {
       path,
       name: BODY + path,

@@ -378,7 +378,7 @@ const de: Strings = {
     },
     FAILED: {
       title: 'Diese Auszahlung ist fehlgeschlagen',
-      text: 'Sie wurde angenommen, aber die Bank hat das Geld abgelehnt. Bitte fragen Sie den Absender nach einem neuen Link.',
+      text: 'Sie wurde angenommen, aber die Bank hat die Zahlung abgelehnt. Bitte fragen Sie den Absender nach einem neuen Link.',
     },
     unknown: {
       title: 'Diesen Auszahlungslink gibt es nicht',
