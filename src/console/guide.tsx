@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { renderToString } from 'preact-render-to-string'
+import type { ApiError } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
 import { Head, OWN_PAGE, Ribbon } from '../http/pages/document.js'
 import { pageHeaders } from '../http/pages/headers.js'
-import { refuseWithPage } from '../http/pages/refusal.js'
+import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
 import { MARKDOWN, MARKDOWN_TYPE } from '../openapi/docs.js'
 import { PUBLIC_PAGE } from '../openapi/plugin.js'
 import { GUIDE } from '../package.js'
@@ -23,6 +24,8 @@ interface GuidePage extends Content {
   readonly name: string
   readonly title: string
 }
+
+type ShownPage = Pick<GuidePage, 'name' | 'title' | 'html'>
 
 /** The file of the build. */
 interface Guide {
@@ -65,8 +68,11 @@ article tr:target { background: var(--card); outline: 2px solid var(--accent); }
 const HEADERS = { ...pageHeaders(styles), vary: 'accept' }
 
 /** Renders a page in the shell of the console. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
-function render({ groups }: Guide, name: string, title: string, { html }: Content): string {
+function render({ groups }: Guide, { name, title, html }: ShownPage, { query }: FastifyRequest): string {
   const up = name === '' ? '..' : '../..'
+  // The client that the console shows, for the way back.
+  const { client } = query as Record<string, unknown>
+  const search = typeof client === 'string' ? `?${new URLSearchParams({ client })}` : ''
   const pages = (
     <nav aria-label="Guide">
       {groups.map(group => (
@@ -75,7 +81,7 @@ function render({ groups }: Guide, name: string, title: string, { html }: Conten
           {group.pages.map(page => (
             <a
               key={page.name}
-              href={`${up}/docs/guide/${page.name}`}
+              href={`${up}/docs/guide/${page.name}${search}`}
               aria-current={page.name === name ? 'page' : undefined}
             >
               {page.title}
@@ -95,13 +101,13 @@ function render({ groups }: Guide, name: string, title: string, { html }: Conten
           Skip to the content
         </a>
         <header>
-          <a class="brand" href={`${up}/_sandbox/console`}>
+          <a class="brand" href={`${up}/_sandbox/console${search}`}>
             Payments Sandbox
           </a>
           <Ribbon note={OWN_PAGE} />
         </header>
         <Navigation
-          address={to => (to.startsWith('../') ? `${up}/${to.slice(3)}` : `${up}/_sandbox/console${to}`)}
+          address={to => up + (to.startsWith('../') ? to.slice(2) : `/_sandbox/console${to}`) + search}
           isCurrent={to => to === '../docs/guide'}
         />
         <main id="main" class="guide">
@@ -128,10 +134,17 @@ export const guideRoutes: FastifyPluginCallback = (app, _options, done) => {
     reply.headers(HEADERS)
     const isSource = name.endsWith('.md') || request.type(['text/html', MARKDOWN]) === MARKDOWN
     reply.type(isSource ? MARKDOWN_TYPE : 'text/html; charset=utf-8')
-    return isSource ? page.markdown : render(guide, name, page.title, page)
+    return isSource ? page.markdown : render(guide, { ...page, name }, request)
   }
 
-  app.setErrorHandler(refuseWithPage)
+  const refuse = async (refusal: ApiError, request: FastifyRequest) => {
+    const title = titleOfRefusal(refusal)
+    const text = renderToString(<RefusalText refusal={refusal} />)
+    // Its path has as many segments as that of a page.
+    const page = { name: '-', title, html: `<h1>${title}</h1>${text}` }
+    return { headers: HEADERS, content: render(await load(), page, request) }
+  }
+  app.setErrorHandler(refuserWith(refuse))
   app.get('/docs/guide', PUBLIC_PAGE, (request, reply) => show(request, reply, ''))
   app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
     show(request, reply, request.params.page),

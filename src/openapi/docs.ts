@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
+import { refuseWithPage } from '../http/pages/refusal.js'
 import { API_REFERENCE } from '../package.js'
 import type { Documents } from './documents.js'
 import { toEntry } from './markdown/entry-page.js'
@@ -34,14 +35,15 @@ const PAGE = `<!doctype html>
     <style>
       :root { --scalar-custom-header-height: 3rem; }
       body { margin: 0; }
-      #bar { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 3rem; padding: .75rem 1.25rem; background: #0e2a35; }
+      #bar { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 3rem; padding: .75rem 1.25rem; background: #0e2a35;
+        overflow-x: auto; white-space: nowrap; }
       #bar a { color: #fff; font: 650 1rem/1.5 system-ui, sans-serif; margin-right: 1.5rem; }
       #bar :first-child { text-decoration: none; }
     </style>
   </head>
   <body>
     <nav id="bar" aria-label="Console"><a href="_sandbox/console">Payments Sandbox</a> <a href="_sandbox/console/requests">Requests</a>
-    <a href="docs/document.pdf" download>A PDF to upload</a></nav>
+    <a href="docs/guide">Guide</a> <a href="docs/document.pdf" download>A PDF to upload</a></nav>
     <div id="reference"></div>
     <noscript>The reference needs JavaScript. The documents are <a href="openapi.json">/openapi.json</a> and
     <a href="_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
@@ -52,7 +54,10 @@ const PAGE = `<!doctype html>
 `
 
 /** Shows both documents, with a token of the demo client, so that calls work at once. */
-const SCRIPT = `const base = new URL('..', import.meta.url).href.replace(/\\/$/, '')
+const SCRIPT = `// The links keep the client of the console.
+for (const link of document.querySelectorAll('#bar a:not([download])')) link.search = location.search
+
+const base = new URL('..', import.meta.url).href.replace(/\\/$/, '')
 const token = await fetch(base + '/api/v1/oauth/token', {
   method: 'POST',
   body: new URLSearchParams({
@@ -122,6 +127,8 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     reply.header('x-content-type-options', 'nosniff')
     next()
   })
+
+  app.setErrorHandler(refuseWithPage)
 
   const read = async (name: 'service' | 'control', { sandbox }: FastifyRequest): Promise<Json> =>
     JSON.parse(await documents.render(name, 'json', sandbox.publicUrl))

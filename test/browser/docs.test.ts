@@ -44,12 +44,12 @@ t.test(
   needsChromium,
   async t => {
     const { page, origin, requested, complaints } = await openDocs(t)
-    await page.goto(`${origin}/docs`)
+    await page.goto(`${origin}/docs?client=acme`)
     await page.getByText('Issue an access token using client credentials').first().waitFor()
     await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
 
     const bar = page.getByRole('navigation', { name: 'Console' })
-    t.equal(await bar.getByRole('link').first().getAttribute('href'), '_sandbox/console')
+    t.equal(await bar.getByRole('link').first().getAttribute('href'), `${origin}/_sandbox/console?client=acme`)
 
     for (const [term, model, answer] of [
       ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],

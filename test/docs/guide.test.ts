@@ -127,11 +127,33 @@ t.test('README, The guide; agents, For coding agents: a page as its source, and 
   t.same(links.map(([, link]) => link).sort(), NAMES.map(name => `guide/${name}.md`).sort())
 })
 
+t.test('console, Pages: the links of the guide keep the client of the console', async t => {
+  for (const path of ['', '/console']) {
+    const { payload } = await open(`/docs/guide${path}?client=a%26b`)
+    const links = [...payload.replace(/<article.*<\/article>/s, '').matchAll(/ href="([^"#]+)"/g)].map(
+      ([, link]) => link,
+    )
+    t.same(
+      links.filter(link => !link?.startsWith('data:') && !link?.endsWith('?client=a%26b')),
+      [],
+      path,
+    )
+  }
+  t.notMatch((await open('/docs/guide?client=a&client=b')).payload, '?client=')
+  const { payload } = await open('/_sandbox/console')
+  for (const link of ['docs', 'docs/guide']) t.match(payload, `href="../${link}?client=sandbox-client"`)
+})
+
 t.test('README, The guide: no other name, and no other method', async t => {
   for (const name of ['nothing', 'constructor', '__proto__', '..%2f..%2fpackage', 'errors.md.md', 'x'.repeat(5000)]) {
     t.match(await call(app, 'GET', `/docs/guide/${name}`), { status: 404, body: { code: 'ROUTE_NOT_FOUND' } }, name)
   }
-  t.match(await open('/docs/guide/nothing'), { statusCode: 404, payload: /<h1>Not Found<\/h1>/ }, 'for a browser')
+  const refusal = {
+    statusCode: 404,
+    payload: /<nav aria-label="Console">.*<h1>Not Found<\/h1>.*<nav aria-label="Guide">/s,
+  }
+  t.match(await open('/docs/guide/nothing'), refusal, 'for a browser')
+  t.match(await open('/docs/nothing'), { statusCode: 404, payload: /<h1>Not Found<\/h1>/ })
   t.equal((await call(app, 'POST', '/docs/guide/errors')).status, 405)
   t.equal((await app.inject({ method: 'HEAD', url: '/docs/guide/errors' })).statusCode, 200)
 })

@@ -59,7 +59,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
           )}
         </header>
         <Navigation
-          address={to => (to.startsWith('.') ? addressOf(page, to) : href(page, to))}
+          address={to => (to.startsWith('.') ? addressOf(page, to) + query : href(page, to))}
           isCurrent={to => path === to || (to !== '' && path.startsWith(`${to}/`))}
         />
         <main id="main">
