@@ -67,6 +67,8 @@ t.test(
     await page.getByText('documented', { exact: true }).first().waitFor()
     t.pass('an operation shows its label')
 
+    const tokens = () => requested.filter(url => url.endsWith('/oauth/token')).length
+    t.equal(tokens(), 0, 'to read takes no token of the demo client')
     t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), {
       status: 200,
       body: { data: [{ mandateReference: /^MND-ACME-/ }] },
