@@ -484,6 +484,7 @@ export const mutants = {
     ['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console'],
     ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'control/session'],
     ['registry.has(clientId) ? clientId', 'true ? clientId', 'console/console'],
+    ['value !== undefined && target === path', 'false', 'console/console'],
   ],
   'client/connection.ts': [
     ['      open.delete(controller)\n', '', 'library/library'],
@@ -761,6 +762,7 @@ export const mutants = {
     ['cursor: String(rows[0]?.seq)', 'cursor: String(data[0]?.seq)', 'console/console'],
     ['limit: MOST_ROWS + 1', 'limit: MOST_ROWS', 'console/console'],
     ['kind?.lifecycle && isKnown(page, kind, record)', 'kind?.lifecycle', 'console/console'],
+    ["effect.when === 'before'", "effect.when === 'after'", 'console/console'],
   ],
   'features/request-log/stream.ts': [
     ['        isStale = true\n        stream', '        stream', 'control/request-stream'],

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { renderToString } from 'preact-render-to-string'
-import type { ApiError } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
 import { Head, OWN_PAGE, Ribbon } from '../http/pages/document.js'
@@ -24,8 +23,6 @@ interface GuidePage extends Content {
   readonly name: string
   readonly title: string
 }
-
-type ShownPage = Pick<GuidePage, 'name' | 'title' | 'html'>
 
 /** The file of the build. */
 interface Guide {
@@ -68,7 +65,11 @@ article tr:target { background: var(--card); outline: 2px solid var(--accent); }
 const HEADERS = { ...pageHeaders(styles), vary: 'accept' }
 
 /** Renders a page in the shell of the console. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
-function render({ groups }: Guide, { name, title, html }: ShownPage, { query }: FastifyRequest): string {
+function render(
+  { groups }: Guide,
+  { name, title, html }: Omit<GuidePage, 'markdown'>,
+  { query }: FastifyRequest,
+): string {
   const up = name === '' ? '..' : '../..'
   // The client that the console shows, for the way back.
   const { client } = query as Record<string, unknown>
@@ -137,14 +138,14 @@ export const guideRoutes: FastifyPluginCallback = (app, _options, done) => {
     return isSource ? page.markdown : render(guide, { ...page, name }, request)
   }
 
-  const refuse = async (refusal: ApiError, request: FastifyRequest) => {
-    const title = titleOfRefusal(refusal)
-    const text = renderToString(<RefusalText refusal={refusal} />)
-    // Its path has as many segments as that of a page.
-    const page = { name: '-', title, html: `<h1>${title}</h1>${text}` }
-    return { headers: HEADERS, content: render(await load(), page, request) }
-  }
-  app.setErrorHandler(refuserWith(refuse))
+  app.setErrorHandler(
+    refuserWith(async (refusal, request) => {
+      const [title, text] = [titleOfRefusal(refusal), renderToString(<RefusalText refusal={refusal} />)]
+      // Its path has as many segments as that of a page.
+      const page = { name: '-', title, html: `<h1>${title}</h1>${text}` }
+      return { headers: HEADERS, content: render(await load(), page, request) }
+    }),
+  )
   app.get('/docs/guide', PUBLIC_PAGE, (request, reply) => show(request, reply, ''))
   app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
     show(request, reply, request.params.page),

@@ -266,17 +266,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const form = await withState(await formOf(request), clientId, { request, reply })
     const { fields, refusal } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
-    if (refusal !== undefined) {
-      if (call === undefined || !prefersHtml(request)) throw refusal
-      reply.code(refusal.status).headers(refusal.headers)
-      const error = { ...refusal.envelope, message: maskText(refusal.message) }
-      return show(row, request, reply, { fields, call, error })
-    }
-    const { requestLog } = context
-    const before = call === undefined && (await requestLog.list(clientId, { limit: 1 }))
+    if (refusal !== undefined && (call === undefined || !prefersHtml(request))) throw refusal
     const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
     const token = isOfApi(sent) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
-    const answer = await send(senderFor(app, request, reply), sent, token)
+    const answer = refusal ? answerOf(refusal) : await send(senderFor(app, request, reply), sent, token)
     const error = errorOf(answer)
     if (error !== undefined && call !== undefined) {
       reply.code(answer.status ?? 502)
@@ -288,10 +281,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
         : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body),
     )
     const path = pathBelow(request)
-    // The request that was sent again is in the log now, and others of its path can be.
-    const after = before && { after: before.last, method: sent.method, path: sent.path }
-    const news = after && (await requestLog.list(clientId, after)).data
-    const target = news ? `/requests${news.length === 1 ? `/${news[0]?.seq}` : ''}` : (row.next?.(answer.body) ?? path)
+    const { data } = await context.requestLog.list(clientId, { method: sent.method, path: sent.path, limit: 1 })
+    const target = call ? (row.next?.(answer.body) ?? path) : `/requests/${data[0]?.seq ?? ''}`
     // A removed client has no pages.
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
     const { kind, region } = request.query as Query
@@ -322,11 +313,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     // An unknown client is refused before the work.
     await inTurn(clientId, () => {})
     const task = { file: file.subarray(file.indexOf('{')), clientId, stateBytes }
-    try {
-      return { ...form, file: await harReader.read(task, exchange) }
-    } catch (error) {
-      return { ...form, refusal: toApiError(error, exchange.request) }
-    }
+    const refuse = (error: unknown) => ({ ...form, refusal: toApiError(error, exchange.request) })
+    return harReader.read(task, exchange).then(file => ({ ...form, file }), refuse)
   }
 
   /** Returns the request of a page of the log. */
@@ -337,6 +325,12 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     return exchange
   }
 }
+
+/** A message quotes the file, which may hold a token. */
+const answerOf = ({ status, envelope, message }: ApiError) => ({
+  status,
+  body: { ...envelope, message: maskText(message) },
+})
 
 const RefusalCard = ({ refusal }: { refusal: ApiError }) =>
   h('div', { class: 'card sheet' }, h(RefusalText, { refusal }))

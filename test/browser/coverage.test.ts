@@ -68,7 +68,6 @@ t.test('console, Pages: the coverage in a browser', needsChromium, async t => {
     await connect(app, 'second')
     const page = await openCoverage(t)
     await page.getByLabel('Client').selectOption('second')
-    await page.getByRole('button', { name: 'Show' }).click()
     await page.waitForURL(/console\/coverage\?client=second$/)
   })
 

@@ -40,12 +40,12 @@ export function Failures({ page }: { page: Page }) {
   const outcome = { outcome: 'RETURNED-AM04', times: 1 }
   const deprecations = tenant.deprecations.list()
   const place = `data.${deprecations.length}`
+  const operations = context.operations.map(({ operation }) => operation)
+  const rest = operations.filter(one => deprecations.every(({ operation }) => operation !== one))
   const choices = {
-    [`${place}.operation`]: context.operations.map(({ operation }) => operation),
+    [`${place}.operation`]: operations,
     [`${place}.goneAfterSunset`]: ['true', 'false'],
   }
-  const known = deprecations.map(({ operation }) => operation)
-  const [operation] = context.operations.filter(({ operation }) => !known.includes(operation))
   const ofDeprecation = ['operation', 'sunset', 'goneAfterSunset'].map(name => `${place}.${name}`)
   return (
     <>
@@ -118,7 +118,7 @@ export function Failures({ page }: { page: Page }) {
         action={{
           ...{ id: 'deprecate', label: 'Deprecate an operation', fields: ofDeprecation, choices, isFolded },
           call: control('PUT /deprecations', {
-            data: [...deprecations, ...(operation ? [{ operation: operation.operation }] : [])],
+            data: [...deprecations, ...rest.slice(0, 1).map(operation => ({ operation }))],
           }),
         }}
         rows={deprecations.map(deprecation => ({ ...deprecation, id: undefined }))}

@@ -63,11 +63,7 @@ export function Form({ page, action }: ActionProps) {
         ([name, value]) => value !== undefined && <input key={name} type="hidden" name={name} value={value} />,
       )}
       {fields.map(field => (
-        <FormField
-          key={field.path}
-          {...{ form: id, field, refused, hasHint: fields.length > 1 }}
-          isMarked={!field.isRequired && fields.some(({ isRequired }) => isRequired)}
-        />
+        <FormField key={field.path} form={id} field={field} refused={refused} hasHint={fields.length > 1} />
       ))}
       {isFile && (
         <div class="field">
@@ -136,7 +132,8 @@ interface Field {
   readonly path: string
   readonly name: string
   readonly schema: TSchema
-  readonly isRequired: boolean
+  /** Whether it can be left out, and others of the form cannot. */
+  readonly isOptional?: boolean
   readonly value: string
   readonly options?: readonly Option[] | undefined
 }
@@ -156,17 +153,14 @@ function fieldsOf({ context }: Page, action: Action): readonly Field[] {
       path,
       name: BODY + path,
       schema,
-      isRequired: isRequired(root, path.split('.')),
+      isOptional: root.required !== undefined && !isRequired(root, path.split('.')),
       value: text,
       options: text === '' && options ? [none, ...options] : options,
     }
   })
   if (regions.length < 2) return ofBody
   const schema = { description: 'The header x-region.' } as TSchema
-  return [
-    { path: 'region', name: 'region', schema, isRequired: true, value: String(call.region), options: regions },
-    ...ofBody,
-  ]
+  return [{ path: 'region', name: 'region', schema, value: String(call.region), options: regions }, ...ofBody]
 }
 
 /** Whether a member is required, and all that it is in. Those of a list are. */
@@ -187,23 +181,16 @@ interface FormFieldProps {
   readonly field: Field
   readonly refused: Page['refused']
   readonly hasHint: boolean
-  /** Whether the label says that it is optional: other fields of the form are required. */
-  readonly isMarked: boolean
 }
 
 /** One field: a list where the values are known, else a text. */
-function FormField({
-  form,
-  field: { path, name, schema, value, options },
-  refused,
-  hasHint,
-  isMarked,
-}: FormFieldProps) {
+function FormField({ form, field, refused, hasHint }: FormFieldProps) {
+  const { path, name, schema, isOptional, value, options } = field
   const id = `${form}-${path}`
   const given = refused?.fields[name] ?? value
   const error = refused?.error.field === path ? refused.error : undefined
   const isMoment = schema.format === 'date-time'
-  const label = toLabel(path) + (isMoment ? ' (UTC)' : '') + (isMarked ? ' (optional)' : '')
+  const label = toLabel(path) + (isMoment ? ' (UTC)' : '') + (isOptional ? ' (optional)' : '')
   const hint = hasHint ? plain(schema.description) : ''
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const rest = {

@@ -14,16 +14,9 @@ export function toLabel(path: string): string {
 }
 
 /** A time. A narrow screen leaves out the weekday and the seconds. */
-export function Time({ at }: { at: string }) {
-  const [weekday, moment, seconds] = partsOf(at)
-  return (
-    <time dateTime={at}>
-      <span class="wide">{weekday}</span>
-      {moment}
-      <span class="wide">{seconds}</span>
-    </time>
-  )
-}
+export const Time = ({ at }: { at: string }) => (
+  <time dateTime={at}>{partsOf(at).map((part, place) => (place === 1 ? part : <span class="wide">{part}</span>))}</time>
+)
 
 /** The format of amounts, made on first use. */
 let amounts: Intl.NumberFormat | undefined
@@ -78,12 +71,8 @@ export const Scroll = ({ label, class: name = 'scroll', children }: Record<strin
   </div>
 )
 
-/** A column of a table: its title, its cells, and its class: `wide` is left out on narrow screens. */
-export type Column<R> = readonly [
-  title: string,
-  cell: (row: R) => ComponentChildren,
-  name?: 'wide' | 'number' | 'wide number',
-]
+/** A column of a table: its title, its cells, and its classes: `wide` is left out on narrow screens. */
+export type Column<R> = readonly [title: string, cell: (row: R) => ComponentChildren, name?: string]
 
 interface TableProps<R> {
   readonly caption: string

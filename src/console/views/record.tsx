@@ -132,14 +132,10 @@ function Comes({ record, next, legal, parked }: Explained<AnyRecord>) {
 
 function PageLinks({ page, record }: { page: Page; record: AnyRecord }) {
   const query = new URLSearchParams({ client: page.tenant.clientId, link: String(record.payoutLinkId) })
+  const look = record.status === 'ACTIVE' ? 'button' : 'button plain'
   return (
     <>
-      <a
-        class={record.status === 'ACTIVE' ? 'button' : 'button plain'}
-        href={String(record.url)}
-        target="_blank"
-        rel="noreferrer"
-      >
+      <a class={look} href={String(record.url)} target="_blank" rel="noreferrer">
         Open the page
       </a>
       {record.uiMode === 'embedded' && (

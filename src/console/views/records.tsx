@@ -1,4 +1,3 @@
-import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import { REGIONS } from '../../core/rules/regions.js'
 import { toTitle } from '../../core/words.js'
@@ -33,8 +32,8 @@ interface RecordTableProps {
 export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
   const members = kind.columns.map((path, at): Column<Row> => {
     const cell = ({ region, record }: Row) => <Value kind={kind} record={{ region, ...record }} path={path} />
-    const [number, wide] = [isAmount(path) && 'number', at >= 2 && 'wide']
-    return [toLabel(path), cell, ([wide, number].filter(Boolean).join(' ') || undefined) as Column<Row>[2]]
+    const name = [at >= 2 && 'wide', isAmount(path) && 'number'].filter(Boolean).join(' ')
+    return [toLabel(path), cell, name || undefined]
   })
   const columns: readonly Column<Row>[] = [
     ['Reference', row => linkTo(page, kind, row)],
@@ -103,17 +102,14 @@ interface FilterProps {
   readonly label?: string
   readonly value: string | undefined
   readonly values?: readonly string[]
-  /** A text that does not fit it is not sent. */
-  readonly schema?: TSchema
+  /** Further attributes of the field. */
+  readonly rest?: object
 }
 
-export const TextFilter = ({ name, label = toTitle(name), value = '', schema }: FilterProps) => (
+export const TextFilter = ({ name, label = toTitle(name), value = '', rest }: FilterProps) => (
   <div class="field">
     <label for={name}>{label}</label>
-    <input
-      {...{ id: name, name, value, autocomplete: 'off' }}
-      {...(schema && { pattern: schema.pattern as string, title: `Give ${schema['x-expected']}.` })}
-    />
+    <input {...rest} id={name} name={name} value={value} autocomplete="off" />
   </div>
 )
 
@@ -157,10 +153,7 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
       <p class="hint">
         The form sends the request that your app would send, so it is in Requests, and faults apply to it.{' '}
         {kind.name === 'collections' && !mandate ? (
-          <>
-            A collection needs an active mandate, and the client has none:{' '}
-            <a href={href(page, '/mandates/new')}>create a mandate</a> first.
-          </>
+          <a href={href(page, '/mandates/new')}>It needs an active mandate: create one first.</a>
         ) : (
           'The example is accepted as it is.'
         )}

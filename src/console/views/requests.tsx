@@ -8,6 +8,7 @@ import { isObject } from '../../http/json-body.js'
 import { Card, Facts } from '../../http/pages/parts.js'
 import { inSlices } from '../../http/slices.js'
 import { codesOf } from '../../openapi/errors.js'
+import type { DocumentedRoute } from '../../openapi/routes.js'
 import { control, obstacleOf } from '../calls.js'
 import type { AnyRecord, Kind } from '../kinds.js'
 import { findRecord, kindOfRecord, referenceOf } from '../kinds.js'
@@ -20,6 +21,8 @@ import { Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.
 import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
 
 const MOST_ROWS = 50
+/** A browser sends no other status. */
+const STATUS = { pattern: HttpStatuses.pattern, title: `Give ${HttpStatuses['x-expected']}.` }
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
 /** Returns the error of an answer, as far as it has one: a fault can answer anything. */
@@ -101,7 +104,7 @@ export async function requestsView(page: Page) {
       <Filters page={page} path="/requests" isFiltered={isFiltered}>
         <ListFilter name="method" values={METHODS} value={method} />
         <TextFilter name="path" value={path} />
-        <TextFilter name="status" value={status} schema={HttpStatuses} />
+        <TextFilter name="status" value={status} rest={STATUS} />
         <Tick name="errors" label="Errors only" isOn={errors !== undefined} />
         <Tick name="hints" label="With hints" isOn={hints !== undefined} />
       </Filters>
@@ -288,12 +291,11 @@ export function ErrorEntry({ page }: { page: Page }) {
   const code = page.params.code as ErrorCode
   const entry = entryOf(code)
   if (entry === undefined) throw errors.routeNotFound()
-  const own = page.context.documented
+  const isOther = ({ url }: DocumentedRoute) => Number(!url.startsWith('/api/'))
+  const operations = page.context.documented
     .filter(route => codesOf(route).includes(code))
-    .map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`)
-  const list = (of: boolean) => (
-    <ul>{own.flatMap(name => (name.includes(' /api/') === of ? <li key={name}>{name}</li> : []))}</ul>
-  )
+    .sort((one, other) => isOther(one) - isOther(other))
+    .map(({ method, url }) => <li key={method + url}>{`${method} ${url.replace(/:(\w+)/g, '{$1}')}`}</li>)
   return (
     <Card id="entry" title="What it means" aside={<a href={addressOf(page, '../docs')}>Interface</a>}>
       <p>{entry.when.replaceAll('`', '')}</p>
@@ -304,13 +306,9 @@ export function ErrorEntry({ page }: { page: Page }) {
             'Fidelity',
             `${entry['x-fidelity']}: the service documents that each error has a code, but no list of codes`,
           ],
-          ['Operations', list(true)],
+          ['Operations', <ul key="operations">{operations}</ul>],
         ]}
       />
-      <details id="others">
-        <summary>Operations of the sandbox</summary>
-        {list(false)}
-      </details>
       <SameCall page={page} id="errors" actions={[{ label: 'The catalogue', call: control('GET /errors') }]} />
     </Card>
   )
