@@ -89,6 +89,7 @@ mkdirSync(new URL('../dist/', import.meta.url), { recursive: true })
 writeFileSync(
   new URL('../dist/guide.json', import.meta.url),
   JSON.stringify({
+    address: SHOWN,
     index: { markdown: index, html: render(index) },
     groups,
     skill: read('skills/payments-sandbox/SKILL.md'),

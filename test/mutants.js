@@ -293,7 +293,7 @@ export const mutants = {
     ["  socket.on('error', () => socket.destroy())\n", '', 'http/parser'],
     ['authorizations > 1', 'authorizations > 2', 'http/authentication'],
     ["    if (last.writableFinished) answer()\n    else last.once('close', answer)", '    answer()', 'http/parser'],
-    ['    if (host && host !== last.host) {', "    if (host && last.host === '') {", 'http/web-access'],
+    ['    if (host && host !== last.given) {', "    if (host && last.host === '') {", 'http/web-access'],
     ['  if (broken.has(socket)) return\n', '', 'http/parser'],
     ['  broken.set(socket, refusal)\n', '', 'http/parser'],
     [' && !raw.complete', '', 'http/pipelining'],

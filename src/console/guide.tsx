@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import { Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
@@ -26,6 +27,8 @@ interface GuidePage extends Content {
 
 /** The file of the build. */
 interface Guide {
+  /** The address of the server in its texts, which is that of the reader's request in an answer. */
+  readonly address: string
   readonly index: Content
   readonly groups: readonly { readonly title: string; readonly pages: readonly GuidePage[] }[]
   readonly skill: string
@@ -135,7 +138,10 @@ export const guideRoutes: FastifyPluginCallback = (app, _options, done) => {
     reply.headers(HEADERS)
     const isSource = name.endsWith('.md') || request.type(['text/html', MARKDOWN]) === MARKDOWN
     reply.type(isSource ? MARKDOWN_TYPE : 'text/html; charset=utf-8')
-    return isSource ? page.markdown : render(guide, { ...page, name }, request)
+    const { publicUrl } = request.sandbox
+    if (isSource) return page.markdown.replaceAll(guide.address, publicUrl)
+    const html = page.html.replaceAll(guide.address, renderToString(h(Fragment, null, publicUrl)))
+    return render(guide, { ...page, name, html }, request)
   }
 
   app.setErrorHandler(
@@ -150,9 +156,10 @@ export const guideRoutes: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
     show(request, reply, request.params.page),
   )
-  app.get('/docs/skill', PUBLIC_PAGE, async (_request, reply) => {
+  app.get('/docs/skill', PUBLIC_PAGE, async (request, reply) => {
     reply.type(MARKDOWN_TYPE).header('x-content-type-options', 'nosniff')
-    return (await load()).skill
+    const { skill, address } = await load()
+    return skill.replaceAll(address, request.sandbox.publicUrl)
   })
   done()
 }

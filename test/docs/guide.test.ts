@@ -64,7 +64,9 @@ t.test('README, One CI job: it stores the evidence where the tests leave it', as
   t.equal(upload.with.path, tests.env.SANDBOX_EVIDENCE)
 })
 
-const app = build(t)
+/** The address of the server for its reader. */
+const OWN = 'http://sandbox:9000'
+const app = build(t, { publicUrl: () => OWN })
 /** The path prefix of a proxy, which does not pass it on. */
 const PREFIX = '/base'
 const BASE = `https://sandbox.example${PREFIX}`
@@ -120,8 +122,11 @@ t.test('README, The guide; agents, For coding agents: a page as its source, and 
   ] as const) {
     const { headers, payload } = await open(url, accept)
     t.match(headers, { 'content-type': 'text/markdown; charset=utf-8', 'x-content-type-options': 'nosniff' })
-    t.equal(payload, read(file), url)
+    t.equal(payload, read(file).replaceAll('http://127.0.0.1:8080', OWN), url)
   }
+  const page = (await open('/docs/guide/start')).payload
+  t.match(page, `>${OWN}</a>`)
+  t.notMatch(page, 'http://127.0.0.1:8080')
   t.equal((await open('/docs/guide/errors')).headers.vary, 'accept')
   const links = [...(await open('/docs/guide', 'text/markdown')).payload.matchAll(/\]\(([^)]+)\)/g)]
   t.same(links.map(([, link]) => link).sort(), NAMES.map(name => `guide/${name}.md`).sort())
