@@ -691,6 +691,7 @@ export const mutants = {
     ['SET LOCAL lock_timeout = ${ROW_LOCK_MS}', 'SELECT 1', 'databases/postgres'],
     ['run(connectSoon(logPool), statement)', 'run(connect(logPool), statement)', 'databases/postgres'],
     ['after = row?.last ?? null', 'after = null', 'databases/postgres'],
+    ['SET LOCAL enable_sort = off', 'SELECT 1', 'databases/postgres'],
   ],
   'turns/postgres-request-log.ts': [
     ['seqs.length < most', 'entries.length < most', 'databases/postgres'],

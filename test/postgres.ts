@@ -155,11 +155,17 @@ export async function locked(url: string, statement: string, work: () => Promise
   await client.end()
 }
 
-/** Waits until some statements in a database wait for a lock. */
-export async function waiting(url: string, count: number): Promise<void> {
+/** Waits until a number of connections of a database fit a condition. */
+async function until(url: string, condition: string, count: number): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
-  const text = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '${nameOf(url)}'`
+  const text = `SELECT 1 FROM pg_stat_activity WHERE datname = '${nameOf(url)}' AND ${condition}`
   while ((await client.query(text)).rowCount !== count) await pause(5)
   await client.end()
 }
+
+/** Waits until some statements in a database wait for a lock. */
+export const waiting = (url: string, count: number) => until(url, "wait_event_type = 'Lock'", count)
+
+/** Waits until all connections of a database have ended. */
+export const ended = (url: string) => until(url, 'pid <> pg_backend_pid()', 0)

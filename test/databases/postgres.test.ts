@@ -16,7 +16,7 @@ import { listen } from '../http/raw.js'
 import { manualTime } from '../manual-time.js'
 import type { Stored, StoredOptions } from '../persistence/helper.js'
 import { counting, onPostgres, resume, sharedPostgres, stateOf, timers } from '../persistence/helper.js'
-import { locked, nameOf, postgresSkip, waiting } from '../postgres.js'
+import { ended, locked, nameOf, postgresSkip, waiting } from '../postgres.js'
 import { Server } from '../server-process.js'
 
 const logger = { error() {}, info() {} }
@@ -301,6 +301,20 @@ t.test(
         await other.send('GET', `/api/v1/bills/SIZE${size}-1005`)
         t.match(counts.take(), { read: 0, begun: 0 })
       }
+    })
+
+    t.test('persistence, What it costs: a server reads each row of a client once, also without statistics', async t => {
+      const url = await createDatabase()
+      const [a, b] = await serve(t, url, 2)
+      const client = await connect(a.app)
+      await client.control('POST', '/seed', { records: { bills: bills(3500) } })
+      t.equal((await resume(b.app, client.token).send('GET', '/api/v1/bills?limit=1')).status, 200)
+      await Promise.all([a.close(), b.close()])
+      // A connection counts what it has read at its end.
+      await ended(url)
+      const count = "SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = 'sandbox_record_version'"
+      const read = Number((await query(url, count)).rows[0].idx_tup_read)
+      t.ok(read >= 3500 && read < 3600, `${read} rows`)
     })
 
     t.test('persistence: waits and streams see the events of other servers', async t => {
