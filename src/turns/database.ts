@@ -234,6 +234,11 @@ export function fromRow<T>(table: Table, clientId: string, row: Row): T {
   return JSON.parse(row.content) as T
 }
 
+/** A count in a row without a checksum that is higher, or negative, is damaged. */
+export const MOST_COUNTED = 2 ** 48
+/** Returns the count of a column, for a statement. A damaged one begins again. */
+export const countOf = (column: string) => `CASE WHEN ${column} BETWEEN 0 AND ${MOST_COUNTED} THEN ${column} ELSE 0 END`
+
 /** @param part the part of a tenant that is not as it was written */
 export const damaged = (part: string, clientId: string) =>
   new DamageError(`the database is damaged: ${part} of the client ${JSON.stringify(clientId)}`)

@@ -1,10 +1,14 @@
 import { setTimeout as setTimer } from 'node:timers/promises'
+import { Type } from '@sinclair/typebox'
 import type { QueryConfig } from 'pg'
 import { errors } from '../core/errors.js'
 import type { Slices } from '../core/slices.js'
 import type { Exchange, LoggedExchange, RequestLog, RequestLogBounds } from '../features/request-log/request-log.js'
 import { select, toLogged, whole } from '../features/request-log/request-log.js'
+import { LoggedRequest } from '../features/request-log/schemas.js'
 import { inSlices } from '../http/slices.js'
+import { isValid } from '../http/validation.js'
+import { countOf, MOST_COUNTED } from './database.js'
 
 /** Runs a statement. Rejects at once while the database is away. */
 export type Query = (statement: QueryConfig) => Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>
@@ -55,12 +59,16 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   /** Throws SERVICE_UNAVAILABLE. */
   async function read(name: string, text: string, clientId: string, ...others: (number | null)[]) {
     try {
-      // Waits until all is written that came before: the write in progress, and the one that takes all that waits now.
-      for (let writes = 0; writes < 2 && (writing.has(clientId) || isWaiting(clientId)); writes++) await write(clientId)
+      await settle(clientId)
       return (await query({ name, text, values: [clientId, ...others] })).rows
     } catch {
       throw errors.databaseUnavailable()
     }
+  }
+
+  /** Waits until all is written that came before: the write in progress, and the one that takes all that waits now. */
+  async function settle(clientId: string): Promise<void> {
+    for (let writes = 0; writes < 2 && (writing.has(clientId) || isWaiting(clientId)); writes++) await write(clientId)
   }
 
   /** Waits until all is written that came before, as far as it can be. */
@@ -156,8 +164,16 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
       return Number(row?.bytes)
     },
     async clear(clientId) {
-      const [row] = await read('clear requests', CLEAR, clientId)
-      return Number(row?.removed ?? 0)
+      try {
+        await settle(clientId).catch(() => {})
+        // What could not be written goes, too: it may never be.
+        const unwritten = waiting.filter(change => change.clientId === clientId && change.exchange !== null)
+        const { rows } = await query({ name: 'clear requests', text: CLEAR, values: [clientId] })
+        setWaiting(waiting.filter(change => !unwritten.includes(change)))
+        return Number(rows[0]?.removed)
+      } catch {
+        throw errors.databaseUnavailable()
+      }
     },
     remove: clientId => change({ clientId, exchange: null }),
     flush,
@@ -165,12 +181,25 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
   }
 }
 
+const Texts = Type.Record(Type.String(), Type.String())
+
+/** What readers of the log take for granted. Its rows have no checksum. */
+const Entry = Type.Object({
+  ...LoggedRequest.properties,
+  query: Type.Record(Type.String(), Type.Unsafe({ type: ['string', 'array'], items: Type.String() })),
+  headers: Texts,
+  responseHeaders: Texts,
+  faults: Type.Array(Type.Object({ id: Type.String(), kind: Type.String() })),
+})
+
 /** Returns the exchanges of rows. A client without requests has a row without one. A damaged one is left out. */
 function* toEntries(rows: readonly Record<string, unknown>[]): Slices<LoggedExchange[]> {
   const entries: LoggedExchange[] = []
-  for (const { seq, content } of rows) {
+  for (const row of rows) {
+    const seq = Number(row.seq)
     try {
-      if (seq !== null) entries.push({ seq: Number(seq), ...JSON.parse(content as string) })
+      const entry = Object.assign({ seq }, JSON.parse(row.content as string), { seq })
+      if (isValid(Entry, entry)) entries.push(entry)
     } catch {
       // It is no JSON.
     }
@@ -193,10 +222,14 @@ function* toContents(
   return contents
 }
 
+/** The numbers go on after those of the rows, also if the count is damaged or missing. */
 const ADD = `
   WITH counted AS (
-    INSERT INTO sandbox_request_count (client_id, last) VALUES ($1::text, cardinality($2::text[]))
-    ON CONFLICT (client_id) DO UPDATE SET last = sandbox_request_count.last + cardinality($2::text[])
+    INSERT INTO sandbox_request_count (client_id, last)
+    SELECT $1::text, greatest(max(seq), 0) + cardinality($2::text[])
+    FROM sandbox_request WHERE client_id = $1::text AND seq <= ${MOST_COUNTED}
+    ON CONFLICT (client_id) DO UPDATE
+    SET last = greatest(${countOf('sandbox_request_count.last')} + cardinality($2::text[]), excluded.last)
     RETURNING last
   ), removed AS (
     DELETE FROM sandbox_request USING counted
@@ -219,7 +252,7 @@ const BYTES = 'SELECT coalesce(sum(bytes), 0) AS bytes FROM sandbox_request WHER
 const CLEAR = `
   WITH removed AS (DELETE FROM sandbox_request WHERE client_id = $1 RETURNING 1),
   counted AS (
-    UPDATE sandbox_request_count SET cleared = cleared + (SELECT count(*) FROM removed) WHERE client_id = $1
+    UPDATE sandbox_request_count SET cleared = ${countOf('cleared')} + (SELECT count(*) FROM removed) WHERE client_id = $1
   )
   SELECT count(*) AS removed FROM removed`
 

@@ -20,8 +20,9 @@ export interface PostgresOptions {
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'>
 }
 
-/** A number of our own, for the lock of the migrations. */
+/** Numbers of our own, for the locks of the migrations and of the writers of the coverage. */
 const MIGRATION_LOCK = 7_206_115_983
+const COVERAGE_LOCK = MIGRATION_LOCK + 1
 const CHANNEL = 'sandbox_tenant'
 /** The message of pg-pool if all connections are busy for too long: the database is slow, but not away. */
 const NO_CONNECTION_FREE = 'timeout exceeded when trying to connect'
@@ -458,8 +459,10 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
           let at = -1
           try {
             await atomically(async run => {
-              // Two writers could each wait for a row of the other. Readers go on.
-              await run('', 'LOCK TABLE sandbox_coverage IN SHARE ROW EXCLUSIVE MODE', [])
+              // Two servers could each wait for a row of the other.
+              await run('', `SELECT pg_advisory_xact_lock(${COVERAGE_LOCK})`, [])
+              // Who has locked the whole table holds up all clients.
+              await run('', 'LOCK TABLE sandbox_coverage IN ROW EXCLUSIVE MODE', [])
               // No server has a lock of a row now. Who has one holds up its client only.
               await run('', `SET LOCAL lock_timeout = ${ROW_LOCK_MS}`, [])
               for (const { name, text, values } of statements) {
@@ -489,17 +492,16 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
         const rows = await atomically(run => run('snapshot', SNAPSHOT, [clientId, name]))
         return rows as unknown as SnapshotRow[]
       },
-      save: (clientId, name, [first, ...pieces], { most, life }) =>
+      save: (clientId, name, rows, { most, life }) =>
         atomically(async run => {
           // Until the end, no turn removes the client, and no other snapshot of it is counted.
           const [row] = await run('lock', LOCK, [clientId])
           const tenant = row && toTenant(row)
           if (tenant === undefined || tenant.isRemoved || tenant.life !== life) return 'past'
-          const values = [clientId, name, first?.content, first?.checksum, most]
-          if ((await run('begin snapshot', BEGIN_SNAPSHOT, values)).length === 0) return 'full'
-          await run('clear snapshot', `${REMOVE_SNAPSHOT} AND number > 0`, [clientId, name])
-          for (const [at, { content, checksum }] of pieces.entries())
-            await run('add piece', ADD_PIECE, [clientId, name, at + 1, content, checksum])
+          if ((await run('other snapshots', OTHER_SNAPSHOTS, [clientId, name])).length >= most) return 'full'
+          await run('remove snapshot', REMOVE_SNAPSHOT, [clientId, name])
+          for (const [at, { content, checksum }] of rows.entries())
+            await run('add piece', ADD_PIECE, [clientId, name, at, content, checksum])
           return 'saved'
         }),
       remove: (clientId, name) =>
@@ -507,7 +509,7 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
           if (!isStorable(clientId)) return false
           // A statement sees no row that is committed while it waits: without the lock, pieces of a save would stay.
           await run('lock', LOCK, [clientId])
-          return (await run('remove snapshot', `${REMOVE_SNAPSHOT} RETURNING number`, [clientId, name])).length > 0
+          return (await run('remove snapshot', REMOVE_SNAPSHOT, [clientId, name])).length > 0
         }),
     },
     listen(callback) {
@@ -579,14 +581,14 @@ const IN_ORDER = 'SET LOCAL enable_sort = off'
 const CLEAR_BATCH = 50_000
 const LAST_BATCH = String(2n ** 63n - BigInt(CLEAR_BATCH))
 
-/** Deletes the next rows after a number, and returns the number up to which they are gone; no row: there were none. */
+/** Deletes the next rows from a number on, and returns the number up to which they are gone; no row: there were none. */
 const clearBatch = (table: Table) => ({
   text: `
     WITH batch AS (
       SELECT least(number, ${LAST_BATCH}) + ${CLEAR_BATCH - 1} AS last
-      FROM sandbox_${table} WHERE client_id = $1 AND number > $2::bigint ORDER BY number LIMIT 1
+      FROM sandbox_${table} WHERE client_id = $1 AND number >= $2::bigint ORDER BY number LIMIT 1
     ), gone AS (
-      DELETE FROM sandbox_${table} USING batch WHERE client_id = $1 AND number > $2::bigint AND number <= last
+      DELETE FROM sandbox_${table} USING batch WHERE client_id = $1 AND number >= $2::bigint AND number <= last
     )
     SELECT last FROM batch`,
   first: String(-(2n ** 63n)),
@@ -595,7 +597,7 @@ const CLEAR = { 'clear records': clearBatch('record'), 'clear events': clearBatc
 const CLEAR_SNAPSHOTS = {
   'clear snapshots': {
     text: `
-      WITH batch AS (SELECT min(name) AS last FROM sandbox_snapshot WHERE client_id = $1 AND name > $2),
+      WITH batch AS (SELECT min(name) AS last FROM sandbox_snapshot WHERE client_id = $1 AND name >= $2),
         gone AS (DELETE FROM sandbox_snapshot USING batch WHERE client_id = $1 AND name = last)
       SELECT last FROM batch`,
     first: '',
@@ -629,16 +631,9 @@ const CHECK_WRITE = "UPDATE sandbox_setting SET value = value WHERE name = 'seed
 
 const SNAPSHOTS = 'SELECT name, content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND number = 0'
 const SNAPSHOT = 'SELECT content, checksum FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 ORDER BY number'
-const BEGIN_SNAPSHOT = `
-  INSERT INTO sandbox_snapshot
-  SELECT $1::text, $2::text, 0, $3::text, $4::text
-  WHERE (
-    SELECT count(*) FROM sandbox_snapshot WHERE client_id = $1::text AND number = 0 AND name <> $2::text
-  ) < $5::integer
-  ON CONFLICT (client_id, name, number) DO UPDATE SET content = excluded.content, checksum = excluded.checksum
-  RETURNING number`
+const OTHER_SNAPSHOTS = 'SELECT 1 FROM sandbox_snapshot WHERE client_id = $1 AND number = 0 AND name <> $2'
 const ADD_PIECE = 'INSERT INTO sandbox_snapshot VALUES ($1, $2, $3, $4, $5)'
-const REMOVE_SNAPSHOT = 'DELETE FROM sandbox_snapshot WHERE client_id = $1 AND name = $2'
+const REMOVE_SNAPSHOT = 'DELETE FROM sandbox_snapshot WHERE client_id = $1 AND name = $2 RETURNING number'
 
 function describe(error: unknown): string {
   const { message, code, severity } = error as Error & { readonly code?: string; readonly severity?: string }

@@ -207,14 +207,13 @@ async function createDatabase(connection: Connection, path: string, seed: string
       `SELECT ${blobs('content', 'checksum')} FROM sandbox_snapshot WHERE client_id = ? AND name = ?
        ORDER BY number LIMIT 1 OFFSET ?`,
     ),
-    begin: await connection.prepare(
-      `INSERT OR REPLACE INTO sandbox_snapshot SELECT ?1, ?2, 0, ?3, ?4
-       WHERE (SELECT count(*) FROM sandbox_snapshot WHERE client_id = ?1 AND number = 0 AND name <> ?2) < ?5`,
+    others: await connection.prepare(
+      'SELECT number FROM sandbox_snapshot WHERE client_id = ? AND number = 0 AND name <> ?',
     ),
     put: await connection.prepare('INSERT INTO sandbox_snapshot VALUES (?, ?, ?, ?, ?)'),
     remove: await connection.prepare(
       `DELETE FROM sandbox_snapshot WHERE rowid IN
-       (SELECT rowid FROM sandbox_snapshot WHERE client_id = ? AND name = ? AND number >= ? LIMIT 1)`,
+       (SELECT rowid FROM sandbox_snapshot WHERE client_id = ? AND name = ? LIMIT 1)`,
     ),
     clear: await connection.prepare(
       'DELETE FROM sandbox_snapshot WHERE rowid IN (SELECT rowid FROM sandbox_snapshot WHERE client_id = ? LIMIT 1)',
@@ -410,18 +409,17 @@ async function createDatabase(connection: Connection, path: string, seed: string
             await setImmediate()
           }
         }),
-      async save(clientId, name, [first, ...pieces], { most, life }) {
+      async save(clientId, name, rows, { most, life }) {
         let outcome: 'saved' | 'full' | 'past' = 'past'
         await commit([
           async () => {
             const [row] = (await tenant.all([clientId])) as Columns[]
             if (row?.removed !== 0 || row.life !== life) return
-            const { changes } = snapshots.begin.run([clientId, name, first?.content, first?.checksum, most])
-            outcome = changes > 0 ? 'saved' : 'full'
+            outcome = (await snapshots.others.all([clientId, name])).length < most ? 'saved' : 'full'
           },
-          () => outcome === 'saved' && snapshots.remove.run([clientId, name, 1]).changes > 0,
-          ...pieces.map(({ content, checksum }, at) => () => {
-            if (outcome === 'saved') snapshots.put.run([clientId, name, at + 1, content, checksum])
+          () => outcome === 'saved' && snapshots.remove.run([clientId, name]).changes > 0,
+          ...rows.map(({ content, checksum }, at) => () => {
+            if (outcome === 'saved') snapshots.put.run([clientId, name, at, content, checksum])
           }),
         ])
         return outcome
@@ -430,7 +428,7 @@ async function createDatabase(connection: Connection, path: string, seed: string
         let removed = 0
         await commit([
           () => {
-            const { changes } = snapshots.remove.run([clientId, name, 0])
+            const { changes } = snapshots.remove.run([clientId, name])
             removed += changes
             return changes > 0
           },

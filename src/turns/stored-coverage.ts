@@ -2,6 +2,7 @@ import { errors } from '../core/errors.js'
 import type { Coverage, Fact, Facts } from '../features/coverage/coverage.js'
 import { FactCounts } from '../features/coverage/coverage.js'
 import type { Timers } from '../http/timers.js'
+import { countOf } from './database.js'
 
 /** A statement in the dialect that both databases have, with the parameters `$1`, `$2` and so on. */
 export interface Statement {
@@ -150,9 +151,7 @@ function endOfBatch(statements: readonly Statement[]): number {
   return end
 }
 
-/** The answers of a row. Without a checksum, a count that cannot be is damaged, and begins again. */
-const answersOf = (row: string) => `CASE WHEN ${row}.answers BETWEEN 0 AND ${2 ** 48} THEN ${row}.answers ELSE 0 END`
-const ADDED = `answers = ${answersOf('sandbox_coverage')} + excluded.answers`
+const ADDED = `answers = ${countOf('sandbox_coverage.answers')} + excluded.answers`
 
 const toStatements = (clientId: string, facts: Facts): Statement[] =>
   [...facts].flatMap(([operation, counts]) =>
@@ -175,7 +174,7 @@ const HAND_OVER = [
   {
     name: 'hand facts over',
     text: `INSERT INTO sandbox_coverage
-      SELECT fork.origin, own.operation, own.fact, ${answersOf('own')}
+      SELECT fork.origin, own.operation, own.fact, ${countOf('own.answers')}
       FROM sandbox_coverage AS own JOIN sandbox_fork AS fork ON fork.client_id = own.client_id
       WHERE own.client_id = $1
       ON CONFLICT (client_id, operation, fact) DO UPDATE SET ${ADDED}`,
@@ -192,7 +191,7 @@ const REMOVE = { name: 'remove fork', text: 'DELETE FROM sandbox_fork WHERE clie
 
 const READ_ALL: Statement = {
   name: 'read all coverage',
-  text: `SELECT operation, fact, sum(${answersOf('sandbox_coverage')}) AS answers
+  text: `SELECT operation, fact, sum(${countOf('answers')}) AS answers
     FROM sandbox_coverage GROUP BY operation, fact`,
   values: [],
 }
@@ -207,7 +206,7 @@ function readOf(clients: readonly string[]): Statement {
         UNION
         SELECT fork.client_id FROM sandbox_fork AS fork JOIN counted ON fork.origin = counted.client_id
       )
-      SELECT operation, fact, sum(${answersOf('sandbox_coverage')}) AS answers FROM sandbox_coverage
+      SELECT operation, fact, sum(${countOf('answers')}) AS answers FROM sandbox_coverage
       WHERE client_id IN (SELECT client_id FROM counted) GROUP BY operation, fact`,
     values: clients,
   }

@@ -168,6 +168,7 @@ onDatabase(
       facts: `UPDATE sandbox_snapshot SET content = '{"name":"facts"}' WHERE name = 'facts' AND number = 0`,
       missing: "DELETE FROM sandbox_snapshot WHERE name = 'missing' AND number = 0",
       moved: "UPDATE sandbox_snapshot SET name = 'other' WHERE name = 'moved' AND number = 0",
+      negative: "UPDATE sandbox_snapshot SET number = -1 - number WHERE name = 'negative'",
     }
     const names = Object.keys(damages)
     let stored = await storage.start()
@@ -253,6 +254,7 @@ onDatabase(
       ],
     ] as const) {
       await save(before)
+      t.equal(await database.snapshots.save('acme', 'two', before, { most: 1, life }), 'full')
       let isOver = false
       const changing = change().finally(() => {
         isOver = true
