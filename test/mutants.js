@@ -69,6 +69,9 @@ export const mutants = {
     ['    clear(): void {\n      changes = []', '    clear(): void {', 'core/repository'],
   ],
   'core/records/stateful-repository.ts': [
+    ['nextStep === null && planned(record)', 'null', 'control/parked'],
+    ['step instanceof Error && !(step instanceof ApiError)', 'step instanceof Error', 'control/parked'],
+    ['legalMoves(lifecycle, record.status).length === 0 ? null : ', '', 'control/parked'],
     ['step.at <= at || step.at > end', 'step.at <= at', 'control/seed'],
     ['      if (step.at === end && status !== record.status) break\n', '', 'control/seed'],
     ['(way.length === states.length && causes[way.length])', 'causes[way.length]', 'control/seed'],
@@ -96,6 +99,9 @@ export const mutants = {
   'areas/mandates/store.ts': [
     ["entry.record.status !== 'ACTIVE'", "entry.record.status === 'CANCELLED'", 'areas/mandates'],
     ["if (presentedAt > (entry.record.lastPresentedAt ?? '')) ", '', 'control/seed'],
+  ],
+  'areas/direct-debit/outcomes.ts': [
+    ["  if (found === undefined) throw errors.unknownOutcome(outcome, 'collection')\n", '', 'control/parked'],
   ],
   'control/records.ts': [['        if (moving) yield* moving\n', '', 'areas/mandates']],
   'areas/direct-debit/store.ts': [
@@ -130,6 +136,7 @@ export const mutants = {
     ['parseAmount(totalAmount) > 1)', 'parseAmount(totalAmount) >= 1)', 'areas/bills'],
   ],
   'areas/payout-links/store.ts': [
+    [" && outcome !== 'FAILED') throw", ' && false) throw', 'control/parked'],
     [
       '      const link = build(region, input, clock.now())\n      assertOrigin(link)\n',
       '      const link = build(region, input, clock.now())\n',

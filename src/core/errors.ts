@@ -349,6 +349,12 @@ export const errors = {
       'The bill is CANCELLED: it takes no update and no document.',
     ),
   illegalTransition: refusal('ILLEGAL_TRANSITION'),
+  unknownOutcome: (outcome: string, noun: string) =>
+    new ApiError(
+      'ILLEGAL_TRANSITION',
+      null,
+      `This release has no outcome ${quote(outcome)} of a ${noun}. It takes no further step until it has another one.`,
+    ),
   payloadTooLarge: (field: string | null, limit: string) =>
     new ApiError('PAYLOAD_TOO_LARGE', field, `The body must not be larger than ${limit}.`),
   tooMuchWork: (field: string | null, limit: string) =>

@@ -249,8 +249,57 @@ t.test('persistence, Upgrades: a link whose payout method is gone stays readable
   refused(t, claimed, 409, 'ILLEGAL_TRANSITION', null)
   t.match(claimed.body.message, 'This release has no payout method "GONE".')
   store.load({ ...kept, record: { ...(kept.record as object), status: 'PROCESSING', payoutMethod: 'GONE' } })
-  const steered = await client.control('PUT', `${path}/outcome`, { outcome: 'FAILED' })
-  refused(t, steered, 409, 'ILLEGAL_TRANSITION', null)
+  t.equal((await client.control('PUT', `${path}/outcome`, { outcome: 'FAILED' })).status, 200)
+  const { next, parked } = (await client.control('GET', path)).body
+  t.same([next, parked], [null, 'This release has no payout method "GONE". The link stays as it is.'])
+})
+
+t.test('persistence, Upgrades: a collection whose outcome is gone takes no other course until it is moved', async t => {
+  const { pass, store } = serve(t)
+  const client = await store('former', 'COL-GONE', { record: { outcome: 'DISPUTED' } })
+  const path = '/direct-debit/COL-GONE'
+  const parked =
+    'This release has no outcome "DISPUTED" of a collection. It takes no further step until it has another one.'
+  const shown = async () => {
+    const { record, next, parked } = (await client.control('GET', path)).body
+    return [record.status, next, parked]
+  }
+  await client.control('PUT', '/snapshots/kept')
+  pass(60)
+  t.same(await shown(), ['SUBMITTED', null, parked], 'only what an earlier release has planned')
+  for (const [verb, status] of [
+    ['process', 'PROCESSING'],
+    ['settle', 'SETTLED'],
+  ]) {
+    t.equal((await client.control('POST', `${path}/${verb}`)).status, 200)
+    pass(60)
+    t.same(await shown(), [status, null, parked])
+  }
+  t.equal((await client.control('POST', `${path}/return`)).status, 200)
+  t.same(await shown(), ['RETURNED', null, undefined], 'a final state')
+
+  t.equal((await client.control('POST', '/snapshots/kept/restore')).status, 200)
+  await client.control('POST', '/clock/advance', { by: 'P60D' })
+  t.same(await shown(), ['PENDING', null, parked], 'also after a restoration')
+  t.equal((await client.control('PUT', `${path}/outcome`, { outcome: 'SETTLED' })).status, 200)
+  await client.control('POST', '/clock/advance', { by: 'P60D' })
+  t.same(await shown(), ['SETTLED', null, undefined], 'another outcome')
+})
+
+t.test('persistence, Upgrades: a payout link whose outcome is gone is not paid', async t => {
+  const { app, send, tenantOf } = serve(t)
+  const client = await connect(app, 'former')
+  const { payoutLinkId } = (await send('former', 'POST', '/payout-links', payoutLink())).body
+  const store: Store = tenantOf('former').payoutLinks
+  const kept = store.toStored(store.find(payoutLinkId)[0] as never)
+  store.load({ ...kept, record: { ...(kept.record as object), outcome: 'HELD' } })
+  const path = `/payout-links/${payoutLinkId}`
+  const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+  t.equal((await client.control('POST', `${path}/claim`, claim)).status, 200)
+  await client.control('POST', '/clock/advance', { by: 'P60D' })
+  const parked =
+    'This release has no outcome "HELD" of a payout link. It takes no further step until it has another one.'
+  t.match((await client.control('GET', path)).body, { record: { status: 'PROCESSING' }, next: null, parked })
 })
 
 t.test('persistence, Upgrades: amounts above a limit of this release are read as they are', async t => {

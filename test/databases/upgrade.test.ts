@@ -63,6 +63,8 @@ const RENAMED: readonly (readonly [module: string, text: string, other: string, 
   ['areas/payout-links/store', 'verb: "expire"', 'verb: "lapse"'],
   // A reason code.
   ['areas/direct-debit/reason-codes', 'reason("RR04", "RegulatoryReason", "bank", "return"),', ''],
+  // An outcome.
+  ['areas/direct-debit/outcomes', 'stuck("PENDING"),', ''],
   // A member.
   ['areas/direct-debit/schemas', 'debtorName: documented(Type.String(), "Full legal name of the debtor."),', ''],
   // A limit.
@@ -324,6 +326,7 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     ['COL-SELECTED', 'SIM-RETURNED-RR04'],
     ['COL-GIVEN'],
     ['COL-USUAL', 'SIM-REJECTED-AC01'],
+    ['COL-STUCK', 'SIM-STUCK-PENDING'],
     ['COL-FAILS'],
   ]) {
     await send('/direct-debit', collection({ collectionReference, debtorReference }))
@@ -388,6 +391,7 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     'COL-SELECTED': 'RETURNED RR04',
     'COL-GIVEN': 'REJECTED RR04',
     'COL-USUAL': 'REJECTED AC01',
+    'COL-STUCK': 'PENDING ',
     'COL-FAILS': 'PENDING ',
   }
   t.same(await ends(acme), { ...happened, 'COL-ARMED': 'RETURNED RR04' })
@@ -399,6 +403,8 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     t.equal((await control('POST', '/snapshots/kept/restore')).status, 200)
     const { body } = await control('GET', '/state')
     t.same([body.collections, body.payoutLinks, body.outcomes], [state.collections, state.payoutLinks, state.outcomes])
+    const { parked } = (await control('GET', '/direct-debit/COL-STUCK')).body
+    t.match(parked, /^This release has no outcome "STUCK-PENDING" of a collection/)
   }
   t.equal((await acme('PUT', '/state', state)).status, 400, 'a document from outside is checked')
 

@@ -1,3 +1,4 @@
+import { errors } from '../../core/errors.js'
 import type { LegalMove } from '../../core/records/stateful-repository.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { codesOf } from './reason-codes.js'
@@ -97,11 +98,16 @@ export interface Steered {
   readonly status?: string
 }
 
-/** Returns the outcome of a collection, if it has one. The one that is stored with it wins over that of its reference. */
-export const outcomeOf = ({ outcome, debtorReference, status }: Steered): Outcome | undefined =>
-  outcome === undefined
-    ? findOutcome(debtorReference)
-    : (byReference.get(`SIM-${outcome}`) ?? formerOutcome(outcome, status))
+/**
+ * Returns the outcome of a collection, if it has one. The one that is stored with it wins over that of its reference.
+ * @throws ILLEGAL_TRANSITION (a stored collection can have one that this release lacks)
+ */
+export function outcomeOf({ outcome, debtorReference, status }: Steered): Outcome | undefined {
+  if (outcome === undefined) return findOutcome(debtorReference)
+  const found = byReference.get(`SIM-${outcome}`) ?? formerOutcome(outcome, status)
+  if (found === undefined) throw errors.unknownOutcome(outcome, 'collection')
+  return found
+}
 
 /**
  * Returns an outcome whose reason code this release lacks. It takes effect as another one to the same state, from the

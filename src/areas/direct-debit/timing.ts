@@ -35,7 +35,10 @@ const OUTCOME_AT = {
   SETTLED: returnOf,
 } as const
 
-/** Returns the next automatic transition, for a collection whose mandate is ACTIVE (decisions §6). */
+/**
+ * Returns the next automatic transition, for a collection whose mandate is ACTIVE (decisions §6).
+ * @throws ILLEGAL_TRANSITION (it has an outcome that this release lacks)
+ */
 export function nextStep(collection: Timed): Step<CollectionVerb> | null {
   const { status, collectionDate } = collection
   const outcome = outcomeOf(collection)

@@ -340,6 +340,7 @@ function nextStep(link: StoredPayoutLink): Step<PayoutLinkVerb> | null {
       return { at: processingAt(claimed), verb: 'process', cause: 'time' }
     case 'PROCESSING':
       if (outcome === 'STUCK-PROCESSING') return null
+      if (outcome !== undefined && outcome !== 'FAILED') throw errors.unknownOutcome(outcome, 'payout link')
       return {
         at: methodOf(link).paidAt(claimed),
         ...(outcome === 'FAILED' ? { verb: 'fail', cause: 'outcome' } : { verb: 'pay', cause: 'time' }),

@@ -44,7 +44,10 @@ export interface StatefulSnapshot<R> extends Snapshot<R> {
 export interface StatefulRepositoryOptions<R, S extends string, V extends string> extends RepositoryOptions<R> {
   readonly lifecycle: Lifecycle<S, V>
   createdAt(record: R): string
-  /** Returns the next automatic transition, which depends only on the record. Null: none. */
+  /**
+   * Returns the next automatic transition, which depends only on the record. Null: none.
+   * @throws ApiError (this release lacks something that it follows from)
+   */
   plan(record: R): Step<V> | null
   /** Returns the first state of a seeded record. Default: the first of the lifecycle. */
   begins?(record: R): S
@@ -127,10 +130,21 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     clock.schedule(entry, isKnown ? nextStep.at : null, takeStep)
   }
 
+  /** Returns the next transition of a record, or why it cannot be planned. A final state has none. */
+  function planned(record: R): Step<V> | null | Error {
+    try {
+      return legalMoves(lifecycle, record.status).length === 0 ? null : options.plan(record)
+    } catch (error) {
+      return error as Error
+    }
+  }
+
   /** Returns the next transition of a record. One in the past happens now, and one after the last instant never. */
   function planOf(record: R): Step<V> | null {
-    const step = options.plan(record)
-    return step === null || step.at > LAST_INSTANT ? null : { ...step, at: Math.max(step.at, clock.now()) }
+    const step = planned(record)
+    if (step instanceof Error && !(step instanceof ApiError)) throw step
+    if (step === null || step instanceof Error || step.at > LAST_INSTANT) return null
+    return { ...step, at: Math.max(step.at, clock.now()) }
   }
 
   /** Appends the event of a transition to the present state of a record. Returns its `seq`. */
@@ -180,14 +194,19 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     }
   }
 
-  /** Says why the transition that was planned does not happen; undefined: it will. */
-  function obstacleOf({ record: { status }, nextStep, failure }: StatefulEntry<R, V>): string | undefined {
+  /** Says why nothing happens by itself, although the release that wrote the record would; undefined: nothing is in the way. */
+  function obstacleOf({ record, nextStep, failure }: StatefulEntry<R, V>): string | undefined {
+    const { status } = record
     const noun = toWords(kind)
     if (!isKnown(lifecycle, status)) {
       return `This release has no state ${quote(status)} of a ${noun}. The record stays as it is.`
     }
     if (nextStep !== null && stateAfter(lifecycle, status, nextStep.verb) === undefined) {
       return `This release has no transition ${quote(nextStep.verb)} of a ${noun} that is ${status}. It does not happen.`
+    }
+    const refusal = nextStep === null && planned(record)
+    if (refusal instanceof Error) {
+      return refusal instanceof ApiError ? refusal.message : 'The next transition cannot be planned.'
     }
     if (failure === undefined) return undefined
     const { cause } = failure
