@@ -28,7 +28,7 @@ import { authenticate } from './http/authenticate.js'
 import { createBacklog } from './http/event-stream.js'
 import { createLargeAnswers } from './http/large-answers.js'
 import { createLargeBodies } from './http/large-bodies.js'
-import { createLargeDocuments } from './http/large-documents.js'
+import { createLargeReads } from './http/large-reads.js'
 import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
 import { patience } from './http/patience.js'
@@ -85,7 +85,15 @@ export interface ServerOptions extends TenantRegistryOptions {
 /** The numbers of things that a server must release. */
 export type Held = Readonly<
   Record<
-    'timers' | 'waits' | 'largeAnswers' | 'largeBodies' | 'largeDocuments' | 'harFiles' | 'turns' | 'miscountedBytes',
+    | 'timers'
+    | 'waits'
+    | 'largeAnswers'
+    | 'largeBodies'
+    | 'largeDocuments'
+    | 'largeReads'
+    | 'harFiles'
+    | 'turns'
+    | 'miscountedBytes',
     number
   >
 >
@@ -108,7 +116,8 @@ export function buildServer(options: ServerOptions): {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
-  const largeDocuments = createLargeDocuments(timers)
+  const largeDocuments = createLargeReads(timers, 1, 'Too many large documents are read')
+  const largeReads = createLargeReads(timers, 4, 'Too many large request logs are read')
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
   const harReader = options.harReader && createHarReader(options.harReader, timers, () => app.isClosing())
 
@@ -230,6 +239,7 @@ export function buildServer(options: ServerOptions): {
         lifeOf,
         largeAnswers,
         largeDocuments,
+        largeReads,
         backlog,
         requestReads: createRequestReads(requestLog, timers.elapsed),
         operations,
@@ -261,6 +271,7 @@ export function buildServer(options: ServerOptions): {
       largeAnswers: largeAnswers.inUse(),
       largeBodies: largeBodies.inUse(),
       largeDocuments: largeDocuments.inUse(),
+      largeReads: largeReads.inUse(),
       harFiles: harReader?.inUse() ?? 0,
       turns: turns.inUse(),
       miscountedBytes: [requestLog, recorder, snapshots].reduce((sum, part) => sum + Math.abs(part.miscount()), 0),

@@ -578,7 +578,7 @@ export const mutants = {
     ['bytes > route.bodyLimit ? 0 : bytes', 'bytes', 'http/large-bodies'],
     ['undefined ? Number(length ?? 0) : route.bodyLimit', 'undefined ? Number(length ?? 0) : 0', 'http/large-bodies'],
   ],
-  'http/large-documents.ts': [
+  'http/large-reads.ts': [
     ['createPlaces(1)', 'createPlaces(9)', 'control/snapshots'],
     ["    answer.once('close', leave)\n", '', 'control/snapshots'],
   ],

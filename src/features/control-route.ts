@@ -6,7 +6,7 @@ import type { Backlog } from '../http/event-stream.js'
 import { jsonPieces } from '../http/json-pieces.js'
 import type { LargeAnswers } from '../http/large-answers.js'
 import { LARGE } from '../http/large-answers.js'
-import type { LargeDocuments } from '../http/large-documents.js'
+import type { LargeReads } from '../http/large-reads.js'
 import type { Operation } from '../http/operations.js'
 import type { Eventually } from '../http/request-context.js'
 import type { Documents } from '../openapi/documents.js'
@@ -37,7 +37,9 @@ export interface ControlContext {
   lifeOf(clientId: string): unknown
   readonly largeAnswers: LargeAnswers
   /** The places for large documents that are read. */
-  readonly largeDocuments: LargeDocuments
+  readonly largeDocuments: LargeReads
+  /** The places for large request logs that are read. */
+  readonly largeReads: LargeReads
   /** What the readers of streams have not taken. */
   readonly backlog: Backlog
   /** The reads of the request log for streams. */

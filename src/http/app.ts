@@ -7,7 +7,7 @@ import { errorHandler } from './error-handler.js'
 import { head } from './head.js'
 import { hints } from './hints.js'
 import { home } from './home.js'
-import type { LargeDocuments } from './large-documents.js'
+import type { LargeReads } from './large-reads.js'
 import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
@@ -32,7 +32,7 @@ export interface AppOptions {
   readonly allowedHosts: readonly string[]
   /** The origins whose web pages may call `/api/v1`. */
   readonly corsOrigins: readonly string[]
-  readonly largeDocuments: LargeDocuments
+  readonly largeDocuments: LargeReads
   /** Returns the URL of the server. */
   publicUrl(): string
 }

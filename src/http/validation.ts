@@ -17,7 +17,7 @@ import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
 import { isLarge, isObject, parseJson, parseLargeJson } from './json-body.js'
 import { LARGE } from './large-answers.js'
-import type { LargeDocuments } from './large-documents.js'
+import type { LargeReads } from './large-reads.js'
 import { inSlices } from './slices.js'
 import { isDecodable, isRead, originForm, valuesByName } from './url.js'
 
@@ -148,7 +148,7 @@ const isPlain = (codings: string) => codings.split(',').every(coding => /^(ident
 
 export interface ValidationOptions {
   /** Where large documents are read. */
-  readonly largeDocuments: LargeDocuments
+  readonly largeDocuments: LargeReads
 }
 
 /** Requests with bad percent-encoding, encoded bodies, and bodies that are not JSON objects, are refused here (decisions §1). */

@@ -12,6 +12,7 @@ t.test('control plane, Keep web pages out: a Host header has a name, without por
     ['LocalHost:8080', 'localhost:8080 localhost'],
     ['sandbox.example.com.', 'sandbox.example.com. sandbox.example.com'],
     ['my_service:80', 'my_service my_service'],
+    ['a:', 'a a'],
     ['127.0.0.1:65535', '127.0.0.1:65535 127.0.0.1'],
     ['0x7f.1', '127.0.0.1 127.0.0.1'],
     ['[::1]:8080', '[::1]:8080 [::1]'],
@@ -22,7 +23,7 @@ t.test('control plane, Keep web pages out: a Host header has a name, without por
     [`${longest}a.:65535`, ''],
   ])
   const wrong = words(`
-    a@b a/b a?b a#b a\\b ä.example a:b a:80:80 :80 a:65536 a:-1 ::1 [::1 [::g] [] 256.1.1.1 http://a <a> a%zz
+    a@b a/b a?b a#b a\\b ä.example a:b . : a:80:80 :80 a:65536 a:-1 ::1 [::1 [::g] [] 256.1.1.1 http://a <a> a%zz
     [::1%"] [::1%] [::1%<a>]`)
   assertAccepts(t, host => parseHost(host) !== undefined, [], ['', ' ', 'a b', 'a,b c', ...wrong])
 })

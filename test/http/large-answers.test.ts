@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
@@ -12,6 +13,7 @@ import t from 'tap'
 import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
 import { createTimers } from '../../src/http/timers.js'
+import type { Built, Held } from '../../src/server.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
@@ -242,6 +244,29 @@ t.test('control plane, Large answers: a short log whose answer is long is sent i
     t.equal(headers['content-length'], undefined, path)
     t.not((await app.inject(`${path}&limit=2`)).headers['content-length'], undefined, 'a short answer is whole')
   }
+})
+
+t.test('control plane, Large answers: of large request logs, four are read at a time', async t => {
+  let held = (): Held => ({}) as Held
+  const note = (message: unknown) => {
+    held = (message as Built).held
+  }
+  subscribe('payments-sandbox.built', note)
+  const { port } = await logged(t)
+  unsubscribe('payments-sandbox.built', note)
+  const head = 'host: a\r\ncontent-type: application/json\r\n'
+  const body = '{"path":"/api/v1/mandates"}'
+  const verify = `POST ${LOG.replace('?', '/verify?')} HTTP/1.1\r\n${head}content-length: ${body.length}\r\n\r\n${body}`
+  // The buffers of a connection take some of its answers, and then it waits for its reader.
+  const texts = [`GET ${LOG.replace('?', '/2?')} HTTP/1.1\r\n${head}\r\n`, verify].map(text => text.repeat(50))
+  const readers = Array.from({ length: 6 }, (_, n) => {
+    const socket = dial(port, '127.0.0.1').pause()
+    socket.on('error', () => {}).write(texts[n === 5 ? 1 : 0] as string)
+    return socket
+  })
+  await until(() => held().largeReads === 6)
+  for (const reader of readers) reader.destroy()
+  await until(() => held().largeReads === 0)
 })
 
 t.test('control plane, Large answers: a few records above 1 MiB are large, too', async t => {

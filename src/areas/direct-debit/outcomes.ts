@@ -99,13 +99,21 @@ export interface Steered {
 }
 
 /**
- * Returns the outcome of a collection, if it has one. The one that is stored with it wins over that of its reference.
+ * Returns the outcome of a collection, if it has one that this release knows. The one that is stored with it wins over that of
+ * its reference.
+ */
+export const knownOutcomeOf = ({ outcome, debtorReference, status }: Steered): Outcome | undefined =>
+  outcome === undefined
+    ? findOutcome(debtorReference)
+    : (byReference.get(`SIM-${outcome}`) ?? formerOutcome(outcome, status))
+
+/**
+ * Returns the outcome of a collection, if it has one.
  * @throws ILLEGAL_TRANSITION (a stored collection can have one that this release lacks)
  */
-export function outcomeOf({ outcome, debtorReference, status }: Steered): Outcome | undefined {
-  if (outcome === undefined) return findOutcome(debtorReference)
-  const found = byReference.get(`SIM-${outcome}`) ?? formerOutcome(outcome, status)
-  if (found === undefined) throw errors.unknownOutcome(outcome, 'collection')
+export function outcomeOf(steered: Steered): Outcome | undefined {
+  const found = knownOutcomeOf(steered)
+  if (found === undefined && steered.outcome !== undefined) throw errors.unknownOutcome(steered.outcome, 'collection')
   return found
 }
 

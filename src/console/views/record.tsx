@@ -1,6 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
-import { outcomeOf } from '../../areas/direct-debit/outcomes.js'
+import { knownOutcomeOf } from '../../areas/direct-debit/outcomes.js'
 import { findReasonCode } from '../../areas/direct-debit/reason-codes.js'
 import type { MoveForm, SteeredStore } from '../../areas/index.js'
 import { errors } from '../../core/errors.js'
@@ -115,7 +115,7 @@ const nameOf = (code: string) => `${code} ${toWords(findReasonCode(code)?.name ?
 function Comes({ record, next, legal, parked }: Explained<AnyRecord>) {
   const { status } = record
   if (parked !== undefined) return <p>{parked}</p>
-  const outcome = outcomeOf(record as { outcome?: string })
+  const outcome = knownOutcomeOf(record as { outcome?: string })
   if (next === null) {
     const stuckIn = outcome?.stuckIn ?? String(record.outcome ?? '').replace('STUCK-', '')
     if (stuckIn === status) return <p>Nothing: its outcome is to stay {stuckIn} until you move it.</p>
@@ -212,7 +212,7 @@ function exampleForm({ tenant, realNow }: Page, schema: TObject | undefined): Mo
 function Outcome({ page, kind, record }: { page: Page; kind: Kind; record: AnyRecord }) {
   if (kind.outcomes === undefined) return null
   const possible = (page.tenant[kind.name] as unknown as SteeredStore).possibleOutcomes(referenceOf(kind, record))
-  const present = outcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
+  const present = knownOutcomeOf(record as { outcome?: string })?.outcome ?? (record.outcome as string | undefined)
   if (possible.length === 0 && present === undefined) return null
   const outcome = possible.find(one => one.outcome === present)?.outcome ?? possible[0]?.outcome
   const params = { [kind.reference]: referenceOf(kind, record) }

@@ -1,5 +1,5 @@
 /** A host and an optional port (RFC 9110 §7.2), without user information and path. */
-const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{1,5})?$/i
+const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{0,5})?$/i
 /** The zone of an IPv6 address (RFC 6874 §2), which URL does not accept. It means something on one machine only. */
 const ZONE = /%[\w.~%-]+(?=\])/
 /** The longest name of DNS with a final dot (RFC 1035 §2.3.4), and a port. */
@@ -18,7 +18,8 @@ export function parseHost(given: string): Host | undefined {
   const text = given.replace(ZONE, '')
   if (text.length > LONGEST || !HOST.test(text) || !URL.canParse(`http://${text}`)) return undefined
   const { host, hostname } = new URL(`http://${text}`)
-  return { host, name: hostname.replace(/\.$/, '') }
+  const name = hostname.replace(/\.$/, '')
+  return name === '' ? undefined : { host, name }
 }
 
 /** Domains that no public DNS resolves (RFC 6761, RFC 6762, ICANN for `internal`; `svc` is that of Kubernetes). */

@@ -3,7 +3,7 @@ import { JSON_TYPE } from '../../http/error-handler.js'
 import { jsonText } from '../../http/json-pieces.js'
 import { LARGE } from '../../http/large-answers.js'
 import { inSlices } from '../../http/slices.js'
-import type { ControlRoute } from '../control-route.js'
+import type { ControlCall, ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { Cleared, ClientQuery } from '../schemas.js'
 import { STREAM_TYPE, wantsStream } from '../stream.js'
@@ -16,6 +16,13 @@ import { verify } from './verify.js'
 /** The maximum size of an expectation in bytes: each request is compared with it. */
 const MOST_EXPECTED = 512 * 1024
 
+/** A log above this size is read in one of few places, in bytes: each read parses and masks what it shows. */
+const SMALL = 64 * 1024
+
+async function enterLog({ requestLog, largeReads, client, reply }: ControlCall<unknown, unknown, unknown>) {
+  if ((await requestLog.bytes(client)) > SMALL) await largeReads.enter(reply.raw)
+}
+
 /** The calls of the request log. */
 export const requestRoutes: readonly ControlRoute[] = [
   route({
@@ -27,8 +34,11 @@ export const requestRoutes: readonly ControlRoute[] = [
     params: schemas.RequestParams,
     querystring: ClientQuery,
     response: schemas.LoggedRequest,
-    handle: async ({ requestLog, tenant, client, elapsed, params: { seq } }) => {
+    async handle(call) {
+      const { requestLog, tenant, client, elapsed } = call
+      const { seq } = call.params
       tenant()
+      await enterLog(call)
       const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
       const [logged] = data
       if (logged === undefined) throw errors.requestNotFound(seq)
@@ -100,8 +110,10 @@ export const requestRoutes: readonly ControlRoute[] = [
     querystring: ClientQuery,
     body: schemas.Verification,
     response: schemas.VerificationResult,
-    async handle({ requestLog, tenant, client, body, elapsed }) {
+    async handle(call) {
+      const { requestLog, tenant, client, body, elapsed } = call
       tenant()
+      await enterLog(call)
       return inSlices(verify(await requestLog.list(client), body), elapsed)
     },
   }),
