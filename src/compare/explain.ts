@@ -93,7 +93,8 @@ async function tryStates(
   if (base === undefined || (isMissing && isShown && !isValid((areas[area] as Area).record, base))) return undefined
   const names = memberNames(one, area)
   if (isMissing) know(one, area, reference, region).isMadeUp = !isShown
-  for (const status of statesOf(lifecycle, base, isAny)) {
+  const shown = one.group.known.get(record.key)?.record?.status
+  for (const status of statesOf(lifecycle, base, isAny, shown)) {
     if (++run.trials > MOST_TRIALS) return undefined
     const tried = lifecycle === undefined ? base : { ...base, status }
     store(one, area, regionOfRecord(tried, region), tried, { shown: names, place: isMissing ? 0 : undefined })
@@ -105,12 +106,12 @@ async function tryStates(
   return undefined
 }
 
-/** Lists the states that a record can have: all of one that was not shown, else those that follow. */
-function statesOf(lifecycle: Area['lifecycle'], base: Json, isAny: boolean) {
+/** Lists the states that a record can have: all of one that was not shown, else those that follow the present or the shown one. */
+function statesOf(lifecycle: Area['lifecycle'], base: Json, isAny: boolean, shown: unknown) {
   const present = String(base.status)
   if (lifecycle === undefined) return [present]
   if (isAny) return [present, ...lifecycle.states]
-  return reachable(lifecycle.transitions, present)
+  return new Set([present, String(shown)].flatMap(status => reachable(lifecycle.transitions, status)))
 }
 
 /** Lists the states that can follow a state, by any number of transitions. */

@@ -4,12 +4,14 @@ import type { Difference } from './answers.js'
 import { memberDifference, membersOf } from './answers.js'
 import type { Ask } from './asking.js'
 import type { Case } from './case.js'
-import { isDoubtful } from './case.js'
+import { isDoubtful, regionIn } from './case.js'
 import type { Operation } from './contract.js'
 import { faultsOf } from './contract.js'
+import type { Known } from './group.js'
 import { keyOf } from './group.js'
 import { isOverlapping } from './har.js'
 import { placeOfList, placeOfMember } from './places.js'
+import { comingByOthers } from './records.js'
 import { withoutCursor } from './requests.js'
 import type { Json } from './sandbox.js'
 
@@ -56,8 +58,9 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   const end = group.ends[at]
   const parameters = new URLSearchParams(entry.search)
   const difference = (anchor: string, what: string): Difference => ({ place: placeOfList(operation, anchor), what })
-  const knownOf = (text: string) => group.known.get(keyOf(area, region, text))
-  const isUncertain = (text: string) => knownOf(text)?.isMadeUp === true || isDoubtful(one, knownOf(text))
+  const knownOf = (text: string) => group.known.get(keyOf(area, regionIn(area, region), text))
+  const isUnsure = (known: Known | undefined) => known?.isMadeUp === true || isDoubtful(one, known)
+  const isUncertain = (text: string) => isUnsure(knownOf(text))
   const refer = (records: unknown) =>
     (Array.isArray(records) ? records : []).flatMap(record => {
       const text = membersOf(record)[reference]
@@ -66,12 +69,14 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   const given = refer(page.data)
   const listed = refer(own.data).filter(text => !isUncertain(text))
   const shown = new Set(given)
-  const filter = Object.keys(operation.query?.properties ?? {}).find(
+  const filters = Object.keys(operation.query?.properties ?? {}).filter(
     name =>
       name !== 'limit' &&
       name !== 'cursor' &&
       [...parameters.keys()].some(key => key === name || key.startsWith(`${name}[`)),
   )
+  const [filter] = filters
+  const mayLeave = leaving(one, filters, parameters)
 
   // The size.
   const limit = Number(parameters.get('limit') ?? DEFAULT_LIMIT)
@@ -89,10 +94,13 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   const isRepeated = (text: string) => text === previous || isOlder(previous, text)
   const isExtra = (text: string) => !isUncertain(text) && ((isWhole && !contained.has(text)) || isRepeated(text))
   if (!isChanging && given.some(isExtra)) return difference(filter ?? 'data', 'a record that the sandbox does not list')
-  const following = listed.filter(text => isFirst || isOlder(text, previous ?? given[0]))
-  const isAbsent = (text: string) => !shown.has(text) && (page.hasMore === false || isOlder(last, text))
-  const isShort = (isFirst || previous !== undefined) && given.length < Math.min(limit, following.length)
-  if (!isChanging && (isShort || following.some(isAbsent))) return difference('data', 'a record is absent')
+  const hasRoom = page.hasMore === false || ((isFirst || previous !== undefined) && given.length < limit)
+  const isAbsent = (text: string) =>
+    !shown.has(text) &&
+    (isFirst || isOlder(text, previous ?? given[0])) &&
+    (hasRoom || isOlder(last, text)) &&
+    !mayLeave?.(knownOf(text))
+  if (!isChanging && listed.some(isAbsent)) return difference('data', 'a record is absent')
 
   // The order.
   if (given.some((text, index) => isOlder(given[index - 1], text)))
@@ -100,13 +108,12 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
 
   // The total, and what follows.
   if (isChanging) return undefined
-  const uncertain = [...group.known.values()].filter(
-    other => other.area === area && (other.isMadeUp || isDoubtful(one, other)),
-  ).length
+  const uncertain = () =>
+    [...group.known.values()].filter(known => known.area === area && (isUnsure(known) || mayLeave?.(known))).length
   const total = page.totalCount as number
   const surplus = total - Number(own.totalCount)
   const isAll = isFirst && page.hasMore === false
-  if (isAll ? total !== given.length : surplus < -uncertain || total < given.length) {
+  if (isAll ? total !== given.length : (surplus < 0 && surplus < -uncertain()) || total < given.length) {
     return difference('totalCount', 'another number than that of the records')
   }
   if (isFirst && page.hasMore === true && total <= given.length)
@@ -116,7 +123,7 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   const former = group.surplus.get(list)
   if (surplus > 0) group.surplus.set(list, former ?? { entry, lowest: group.lowest })
   else if (surplus === 0) group.surplus.delete(list)
-  if (former !== undefined && surplus === 0 && former.lowest === group.lowest) {
+  if (former !== undefined && surplus === 0 && former.lowest === group.lowest && mayLeave === undefined) {
     return { ...difference('totalCount', 'another number than that of the records'), entry: former.entry }
   }
   if ((typeof page.nextCursor === 'string') !== page.hasMore)
@@ -124,9 +131,9 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
       'nextCursor',
       page.hasMore ? 'hasMore without nextCursor' : 'nextCursor, although hasMore is false',
     )
-  const isLast =
-    isWhole && surplus === 0 && uncertain === 0 && !listed.some(text => !shown.has(text) && !isOlder(last, text))
-  return page.hasMore === true && isLast ? difference('hasMore', 'hasMore is true') : undefined
+  const isLast = () =>
+    isWhole && surplus === 0 && !listed.some(text => !shown.has(text) && !isOlder(last, text)) && uncertain() === 0
+  return page.hasMore === true && isLast() ? difference('hasMore', 'hasMore is true') : undefined
 
   /** Whether a record is surely older than another one: of one second, those of the capture have an order. */
   function isOlder(former: string | undefined, later: string | undefined): boolean {
@@ -136,6 +143,20 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
     const [mine, theirs] = [former, later].map(text => knownOf(text as string)?.creation)
     return mine !== undefined && theirs !== undefined && !isOverlapping(mine, theirs)
   }
+}
+
+/** Returns whether others can have changed a record so that the filters leave it out; undefined: none of them can. */
+function leaving(one: Case, filters: readonly string[], parameters: URLSearchParams) {
+  const { contract, operation } = one
+  const states = [...parameters].flatMap(([name, value]) => (/^status\b/.test(name) ? value.split(',') : []))
+  const updated = contract.operations
+    .filter(({ area, method }) => area === operation?.area && method === 'PATCH')
+    .flatMap(({ body }) => Object.keys(body?.properties ?? {}))
+  // The status follows the lifecycle.
+  const isOfUpdate = filters.some(name => name !== 'status' && updated.some(member => name.startsWith(member)))
+  if (states.length === 0 && !isOfUpdate) return undefined
+  return (known: Known | undefined) =>
+    known !== undefined && comingByOthers(one, known).some(state => isOfUpdate || !states.includes(state))
 }
 
 /** Returns the filters of a query. */

@@ -1,7 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
-import type { StatefulEntry } from '../core/records/stateful-repository.js'
 import { parseInstant } from '../core/time/time.js'
 import { isValid } from '../http/validation.js'
 import type { Difference, Path } from './answers.js'
@@ -94,24 +93,23 @@ const isValidMember = (schema: TSchema, name: string, value: unknown): boolean =
   return member !== undefined && (value === undefined || isValid(member, value))
 }
 
-/** Whether others can have changed a record: a transition that is legal, and not one that only time makes. */
-function isChangedByOthers(
-  { entry, ends }: Case,
-  { area, region, reference, record = {} }: Known,
-  given: Json,
-  own: Json,
-  members: readonly string[],
-): boolean {
-  const { transitions } = (areas[area] as Area).lifecycle ?? {}
+/** Whether others can have changed a record, in the second of its last change or later. */
+function isChangedByOthers(one: Case, known: Known, given: Json, own: Json, members: readonly string[]): boolean {
+  const { record = {} } = known
   const [before, after] = [record.updatedAt, given.updatedAt].map(text => parseInstant(String(text)))
-  if (transitions === undefined || before === undefined || after === undefined || after <= before) return false
-  if (entry.at !== undefined && after > entry.at + TOLERANCE) return false
+  if (before === undefined || after === undefined || after < before) return false
+  if (one.entry.at !== undefined && after > one.entry.at + TOLERANCE) return false
   const [from, to] = [String(record.status), String(given.status)]
-  if (from === to) return own.status === to && members.some(name => name !== 'updatedAt' && name !== 'reasonCode')
-  if (!reachable(transitions, from).includes(to)) return false
-  // Its next transition fails, since it refers to a record that the capture has not shown.
-  const isParked = ends.some(
-    end => (end.find(area, region, reference) as StatefulEntry<Json> | undefined)?.failure !== undefined,
-  )
-  return isParked || !ends[0].comingStates(area, record).includes(to)
+  if (from !== to) return comingByOthers(one, known).includes(to)
+  return after > before && own.status === to && members.some(name => name !== 'updatedAt' && name !== 'reasonCode')
+}
+
+/** Lists the states into which others can bring a record: those that are legal, and that not only time makes. */
+export function comingByOthers({ ends }: Case, { area, region, reference, record = {} }: Known): string[] {
+  const { transitions } = (areas[area] as Area).lifecycle ?? {}
+  if (transitions === undefined) return []
+  const byTime = ends[0].comingStates(area, record)
+  // It can refer to a record that the capture has not shown, or have been held until it was shown.
+  const isHeld = ends.some(end => end.isHeld(area, region, reference))
+  return reachable(transitions, String(record.status)).filter(to => isHeld || !byTime.includes(to))
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import type { StoredRecord, Entry as StoreEntry } from '../core/records/repository.js'
+import { stateAfter } from '../core/records/state-machine.js'
 import type { StatefulEntry, Step } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
 import { atOnce } from '../core/slices.js'
@@ -143,6 +144,20 @@ function createEnd(
   const findEntry = (area: AreaName, region: Region, reference: string) =>
     (tenant[area].find(own.get(reference) ?? reference) as StoreEntry<Json>[]).find(entry => entry.region === region)
 
+  /** Returns the states that a record comes into by itself, in order. */
+  function comingStates(area: AreaName, record: Json): string[] {
+    const { transitions = {} } = (areas[area] as Area).lifecycle ?? {}
+    const states: string[] = []
+    for (let present = record; states.length < 10; ) {
+      const { nextStep } = storedOf(area, 'EU', present, 0, 0)
+      const to = nextStep && stateAfter(transitions, String(present.status), nextStep.verb)
+      if (!to) break
+      states.push(to)
+      present = { ...present, status: to }
+    }
+    return states
+  }
+
   return {
     clientId: tenant.clientId,
     tenant,
@@ -170,22 +185,13 @@ function createEnd(
       captured.set(ours, theirs)
       return isFree
     },
-    /** Returns the states that a record comes into by itself, in order. */
-    comingStates(area: AreaName, record: Json): string[] {
-      const states: string[] = []
-      const transitions = (areas[area] as Area).lifecycle?.transitions ?? {}
-      let present = record
-      while (states.length < 10) {
-        const { nextStep } = storedOf(area, 'EU', present, 0, 0)
-        const to =
-          nextStep &&
-          (transitions[String(present.status)] as Readonly<Record<string, string>> | undefined)?.[nextStep.verb]
-        if (!to) break
-        states.push(to)
-        present = { ...present, status: to }
-      }
-      return states
+    /** Whether the next transition of a record is not made: it has failed, or its time was over at the adoption. */
+    isHeld(area: AreaName, region: Region, reference: string): boolean {
+      const entry = findEntry(area, region, reference) as StatefulEntry<Json> | undefined
+      if (entry?.failure !== undefined) return true
+      return entry?.nextStep === null && comingStates(area, entry.record).length > 0
     },
+    comingStates,
     /**
      * Brings a record to what the service shows, without any check (docs/persistence.md). Members that are not shown stay.
      * @param isIdle whether its next transition is not planned; undefined: it is not if its time is over

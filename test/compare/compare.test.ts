@@ -18,7 +18,8 @@ import {
 import { createSandbox } from '../../src/compare/sandbox.js'
 import type { Har } from '../capture.js'
 import { captured } from '../capture.js'
-import { build, collection, connect, MONDAY, mandate } from '../helper.js'
+import type { Client } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
 import { BOUNDARY, MULTIPART, multipart } from '../multipart.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { journeyCapture } from './journey.js'
@@ -119,21 +120,137 @@ t.test('decisions §9: a document of another type that is accepted is a finding,
   t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
 })
 
-t.test('decisions §7: what others have done meanwhile is no difference', async t => {
-  const clock = { now: Date.parse(MONDAY) }
-  const capture = captured(build(t), clock)
+/** A client whose requests are captured. `goTo` moves the clock, and `hidden` makes a request that is not captured. */
+interface Session {
+  readonly client: Client
+  goTo(to: string): Promise<unknown>
+  hidden(request: () => Promise<unknown>): Promise<void>
+}
+
+async function sessionOf(t: Test, at: string, act: (session: Session) => Promise<unknown>): Promise<Har> {
+  const clock = { now: Date.parse(at) }
+  const capture = captured(build(t, { clock: at }), clock)
   const client = await connect(capture.app)
-  await client.post('/api/v1/mandates', mandate())
-  await client.post('/api/v1/direct-debit', collection())
-  await client.control('POST', '/clock/advance', { by: 'PT10M' })
-  clock.now += 600_000
-  await client.control('POST', '/direct-debit/COL-0001/cancel')
-  await client.control('POST', '/mandates/MND-0001/cancel')
-  await client.get('/api/v1/direct-debit/COL-0001')
-  await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' }))
-  const { code, stdout } = await compareHar(t, capture.har(), ['--json'])
-  t.same(differencesIn(stdout), [])
-  t.equal(code, 0)
+  const { log } = capture.har()
+  await act({
+    client,
+    goTo(to) {
+      clock.now = Date.parse(to)
+      return client.advance({ to })
+    },
+    async hidden(request) {
+      const { length } = log.entries
+      await request()
+      log.entries.length = length
+    },
+  })
+  return { log }
+}
+
+/** What others do meanwhile, or did before the capture. */
+const BY_OTHERS: readonly [name: string, at: string, act: (session: Session) => Promise<unknown>][] = [
+  [
+    'a cancelled mandate',
+    MONDAY,
+    async ({ client, goTo }) => {
+      await client.post('/api/v1/mandates', mandate())
+      await client.post('/api/v1/direct-debit', collection())
+      await goTo('2026-11-02T09:10:00Z')
+      await client.control('POST', '/direct-debit/COL-0001/cancel')
+      await client.control('POST', '/mandates/MND-0001/cancel')
+      await client.get('/api/v1/direct-debit/COL-0001')
+      await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' }))
+    },
+  ],
+  [
+    'a link that was claimed before its end',
+    MONDAY,
+    async ({ client, goTo }) => {
+      const link = payoutLink({ expiryPeriod: 'PT10M' })
+      const { payoutLinkId } = (await client.post('/api/v1/payout-links', link)).body
+      const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+      await client.control('POST', `/payout-links/${payoutLinkId}/claim`, claim)
+      await goTo('2026-11-02T12:00:00Z')
+      await client.patch(`/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'x' })
+    },
+  ],
+  [
+    'a cancellation in the second of the creation',
+    MONDAY,
+    async ({ client }) => {
+      await client.post('/api/v1/mandates', mandate())
+      await client.post('/api/v1/direct-debit', collection())
+      await client.control('POST', '/direct-debit/COL-0001/cancel')
+      await client.get('/api/v1/direct-debit/COL-0001')
+    },
+  ],
+  [
+    'a collection whose mandate is not shown',
+    MONDAY,
+    async ({ client, goTo, hidden }) => {
+      await hidden(() => client.post('/api/v1/mandates', mandate()))
+      await hidden(() => client.post('/api/v1/direct-debit', collection()))
+      await client.get('/api/v1/direct-debit')
+      await goTo('2026-11-06T09:00:00Z')
+      await client.get('/api/v1/direct-debit?status=PENDING')
+      await goTo('2026-11-10T09:00:00Z')
+      await client.get('/api/v1/direct-debit?status=SETTLED')
+    },
+  ],
+  [
+    'records that leave filtered lists',
+    MONDAY,
+    async ({ client, goTo, hidden }) => {
+      await client.post('/api/v1/mandates', mandate())
+      await client.post('/api/v1/direct-debit', collection())
+      for (const n of ['1', '2', '3'])
+        await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-${n}` }))
+      await client.get('/api/v1/bills?dueDateTo=2026-12-31')
+      await goTo('2026-11-02T09:10:00Z')
+      await client.control('POST', '/mandates/MND-0001/cancel')
+      await hidden(() => client.patch('/api/v1/bills/INV-1', { status: 'PAID' }))
+      await hidden(() => client.patch('/api/v1/bills/INV-2', { dueDate: '2027-01-01' }))
+      await client.get('/api/v1/direct-debit?status=PENDING,SUBMITTED')
+      await client.get('/api/v1/mandates?status=ACTIVE')
+      await client.get('/api/v1/bills?status=OPEN')
+      await client.get('/api/v1/bills?dueDateTo=2026-12-31')
+    },
+  ],
+  [
+    'a total that others change',
+    MONDAY,
+    async ({ client, goTo, hidden }) => {
+      for (const n of ['1', '2', '3']) {
+        const mandateReference = `MND-000${n}`
+        await hidden(() => client.post('/api/v1/mandates', mandate({ mandateReference })))
+      }
+      await client.get('/api/v1/mandates?status=ACTIVE&limit=1')
+      await goTo('2026-11-02T09:10:00Z')
+      for (const n of ['1', '2']) await client.control('POST', `/mandates/MND-000${n}/cancel`)
+      await client.get('/api/v1/mandates?status=ACTIVE&limit=1')
+    },
+  ],
+  [
+    'a collection that is submitted at once on a Sunday',
+    '2026-11-08T10:00:00Z',
+    async ({ client, goTo }) => {
+      await client.post('/api/v1/mandates', mandate())
+      for (const collectionReference of ['COL-0001', 'COL-0002'])
+        await client.post('/api/v1/direct-debit', collection({ collectionReference, collectionDate: '2026-11-10' }))
+      await goTo('2026-11-08T16:00:00Z')
+      await client.get('/api/v1/direct-debit?status=PENDING')
+      await client.get('/api/v1/direct-debit/COL-0001')
+      await client.get('/api/v1/direct-debit')
+    },
+  ],
+]
+
+t.test('decisions §7: what others have done meanwhile is no difference', async t => {
+  for (const [name, at, act] of BY_OTHERS) {
+    const { code, stdout } = await compareHar(t, await sessionOf(t, at, act), ['--json'])
+    t.same(differencesIn(stdout), [], name)
+    t.equal(code, 0, name)
+  }
 })
 
 t.test('fidelity, Documented and assumed: --json is a list of findings, and --all lists them for people', async t => {
