@@ -81,7 +81,8 @@ function adopt(one: Case, area: AreaName, given: Json, place: number, isDisputed
   const schema = schemaOf(one)
   const reference = referenceOf(one, area, given)
   if (reference === undefined) return []
-  const region = regionOfRecord(given, regionIn(area, one.region))
+  const asked = regionIn(area, one.region)
+  const region = knownOf(one, area, reference) === undefined ? regionOfRecord(given, asked) : asked
   const own = ends[0].find(area, region, reference)?.record
   const record = repaired(area, given, own, schema)
   if (record === undefined) return []

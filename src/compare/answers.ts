@@ -195,7 +195,8 @@ export function headerDifferences(entry: Entry, own: Answer): Difference[] {
   const [type, ownType] = [answerHeaders['content-type'], own.headers['content-type']].map(text =>
     text?.split(';')[0]?.trim().toLowerCase(),
   )
-  if (type !== undefined && ownType !== undefined && type !== ownType)
+  // Of content that is no JSON, another difference is noted.
+  if (entry.answer.kind !== 'text' && type !== undefined && ownType !== undefined && type !== ownType)
     found.push(difference(JSON_BODY, 'another Content-Type'))
   return found
 }
@@ -204,12 +205,12 @@ export function headerDifferences(entry: Entry, own: Answer): Difference[] {
 
 /** Compares the status of a success, and whether it has content. The first difference decides. */
 export function successDifference(entry: Entry, operation: Operation | undefined, own: Answer): Difference | undefined {
+  const isUnknown = entry.answer.kind === 'unknown' || entry.method === 'HEAD'
+  if (!isUnknown && own.body === undefined && entry.answer.kind !== 'none')
+    return difference(NO_CONTENT, 'the answer has content')
   const place = operation === undefined ? FIELD : placeOfStatus(operation)
   if (entry.status !== own.status) return difference(place, `status ${entry.status}, where ${own.status} is expected`)
-  if (entry.answer.kind === 'unknown' || entry.method === 'HEAD') return undefined
-  if (own.body === undefined)
-    return entry.answer.kind === 'none' ? undefined : difference(NO_CONTENT, 'the answer has content')
-  return membersOf(contentOf(entry)) === contentOf(entry)
+  return isUnknown || own.body === undefined || membersOf(contentOf(entry)) === contentOf(entry)
     ? undefined
     : difference(JSON_BODY, 'the answer is not a JSON object')
 }

@@ -20,6 +20,7 @@ export interface Operation {
   readonly area: AreaName | undefined
   /** The section of docs/decisions.md. */
   readonly section: number
+  readonly headers: TObject | undefined
   readonly params: TObject | undefined
   readonly query: TObject | undefined
   readonly body: TObject | undefined
@@ -88,7 +89,7 @@ export function createContract(documented: readonly DocumentedRoute[]) {
 }
 
 function operationOf(route: DocumentedRoute): Operation {
-  const { params, querystring, body, response, operationId } = route.schema
+  const { headers, params, querystring, body, response, operationId } = route.schema
   const [[status, answer]] = Object.entries(response as Record<string, TSchema>) as [[string, TSchema]]
   const path = route.url.replace(/:(\w+)/g, '{$1}')
   const [area, row] = Object.entries<Area>(areas).find(([, row]) => path.split('/')[3] === row.path) ?? []
@@ -101,6 +102,7 @@ function operationOf(route: DocumentedRoute): Operation {
     method: route.method,
     area: area as AreaName | undefined,
     section: row?.section ?? OAUTH_SECTION,
+    headers: headers as TObject | undefined,
     params: params as TObject | undefined,
     query: querystring as TObject | undefined,
     body: body as TObject | undefined,

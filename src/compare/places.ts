@@ -1,5 +1,4 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
 import type { Fidelity } from '../http/schemas.js'
@@ -40,8 +39,8 @@ const LIST = 'Collection list envelope'
 const TOKEN = inInterface('Authentication', 'bearerAuth')
 const TOKENS = { listCollections: TOKEN, cancelPayoutLink: TOKEN }
 
-/** The refusals whose condition the interface states, by their operations (decisions §2). */
-const CONDITIONS: { readonly [Code in ErrorCode]?: Readonly<Record<string, Place>> } = {
+/** The refusals whose condition the interface states, by their code, or code and field, and their operations (decisions §2). */
+const CONDITIONS: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
   MISSING_TOKEN: TOKENS,
   INVALID_TOKEN: TOKENS,
   EXPIRED_TOKEN: TOKENS,
@@ -56,7 +55,14 @@ const CONDITIONS: { readonly [Code in ErrorCode]?: Readonly<Record<string, Place
   REGION_CURRENCY_MISMATCH: { createBill: inInterface('Errors', 'region and currency') },
   PAYOUT_LINK_ALREADY_CLAIMED: { cancelPayoutLink: inInterface('Payout link', 'claimed') },
   IMMUTABLE_FIELD: { updateCounterparty: inInterface(OTHER_RECORDS, 'counterpartyReference') },
+  'UNSUPPORTED_MEDIA_TYPE file': { uploadBillDocument: inInterface('Limits', 'Bill document types') },
   UNSUPPORTED_GRANT_TYPE: { issueToken: inInterface('Authentication', 'grant_type') },
+}
+
+/** The members of answers whose value the interface states. */
+const VALUES: Readonly<Record<string, Place>> = {
+  'cancelMandate status': inInterface('Mandate', 'CANCELLED'),
+  'updateCounterparty counterpartyReference': inInterface(OTHER_RECORDS, 'counterpartyReference'),
 }
 
 /** Returns the place of the condition of a refusal: that of the code, else that of the field. */
@@ -65,8 +71,12 @@ export function placeOfRefusal(operation: Operation | undefined, code: string, f
   if (operation === undefined)
     return code === 'ROUTE_NOT_FOUND' && isSlash ? inInterface('Errors', '404') : inDecisions(1, code || 'path')
   if (code === 'ROUTE_NOT_FOUND') return placeOfStatus(operation)
-  const place = CONDITIONS[code as ErrorCode]?.[operation.id]
+  const place = (CONDITIONS[`${code} ${field}`] ?? CONDITIONS[code])?.[operation.id]
   if (place !== undefined) return place
+  if (code === 'INVALID_REGION' && isDocumented(operation.headers?.properties['x-region'])) {
+    const heading = ENDPOINTS[operation.id]
+    return heading === undefined ? inInterface(OTHER_ENDPOINTS, 'Region') : inInterface(heading, 'x-region')
+  }
   if (typeof field === 'string' && /^(INVALID|MISSING)_(FIELD|QUERY_PARAMETER)$/.test(code)) {
     const { params, query, body } = operation
     const schema = [params, query, body]
@@ -114,7 +124,7 @@ export function placeOfMember(
       name,
     )
   }
-  return inDecisions(isEnvelope ? 5 : operation.section, name)
+  return VALUES[`${operation.id} ${name}`] ?? inDecisions(isEnvelope ? 5 : operation.section, name)
 }
 
 /** The places of headers. Other headers are not compared. */
@@ -152,11 +162,12 @@ export const FIELD: Place = inDecisions(1, 'field')
 /** Returns the place of an error in docs/errors.md, or of a code that it does not have. */
 export const placeOfCode = (code: string): Place => inErrors(Object.hasOwn(catalogue, code) ? code : 'code')
 
-/** Returns the place of a difference in the records of a list. */
-export const placeOfList = ({ area, query }: Operation, anchor: string): Place =>
-  area === 'collections' && (anchor === 'initiatedAt' || isDocumented(query?.properties[anchor]))
-    ? inInterface(ENDPOINTS.listCollections as string, anchor)
-    : inDecisions(5, anchor)
+/** Returns the place of a difference in a list: of its order, a parameter, or a member beside the records. */
+export function placeOfList({ area, query, answer }: Operation, anchor: string): Place {
+  if (area === 'collections' && (anchor === 'initiatedAt' || isDocumented(query?.properties[anchor])))
+    return inInterface(ENDPOINTS.listCollections as string, anchor)
+  return isDocumented(memberAt(answer, [anchor])) ? inInterface(LIST, anchor) : inDecisions(5, anchor)
+}
 
 /** Returns the place of what an answer has shown: `status 201`, `state ACTIVE`, `page first`. */
 export function placeOfFact(operation: Operation, fact: string): Place {

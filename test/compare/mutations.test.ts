@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Har, HarEntry } from '../capture.js'
 import { journeyCapture } from './journey.js'
+import type { Finding } from './run.js'
 import { compareHar, differencesIn } from './run.js'
 
 // What the real service might do in another way. Each row is one finding.
@@ -133,7 +134,7 @@ function isRelated({ request: { url } }: HarEntry, { request }: HarEntry): boole
   return request.url.includes('/oauth/') || request.url === url || group?.test(request.url) === true
 }
 
-type Row = readonly [name: string, line: string, change: Change]
+type Row = readonly [name: string, line: string, change: Change, label?: Finding['label']]
 
 /** The differences of a capture: those of one record hide each other, and those of one kind are one finding. */
 const CAPTURES: readonly (readonly Row[])[] = [
@@ -141,7 +142,7 @@ const CAPTURES: readonly (readonly Row[])[] = [
     ['200 for a creation', 'POST /mandates 201', status(200)],
     ['202 for a cancellation', 'DELETE /mandates/MND-GONE 200', status(202)],
     ['203 for a list', 'GET /accounts 200', status(203)],
-    ['content of 204', 'PATCH /payout-links/*/cancel 204', entry => setBody(entry, {})],
+    ['content of 204', 'PATCH /payout-links/*/cancel 204', all(status(200), entry => setBody(entry, {})), 'documented'],
     ['another code', 'POST /mandates 409', set({ code: 'MANDATE_EXISTS' })],
     ['a code with 422', 'POST /mandates 400 WEEKLY', status(422)],
     ['a code of another refusal', 'POST /direct-debit 409 MND-GONE', set({ code: 'MANDATE_ALREADY_USED' })],
@@ -149,7 +150,7 @@ const CAPTURES: readonly (readonly Row[])[] = [
     ['401 without a challenge', 'GET /mandates 401', header('www-authenticate')],
     ['a challenge of 400', 'GET /mandates?limit=0 400', header('www-authenticate', 'Bearer')],
     ['another member in a list', 'GET /direct-debit 200', inList('COL-0001', { fees: '1' })],
-    ['no nextCursor for the next page', 'GET /direct-debit?limit=2 200', set({ nextCursor: null })],
+    ['no nextCursor for the next page', 'GET /direct-debit?limit=2 200', set({ nextCursor: null }), 'documented'],
     ['the oldest mandate first', 'GET /mandates 200 last', reversed],
     [
       'a refused spelling',
@@ -217,7 +218,13 @@ const CAPTURES: readonly (readonly Row[])[] = [
     ['a page above the limit', 'GET /direct-debit?limit=2 200', limitedTo(1)],
     ['a collection of a cancelled mandate', 'GET /direct-debit/COL-LATER 200 last', set({ status: 'PENDING' })],
     ['a reason of another phase', 'GET /direct-debit/COL-RETURN 200', set({ reasonCode: 'AC01' })],
-    ['a mandate that stays active', 'DELETE /mandates/MND-GONE 200', set({ status: 'ACTIVE' })],
+    ['a mandate that stays active', 'DELETE /mandates/MND-GONE 200', set({ status: 'ACTIVE' }), 'documented'],
+    [
+      'a reference that changes',
+      'PATCH /counterparties/CPTY-0001 200',
+      set({ counterpartyReference: 'CPTY-0002' }),
+      'documented',
+    ],
     ['a bill that stays open', 'PATCH /bills/INV-2026-001 200', set({ status: 'OPEN' })],
     ['a mandate without a creditor', 'POST /mandates 400 creditor is required', created('mandate')],
     ['a short embedded link', 'POST /payout-links 400 PT5M', created('link', { expiresAt: '2026-11-02T09:07:00Z' })],
@@ -282,7 +289,14 @@ const CAPTURES: readonly (readonly Row[])[] = [
   [
     ['times with fractions', 'GET /mandates/MND-0001 200', set({ createdAt: '2026-11-02T09:00:00.000Z' })],
     ['amounts as numbers', 'GET /direct-debit/COL-0001 200', set({ amount: 10.5 })],
-    ['a count of the page', 'GET /direct-debit 200', set({ totalCount: 3 })],
+    ['a count of the page', 'GET /direct-debit 200', set({ totalCount: 3 }), 'documented'],
+    [
+      'a refusal as a page',
+      'POST /mandates 409',
+      all(entry => setBody(entry, '<html>'), header('content-type', 'text/html')),
+      'documented',
+    ],
+    ['a link in another currency', 'POST /payout-links 201 UK-BACS', set({ currency: 'EUR' })],
     ['another end of a link', 'POST /payout-links 201', set({ expiresAt: '2026-11-10T00:00:00Z' })],
     [
       'a token that ends early',
@@ -291,6 +305,7 @@ const CAPTURES: readonly (readonly Row[])[] = [
     ],
   ],
   [
+    ['a mandate in the region US', 'POST /mandates 400 x-region: US', created('mandate'), 'documented'],
     ['amounts with three decimals', 'GET /direct-debit/COL-0001 200', set({ amount: '10.500' })],
     ['a pending mandate', 'POST /mandates 201', set({ status: 'PENDING' })],
     ['no x-request-id', 'GET /accounts 200', header('x-request-id')],
@@ -365,7 +380,7 @@ t.test(
   'interface, Errors; decisions §1: each of these differences is one finding, in its entry',
   { timeout: 300_000 },
   async t => {
-    t.equal(CAPTURES.flat().length, 105)
+    t.equal(CAPTURES.flat().length, 109)
     for (const rows of IS_LONG ? CAPTURES.flat().map(row => [row]) : CAPTURES) {
       const har = structuredClone(base)
       const changed = rows.map(([, line]) => find(har, line))
@@ -373,10 +388,11 @@ t.test(
       // Fewer entries take less time.
       har.log.entries = har.log.entries.filter(entry => changed.some(one => isRelated(one, entry)))
       const { code, stdout, stderr } = await compareHar(t, har, ['--json'])
-      const found = differencesIn(stdout).map(one => har.log.entries[(one.entry as number) - 1])
-      const names = rows.flatMap(([name], at) =>
-        found.filter(entry => entry === changed[at]).length === 1 ? [] : name,
-      )
+      const found = differencesIn(stdout).map(one => ({ ...one, entry: har.log.entries[(one.entry as number) - 1] }))
+      const names = rows.flatMap(([name, , , label], at) => {
+        const own = found.filter(({ entry }) => entry === changed[at])
+        return own.length === 1 && own[0]?.label === (label ?? own[0]?.label) ? [] : name
+      })
       t.same(
         { code, stderr, without: names, others: found.length - rows.length },
         { code: 1, stderr: '', without: [], others: 0 },
