@@ -16,12 +16,12 @@ export const MOST_ENTRIES = 20_000
 /** Longer bodies are not read, in characters. */
 const LONGEST_BODY = 1024 * 1024
 
-/** A file of `multipart/form-data`. `content` is undefined where the capture left it out. */
+/** A file of `multipart/form-data`. Its name is undefined and its content empty where the capture left them out or spoiled them. */
 export interface UploadedFile {
   readonly name: string
   readonly fileName: string | undefined
   readonly type: string | undefined
-  readonly content: Buffer | undefined
+  readonly content: Buffer
 }
 
 /** A body: `unknown` was not kept whole by the capture, `text` is no JSON. Secrets are masked. */
@@ -240,14 +240,17 @@ function uploadOf(post: Json, type: string): Body {
   return { kind: 'upload', files: parts.flatMap(partOf) }
 }
 
-const NO_FILE: UploadedFile = { name: 'file', fileName: undefined, type: undefined, content: undefined }
+const NO_FILE: UploadedFile = { name: 'file', fileName: undefined, type: undefined, content: Buffer.alloc(0) }
 
 const fileOf = ({ name, fileName, contentType, value }: Json): UploadedFile => ({
   name: textOf(name),
-  fileName: textOf(fileName),
+  fileName: asciiOf(textOf(fileName)),
   type: typeof contentType === 'string' ? contentType : undefined,
-  content: typeof value === 'string' && value !== '' ? Buffer.from(value, 'latin1') : undefined,
+  content: Buffer.from(textOf(value), 'latin1'),
 })
+
+/** Captures spoil other names. */
+const asciiOf = (text: string) => (/^[\x20-\x7e]*$/.test(text) ? text : undefined)
 
 function partOf(part: string): UploadedFile[] {
   const start = part.indexOf('\r\n\r\n')
@@ -259,7 +262,7 @@ function partOf(part: string): UploadedFile[] {
   return [
     {
       name,
-      fileName: Buffer.from(fileName, 'latin1').toString(),
+      fileName: asciiOf(fileName),
       type,
       content: Buffer.from(part.slice(start + 4, -2), 'latin1'),
     },

@@ -38,7 +38,6 @@ export async function judge(run: Run, entry: Entry, match: Match, group: Group):
   for (const end of group.ends) if (entry.at !== undefined) end.moveTo(entry.at)
   const one = createCase(run, entry, match, group)
 
-  if (entry.body.kind === 'unknown' || isLost(entry)) return void adoptAll(one)
   if (isVague(one)) return noteForm(one, note)
   prepare(one)
   const ask = createAsk(one, credentialsOf(one))
@@ -66,18 +65,24 @@ export async function judge(run: Run, entry: Entry, match: Match, group: Group):
   else ledger.contradict(operation?.name, found.some(({ what }) => what.startsWith('status')) ? facts : [])
 }
 
-/** Whether the capture has not kept a file, and its content was refused. */
-const isLost = ({ body, status }: Entry): boolean =>
-  body.kind === 'upload' && status >= 400 && body.files.some(({ content }) => content === undefined)
+/** Whether an upload was refused whose file the capture can have left out. */
+const isLost = ({ entry: { body, status }, content }: Case): boolean =>
+  body.kind === 'upload' &&
+  status >= 400 &&
+  codeOf(status, content) !== 'MISSING_FIELD' &&
+  body.files.some(file => file.content.length === 0)
 
-/** Whether nothing is known of the time, the headers or the client of a request. Then only its form is compared. */
-function isVague({ run, entry: { headers, body, origin } }: Case): boolean {
+/** Whether nothing is known of the time, the headers, the client or the content of a request. Then only its form is compared. */
+function isVague(one: Case): boolean {
+  const { run, operation, entry } = one
+  const { headers, body, origin } = entry
   const isAnonymous =
     body.kind === 'form' &&
     !body.fields.some(([name]) => name === 'client_id') &&
     headers.authorization === undefined &&
     !run.hasAuthorization(origin)
-  return !run.isTimed || Object.keys(headers).length === 0 || isAnonymous
+  const isCut = (body.kind === 'unknown' && operation !== undefined) || isLost(one)
+  return !run.isTimed || Object.keys(headers).length === 0 || isAnonymous || isCut
 }
 
 type Note = (differences: readonly Difference[]) => void

@@ -1,4 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
+import type { CollectionStatus } from '../areas/direct-debit/lifecycle.js'
+import { COLLECTION_STATUSES, collectionLifecycle } from '../areas/direct-debit/lifecycle.js'
+import { isReasonLegal } from '../areas/direct-debit/reasons.js'
+import type { Collection } from '../areas/direct-debit/schemas.js'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { parseInstant } from '../core/time/time.js'
@@ -76,13 +80,33 @@ export function recordDifferences(
     isUnknown,
     shown: known?.record,
   })
-  if (differing.length === 0) return []
   const names = differing.map(({ path }) => String(path[0]))
-  if (entry.method === 'GET' && known !== undefined && isChangedByOthers(one, known, record, first, names)) return []
-  if (area !== undefined && reference !== undefined)
-    know(one, area, reference, regionIn(area, one.region), entry).isDisputed = true
+  const isByOthers =
+    entry.method === 'GET' && known !== undefined && isChangedByOthers(one, known, record, first, names)
   const states = differing.filter(({ path }) => path[0] === 'status')
-  return states.length > 0 ? states : differing
+  const found =
+    differing.length === 0 || isByOthers
+      ? reasonDifferences(one, known?.record, record, schema)
+      : states.length > 0
+        ? states
+        : differing
+  if (found.length > 0 && area !== undefined && reference !== undefined)
+    know(one, area, reference, regionIn(area, one.region), entry).isDisputed = true
+  return found
+}
+
+/** Holds the reason code of a collection against its transition: from the state that was shown, else from any. */
+function reasonDifferences({ operation }: Case, shown: Json | undefined, record: Json, schema: TSchema): Difference[] {
+  if (operation?.area !== 'collections' || schema.properties.reasonCode === undefined || !isValid(schema, record))
+    return []
+  const from =
+    shown === undefined || shown.status === record.status
+      ? COLLECTION_STATUSES
+      : [shown.status, ...reachable(collectionLifecycle, String(shown.status))]
+  if (isReasonLegal(record as Collection, from as CollectionStatus[])) return []
+  const { reasonCode } = record
+  const what = reasonCode === undefined ? 'is absent' : 'is none of this transition'
+  return [memberDifference(operation, schema, ['reasonCode'], what, reasonCode)]
 }
 
 const isInSummary = ({ contract }: Case, area: AreaName, member: string): boolean =>

@@ -1,7 +1,8 @@
 import { MASK } from '../http/masking.js'
+import { membersOf } from './answers.js'
 import { decode } from './contract.js'
 import type { Entry, UploadedFile } from './har.js'
-import type { End, Outgoing } from './sandbox.js'
+import type { End, Json, Outgoing } from './sandbox.js'
 import { SECRET } from './sandbox.js'
 
 /** The credentials of a request at one end. */
@@ -65,33 +66,33 @@ function payloadOf({ body, answer }: Entry, end: End, { hasSecret }: Credentials
           return [name, name === 'client_secret' && value !== '' ? (hasSecret ? SECRET : 'wrong') : value]
         }),
       ).toString()
-    case 'upload': {
-      const { contentType } = Object(answer.kind === 'json' ? answer.value : undefined) as { contentType?: unknown }
-      return multipartOf(body.files, typeof contentType === 'string' ? contentType : '', end)
-    }
+    case 'upload':
+      return multipartOf(body.files, answer.kind === 'json' ? membersOf(answer.value) : {}, end)
     default:
       return undefined
   }
 }
 
-const FIRST_BYTES: Readonly<Record<string, string>> = {
-  'image/jpeg': '\u00ff\u00d8\u00ff',
-  'image/png': '\u0089PNG\r\n\u001a\n',
-}
+const FIRST_BYTES: ReadonlyMap<unknown, string> = new Map([
+  ['image/jpeg', '\u00ff\u00d8\u00ff'],
+  ['image/png', '\u0089PNG\r\n\u001a\n'],
+])
 
 /**
- * Encodes files as multipart/form-data (RFC 7578). Of a file that the capture has not kept, or whose bytes are no ASCII,
- * only the first bytes are right. The others differ at both ends, so that its size and digest are not compared.
+ * Encodes files as multipart/form-data (RFC 7578). A name or a content that the capture has left out or spoiled follows from
+ * the answer: the name, and the first bytes. The other bytes differ at both ends, so that size and digest are not compared.
  */
-function multipartOf(files: readonly UploadedFile[], answered: string, end: End): Buffer {
-  const parts = files.flatMap(({ name, fileName, type, content }) => {
-    const isExact = content?.every(byte => byte < 0x80) === true
-    const kind = FIRST_BYTES[type ?? answered] ?? FIRST_BYTES[answered] ?? '%PDF-1.7\n'
-    const start = content ?? Buffer.from(kind, 'latin1')
-    const quoted = (fileName ?? `${end.clientId}.pdf`).replace(/["\\\r\n]/g, '\\$&')
+function multipartOf(files: readonly UploadedFile[], answered: Json, end: End): Buffer {
+  const isOfContent = answered.code === 'MISSING_FIELD' || answered.code === 'UNSUPPORTED_MEDIA_TYPE'
+  const parts = files.flatMap(({ name, fileName = answered.fileName ?? `${end.clientId}.pdf`, type, content }) => {
+    const kind = FIRST_BYTES.get(type) ?? FIRST_BYTES.get(answered.contentType) ?? '%PDF-1.7\n'
+    const isKept = isOfContent || (content[0] ?? 0x80) < 0x80
+    const isExact = isKept && content.every(byte => byte < 0x80)
+    const quoted = String(fileName).replace(/["\\\r\n]/g, '\\$&')
     return [
       `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name.replace(/["\r\n]/g, '')}"; filename="${quoted}"\r\n\r\n`,
-      isExact ? start : Buffer.concat([start, Buffer.from(end.clientId)]),
+      isKept ? content : Buffer.from(kind, 'latin1'),
+      isExact ? '' : end.clientId,
       '\r\n',
     ]
   })

@@ -16,11 +16,11 @@ import {
   placeOfStatus,
 } from '../../src/compare/places.js'
 import { createSandbox } from '../../src/compare/sandbox.js'
-import type { Har } from '../capture.js'
+import type { Har, HarEntry } from '../capture.js'
 import { captured } from '../capture.js'
 import type { Client } from '../helper.js'
 import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
-import { BOUNDARY, MULTIPART, multipart } from '../multipart.js'
+import { BOUNDARY, MULTIPART, multipart, upload } from '../multipart.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { journeyCapture } from './journey.js'
 import { compareHar, differencesIn } from './run.js'
@@ -103,8 +103,8 @@ t.test('decisions §9: a document of another type that is accepted is a finding,
   gif.response = structuredClone(pdf.response)
   // RFC 2046 §5.1.1: a boundary has at most 70 characters. A longer one is not read.
   const boundaries: [boundary: string, findings: object[]][] = [
-    [BOUNDARY, [{ what: 'accepted, where UNSUPPORTED_MEDIA_TYPE is expected' }]],
-    ['Ab.+(x)'.repeat(10), [{ what: 'accepted, where UNSUPPORTED_MEDIA_TYPE is expected' }]],
+    [BOUNDARY, [{ label: 'documented', what: 'accepted, where UNSUPPORTED_MEDIA_TYPE is expected' }]],
+    ['Ab.+(x)'.repeat(10), [{ label: 'documented', what: 'accepted, where UNSUPPORTED_MEDIA_TYPE is expected' }]],
     ['a'.repeat(71), []],
     ['a'.repeat(300_000), []],
   ]
@@ -118,6 +118,42 @@ t.test('decisions §9: a document of another type that is accepted is a finding,
   har.log.entries.splice(-2, 1)
   pdf.request.postData = { mimeType: MULTIPART['content-type'] }
   t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
+})
+
+t.test('decisions §9: what a capture leaves out of uploads or spoils is no difference', async t => {
+  const bodies: Buffer[] = []
+  const har = await sessionOf(t, MONDAY, async ({ client }) => {
+    await client.post('/api/v1/bills', bill())
+    for (const [reference, part] of [
+      ['INV-2026-001', { fileName: 'für.png', type: 'image/png', content: Buffer.from('89504e470d0a1a0a00', 'hex') }],
+      ['INV-2026-001', { fileName: 'b.pdf' }],
+      ['INV-2026-001', { fileName: 'empty.pdf', content: '' }],
+      ['INV-2026-999', { fileName: 'c.pdf' }],
+    ] as const) {
+      const { headers, body } = upload(part)
+      bodies.push(body)
+      await client.send('POST', `/api/v1/bills/${reference}/document`, { headers, body })
+    }
+    await client.get('/api/v1/bills/INV-2026-001')
+  })
+  const uploads = har.log.entries.filter(({ request }) => request.url.endsWith('/document'))
+  t.same(
+    uploads.map(({ response }) => response.status),
+    [201, 201, 400, 404],
+  )
+  const spoilt: [name: string, textOf: (body: Buffer) => string | undefined][] = [
+    ['as Latin-1', body => body.toString('latin1')],
+    ['as UTF-8', body => body.toString()],
+    ['without the content', body => body.toString('latin1').replace(/(\r\n\r\n).*(\r\n--)/s, '$1$2')],
+    ['without the body', () => undefined],
+  ]
+  for (const [name, textOf] of spoilt) {
+    for (const [at, { request }] of uploads.entries()) {
+      const text = textOf(bodies[at] as Buffer)
+      request.postData = { mimeType: MULTIPART['content-type'], ...(text !== undefined && { text }) }
+    }
+    t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [], name)
+  }
 })
 
 /** A client whose requests are captured. `goTo` moves the clock, and `hidden` makes a request that is not captured. */
@@ -253,6 +289,56 @@ t.test('decisions §7: what others have done meanwhile is no difference', async 
   }
 })
 
+t.test('decisions §6: a reason code that does not fit the transition is a difference', async t => {
+  const har = await sessionOf(t, MONDAY, async ({ client, goTo }) => {
+    await client.post('/api/v1/mandates', mandate())
+    await client.post('/api/v1/direct-debit', collection())
+    await goTo('2026-11-10T09:00:00Z')
+    await client.get('/api/v1/direct-debit/COL-0001')
+    await client.control('POST', '/direct-debit/COL-0001/return', { reasonCode: 'MD06' })
+    await goTo('2026-12-01T09:00:00Z')
+    await client.get('/api/v1/direct-debit/COL-0001')
+  })
+  const last = har.log.entries.at(-1) as HarEntry
+  const returned = JSON.parse(last.response.content.text as string)
+  const cases: [change: object, findings: string[]][] = [
+    [{}, []],
+    [{ reasonCode: 'AM04' }, []],
+    [{ reasonCode: 'XX99' }, ['reasonCode is none of this transition: AA99']],
+    [{ reasonCode: 'FF01' }, ['reasonCode is none of this transition: AA99']],
+    [{ reasonCode: 'AM04', updatedAt: '2026-11-30T09:00:00Z' }, ['reasonCode is none of this transition: AA99']],
+    [{ reasonCode: undefined }, ['reasonCode is absent']],
+  ]
+  for (const entries of [har.log.entries, [last]]) {
+    for (const [change, findings] of cases) {
+      last.response.content.text = JSON.stringify({ ...returned, ...change })
+      const { stdout } = await compareHar(t, { log: { ...har.log, entries } }, ['--json'])
+      t.same(
+        differencesIn(stdout).map(({ what }) => what),
+        findings,
+        JSON.stringify(change),
+      )
+    }
+  }
+})
+
+t.test('interface, Errors: a refusal is compared without the content of the request, too', async t => {
+  const har = await sessionOf(t, MONDAY, async ({ client }) => {
+    await client.send('PUT', '/api/v1/mandates', { body: mandate() })
+    await client.post('/api/v1/mandates', '{')
+  })
+  const [put, post] = har.log.entries.slice(-2) as [HarEntry, HarEntry]
+  for (const { request } of [put, post])
+    request.postData = { mimeType: 'application/json', comment: 'left out' } as never
+  t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
+  put.response.headers = put.response.headers.filter(({ name }) => name !== 'allow')
+  post.response.content.text = '{"code":"INVALID_BODY"}'
+  t.match(differencesIn((await compareHar(t, har, ['--json'])).stdout), [
+    { where: 'decisions §1 Allow' },
+    { where: 'interface, Errors: code' },
+  ])
+})
+
 t.test('fidelity, Documented and assumed: --json is a list of findings, and --all lists them for people', async t => {
   const har = await journeyCapture()
   const { stdout } = await compareHar(t, har, ['--json'])
@@ -321,7 +407,11 @@ t.test(
           Object.keys(schema.properties ?? {}).map(name => placeOfMember(operation, schema, [name], value)),
         ),
         ...facts.map(fact => placeOfFact(operation, fact)),
-        ...operation.codes.flatMap(code => [placeOfRefusal(operation, code, null), placeOfCode(code)]),
+        ...operation.codes.flatMap(code => [
+          placeOfRefusal(operation, code, null),
+          placeOfRefusal(operation, code, 'file'),
+          placeOfCode(code),
+        ]),
         ...fields.map(field => placeOfRefusal(operation, 'INVALID_FIELD', field)),
         ...(operation.isList ? Object.keys(operation.answer.properties) : []).map(name => placeOfList(operation, name)),
         ...HEADER_NAMES.map(name => placeOfHeader(name, undefined)),
