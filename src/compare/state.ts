@@ -1,4 +1,5 @@
 import type { TObject } from '@sinclair/typebox'
+import { presentedAt } from '../areas/direct-debit/store.js'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { comparePositions } from '../core/records/list.js'
@@ -44,6 +45,7 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   const [end] = group.ends
   const { clock, settings } = end.tenant
   clock.replayTo(Math.max(until, clock.now()), 0)
+  complete(end)
   const change = mask ? createMask() : (value: unknown) => value
   const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, end, area, change))
   const references = new Set(records.mandates.map(({ record }) => record.mandateReference))
@@ -55,6 +57,16 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   // All but the records and the settings is as a new client has it.
   const snapshot = { ...sandbox.open()[0].tenant.snapshot(), settings }
   return { records, now: formatInstant(clock.now()), snapshot }
+}
+
+/** Adds what follows from the records of a capture: the last use of mandates, and the counterparties of bills. */
+function complete({ tenant: { clock, mandates, collections, bills, counterparties } }: End): void {
+  for (const { record } of collections.entries()) {
+    const at = presentedAt(record, clock.now())
+    if (at !== undefined && mandates.find(record.mandateReference).length > 0)
+      mandates.presented(record.mandateReference, at)
+  }
+  for (const { region, record } of bills.entries()) counterparties.ensure(region, record.counterpartyReference)
 }
 
 /** Lists the records of an area that the capture has shown, in the terms of the capture. */

@@ -6,7 +6,7 @@ import { runImport } from '../../src/compare/import.js'
 import { isIban } from '../../src/core/rules/identifiers.js'
 import type { Har } from '../capture.js'
 import { captured } from '../capture.js'
-import { build, collection, connect, MONDAY, requestToken } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { journeyCapture, SECRET } from './journey.js'
 import { runCommand } from './run.js'
 
@@ -123,6 +123,36 @@ t.test(
     t.ok(collections.length > 8)
     const other = await connect(build(t, { clock: '2026-11-20T00:00:00Z' }), 'masked')
     t.match(await other.control('POST', '/seed', { records: JSON.parse(masked.stdout) }), { status: 200 })
+  },
+)
+
+t.test(
+  'decisions §7-9: import keeps the time of a cancellation, mandates that were used, and counterparties of bills',
+  async t => {
+    const clock = { now: Date.parse(MONDAY) }
+    const capture = captured(build(t), clock)
+    const client = await connect(capture.app)
+    const old = { createdAt: '2022-10-01T09:00:00Z', signatureDate: '2022-10-01' }
+    const collected = collection({
+      status: 'SETTLED',
+      collectionDate: '2026-10-12',
+      initiatedAt: '2026-10-01T09:00:00Z',
+    })
+    await client.control('POST', '/seed', {
+      records: { mandates: [mandate(old)], collections: [collected], bills: [bill()] },
+    })
+    const { body } = await client.post('/api/v1/payout-links', payoutLink())
+    for (const list of ['mandates', 'direct-debit', 'bills']) await client.get(`/api/v1/${list}`)
+    clock.now += 60_000
+    await client.patch(`/api/v1/payout-links/${body.payoutLinkId}/cancel`, { cancellationComment: 'x' })
+    const { stdout } = await run([fileOf(t, capture.har()), '--state', '--client', 'acme'])
+    const other = await connect(build(t, { clock: '2026-11-02T09:02:00Z' }))
+    t.match(await other.control('PUT', '/state', JSON.parse(stdout)), { status: 200 })
+    t.match((await other.get('/api/v1/mandates/MND-0001')).body, { status: 'ACTIVE' })
+    t.match((await other.control('GET', '/payout-links')).body.data, [
+      { record: { status: 'CANCELLED', createdAt: MONDAY, updatedAt: '2026-11-02T09:01:00Z' } },
+    ])
+    t.match(await other.patch('/api/v1/counterparties/CPTY-0001', { remarks: 'x' }), { status: 200 })
   },
 )
 

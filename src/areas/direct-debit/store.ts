@@ -240,8 +240,8 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
         *add() {
           yield* add()
           for (const { record } of records) {
-            if (!wasPresented(record)) continue
-            mandates.presented(record.mandateReference, Math.min(submissionOf(record.collectionDate), clock.now()))
+            const at = presentedAt(record, clock.now())
+            if (at !== undefined) mandates.presented(record.mandateReference, at)
             yield
           }
         },
@@ -250,9 +250,11 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
   }
 }
 
-/** Whether a collection has been submitted to the scheme. */
-const wasPresented = ({ status, reasonCode }: Collection) =>
-  status !== 'PENDING' && status !== 'CANCELLED' && !(status === 'FAILED' && reasonCode === 'MD01')
+/** Returns when a collection was presented to the scheme, which is not in the future; undefined: it was not. */
+export function presentedAt({ status, reasonCode, collectionDate }: Collection, now: Instant): Instant | undefined {
+  const isBefore = status === 'PENDING' || status === 'CANCELLED' || (status === 'FAILED' && reasonCode === 'MD01')
+  return isBefore ? undefined : Math.min(submissionOf(collectionDate), now)
+}
 
 /** Returns a filter by initiation time and amount; undefined: there are no bounds. Instants compare as text. */
 function withinBounds({ initiatedFrom, initiatedTo, amountMin, amountMax }: CollectionQuery) {
