@@ -4,7 +4,6 @@ import { ApiError } from '../core/errors.js'
 import type { Region } from '../core/rules/regions.js'
 import type { Slices } from '../core/slices.js'
 import { atOnce } from '../core/slices.js'
-import { formatInstant, wholeSecond } from '../core/time/time.js'
 import { isValid } from '../http/validation.js'
 import type { Difference } from './answers.js'
 import { membersOf, valueAt } from './answers.js'
@@ -70,17 +69,11 @@ function isAsStored(one: Case, record: Json): boolean {
   return true
 }
 
-/** Brings a record that an answer without it has changed to the time of the entry. */
+/** Notes the state of a record that an answer without it has changed. */
 function refresh(one: Case, area: AreaName, reference: string): void {
-  const [known, early, own] = [
-    knownOf(one, area, reference),
-    ...([0, 1] as const).map(at => stored(one, at, area, reference)),
-  ]
-  if (known === undefined || own === undefined) return
-  known.record = pick(one.ends[1].original(own) as Json, memberNames(one, area))
-  if (early?.updatedAt === own.updatedAt || one.entry.at === undefined) return
-  known.record = { ...known.record, updatedAt: formatInstant(wholeSecond(one.entry.at)) }
-  store(one, area, known.region, known.record, { shown: memberNames(one, area) })
+  const [known, own] = [knownOf(one, area, reference), stored(one, 1, area, reference)]
+  if (known !== undefined && own !== undefined)
+    known.record = pick(one.ends[1].original(own) as Json, memberNames(one, area))
 }
 
 function adopt(one: Case, area: AreaName, given: Json, place: number, isDisputed: boolean): Difference[] {

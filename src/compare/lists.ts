@@ -25,14 +25,43 @@ export async function listDifferences(one: Case, ask: Ask): Promise<Difference[]
   const page = membersOf(one.content)
   const envelope = envelopeDifferences(one.operation as Operation, page)
   if (envelope.length > 0) return envelope
-  const found: (Difference | undefined)[] = []
+  let first: Difference | undefined
   for (const at of [0, 1] as const) {
     const own = membersOf((await ask(at, withoutCursor(one.entry.search, MOST))).body)
-    found.push(pageDifference(one, page, own, at))
+    const found = pageDifference(one, page, own, at)
+    if (found === undefined) return totalDifferences(one, page, own)
+    first ??= found
   }
-  const isSame = found.includes(undefined)
-  return isSame || found[0] === undefined ? [] : [found[0]]
+  return first === undefined ? [] : [first]
 }
+
+/** Holds the total of an earlier page against a later one: the records that it has counted would have shown themselves by now. */
+function totalDifferences(one: Case, page: Json, own: Json): Difference[] {
+  const { entry, group, region } = one
+  const operation = one.operation as Operation
+  const parameters = new URLSearchParams(withoutCursor(entry.search))
+  parameters.delete('limit')
+  if (isChanging(one) || leaving(one, parameters) !== undefined) return []
+  const list = `${operation.area} ${region} ${parameters}`
+  const surplus = Number(page.totalCount) - Number(own.totalCount)
+  const former = group.surplus.get(list)
+  if (surplus > 0) group.surplus.set(list, former ?? { entry, lowest: group.lowest })
+  else if (surplus === 0) group.surplus.delete(list)
+  if (former === undefined || surplus !== 0 || former.lowest !== group.lowest) return []
+  const what = 'another number than that of the records'
+  return [{ place: placeOfList(operation, 'totalCount'), what, entry: former.entry }]
+}
+
+const isChanging = ({ group, entry }: Case) => group.writes.some(write => isOverlapping(write, entry))
+
+/** Returns the names of the filters of a query. */
+const filtersOf = ({ query }: Operation, parameters: URLSearchParams) =>
+  Object.keys(query?.properties ?? {}).filter(
+    name =>
+      name !== 'limit' &&
+      name !== 'cursor' &&
+      [...parameters.keys()].some(key => key === name || key.startsWith(`${name}[`)),
+  )
 
 /** Compares the members beside the records with their schemas. The sandbox sends all of them. */
 function envelopeDifferences(operation: Operation, page: Json): Difference[] {
@@ -69,14 +98,10 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   const given = refer(page.data)
   const listed = refer(own.data).filter(text => !isUncertain(text))
   const shown = new Set(given)
-  const filters = Object.keys(operation.query?.properties ?? {}).filter(
-    name =>
-      name !== 'limit' &&
-      name !== 'cursor' &&
-      [...parameters.keys()].some(key => key === name || key.startsWith(`${name}[`)),
-  )
-  const [filter] = filters
-  const mayLeave = leaving(one, filters, parameters)
+  const [filter] = filtersOf(operation, parameters)
+  const mayLeave = leaving(one, parameters)
+  /** The positions of the records, which are compared again and again. */
+  const positions = new Map([...new Set([...given, ...listed])].map(text => [text, end.find(area, region, text)]))
 
   // The size.
   const limit = Number(parameters.get('limit') ?? DEFAULT_LIMIT)
@@ -89,25 +114,25 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   const previous = isFirst ? undefined : group.cursors.get(cursor)
   const last = given.at(-1)
   const isWhole = own.hasMore === false
-  const isChanging = group.writes.some(write => isOverlapping(write, entry))
+  const isUnstable = isChanging(one)
   const contained = new Set(listed)
   const isRepeated = (text: string) => text === previous || isOlder(previous, text)
   const isExtra = (text: string) => !isUncertain(text) && ((isWhole && !contained.has(text)) || isRepeated(text))
-  if (!isChanging && given.some(isExtra)) return difference(filter ?? 'data', 'a record that the sandbox does not list')
+  if (!isUnstable && given.some(isExtra)) return difference(filter ?? 'data', 'a record that the sandbox does not list')
   const hasRoom = page.hasMore === false || ((isFirst || previous !== undefined) && given.length < limit)
   const isAbsent = (text: string) =>
     !shown.has(text) &&
     (isFirst || isOlder(text, previous ?? given[0])) &&
     (hasRoom || isOlder(last, text)) &&
     !mayLeave?.(knownOf(text))
-  if (!isChanging && listed.some(isAbsent)) return difference('data', 'a record is absent')
+  if (!isUnstable && listed.some(isAbsent)) return difference('data', 'a record is absent')
 
   // The order.
   if (given.some((text, index) => isOlder(given[index - 1], text)))
     return difference(area === 'collections' ? 'initiatedAt' : 'data', 'not the newest first')
 
   // The total, and what follows.
-  if (isChanging) return undefined
+  if (isUnstable) return undefined
   const uncertain = () =>
     [...group.known.values()].filter(known => known.area === area && (isUnsure(known) || mayLeave?.(known))).length
   const total = page.totalCount as number
@@ -118,14 +143,6 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   }
   if (isFirst && page.hasMore === true && total <= given.length)
     return difference('totalCount', 'another number than that of the records')
-  // The records that a total has counted would have shown themselves by now.
-  const list = `${area} ${region} ${at} ${filter === undefined ? '' : parametersOf(entry.search)}`
-  const former = group.surplus.get(list)
-  if (surplus > 0) group.surplus.set(list, former ?? { entry, lowest: group.lowest })
-  else if (surplus === 0) group.surplus.delete(list)
-  if (former !== undefined && surplus === 0 && former.lowest === group.lowest && mayLeave === undefined) {
-    return { ...difference('totalCount', 'another number than that of the records'), entry: former.entry }
-  }
   if ((typeof page.nextCursor === 'string') !== page.hasMore)
     return difference(
       'nextCursor',
@@ -137,7 +154,7 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
 
   /** Whether a record is surely older than another one: of one second, those of the capture have an order. */
   function isOlder(former: string | undefined, later: string | undefined): boolean {
-    const [first, second] = [former, later].map(text => text && end.find(area, region, text))
+    const [first, second] = [former, later].map(text => text && (positions.get(text) ?? end.find(area, region, text)))
     if (!first || !second || comparePositions(first, second) >= 0) return false
     if (first.createdAt !== second.createdAt) return true
     const [mine, theirs] = [former, later].map(text => knownOf(text as string)?.creation)
@@ -146,22 +163,17 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
 }
 
 /** Returns whether others can have changed a record so that the filters leave it out; undefined: none of them can. */
-function leaving(one: Case, filters: readonly string[], parameters: URLSearchParams) {
-  const { contract, operation } = one
+function leaving(one: Case, parameters: URLSearchParams) {
+  const { contract } = one
+  const operation = one.operation as Operation
+  const filters = filtersOf(operation, parameters)
   const states = [...parameters].flatMap(([name, value]) => (/^status\b/.test(name) ? value.split(',') : []))
   const updated = contract.operations
-    .filter(({ area, method }) => area === operation?.area && method === 'PATCH')
+    .filter(({ area, method }) => area === operation.area && method === 'PATCH')
     .flatMap(({ body }) => Object.keys(body?.properties ?? {}))
   // The status follows the lifecycle.
   const isOfUpdate = filters.some(name => name !== 'status' && updated.some(member => name.startsWith(member)))
   if (states.length === 0 && !isOfUpdate) return undefined
   return (known: Known | undefined) =>
     known !== undefined && comingByOthers(one, known).some(state => isOfUpdate || !states.includes(state))
-}
-
-/** Returns the filters of a query. */
-const parametersOf = (search: string) => {
-  const parameters = new URLSearchParams(withoutCursor(search))
-  parameters.delete('limit')
-  return parameters.toString()
 }

@@ -4,7 +4,7 @@ import type { Area, AreaName } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { comparePositions } from '../core/records/list.js'
 import { isIban } from '../core/rules/identifiers.js'
-import { formatInstant } from '../core/time/time.js'
+import { formatInstant, wholeSecond } from '../core/time/time.js'
 import { exampleOf } from '../tenants/examples.js'
 import type { TenantSnapshot } from '../tenants/snapshot.js'
 import type { Comparison } from './compare.js'
@@ -47,7 +47,7 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   clock.replayTo(Math.max(until, clock.now()), 0)
   complete(end)
   const change = mask ? createMask() : (value: unknown) => value
-  const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, end, area, change))
+  const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, area, change))
   const references = new Set(records.mandates.map(({ record }) => record.mandateReference))
   const missing = records.collections.filter(({ record }) => !references.has(record.mandateReference))
   const made = [...new Set(missing.map(({ record }) => record.mandateReference))].map(mandateReference =>
@@ -70,7 +70,11 @@ function complete({ tenant: { clock, mandates, collections, bills, counterpartie
 }
 
 /** Lists the records of an area that the capture has shown, in the terms of the capture. */
-function placedOf({ known }: Group, end: End, area: AreaName, change: (record: unknown) => unknown): readonly Placed[] {
+function placedOf(
+  { known, ends: [end, late] }: Group,
+  area: AreaName,
+  change: (record: unknown) => unknown,
+): readonly Placed[] {
   const reference = end.references.get(area) as string
   const entries = end.tenant[area].entries() as unknown as readonly (Placed & { region: never })[]
   const placed = entries.map(({ region, createdAt, sequence, record: own }) => {
@@ -78,7 +82,11 @@ function placedOf({ known }: Group, end: End, area: AreaName, change: (record: u
     const one = known.get(keyOf(area, region, String(record[reference])))
     // A bill has made the others.
     const isShown = one === undefined ? area === 'counterparties' : !one.isMadeUp
-    return isShown ? { region, createdAt, sequence, record: change(record) as Json } : undefined
+    if (!isShown) return undefined
+    // A change whose time no answer has shown is one of its entry.
+    const isTimed = record.updatedAt === late.find(area, region, String(record[reference]))?.record.updatedAt
+    const times = isTimed || one?.last.at === undefined ? {} : { updatedAt: formatInstant(wholeSecond(one.last.at)) }
+    return { region, createdAt, sequence, record: change({ ...record, ...times }) as Json }
   })
   return placed.filter(one => one !== undefined).sort(comparePositions)
 }
