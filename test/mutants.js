@@ -518,6 +518,8 @@ export const mutants = {
       'commands/calls',
     ],
   ],
+  'compare/lists.ts': [['|| !states.includes(state)', '', 'compare/compare']],
+  'compare/records.ts': [['isHeld || !byTime', '!byTime', 'compare/compare']],
   'compare/answers.ts': [['if (at < from || at > to) return false', '', 'compare/mutations']],
   'compare/har.ts': [['    known.set(key, entry)\n', '', 'compare/har']],
   'compare/requests.ts': [["(hasSecret ? SECRET : 'wrong') : value", 'SECRET : value', 'compare/compare']],

@@ -57,10 +57,7 @@ const isChanging = ({ group, entry }: Case) => group.writes.some(write => isOver
 /** Returns the names of the filters of a query. */
 const filtersOf = ({ query }: Operation, parameters: URLSearchParams) =>
   Object.keys(query?.properties ?? {}).filter(
-    name =>
-      name !== 'limit' &&
-      name !== 'cursor' &&
-      [...parameters.keys()].some(key => key === name || key.startsWith(`${name}[`)),
+    name => !/^(limit|cursor)$/.test(name) && [...parameters.keys()].some(key => key.split('[')[0] === name),
   )
 
 /** Compares the members beside the records with their schemas. The sandbox sends all of them. */

@@ -84,12 +84,8 @@ export function recordDifferences(
   const isByOthers =
     entry.method === 'GET' && known !== undefined && isChangedByOthers(one, known, record, first, names)
   const states = differing.filter(({ path }) => path[0] === 'status')
-  const found =
-    differing.length === 0 || isByOthers
-      ? reasonDifferences(one, known?.record, record, schema)
-      : states.length > 0
-        ? states
-        : differing
+  const own = states.length > 0 ? states : differing
+  const found = isByOthers || own.length === 0 ? reasonDifferences(one, known?.record, record, schema) : own
   if (found.length > 0 && area !== undefined && reference !== undefined)
     know(one, area, reference, regionIn(area, one.region), entry).isDisputed = true
   return found
