@@ -105,18 +105,14 @@ export const mutants = {
   ],
   'control/records.ts': [['        if (moving) yield* moving\n', '', 'areas/mandates']],
   'areas/direct-debit/store.ts': [
-    [" && !(status === 'FAILED' && reasonCode === 'MD01')", '', 'control/seed'],
+    [" || (status === 'FAILED' && reasonCode === 'MD01')", '', 'control/seed'],
     ["if (status === 'SUBMITTED') mandates", 'mandates', 'areas/mandates'],
     [' && isUsed()', ' && repository.indexed(mandateReference).length > 0', 'areas/direct-debit'],
     ['    if (collection.outcome !== undefined) return collection\n', '', 'control/outcomes'],
     ['            used.add(mandate.mandateReference)\n', '', 'control/seed'],
     ['collectionDate > latest', 'collectionDate >= latest', 'areas/direct-debit'],
     ['initiatedAt > initiatedTo', 'initiatedAt >= initiatedTo', 'areas/direct-debit-list'],
-    [
-      'Math.min(submissionOf(record.collectionDate), clock.now())',
-      'submissionOf(record.collectionDate)',
-      'control/seed',
-    ],
+    ['Math.min(submissionOf(collectionDate), now)', 'submissionOf(collectionDate)', 'control/seed'],
   ],
   'areas/direct-debit/timing.ts': [
     ['localTime(now, T2.zone) > CUT_OFF', 'localTime(now, T2.zone) >= CUT_OFF', 'areas/direct-debit'],

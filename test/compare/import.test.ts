@@ -127,7 +127,7 @@ t.test(
 )
 
 t.test(
-  'decisions §7-9: import keeps the time of a cancellation, mandates that were used, and counterparties of bills',
+  'decisions §7; decisions §8; decisions §9: import keeps the time of a cancellation, mandates that were used, and counterparties of bills',
   async t => {
     const clock = { now: Date.parse(MONDAY) }
     const capture = captured(build(t), clock)
