@@ -101,7 +101,7 @@ export const mutants = {
     ["if (presentedAt > (entry.record.lastPresentedAt ?? '')) ", '', 'control/seed'],
   ],
   'areas/direct-debit/outcomes.ts': [
-    ["  if (found === undefined) throw errors.unknownOutcome(outcome, 'collection')\n", '', 'control/parked'],
+    ['if (found === undefined && steered.outcome !== undefined)', 'if (false)', 'control/parked'],
   ],
   'control/records.ts': [['        if (moving) yield* moving\n', '', 'areas/mandates']],
   'areas/direct-debit/store.ts': [
@@ -577,7 +577,7 @@ export const mutants = {
     ['undefined ? Number(length ?? 0) : route.bodyLimit', 'undefined ? Number(length ?? 0) : 0', 'http/large-bodies'],
   ],
   'http/large-reads.ts': [
-    ['createPlaces(1)', 'createPlaces(9)', 'control/snapshots'],
+    ['createPlaces(most)', 'createPlaces(9)', ['control/snapshots', 'http/large-answers']],
     ["    answer.once('close', leave)\n", '', 'control/snapshots'],
   ],
   'http/json-body.ts': [

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { AreaName } from '../areas/index.js'
+import { areas } from '../areas/index.js'
 import type { Region } from '../core/rules/regions.js'
 import { CURRENCY_OF, REGIONS, regionOf } from '../core/rules/regions.js'
 import { contentOf, isSuccess, membersOf } from './answers.js'
@@ -85,8 +86,7 @@ export function createCase(run: Run, entry: Entry, match: Match, group: Group): 
 const isRegion = (text: string | undefined): text is Region => REGIONS.includes(text as Region)
 
 /** Returns the region of the records of an area: some are in one region, whatever the header says. */
-export const regionIn = (area: AreaName, region: Region): Region =>
-  area === 'mandates' || area === 'collections' ? 'EU' : region
+export const regionIn = (area: AreaName, region: Region): Region => (areas[area].regions === 'EU' ? 'EU' : region)
 
 /** Returns the region of a record. A currency has one region. */
 export const regionOfRecord = ({ currency }: Json, otherwise: Region): Region =>

@@ -126,7 +126,7 @@ export function reachable(transitions: Lifecycle, from: string): string[] {
 function madeUp({ contract, ends, region }: Case, area: AreaName, reference: string): Json | undefined {
   const schema = contract.recordOf(area)
   if (schema === undefined) return undefined
-  const currency = area === 'mandates' || area === 'collections' ? {} : { currency: CURRENCY_OF[region] }
+  const currency = areas[area].regions === 'EU' ? {} : { currency: CURRENCY_OF[region] }
   const identifier = contract.references.get(area) as string
   return { ...exampleOf(ends[0].tenant, 0, schema), ...currency, [identifier]: reference }
 }

@@ -48,12 +48,14 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   complete(end)
   const change = mask ? createMask() : (value: unknown) => value
   const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, area, change))
-  const references = new Set(records.mandates.map(({ record }) => record.mandateReference))
-  const missing = records.collections.filter(({ record }) => !references.has(record.mandateReference))
-  const made = [...new Set(missing.map(({ record }) => record.mandateReference))].map(mandateReference =>
-    madeUp(sandbox, end, mandateReference),
-  )
-  records.mandates = [...made, ...records.mandates]
+  for (const [area, { refersTo = {} }] of Object.entries<Area>(areas)) {
+    for (const [member, kind] of Object.entries(refersTo)) {
+      const known = new Set(records[kind].map(({ record }) => record[areas[kind].reference]))
+      const missing = records[area as AreaName].filter(({ record }) => !known.has(record[member]))
+      const made = new Map(missing.map(one => [one.record[member], madeUp(sandbox, end, kind, member, one)]))
+      records[kind] = [...made.values(), ...records[kind]]
+    }
+  }
   // All but the records and the settings is as a new client has it.
   const snapshot = { ...sandbox.open()[0].tenant.snapshot(), settings }
   return { records, now: formatInstant(clock.now()), snapshot }
@@ -91,16 +93,22 @@ function placedOf(
   return placed.filter(one => one !== undefined).sort(comparePositions)
 }
 
-/** Makes up the mandate of collections that the capture does not show. */
-function madeUp({ contract }: Comparison['sandbox'], { tenant }: End, mandateReference: unknown): Placed {
-  const schema = contract.operations.find(({ id }) => id === 'getMandate')?.answer as TObject
+/** Makes up a record that another one names, and that the capture does not show, such as the mandate of a collection. */
+function madeUp(
+  { contract }: Comparison['sandbox'],
+  { tenant }: End,
+  area: AreaName,
+  member: string,
+  { region, record: { [member]: reference } }: Placed,
+): Placed {
+  const schema = contract.recordOf(area) as TObject
   const createdAt = tenant.clock.now() - 86_400_000
   const times = { createdAt: formatInstant(createdAt), updatedAt: formatInstant(createdAt) }
   return {
-    region: 'EU',
+    region,
     createdAt,
     sequence: 0,
-    record: { ...exampleOf(tenant, 0, schema), ...times, mandateReference },
+    record: { ...exampleOf(tenant, 0, schema), ...times, [areas[area].reference]: reference },
   }
 }
 
