@@ -249,15 +249,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   /** Renders a refusal as a page of the console, for a request that may see one. An unknown client is shown as that of the demo. */
   async function refusalPage(refusal: ApiError, request: FastifyRequest) {
     if (!admitted.has(request)) return undefined
-    try {
-      const clients = await turns.clients()
-      const client = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
-      const row = { title: () => titleOfRefusal(refusal), view: () => h(RefusalCard, { refusal }) }
-      return { headers: HEADERS, content: await render(row, request, { client, clients, query: {} }) }
-    } catch {
-      // The store of the clients is away.
-      return undefined
-    }
+    // Rejects if the store of the clients is away.
+    const clients = await turns.clients()
+    const client = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
+    const row = { title: () => titleOfRefusal(refusal), view: () => h(RefusalCard, { refusal }) }
+    return { headers: HEADERS, content: await render(row, request, { client, clients, query: {} }) }
   }
 
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */

@@ -68,7 +68,7 @@ export interface SentPage {
 
 /**
  * Returns a handler of the errors of routes with pages: in the envelope, or as a page to a request that prefers HTML.
- * @param render returns the page of a refusal; undefined: the plain one is sent
+ * @param render returns the page of a refusal; undefined, or a failure to make it: the plain one is sent
  */
 export const refuserWith =
   (render: (refusal: ApiError, request: FastifyRequest) => Promise<SentPage | undefined> | undefined) =>
@@ -78,7 +78,8 @@ export const refuserWith =
     if (!prefersHtml(request)) return sendError(reply, refusal)
     request.sandbox.content = refusal.envelope
     const plain = () => `<!doctype html>${renderToString(<RefusalPage refusal={refusal} path={pathOf(request.url)} />)}`
-    const page = (await render(refusal, request)) ?? { headers: HEADERS, content: plain() }
+    const made = Promise.resolve(render(refusal, request)).catch(() => undefined)
+    const page = (await made) ?? { headers: HEADERS, content: plain() }
     return reply
       .code(refusal.status)
       .headers({ ...refusal.headers, ...page.headers })
