@@ -277,8 +277,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
         : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body),
     )
     const path = pathBelow(request)
-    const { data } = await context.requestLog.list(clientId, { method: sent.method, path: sent.path, limit: 1 })
-    const target = call ? (row.next?.(answer.body) ?? path) : `/requests/${data[0]?.seq ?? ''}`
+    const { method, path: wanted } = sent
+    const target = call
+      ? (row.next?.(answer.body) ?? path)
+      : `/requests/${(await context.requestLog.list(clientId, { method, path: wanted, limit: 1 })).data[0]?.seq ?? ''}`
     // A removed client has no pages.
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
     const { kind, region } = request.query as Query

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { ErrorCode } from '../../core/errors.js'
+import { toTitle } from '../../core/words.js'
 import { assumed, like, Text } from '../../http/schemas.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
@@ -8,7 +9,7 @@ import { Cleared, ClientQuery } from '../schemas.js'
 /** Returns the calls that remove all items of a list, or one. */
 export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCode): ControlRoute[] {
   const list = `${name}s` as const
-  const title = name.replace(/^./, first => first.toUpperCase())
+  const title = toTitle(name)
   return [
     route({
       method: 'DELETE',
