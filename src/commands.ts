@@ -11,25 +11,26 @@ interface Others {
   readonly url?: string | undefined
 }
 
-/** A command with its positional arguments, its own options and its output. */
-type Command = (config: Config, args: readonly string[], others: Others, output: Output) => Promise<void>
+/** A command with its positional arguments, its own options and its output. Returns its exit code. */
+type Command = (config: Config, args: readonly string[], others: Others, output: Output) => Promise<number>
 
 const commands: Record<string, Command> = {
   async start(config, args, others) {
     assertArguments('start', args, others)
     const { serve } = await import('./start.js')
     await serve(config)
+    return 0
   },
   async replay(config, [file, ...rest], { until, url }, { stdout }) {
     if (file === undefined || rest.length > 0 || url !== undefined)
       throw new ConfigError(`replay takes one file. See ${NAME} --help.`)
     const { replay } = await import('./replay.js')
-    await replay(config, file, until, line => stdout.write(`${line}\n`))
+    return await replay(config, file, until, line => stdout.write(`${line}\n`))
   },
   async health({ host, port }, args, { until, url }) {
     assertArguments('health', args, { until })
     const { isReady, localUrl } = await import('./health.js')
-    process.exitCode = (await isReady(url ?? localUrl(host, port))) ? 0 : 1
+    return (await isReady(url ?? localUrl(host, port))) ? 0 : 1
   },
 }
 
@@ -40,20 +41,22 @@ function assertArguments(name: string, args: readonly string[], { until, url }: 
 }
 
 /**
- * Runs a command line.
- *
- * Sets the exit code of the process: 0 success, 1 failure (not ready, port in use), 2 invalid usage or settings. Commands of a
- * running server have those of `runCommand`.
+ * Runs a command line, and returns its exit code: 0 success, 1 failure (not ready, port in use), 2 invalid usage or
+ * settings. Commands of a running server have those of `runCommand`.
  */
-export async function run(args: readonly string[], environment: Environment, output: Output = process): Promise<void> {
+export async function run(
+  args: readonly string[],
+  environment: Environment,
+  output: Output = process,
+): Promise<number> {
   try {
-    await dispatch(args, environment, output)
+    return await dispatch(args, environment, output)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const advice = code === 'EADDRINUSE' ? '. The port is in use: give a free port with --port or PORT, or 0.' : ''
     withoutControls(output).stderr.write(`${NAME}: ${message}${advice}\n`)
     // Docker reserves exit code 2 of a health check.
-    process.exitCode = error instanceof ConfigError && args[0] !== 'health' ? 2 : 1
+    return error instanceof ConfigError && args[0] !== 'health' ? 2 : 1
   }
 }
 
@@ -87,29 +90,28 @@ function parse(args: readonly string[]) {
   }
 }
 
-async function dispatch(args: readonly string[], environment: Environment, output: Output) {
+async function dispatch(args: readonly string[], environment: Environment, output: Output): Promise<number> {
   const [first = 'start'] = leadingWords(args, { ...OPTIONS, ...COMMON })
-  if (!Object.hasOwn(commands, first)) {
+  const command = Object.hasOwn(commands, first) ? commands[first] : undefined
+  if (command === undefined) {
     const { runCommand } = await import('./commands/run.js')
     // A reader such as `head` can end first.
     if (output === process) process.stdout.once('error', () => process.exit())
-    process.exitCode = await runCommand(args, environment, withoutControls(output))
-    return
+    return await runCommand(args, environment, withoutControls(output))
   }
   const { help, version, others, settings, positionals } = parse(args)
   if (help) {
     const { helpText } = await import('./commands/help.js')
     output.stdout.write(helpText())
-    return
+    return 0
   }
   if (version) {
     output.stdout.write(`${VERSION}\n`)
-    return
+    return 0
   }
-  const [name = 'start', ...rest] = positionals
   // An address that is given by options precedes that of the variable.
-  const isLocal = name !== 'health' || settings.HOST !== undefined || settings.PORT !== undefined
+  const isLocal = first !== 'health' || settings.HOST !== undefined || settings.PORT !== undefined
   const url = others.url ?? (isLocal ? undefined : environment.SANDBOX_URL || undefined)
   const own = { ...others, url: url === undefined ? undefined : readServer({ url }, {}).url }
-  await commands[name]?.(readConfig({ ...environment, ...settings }), rest, own, withoutControls(output))
+  return await command(readConfig({ ...environment, ...settings }), positionals.slice(1), own, withoutControls(output))
 }

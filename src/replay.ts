@@ -6,7 +6,7 @@ import { buildServer } from './server.js'
 import { serve } from './start.js'
 
 /**
- * Replays a recording (`payments-sandbox replay FILE [--until N]`). Exit code 1: an answer differs.
+ * Replays a recording (`payments-sandbox replay FILE [--until N]`). Returns the exit code, 1 if an answer differs.
  * With `until`, serves the tenant as it was before that request. The first token request sets its secret.
  * Throws ConfigError.
  */
@@ -15,14 +15,13 @@ export async function replay(
   file: string,
   until: string | undefined,
   print: (line: string) => void,
-): Promise<void> {
+): Promise<number> {
   const fixtures = fixturesOf(config)
   const scenarios = await scenariosOf(config)
   const result = await replayFile({ file, until, fixtures, scenarios, buildServer, print }).catch(error => {
     throw error instanceof ReplayError ? new ConfigError(error.message) : error
   })
-  if (result === 'differs') process.exitCode = 1
-  if (typeof result === 'string') return
+  if (typeof result === 'string') return result === 'differs' ? 1 : 0
 
   const { recording, identity, snapshot, publicUrl } = result
   const { seed, tokenLifetime } = recording
@@ -37,4 +36,5 @@ export async function replay(
     maxTenants: Math.max(config.maxTenants, config.clients.length + 2),
   }
   await serve(served, registry => void registry.adopt(identity, snapshot, Date.now()))
+  return 0
 }

@@ -14,11 +14,6 @@ export async function command(args: readonly string[], settings: Record<string, 
       result[name] += text
     },
   })
-  try {
-    await run(args, settings, { stdout: capture('stdout'), stderr: capture('stderr') })
-  } finally {
-    result.code = Number(process.exitCode ?? 0)
-    process.exitCode = undefined
-  }
+  result.code = await run(args, settings, { stdout: capture('stdout'), stderr: capture('stderr') })
   return result
 }

@@ -25,6 +25,14 @@ t.test('settings, Settings: --help, -h and help print one help, with each option
   for (const { variable } of SETTINGS) t.match(stdout, new RegExp(`--${optionOf(variable)}\\b`))
 })
 
+t.test('settings, Settings: commands that run at once in one process have their own exit codes', async t => {
+  const results = await Promise.all([['--help'], ['stop'], ['--version'], ['--prot=1']].map(args => command(args)))
+  t.same(
+    results.map(({ code }) => code),
+    [0, 2, 0, 2],
+  )
+})
+
 t.test('settings, Settings: --admin-token is not repeated in an error', async t => {
   const { code, stderr } = await command(['--admin-token', 'hush hush'])
   t.equal(code, 2)
