@@ -117,7 +117,7 @@ export function buildServer(options: ServerOptions): {
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
   const largeDocuments = createLargeReads(timers, 1, 'Too many large documents are read')
-  const largeReads = createLargeReads(timers, 4, 'Too many large request logs are read')
+  const largeReads = createLargeReads(timers, 4, 'Too many pages and requests of the log are read')
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
   const harReader = options.harReader && createHarReader(options.harReader, timers, () => app.isClosing())
 
@@ -215,8 +215,8 @@ export function buildServer(options: ServerOptions): {
   )
 
   // The interface as a document.
-  app.register(openapi, { documents })
-  app.register(docs, { documents })
+  app.register(openapi, { documents, largeReads })
+  app.register(docs, { documents, largeReads })
   app.register(guideRoutes)
   app.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder }), isReplay })
 

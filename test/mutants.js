@@ -309,7 +309,12 @@ export const mutants = {
     ['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining'],
     ['      line.waiting--\n', '', 'http/pipelining'],
   ],
-  'http/slices.ts': [['began !== undefined && isSliceOver(began, elapsed)', 'false', 'control/request-stream']],
+  'http/slices.ts': [
+    ['if (began !== undefined && isSliceOver(began, elapsed))', 'if (false)', 'control/request-stream'],
+    [' && !isRoundOver(round, elapsed)', '', 'http/slices'],
+    ['if (isRoundOver(round, elapsed)) round', 'if (false) round', 'http/slices'],
+    ['round.waiting.length > 0 ? began', 'false ? began', 'http/slices'],
+  ],
   'http/timers.ts': [
     ['        clearTimeout(timer)\n        waiting.delete(timer)\n', '        clearTimeout(timer)\n', 'library/events'],
     ['      isFlushed = true\n', '', 'http/delivery'],
@@ -578,7 +583,7 @@ export const mutants = {
   ],
   'http/large-reads.ts': [
     ['createPlaces(most)', 'createPlaces(9)', ['control/snapshots', 'http/large-answers']],
-    ["    answer.once('close', leave)\n", '', 'control/snapshots'],
+    ["    answer.once('close', () => setImmediate(leave))\n", '', 'control/snapshots'],
   ],
   'http/json-body.ts': [
     ['isHostile ||= mayBeHostile(text)', 'isHostile = mayBeHostile(text)', 'http/large-body'],

@@ -174,7 +174,9 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   const page = optionsOf()
   for (const row of pages) {
     const page = optionsOf(row)
-    app.get(row.url, page, (request, reply) => show(row, request, reply))
+    app.get(row.url, { ...page, preHandler: context.largeReads.preHandler }, (request, reply) =>
+      show(row, request, reply),
+    )
     app.post(row.url, page, (request, reply) => act(row, request, reply))
   }
   for (const [url, target] of Object.entries(downloads)) {

@@ -126,7 +126,8 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       summary: 'The control plane as an OpenAPI document',
       querystring,
       response: schemas.OpenApiDocument,
-      handle: ({ documents, request, reply }) => {
+      async handle({ documents, largeReads, request, reply }) {
+        await largeReads.enter(reply.raw)
         reply.type(JSON_TYPE)
         return documents.render('control', 'json', request.sandbox.publicUrl)
       },

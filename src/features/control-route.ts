@@ -38,7 +38,7 @@ export interface ControlContext {
   readonly largeAnswers: LargeAnswers
   /** The places for large documents that are read. */
   readonly largeDocuments: LargeReads
-  /** The places for large request logs that are read. */
+  /** The places for pages, and for requests of the log, that are read. */
   readonly largeReads: LargeReads
   /** What the readers of streams have not taken. */
   readonly backlog: Backlog

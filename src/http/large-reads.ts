@@ -1,17 +1,31 @@
 import type { ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
 export type LargeReads = ReturnType<typeof createLargeReads>
 
 /**
- * Creates the places where a server reads large documents, or large logs: each takes many times its size until it is answered.
+ * Creates the places where a server reads documents, logs or pages: each takes time, and many times its size until it is
+ * answered.
  * @param most the number of places
  * @param what what too many requests do, for the refusal
  */
 export function createLargeReads({ later }: Pick<Timers, 'later'>, most: number, what: string) {
   const places = createPlaces(most)
   const refusal = tooMany(what)
+
+  async function enter(answer: ServerResponse): Promise<void> {
+    const leave = await places.enter(watchOf(answer, work => later(PATIENCE_MS, work), refusal))
+    if (answer.destroyed) {
+      leave()
+      throw refusal()
+    }
+    // Others come in between, although the next begins.
+    answer.once('close', () => setImmediate(leave))
+  }
+
   return {
     /** The number of reads in progress, and of those that wait, for tests. */
     inUse: places.inUse,
@@ -19,13 +33,8 @@ export function createLargeReads({ later }: Pick<Timers, 'later'>, most: number,
      * Waits for a place. The end of the answer leaves it.
      * Rejects with SERVICE_UNAVAILABLE after 30 s, or when the connection is closed.
      */
-    async enter(answer: ServerResponse): Promise<void> {
-      const leave = await places.enter(watchOf(answer, work => later(PATIENCE_MS, work), refusal))
-      if (answer.destroyed) {
-        leave()
-        throw refusal()
-      }
-      answer.once('close', leave)
-    },
+    enter,
+    /** The hook of a route that waits for a place. */
+    preHandler: (_request: FastifyRequest, { raw }: FastifyReply) => enter(raw),
   }
 }

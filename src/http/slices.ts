@@ -4,14 +4,14 @@ import { elapsed as realElapsed } from './timers.js'
 
 /** The milliseconds for which the slices of all works hold the event loop in one of its rounds. */
 const SLICE_MS = 20
-/** The milliseconds of the first slice of a work that comes when they are over: most works are done by then. */
-const LEAST_MS = 1
+/** The milliseconds of a slice while other works wait: a short work is not behind all steps of long ones. */
+const TURN_MS = 1
 
 /** A round of the event loop. */
 interface Round {
   /** When its first slice began; undefined: none has begun. */
   began: number | undefined
-  /** The works that go on in later rounds, one after the other. */
+  /** The works that wait for a slice, in turn. */
   readonly waiting: (() => void)[]
 }
 
@@ -27,46 +27,49 @@ function roundOf(elapsed: () => number): Round {
 /** Whether a slice that began at some moment has held the event loop for long enough. */
 export const isSliceOver = (began: number, elapsed = realElapsed): boolean => elapsed() - began >= SLICE_MS
 
-/** Begins another round: the works that wait go on, until its time is over. */
+const isRoundOver = ({ began }: Round, elapsed: () => number) => began !== undefined && isSliceOver(began, elapsed)
+
+/** Begins another round: the works that wait go on in turn, until its time is over. */
 function beginRound(round: Round, elapsed: () => number) {
   round.began = undefined
-  let next = round.waiting.shift()
-  while (next !== undefined) {
-    next()
-    next = isSliceOver(round.began ?? elapsed(), elapsed) ? undefined : round.waiting.shift()
+  while (round.waiting.length > 0 && !isRoundOver(round, elapsed)) round.waiting.shift()?.()
+}
+
+/** Does the next slice of some work in a round. */
+function sliceIn<T>(round: Round, work: Slices<T>, elapsed: () => number): IteratorResult<void, T> {
+  const began = elapsed()
+  if (round.began === undefined) {
+    round.began = began
+    setImmediate(beginRound, round, elapsed)
   }
+  const end = round.waiting.length > 0 ? began + TURN_MS : Math.max(round.began + SLICE_MS, began + TURN_MS)
+  let step = work.next()
+  while (!step.done && elapsed() < end) step = work.next()
+  return step
 }
 
 /**
  * Does the next slice of some work. The slices of all works share the time of a round.
  * @param elapsed returns milliseconds since some moment
  */
-export function doSlice<T>(work: Slices<T>, elapsed = realElapsed): IteratorResult<void, T> {
-  const round = roundOf(elapsed)
-  const began = elapsed()
-  if (round.began === undefined) {
-    round.began = began
-    setImmediate(beginRound, round, elapsed)
-  }
-  const end = Math.max(round.began + SLICE_MS, began + LEAST_MS)
-  let step = work.next()
-  while (!step.done && elapsed() < end) step = work.next()
-  return step
-}
+export const doSlice = <T>(work: Slices<T>, elapsed = realElapsed): IteratorResult<void, T> =>
+  sliceIn(roundOf(elapsed), work, elapsed)
 
-/** Does some work in slices. Other requests come in between. */
+/** Does some work in slices. Other requests come in between. It begins at once, or when its turn comes after a full round. */
 export function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> {
+  const round = roundOf(elapsed)
   return new Promise((resolve, reject) => {
     const goOn = () => {
       try {
-        const step = doSlice(work, elapsed)
+        const step = sliceIn(round, work, elapsed)
         if (step.done) resolve(step.value)
-        else roundOf(elapsed).waiting.push(goOn)
+        else round.waiting.push(goOn)
       } catch (error) {
         reject(error)
       }
     }
-    goOn()
+    if (isRoundOver(round, elapsed)) round.waiting.push(goOn)
+    else goOn()
   })
 }
 

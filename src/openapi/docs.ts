@@ -4,11 +4,10 @@ import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { API_REFERENCE } from '../package.js'
-import type { Documents } from './documents.js'
 import { toEntry } from './markdown/entry-page.js'
 import { toIndex } from './markdown/index-page.js'
 import { operationsOf } from './markdown/operations.js'
-import { PUBLIC_PAGE, serveDocument } from './plugin.js'
+import { type DocumentsOptions, PUBLIC_PAGE, serveDocument } from './plugin.js'
 import type { Json } from './routes.js'
 
 /** Nothing comes from elsewhere, and nothing goes elsewhere. The reference adds styles to the page. */
@@ -130,7 +129,8 @@ export const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
  * and is read on first use. https://github.com/scalar/scalar
  * With `Accept: text/markdown`, it is an index of the operations. `GET /docs/{operationId}` is the entry of one.
  */
-export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { documents }, done) => {
+export const docs: FastifyPluginCallback<DocumentsOptions> = (app, options, done) => {
+  const { documents, largeReads } = options
   const bundle = loadOnce(() => readFile(API_REFERENCE))
   app.addHook('onRequest', (_request, reply, next) => {
     reply.header('x-content-type-options', 'nosniff')
@@ -142,7 +142,8 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
   const read = async (name: 'service' | 'control', { sandbox }: FastifyRequest): Promise<Json> =>
     JSON.parse(await documents.render(name, 'json', sandbox.publicUrl))
 
-  app.get('/docs', PUBLIC_PAGE, async (request, reply) => {
+  const rendered = { ...PUBLIC_PAGE, preHandler: largeReads.preHandler }
+  app.get('/docs', rendered, async (request, reply) => {
     reply.header('vary', 'accept')
     if (request.type(['text/html', MARKDOWN]) === MARKDOWN) {
       reply.type(MARKDOWN_TYPE)
@@ -151,7 +152,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
     reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
     return PAGE
   })
-  app.get<{ Params: { operationId: string } }>('/docs/:operationId', PUBLIC_PAGE, async (request, reply) => {
+  app.get<{ Params: { operationId: string } }>('/docs/:operationId', rendered, async (request, reply) => {
     const { operationId } = request.params
     for (const name of ['service', 'control'] as const) {
       const document = await read(name, request)
@@ -172,7 +173,7 @@ export const docs: FastifyPluginCallback<{ documents: Documents }> = (app, { doc
   app.get('/docs/scalar.js', PUBLIC_PAGE, async (_request, reply) => {
     return reply.type('text/javascript; charset=utf-8').send(await bundle())
   })
-  serveDocument(app, documents, '/docs/payments-service.json', 'service', 'labelled')
-  serveDocument(app, documents, '/docs/control-plane.json', 'control', 'labelled')
+  serveDocument(app, options, '/docs/payments-service.json', 'service', 'labelled')
+  serveDocument(app, options, '/docs/control-plane.json', 'control', 'labelled')
   done()
 }

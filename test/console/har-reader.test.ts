@@ -1,11 +1,10 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import t from 'tap'
 import type { HarReaderOptions } from '../../src/console/har-reader.js'
-import type { Built, Held } from '../../src/server.js'
 import { gist } from '../answers.js'
 import type { HarEntry } from '../capture.js'
+import { withHeld } from '../held.js'
 import { connect, mandate } from '../helper.js'
 import { buildLogged, listen, open, request, stillServes } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
@@ -24,13 +23,8 @@ const har = (...entries: unknown[]) => JSON.stringify({ log: { entries } })
 /** A server that listens, with its client. */
 async function start(t: Test, harReader: HarReaderOptions) {
   const time = manualTime()
-  let held = (): Held => ({}) as Held
-  const note = (message: unknown) => {
-    held = (message as Built).held
-  }
-  subscribe('payments-sandbox.built', note)
-  const { app, log } = buildLogged(t, { level: 'error', timers: time.timers, harReader })
-  unsubscribe('payments-sandbox.built', note)
+  const { built, held } = withHeld(() => buildLogged(t, { level: 'error', timers: time.timers, harReader }))
+  const { app, log } = built
   const client = await connect(app)
   const port = await listen(app)
   const load = async (content: string) => {

@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
@@ -13,7 +12,7 @@ import t from 'tap'
 import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
 import { createTimers } from '../../src/http/timers.js'
-import type { Built, Held } from '../../src/server.js'
+import { withHeld } from '../held.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
@@ -246,14 +245,9 @@ t.test('control plane, Large answers: a short log whose answer is long is sent i
   }
 })
 
-t.test('control plane, Large answers: of large request logs, four are read at a time', async t => {
-  let held = (): Held => ({}) as Held
-  const note = (message: unknown) => {
-    held = (message as Built).held
-  }
-  subscribe('payments-sandbox.built', note)
-  const { port } = await logged(t)
-  unsubscribe('payments-sandbox.built', note)
+t.test('control plane, Large answers: of request logs, four are read at a time', async t => {
+  const { built, held } = withHeld(() => logged(t))
+  const { port } = await built
   const head = 'host: a\r\ncontent-type: application/json\r\n'
   const body = '{"path":"/api/v1/mandates"}'
   const verify = `POST ${LOG.replace('?', '/verify?')} HTTP/1.1\r\n${head}content-length: ${body.length}\r\n\r\n${body}`
@@ -267,6 +261,20 @@ t.test('control plane, Large answers: of large request logs, four are read at a 
   await until(() => held().largeReads === 6)
   for (const reader of readers) reader.destroy()
   await until(() => held().largeReads === 0)
+})
+
+t.test('control plane, Large answers: pages, short logs and OpenAPI documents are made four at a time', async t => {
+  const { built: app, held } = withHeld(() => build(t))
+  const paths = [
+    ...['/_sandbox/console', '/_sandbox/console/requests', '/_sandbox/requests', '/_sandbox/openapi.json'],
+    ...['/docs/listBills', '/docs/payments-service.json', '/openapi.yaml'],
+  ]
+  for (const path of paths) {
+    const answers = Promise.all(Array.from({ length: 6 }, () => app.inject(path)))
+    await until(() => held().largeReads === 6)
+    for (const { statusCode } of await answers) t.ok(statusCode < 400, path)
+    await until(() => held().largeReads === 0)
+  }
 })
 
 t.test('control plane, Large answers: a few records above 1 MiB are large, too', async t => {

@@ -278,9 +278,24 @@ for (const length of [6, 50]) {
       await new Promise(resolve => setImmediate(resolve))
       rounds.push(now - before)
     }
-    const [first = 0, ...others] = rounds
-    t.ok(first <= 20 + 40, `${first} ms as they begin`)
-    t.ok(Math.max(...others) <= 20, `${Math.max(...others)} ms in a round`)
+    t.ok(Math.max(...rounds) <= 20, `${Math.max(...rounds)} ms in a round`)
     await Promise.all(works)
   })
 }
+
+t.test('control plane, Long calls: a short work that comes after long ones is done before them', async t => {
+  let now = 0
+  const done: string[] = []
+  function* work(name: string, length: number) {
+    for (let step = 0; step < length; step++) {
+      now++
+      yield
+    }
+    done.push(name)
+  }
+  const elapsed = () => now
+  const works = [inSlices(work('long', 500), elapsed), inSlices(work('long', 500), elapsed)]
+  works.push(inSlices(work('short', 1), elapsed))
+  await Promise.all(works)
+  t.same(done, ['short', 'long', 'long'])
+})

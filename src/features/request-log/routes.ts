@@ -3,7 +3,7 @@ import { JSON_TYPE } from '../../http/error-handler.js'
 import { jsonText } from '../../http/json-pieces.js'
 import { LARGE } from '../../http/large-answers.js'
 import { inSlices } from '../../http/slices.js'
-import type { ControlCall, ControlRoute } from '../control-route.js'
+import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { Cleared, ClientQuery } from '../schemas.js'
 import { STREAM_TYPE, wantsStream } from '../stream.js'
@@ -15,13 +15,6 @@ import { verify } from './verify.js'
 
 /** The maximum size of an expectation in bytes: each request is compared with it. */
 const MOST_EXPECTED = 512 * 1024
-
-/** A log above this size is read in one of few places, in bytes: each read parses and masks what it shows. */
-const SMALL = 64 * 1024
-
-async function enterLog({ requestLog, largeReads, client, reply }: ControlCall<unknown, unknown, unknown>) {
-  if ((await requestLog.bytes(client)) > SMALL) await largeReads.enter(reply.raw)
-}
 
 /** The calls of the request log. */
 export const requestRoutes: readonly ControlRoute[] = [
@@ -35,10 +28,10 @@ export const requestRoutes: readonly ControlRoute[] = [
     querystring: ClientQuery,
     response: schemas.LoggedRequest,
     async handle(call) {
-      const { requestLog, tenant, client, elapsed } = call
+      const { requestLog, tenant, client, largeReads, reply, elapsed } = call
       const { seq } = call.params
       tenant()
-      await enterLog(call)
+      await largeReads.enter(reply.raw)
       const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
       const [logged] = data
       if (logged === undefined) throw errors.requestNotFound(seq)
@@ -61,7 +54,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     response: schemas.RequestList,
     otherTypes: { [HAR_TYPE]: schemas.Har, ...STREAM_TYPE },
     async handle({ client, query, request, reply, ...context }) {
-      const { requestLog, tenant, largeAnswers, elapsed } = context
+      const { requestLog, tenant, largeAnswers, largeReads, elapsed } = context
       const { clientId } = tenant()
       if (wantsStream(request)) return streamRequests(client, query, { request, reply }, context)
       const list = () => requestLog.list(client, query)
@@ -72,6 +65,7 @@ export const requestRoutes: readonly ControlRoute[] = [
       }
       // A short log can have a long answer: a HAR repeats the address of the server, and numbers can be written shorter.
       const isLarge = (await requestLog.bytes(client)) > LARGE
+      if (!isLarge) await largeReads.enter(reply.raw)
       const text = isLarge ? undefined : await inSlices(jsonText(await make(), LARGE), elapsed)
       const answer = text ?? (await largeAnswers.send(reply, make))
       reply.type(query.format === 'har' ? HAR_TYPE : JSON_TYPE)
@@ -111,9 +105,9 @@ export const requestRoutes: readonly ControlRoute[] = [
     body: schemas.Verification,
     response: schemas.VerificationResult,
     async handle(call) {
-      const { requestLog, tenant, client, body, elapsed } = call
+      const { requestLog, tenant, client, largeReads, reply, body, elapsed } = call
       tenant()
-      await enterLog(call)
+      await largeReads.enter(reply.raw)
       return inSlices(verify(await requestLog.list(client), body), elapsed)
     },
   }),
