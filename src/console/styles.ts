@@ -103,7 +103,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .lifecycle .present rect { fill: var(--ok); stroke: var(--ok); }
 .lifecycle .present.bad rect { fill: var(--error); stroke: var(--error); }
 .lifecycle .present.idle rect { fill: var(--muted); stroke: var(--muted); }
-.lifecycle .present text:not(.at) { fill: var(--card); }
+.lifecycle .present text { fill: var(--card); }
 .edge { fill: none; stroke: var(--edge); stroke-width: 1.5; }
 .edge.taken { stroke: var(--ok); stroke-width: 2; }
 .edge.next { stroke: var(--accent); stroke-width: 2; stroke-dasharray: 5 4; }
@@ -152,6 +152,6 @@ details[open] > summary.button { margin-bottom: .75rem; }
 @media (scripting: none) { [data-copy] { display: none; } }
 @media (forced-colors: active) {
   .lifecycle .present rect { fill: CanvasText; }
-  .lifecycle .present text:not(.at) { fill: Canvas; }
+  .lifecycle .present text { fill: Canvas; }
 }
 `

@@ -741,14 +741,55 @@ t.test('console, Pages: the page of a request leads to its record, and not to an
   t.equal(await recordOf(), undefined)
 })
 
-t.test('console, Pages: no line of a drawing crosses the time below a box', async t => {
-  const { app, clientId, post } = await newClient()
-  await post('/api/v1/bills', bill())
-  const { payload } = await open(app, '/bills/INV-2026-001', { client: clientId })
-  const below = [...payload.matchAll(/<path class="edge[^"]*" d="(M\d+ 40[^"]*)"/g)].map(([, line]) => line)
-  t.ok(below.length > 3)
-  for (const line of below) t.match(line, /^M(\d+) 40V60C\1 .* (\d+) 60V46$/)
+t.test('console, Pages: no line of a drawing crosses a box, and no two end in one place', async t => {
+  const app = build(t)
+  await stock(await connect(app))
+  for (const path of [
+    '/bills/INV-2026-001',
+    '/mandates/MND-0001',
+    '/collections/COL-0001',
+    '/payout-links/PL-TEST-0001',
+  ]) {
+    const { payload } = await open(app, path)
+    const boxes = [...payload.matchAll(/translate\((\d+) (\d+)\)"><rect width="(\d+)" height="(\d+)"/g)].map(box =>
+      box.slice(1).map(Number),
+    )
+    const lines = [...payload.matchAll(/<path class="edge[^"]*" d="([^"]*)"/g)].map(([, line = '']) => pointsOf(line))
+    t.ok(boxes.length > 3 && lines.length > boxes.length / 2, path)
+    for (const [x = 0, y = 0, width = 0, height = 0] of boxes) {
+      const isIn = ([px, py]: Point) => px > x && px < x + width && py > y && py < y + height
+      t.notOk(lines.flat().some(isIn), `${path}: the box at ${x} ${y}`)
+    }
+    const ends = lines.map(points => points.at(-1) as Point)
+    const isNear = ([x, y]: Point) => ends.filter(([ox, oy]) => Math.hypot(x - ox, y - oy) < 8).length > 1
+    t.same(ends.filter(isNear), [], `${path}: heads of arrows are apart`)
+  }
 })
+
+type Point = readonly [x: number, y: number]
+
+/** Returns points of a line of a drawing, which has the commands M, V, H and C. */
+function pointsOf(line: string): readonly Point[] {
+  const points: Point[] = []
+  for (const [, command, text = ''] of line.matchAll(/([MVHC])([^MVHC]+)/g)) {
+    const numbers = text.split(' ').map(Number)
+    const [x, y] = points.at(-1) ?? [0, 0]
+    const from: Point = [x, y]
+    const [a = 0, b = 0, c = a, d = b, toX = c, toY = d] =
+      command === 'V' ? [x, numbers[0]] : command === 'H' ? [numbers[0], y] : numbers
+    if (command === 'M') points.push([a, b])
+    else
+      for (let at = 0.05; at <= 1.001; at += 0.05)
+        points.push(curveAt(at, from, command === 'C' ? [a, b] : from, [c, d], [toX, toY]))
+  }
+  return points
+}
+
+/** Returns a point of a cubic curve. */
+function curveAt(at: number, ...[from, one, other, to]: readonly [Point, Point, Point, Point]): Point {
+  const [a, b, c, d] = [(1 - at) ** 3, 3 * (1 - at) ** 2 * at, 3 * (1 - at) * at ** 2, at ** 3]
+  return [a * from[0] + b * one[0] + c * other[0] + d * to[0], a * from[1] + b * one[1] + c * other[1] + d * to[1]]
+}
 
 t.test('console, Actions: every form has its command, which is the call that the form sends', async t => {
   const app = build(t)

@@ -5,9 +5,13 @@ import { formatMoment, partsOf } from '../moments.js'
 import { Scroll, toneOf } from './parts.js'
 
 const WIDTH = 136
-const HEIGHT = 40
+const HEIGHT = 44
 const STEP_X = 186
-const STEP_Y = 92
+const STEP_Y = 76
+/** The length of the head of an arrow behind the end of its line. */
+const HEAD = 6
+/** The distance between two lines that begin or end on the same side of a box. */
+const GAP = 20
 
 interface Place {
   readonly x: number
@@ -28,29 +32,36 @@ function placesOf({ transitions, states, line }: LifecycleRow): ReadonlyMap<stri
   return places
 }
 
-/** Draws the line of a transition: no line crosses a box. */
+/** Returns the depth of an arc along a row: below it to an earlier state (positive), above it past others. 0: it is no arc. */
+const depthOf = (from: Place, to: Place): number =>
+  to.y !== from.y || to.x === from.x + 1 ? 0 : 14 * Math.sign(from.x - to.x) + 10 * (from.x - to.x)
+
+/** Draws the line of a transition: no line crosses a box, and no two end in one place. */
 function lineOf(from: Place, to: Place): string {
-  const left = (place: Place) => place.x * STEP_X
-  const top = (place: Place) => place.y * STEP_Y
-  const middle = (place: Place) => top(place) + HEIGHT / 2
-  const right = left(from) + WIDTH
+  const [left, right] = [to.x * STEP_X, from.x * STEP_X + WIDTH]
+  const [top, end] = [from.y * STEP_Y, to.y * STEP_Y + HEIGHT / 2]
+  const start = top + HEIGHT / 2
+  const depth = depthOf(from, to)
+  if (depth !== 0) {
+    // The longer one of two arcs is around the other.
+    const boxes = Math.abs(to.x - from.x)
+    const [inset, edge] = depth > 0 ? [WIDTH - GAP * boxes, top + HEIGHT] : [GAP * (boxes - 1), top]
+    const [begin, target, bend] = [right - inset, left + inset, edge + Math.round((depth * 4) / 3)]
+    return `M${begin} ${edge}C${begin} ${bend} ${target} ${bend} ${target} ${edge + Math.sign(depth) * HEAD}`
+  }
   if (to.x === from.x) {
-    const bend = right + 28
-    return `M${right} ${middle(from)}C${bend} ${middle(from)} ${bend} ${middle(to)} ${right + 6} ${middle(to)}`
+    const boxes = Math.abs(to.y - from.y)
+    const [bend, side] = [right + 12 + 14 * boxes, end + 10 - 10 * boxes]
+    return `M${right} ${start}C${bend} ${start} ${bend} ${side} ${right + HEAD} ${side}`
   }
   if (to.x === from.x + 1) {
-    const bend = (right + left(to)) / 2
-    return `M${right} ${middle(from)}C${bend} ${middle(from)} ${bend} ${middle(to)} ${left(to) - 6} ${middle(to)}`
+    const bend = (right + left) / 2
+    return `M${right} ${start}C${bend} ${start} ${bend} ${end} ${left - HEAD} ${end}`
   }
-  // Beside the time below the box.
-  const [start, end] = [left(from) + 8, left(to) + (to.x > from.x ? 8 : WIDTH - 8)]
-  // Between the rows, and then into the top of the box, or into its side if another is above it.
-  const gap = `M${start} ${top(from) + HEIGHT}V${top(from) + HEIGHT + 26 + from.x * 5}`
-  if (to.y === 1) return `${gap}H${left(to) + 8 + from.x * 8}V${top(to) - 6}`
-  if (to.y > 1) return `${gap}H${left(to) - 18 - from.x * 5}V${middle(to) + 10}H${left(to) - 6}`
-  // Along the row, below it and its times.
-  const [times, depth] = [HEIGHT + 20, HEIGHT + 20 + 14 * Math.abs(to.x - from.x)]
-  return `M${start} ${top(from) + HEIGHT}V${times}C${start} ${depth} ${end} ${depth} ${end} ${times}V${HEIGHT + 6}`
+  // Between the rows, and then into the top of the box, or into its right side if another is above it.
+  const row = `M${right - WIDTH + GAP} ${top + HEIGHT}V${top + STEP_Y - 16 - 8 * from.x}`
+  if (to.y === 1) return `${row}H${left + GAP}V${to.y * STEP_Y - HEAD}`
+  return `${row}H${left + WIDTH + GAP}V${end}H${left + WIDTH + HEAD}`
 }
 
 interface LifecycleProps {
@@ -65,28 +76,26 @@ interface LifecycleProps {
 /** The lifecycle of a record: the present state filled, the way so far solid with its times, the next step dashed. */
 export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: LifecycleProps) {
   const places = placesOf(lifecycle)
-  const placeOf = (state: string) => places.get(state) as Place
-  const [columns, rows] = [
-    Math.max(...[...places.values()].map(({ x }) => x)),
-    Math.max(...[...places.values()].map(({ y }) => y)),
-  ]
   const reached = reachedIn(timeline)
   const isTaken = (from: string, to: string) => timeline.some(event => event.from === from && event.to === to)
   const edges = lifecycle.states.flatMap(from =>
     legalMoves(lifecycle.transitions, from).map(({ verb, to }) => ({
       key: `${from}-${verb}`,
-      line: lineOf(placeOf(from), placeOf(to)),
+      ends: [places.get(from), places.get(to)] as [Place, Place],
       kind: isTaken(from, to) ? 'taken' : from === status && next?.to === to ? 'next' : 'possible',
     })),
   )
   const order = ['possible', 'next', 'taken']
   edges.sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
-  const width = columns * STEP_X + WIDTH + 4
-  const height = rows * STEP_Y + HEIGHT + (rows === 0 ? 56 : 20)
+  const all = [...places.values()]
+  const depths = edges.map(({ ends }) => depthOf(...ends))
+  const top = Math.min(0, ...depths) - 2
+  const width = Math.max(...all.map(({ x }) => x * STEP_X)) + WIDTH + 4
+  const height = Math.max(...depths, ...all.map(({ y }) => y * STEP_Y)) + HEIGHT + 2 - top
   return (
     <Scroll class="scroll lifecycle" label="The states and the way so far">
       <svg
-        viewBox={`-2 -2 ${width} ${height}`}
+        viewBox={`-2 ${top} ${width} ${height}`}
         width={width}
         height={height}
         role="img"
@@ -109,8 +118,8 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
             </marker>
           ))}
         </defs>
-        {edges.map(({ key, line, kind }) => (
-          <path key={key} class={`edge ${kind}`} d={line} marker-end={`url(#${id}-${kind})`} />
+        {edges.map(({ key, ends, kind }) => (
+          <path key={key} class={`edge ${kind}`} d={lineOf(...ends)} marker-end={`url(#${id}-${kind})`} />
         ))}
         {[...places].map(([state, { x, y }]) => {
           const at = reached.get(state)
@@ -122,11 +131,11 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
               transform={`translate(${x * STEP_X} ${y * STEP_Y})`}
             >
               <rect width={WIDTH} height={HEIGHT} rx="8" />
-              <text x={WIDTH / 2} y={HEIGHT / 2 + 4}>
+              <text x={WIDTH / 2} y={HEIGHT / 2 + (at === undefined ? 4 : -3)}>
                 {state}
               </text>
               {at !== undefined && (
-                <text class="at" x={WIDTH / 2} y={HEIGHT + 14}>
+                <text class="at" x={WIDTH / 2} y={HEIGHT / 2 + 13}>
                   {partsOf(at)[1]}
                 </text>
               )}
