@@ -43,9 +43,13 @@ function Cause({ page, of: exchange }: { page: Page; of: LoggedExchange }) {
   )
 }
 
+/** Returns the fault that took an answer away. */
+const takerOf = ({ faults }: LoggedExchange): Partial<LoggedExchange['faults'][number]> =>
+  faults.find(({ kind }) => kind !== 'delay') ?? {}
+
 /** Says which fault took an answer away. Only one that is still in the list says whether the request was applied. */
-function lossOf({ tenant }: Page, { faults }: LoggedExchange): string {
-  const { id, kind } = faults.find(({ kind }) => kind !== 'delay') ?? {}
+function lossOf({ tenant }: Page, exchange: LoggedExchange): string {
+  const { id, kind } = takerOf(exchange)
   const effect = tenant.faults.list().find(fault => fault.id === id && fault.effect.kind === kind)?.effect
   const isKept = effect !== undefined && 'when' in effect && effect.when === 'before'
   return `A fault took the answer away: ${id} (${kind}).${effect ? ` The request was ${isKept ? 'not ' : ''}applied.` : ''}`
@@ -78,7 +82,7 @@ export async function requestsView(page: Page) {
     ],
     ['Status', ({ status }) => <HttpStatus of={status} />],
     ['Error', exchange => errorIn(exchange).code, 'wide'],
-    ['ms', ({ durationMs }) => durationMs, 'wide'],
+    ['ms', ({ durationMs }) => durationMs, 'wide number'],
     ['At', ({ at }) => <Time at={at} />, 'wide'],
     [
       'Notes',
@@ -157,6 +161,7 @@ export async function requestView(page: Page) {
   const { tenant, params, context } = page
   const { exchange, previous, next } = await findRequest(context, tenant.clientId, params)
   const { method, headers, durationMs, at, faults, hints } = exchange
+  const taker = takerOf(exchange)
   const { code } = errorIn(exchange)
   const obstacle = obstacleOf(exchange)
   const isShort = JSON.stringify(exchange.body).length <= LONGEST_BODY
@@ -190,7 +195,14 @@ export async function requestView(page: Page) {
           headers={headers}
           body={exchange.body}
         />
-        {exchange.status !== null && (
+        {exchange.status === null ? (
+          <Card id="answer" title="Answer">
+            <p>
+              No answer was sent: the fault <a href={href(page, '/failures')}>{taker.id}</a>{' '}
+              {taker.kind === 'garbage' ? 'sent bytes that are not HTTP' : 'closed the connection'}.
+            </p>
+          </Card>
+        ) : (
           <Message
             page={page}
             id="answer"
