@@ -22,6 +22,3 @@ export function formatMoment(at: number): string {
 /** Formats an instant in three parts, such as `Mon, `, `2 Nov 2026, 09:00` and `:00 UTC`. */
 export const partsOf = (at: string) =>
   (/^(\w+, )(.*)(:\d+ UTC)$/.exec(formatMoment(Date.parse(at))) ?? []).slice(1) as [string, string, string]
-
-/** Formats the day of an instant, such as `2 Nov 2026`. */
-export const dayOf = (at: string): string => partsOf(at)[1].split(', ')[0] as string

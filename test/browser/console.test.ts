@@ -266,7 +266,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await stock(site)
     const page = await openConsole(t, browser, site)
     await assertNoLoad(t, page, async () => {
-      await page.getByRole('button', { name: 'Next: COL-0001 SUBMITTED, 5 Nov 2026' }).click()
+      await page.getByRole('button', { name: 'Next: COL-0001 SUBMITTED, 5 Nov 2026, 15:00' }).click()
       await page.getByRole('status').filter({ hasText: '1 transition happened.' }).waitFor()
       await page.getByRole('heading', { name: 'What happened' }).waitFor()
     })

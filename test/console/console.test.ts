@@ -661,7 +661,7 @@ t.test('console, Pages: a client without records says what to do first', async t
   t.match(await form(), 'The example is accepted as it is.')
   t.notMatch((await open(app, '')).payload, 'Connect your app')
   await client.post('/api/v1/direct-debit', collection())
-  t.same(mainButtonsOf((await open(app, '')).payload), ['Next: COL-0001 SUBMITTED, 5 Nov 2026'])
+  t.same(mainButtonsOf((await open(app, '')).payload), ['Next: COL-0001 SUBMITTED, 5 Nov 2026, 15:00'])
 })
 
 t.test('console, Actions: a form comes back with the kind of its fault, and the region of its record', async t => {

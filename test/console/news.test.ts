@@ -64,7 +64,7 @@ t.test('console, Actions: the button of the next event names it, and no page has
   t.equal(await nextOf(), 'Next event')
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection())
-  t.equal(await nextOf(), 'Next: COL-0001 SUBMITTED, 5 Nov 2026')
+  t.equal(await nextOf(), 'Next: COL-0001 SUBMITTED, 5 Nov 2026, 15:00')
   const { body } = await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'P30D' }))
   await reset(app)
   const pages = [

@@ -6,7 +6,7 @@ import { Card } from '../../http/pages/parts.js'
 import { control } from '../calls.js'
 import type { Kind } from '../kinds.js'
 import { kindOfEvent, kinds, statesOf } from '../kinds.js'
-import { dayOf, formatMoment } from '../moments.js'
+import { formatMoment, partsOf } from '../moments.js'
 import { paceOf } from '../notices.js'
 import type { Page } from '../page.js'
 import { href } from '../page.js'
@@ -148,7 +148,7 @@ function Clock({ page, next, isPrimary }: ClockProps) {
   const actions: Action[] = [
     {
       id: 'next-event',
-      label: next ? `Next: ${shorten(next.reference)} ${next.to}, ${dayOf(next.at)}` : 'Next event',
+      label: next ? `Next: ${shorten(next.reference)} ${next.to}, ${partsOf(next.at)[1]}` : 'Next event',
       call: advance({ toNextEvent: true }),
       look: isPrimary ? 'primary' : 'plain',
     },
