@@ -28,6 +28,7 @@ const PATHS = [
   '/failures',
   '/client',
   '/client/reset',
+  '/client/restart',
   '/client/load',
   '/errors/DUPLICATE_REFERENCE',
   '/mandates/MND-0404',
@@ -355,7 +356,16 @@ const PAGES_WITH_FORMS = [
   '',
   ...['/collections/COL-0001', '/mandates/MND-0001', '/payout-links/PL-TEST-0001', '/bills/INV-2026-001'],
   ...['/collections/new', '/mandates/new', '/payout-links/new', '/bills/new'],
-  ...['/requests/2', '/requests', '/failures', '/client', '/client/load', '/client/reset', '/client/remove'],
+  ...[
+    '/requests/2',
+    '/requests',
+    '/failures',
+    '/client',
+    '/client/load',
+    '/client/reset',
+    '/client/restart',
+    '/client/remove',
+  ],
 ]
 
 /** The answers that are refusals of forms as they are filled in. */
@@ -377,7 +387,7 @@ for (const javaScriptEnabled of [true, false]) {
     await control('PUT', '/snapshots/stocked')
     const page = await openConsole(t, await openBrowser(t), site, '', { javaScriptEnabled })
     const rows: [path: string, only?: string][] = PAGES_WITH_FORMS.map(path => [path])
-    rows.splice(-4, 0, ...EFFECT_KINDS.map((kind): [string, string] => [`/failures?kind=${kind}`, 'arm']))
+    rows.splice(-5, 0, ...EFFECT_KINDS.map((kind): [string, string] => [`/failures?kind=${kind}`, 'arm']))
     for (const [path, only] of rows) {
       const address = new URL(`${site.url}/_sandbox/console${path}`)
       address.searchParams.set('client', clientId)
@@ -538,7 +548,7 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
   await assertFits(t, page)
   await assertAccessible(t, page)
   await page.getByRole('link', { name: 'Start over' }).press('Enter')
-  await page.getByRole('button', { name: 'Reset' }).press('Enter')
+  await page.getByRole('button', { name: 'Start over' }).press('Enter')
   await page.getByRole('button', { name: 'Create a mandate' }).waitFor()
 })
 

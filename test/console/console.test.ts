@@ -69,6 +69,7 @@ const PATHS = [
   '/failures',
   '/client',
   '/client/reset',
+  '/client/restart',
   '/client/remove',
   '/client/load',
   '/errors/DUPLICATE_REFERENCE',
@@ -409,7 +410,9 @@ const ACTIONS: readonly Action[] = [
     notice: 'Removed: 1 client.',
     next: '',
   },
-  { path: '/client/reset', form: 'reset', read: '/clock', expected: {}, notice: 'acme has 0 records.', next: '' },
+  ...['reset', 'restart'].map(form => ({
+    ...{ path: `/client/${form}`, form, read: '/clock', expected: {}, notice: 'acme has 0 records.', next: '' },
+  })),
   {
     path: '/client',
     form: 'scenario-collection-returned',
@@ -461,7 +464,10 @@ t.test('console, Actions: every form is sent as it is filled in, from a record o
     return [...byState.values()]
   })
   const kindsOfFaults = EFFECT_KINDS.map(kind => ({ path: '/failures', query: { kind } }))
-  const pages = [...PATHS.filter(path => /^(|\/\w+[\w-]*\/(new|reset|remove)|\/client)$/.test(path)), ...ofStates]
+  const pages = [
+    ...PATHS.filter(path => /^(|\/\w+[\w-]*\/(new|reset|restart|remove)|\/client)$/.test(path)),
+    ...ofStates,
+  ]
   for (const { path, query } of [...pages.map(path => ({ path, query: {} })), ...kindsOfFaults]) {
     const options = { client, query }
     const { payload } = await open(app, path, options)
@@ -975,10 +981,13 @@ t.test('console, The story: each step is a button, from the first to the page of
   }
   t.match((await open(app, '')).statusCode, 404, 'a client that does not exist has none')
 })
+    ['Start over', '/_sandbox/console/client/restart'],
 
 /** A story of one step with two calls, and of one with a call that only a whole run can fill in. */
 const OWN_STORY = `
 summary: A bill, and a mandate.
+  const { payload } = await open(app, '/client/restart', client)
+  t.match(payload, '<a href="../../console?client=sandbox-client">Keep it as it is</a>', 'it leads back to the story')
 parameters: { step: { description: A step., default: all } }
 steps:
   - { call: expireTokens, when: { step: [1] }, keep: { clientId: clientId } }

@@ -159,16 +159,19 @@ const summaryOf = ({ context: { turns, registry } }: Page, id: string) =>
     },
   })
 
-/** Destructive actions: what they take away, and their call. */
+const RESET = {
+  title: 'Reset the client?',
+  lost: 'All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests, coverage and recording begin again. All its tokens become invalid.',
+  label: 'Reset',
+  call: () => control('POST /reset'),
+}
+
+/** Destructive actions: their losses, their call, and the page for those that decline, by default that of the client. */
 export const CONFIRMATIONS: Readonly<
-  Record<string, { title: string; lost: string; label: string; call(clientId: string): Call }>
+  Record<string, { title: string; lost: string; label: string; back?: string; call(clientId: string): Call }>
 > = {
-  reset: {
-    title: 'Reset the client?',
-    lost: 'All its records and events go, and those of its fixture come. Its clock, settings, faults, armed outcomes, requests, coverage and recording begin again. All its tokens become invalid.',
-    label: 'Reset',
-    call: () => control('POST /reset'),
-  },
+  reset: RESET,
+  restart: { ...RESET, title: 'Start the story over?', label: 'Start over', back: '' },
   remove: {
     title: 'Remove the client?',
     lost: 'All of it goes: records, events, clock, settings, requests. Its tokens become invalid, and its id is free. The demo client and listed clients are reset instead.',
@@ -185,7 +188,7 @@ export const CONFIRMATIONS: Readonly<
 
 /** Asks once before a destructive action. */
 export function Confirm({ page, name }: { page: Page; name: string }) {
-  const { lost, label, call } = CONFIRMATIONS[name] as (typeof CONFIRMATIONS)[string]
+  const { lost, label, call, back = '/client' } = CONFIRMATIONS[name] as (typeof CONFIRMATIONS)[string]
   const { tenant } = page
   const action = { id: name, label, call: call(tenant.clientId), look: 'danger' as const }
   return (
@@ -193,7 +196,7 @@ export function Confirm({ page, name }: { page: Page; name: string }) {
       <p>{lost}</p>
       <Actions page={page} id={name} actions={[action]} />
       <p>
-        <a href={href(page, '/client')}>Keep it as it is</a>
+        <a href={href(page, back)}>Keep it as it is</a>
       </p>
     </Card>
   )

@@ -97,7 +97,7 @@ export function Story({ page, story: { steps, hasBegun, present }, sent }: Story
     <Card
       id="story"
       title="The story, step by step"
-      aside={hasBegun ? <a href={href(page, '/client/reset')}>Start over</a> : <span>Five minutes, no terminal</span>}
+      aside={hasBegun ? <a href={href(page, '/client/restart')}>Start over</a> : <span>Five minutes, no terminal</span>}
     >
       <ol class="story">
         {steps.map((step, at) => {
