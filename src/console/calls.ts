@@ -255,10 +255,10 @@ export async function send(toSelf: SendToSelf, request: SentRequest, token: stri
 }
 
 /** The error of a call that a fault has left without an answer. */
-const NO_ANSWER = {
+export const NO_ANSWER = {
   code: 'NO_ANSWER',
   field: null,
-  message: 'A fault took the answer away. Requests shows whether the call was applied.',
+  message: 'A fault took the answer away. The page of the request shows whether it was applied.',
 } as unknown as ErrorEnvelope
 
 /** Returns the error of an answer; undefined: it was no refusal. */

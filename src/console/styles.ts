@@ -30,6 +30,7 @@ h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
   border-left: 4px solid var(--ok); box-shadow: var(--shadow); overflow-wrap: anywhere; }
 .offline { position: fixed; left: 1rem; right: 1rem; bottom: 1rem; margin: 0 auto; max-width: 40rem; border-color: var(--error); z-index: 2; }
 .notice:empty, .offline:empty { display: none; }
+.notice.refused { border-color: var(--error); }
 .error { color: var(--error); font-size: .875rem; overflow-wrap: anywhere; }
 .hint, .pace { color: var(--muted); font-size: .8125rem; overflow-wrap: anywhere; }
 .empty { color: var(--muted); padding: .75rem 0; max-width: 44rem; }

@@ -280,7 +280,9 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     const alert = page.getByRole('alert')
     await alert.waitFor()
     t.match(await alert.textContent(), /DUPLICATE_REFERENCE/)
-    t.equal(await page.getByLabel('Mandate reference').inputValue(), 'MND-0001')
+    t.equal(await page.locator('[aria-invalid]:focus').inputValue(), 'MND-0001', 'it has the focus')
+    const stripe = () => page.locator('#notice').evaluate(element => getComputedStyle(element).borderLeftColor)
+    const ofRefusal = await stripe()
     await page.getByLabel('Mandate reference').fill('MND-0009')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Mandate MND-0009' }).waitFor()
@@ -297,6 +299,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await page.clock.install({ time: MONDAY })
     await page.reload()
     await page.clock.pauseAt(Date.parse(MONDAY) + 60_000)
+    t.not(await stripe(), ofRefusal, 'a success has another colour')
     const elements = () => page.evaluate(() => document.querySelectorAll('*').length)
     const before = await elements()
     let renewals = 0

@@ -535,6 +535,9 @@ t.test('console, Actions: a refusal is shown at its field or its form, and keeps
   t.match(field, /aria-invalid="true"/)
   t.match(field, /value="DE00"/)
   t.match(wrongIban.payload, /<p class="error" id="create-debtor\.iban-error" role="alert"><code>INVALID_FIELD<\/code>/)
+  t.equal(wrongIban.payload.match(/ autofocus/g)?.length, 1)
+  t.match(field, ' autofocus', 'it gets the focus')
+  t.match(wrongIban.payload, '<p id="notice" class="notice refused"')
   t.match(wrongIban.payload, 'value="&lt;b>Jo"')
 
   const duplicate = await submit(app, '/mandates/new', 'create', { 'body.mandateReference': 'MND-0001' })
@@ -568,6 +571,7 @@ t.test('console, Actions: a new record is a request of the app, which faults app
   t.match(lost.payload, /role="alert"><code>NO_ANSWER<\/code>/)
   t.match((await client.control('GET', '/mandates/MND-LOST')).body, status('ACTIVE'), 'it was applied')
 })
+  t.match(lost.payload, /<p id="notice"[^>]*>NO_ANSWER: [^<]*<a href="[^"]*\/requests\?client=acme"> Requests<\/a>/)
 
 t.test('console, Actions: a request is sent again, and shown as curl and as a test', async t => {
   const app = build(t)

@@ -159,6 +159,7 @@ document.addEventListener('submit', event => {
 function say(text: string) {
   const notice = element('notice')
   notice.textContent = text
+  notice.classList.add('refused')
   notice.scrollIntoView({ block: 'nearest' })
 }
 
@@ -197,6 +198,7 @@ async function send(form: HTMLFormElement) {
     if (answer.redirected) history.pushState(null, '', answer.url)
     morph(html, other => other === form || location.pathname !== pathname)
     forgetNotice()
+    document.querySelector<HTMLElement>('[autofocus]')?.focus()
     if (isOfStory) goOn()
     stop()
     listen()

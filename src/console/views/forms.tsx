@@ -195,6 +195,8 @@ function FormField({ form, field, refused, hasHint }: FormFieldProps) {
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const rest = {
     'aria-invalid': error === undefined ? undefined : ('true' as const),
+    // The script moves the focus, too.
+    autofocus: error !== undefined,
     'aria-describedby': described || undefined,
   }
   const type = (isMoment ? 'datetime-local' : schema.format === 'date' ? 'date' : 'text') as 'text'

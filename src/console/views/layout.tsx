@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { Head, OWN_PAGE, Ribbon } from '../../http/pages/document.js'
 import { Choice } from '../../http/pages/parts.js'
+import { NO_ANSWER } from '../calls.js'
 import { kinds } from '../kinds.js'
 import { LINK, noticeOf } from '../notices.js'
 import type { Page } from '../page.js'
@@ -64,7 +65,7 @@ function Layout({ page, title, children }: { page: Page; title: string; children
         />
         <main id="main">
           <h1 tabIndex={-1}>{title}</h1>
-          <p id="notice" class="notice" role="status">
+          <p id="notice" class={page.refused ? 'notice refused' : 'notice'} role="status">
             <Notice page={page} />
           </p>
           {children}
@@ -105,7 +106,15 @@ export const Navigation = ({ address, isCurrent }: NavigationProps) => (
 
 /** The notice of an action, with links to its records. A refusal is here, too: its form may be far down, or no more. */
 function Notice({ page }: { page: Page }) {
-  if (page.refused !== undefined) return <>{`${page.refused.error.code}: ${page.refused.error.message}`}</>
+  if (page.refused !== undefined) {
+    const { error } = page.refused
+    return (
+      <>
+        {`${error.code}: ${error.message}`}
+        {error === NO_ANSWER && <a href={href(page, '/requests')}> Requests</a>}
+      </>
+    )
+  }
   const parts = (noticeOf(page) ?? '').split(new RegExp(LINK, 'g'))
   // Each link has two parts, its text and its path, after the text before it.
   return (
