@@ -35,7 +35,6 @@ import { patience } from './http/patience.js'
 import { region } from './http/region.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
-import { docs } from './openapi/docs.js'
 import { createDocuments } from './openapi/documents.js'
 import { openapi } from './openapi/plugin.js'
 import type { DocumentedRoute } from './openapi/routes.js'
@@ -216,8 +215,7 @@ export function buildServer(options: ServerOptions): {
 
   // The interface as a document.
   app.register(openapi, { documents, largeReads })
-  app.register(docs, { documents, largeReads })
-  app.register(guideRoutes)
+  app.register(guideRoutes, { documents, largeReads })
   app.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder }), isReplay })
 
   // The control plane.

@@ -4,14 +4,15 @@ import { Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
-import { Head, OWN_PAGE, Ribbon } from '../http/pages/document.js'
 import { pageHeaders } from '../http/pages/headers.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
-import { MARKDOWN, MARKDOWN_TYPE } from '../openapi/docs.js'
-import { PUBLIC_PAGE } from '../openapi/plugin.js'
+import { pathOf, rootOf } from '../http/url.js'
+import { docs, MARKDOWN, MARKDOWN_TYPE } from '../openapi/docs.js'
+import { type DocumentsOptions, PUBLIC_PAGE } from '../openapi/plugin.js'
 import { GUIDE } from '../package.js'
+import { DEMO_CLIENT } from '../tenants/registry.js'
 import { styles as consoleStyles } from './styles.js'
-import { Navigation } from './views/layout.js'
+import { Shell } from './views/layout.js'
 
 /** A page in its two forms. */
 interface Content {
@@ -42,6 +43,8 @@ const styles = `${consoleStyles}
 .guide nav a:hover { text-decoration: underline; }
 .guide nav a[aria-current] { color: var(--accent); font-weight: 650; }
 article { max-width: 52rem; overflow-wrap: anywhere; }
+/* The guide has no script that scrolls. */
+body > nav [aria-current] { scroll-initial-target: nearest; scroll-margin-right: .75rem; }
 article > * { margin-top: .875rem; }
 article h2 { font-size: 1.25rem; margin-top: 2rem; }
 article h3 { font-size: 1.0625rem; margin-top: 1.5rem; }
@@ -71,63 +74,56 @@ const HEADERS = { ...pageHeaders(styles), vary: 'accept' }
 function render(
   { groups }: Guide,
   { name, title, html }: Omit<GuidePage, 'markdown'>,
-  { query }: FastifyRequest,
+  { query, url }: FastifyRequest,
 ): string {
-  const up = name === '' ? '..' : '../..'
+  const up = rootOf(url)
+  const current = pathOf(url).startsWith('/docs/guide') ? '../docs/guide' : '../docs'
   // The client that the console shows, for the way back.
   const { client } = query as Record<string, unknown>
-  const search = typeof client === 'string' ? `?${new URLSearchParams({ client })}` : ''
-  const pages = (
-    <nav aria-label="Guide">
-      {groups.map(group => (
-        <div key={group.title}>
-          <span>{group.title}</span>
-          {group.pages.map(page => (
-            <a
-              key={page.name}
-              href={`${up}/docs/guide/${page.name}${search}`}
-              aria-current={page.name === name ? 'page' : undefined}
-            >
-              {page.title}
-            </a>
-          ))}
-        </div>
-      ))}
-    </nav>
-  )
+  const given = typeof client === 'string' ? client : undefined
+  const search = given === undefined ? '' : `?${new URLSearchParams({ client: given })}`
+  const address = (to: string) => up + (to.startsWith('../') ? to.slice(3) : `_sandbox/console${to}`) + search
   return `<!doctype html>${renderToString(
-    <html lang="en" class="console">
-      <Head title={`${title} · Payments Sandbox`}>
-        <style dangerouslySetInnerHTML={{ __html: styles }} />
-      </Head>
-      <body>
-        <a class="skip" href="#main">
-          Skip to the content
-        </a>
-        <header>
-          <a class="brand" href={`${up}/_sandbox/console${search}`}>
-            Payments Sandbox
-          </a>
-          <Ribbon note={OWN_PAGE} />
-        </header>
-        <Navigation
-          address={to => up + (to.startsWith('../') ? to.slice(2) : `/_sandbox/console${to}`) + search}
-          isCurrent={to => to === '../docs/guide'}
-        />
-        <main id="main" class="guide">
-          <article dangerouslySetInnerHTML={{ __html: html }} />
-          {pages}
-        </main>
-      </body>
-    </html>,
+    <Shell
+      title={title}
+      head={<style dangerouslySetInnerHTML={{ __html: styles }} />}
+      client={
+        <p class="choice">
+          Client <a href={address('/client')}>{given ?? DEMO_CLIENT.clientId}</a>
+        </p>
+      }
+      address={address}
+      isCurrent={to => to === current}
+    >
+      <main id="main" class="guide">
+        <article dangerouslySetInnerHTML={{ __html: html }} />
+        <nav aria-label="Guide">
+          {groups.map(group => (
+            <div key={group.title}>
+              <span>{group.title}</span>
+              {group.pages.map(page => (
+                <a
+                  key={page.name}
+                  href={address(`../docs/guide/${page.name}`)}
+                  aria-current={page.name === name ? 'page' : undefined}
+                >
+                  {page.title}
+                </a>
+              ))}
+            </div>
+          ))}
+        </nav>
+      </main>
+    </Shell>,
   )}`
 }
 
 /**
- * Serves the guide, `GET /docs/guide` and `GET /docs/guide/{page}`, and the skill for agents, `GET /docs/skill`. With
- * `Accept: text/markdown`, or `.md` behind its name, a page is its source. The file of the build is read on first use.
+ * Serves the guide, `GET /docs/guide` and `GET /docs/guide/{page}`, the skill for agents, `GET /docs/skill`, and the
+ * reference (`docs`), whose refusals are pages of the guide. With `Accept: text/markdown`, or `.md` behind its name, a page
+ * is its source. The file of the build is read on first use.
  */
-export const guideRoutes: FastifyPluginCallback = (app, _options, done) => {
+export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, options, done) => {
   const load = loadOnce(async (): Promise<Guide> => JSON.parse(await readFile(GUIDE, 'utf8')))
 
   async function show(request: FastifyRequest, reply: FastifyReply, name: string) {
@@ -146,12 +142,13 @@ export const guideRoutes: FastifyPluginCallback = (app, _options, done) => {
 
   app.setErrorHandler(
     refuserWith(async (refusal, request) => {
-      const [title, text] = [titleOfRefusal(refusal), renderToString(<RefusalText refusal={refusal} />)]
-      // Its path has as many segments as that of a page.
-      const page = { name: '-', title, html: `<h1>${title}</h1>${text}` }
-      return { headers: HEADERS, content: render(await load(), page, request) }
+      const title = titleOfRefusal(refusal)
+      const home = `${rootOf(request.url)}_sandbox/console`
+      const html = `<h1>${title}</h1>${renderToString(<RefusalText refusal={refusal} home={home} />)}`
+      return { headers: HEADERS, content: render(await load(), { name: '-', title, html }, request) }
     }),
   )
+  app.register(docs, options)
   app.get('/docs/guide', PUBLIC_PAGE, (request, reply) => show(request, reply, ''))
   app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
     show(request, reply, request.params.page),

@@ -37,7 +37,7 @@ import type { Exchange } from './har-reader.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
 import { cut, proofOf, sentenceOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
-import { addressOf, digits, HttpStatuses, PARAMETERS } from './page.js'
+import { addressOf, digits, HttpStatuses, href, PARAMETERS } from './page.js'
 import { styles } from './styles.js'
 import { CONFIRMATIONS, Confirm, clientView } from './views/client.js'
 import { coverageView } from './views/coverage.js'
@@ -254,7 +254,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     // Rejects if the store of the clients is away.
     const clients = await turns.clients()
     const client = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
-    const row = { title: () => titleOfRefusal(refusal), view: () => h(RefusalCard, { refusal }) }
+    const row = {
+      title: () => titleOfRefusal(refusal),
+      view: (page: Page) => h(RefusalCard, { refusal, home: href(page, '') }),
+    }
     return { headers: HEADERS, content: await render(row, request, { client, clients, query: {} }) }
   }
 
@@ -332,8 +335,8 @@ const answerOf = ({ status, envelope, message }: ApiError) => ({
   body: { ...envelope, message: maskText(message) },
 })
 
-const RefusalCard = ({ refusal }: { refusal: ApiError }) =>
-  h('div', { class: 'card sheet' }, h(RefusalText, { refusal }))
+const RefusalCard = (props: { refusal: ApiError; home: string }) =>
+  h('div', { class: 'card sheet' }, h(RefusalText, props))
 
 /** The beginning of a HAR file, which can have a byte order mark. */
 const HAR = /^(\xEF\xBB\xBF)?\s*\{\s*"log"\s*:/

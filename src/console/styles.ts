@@ -9,18 +9,19 @@ header { background: var(--panel); color: var(--on-panel); justify-content: spac
   gap: .5rem 1.5rem; padding: .625rem 1.25rem; }
 .brand { color: inherit; font-weight: 650; text-decoration: none; letter-spacing: -.01em; }
 header :focus-visible { outline-color: var(--ribbon) !important; }
-.choice { display: flex; gap: .5rem; align-items: center; max-width: 100%; }
-.choice label { color: var(--panel-muted); margin: 0; }
+.choice { display: flex; gap: .5rem; align-items: center; max-width: 100%; min-height: 2.25rem; }
+.choice, .choice label { color: var(--panel-muted); margin: 0; font-size: .8125rem; }
+.choice a { color: inherit; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .choice select { width: auto; min-width: 0; max-width: 14rem; color: var(--text); }
 
 body > nav { border-bottom: 1px solid var(--line); background: var(--card); overflow-x: auto; }
 body > nav ul { display: flex; }
-body > nav > ul { gap: .75rem; padding: .25rem .75rem; }
+body > nav > ul { width: max-content; gap: .75rem; padding: .25rem .75rem; }
 body > nav span { display: block; padding: 0 .5rem; font-size: .6875rem; color: var(--muted); }
 body > nav a { display: block; padding: .375rem .5rem; border-radius: .375rem; color: var(--text); text-decoration: none;
   white-space: nowrap; font-size: .9375rem; }
 body > nav a:hover { background: var(--page); }
-body > nav a[aria-current] { background: var(--page); color: var(--accent); font-weight: 650; box-shadow: inset 0 -2px var(--accent); }
+body > nav a[aria-current] { background: var(--page); color: var(--accent); box-shadow: inset 0 -2px var(--accent); }
 
 main { width: 100%; max-width: 82rem; margin: 0 auto; padding: 1.25rem 1.25rem 4rem; }
 h1 { font-size: clamp(1.125rem, 5.5vw, 1.5rem); overflow-wrap: anywhere; }
@@ -29,8 +30,8 @@ h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 .notice, .offline { margin-top: .75rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--card);
   border-left: 4px solid var(--ok); box-shadow: var(--shadow); overflow-wrap: anywhere; }
 .offline { position: fixed; left: 1rem; right: 1rem; bottom: 1rem; margin: 0 auto; max-width: 40rem; border-color: var(--error); z-index: 2; }
-.notice:empty, .offline:empty { display: none; }
 .notice.refused { border-color: var(--error); }
+.notice:empty, .offline:empty { display: none; }
 .error { color: var(--error); font-size: .875rem; overflow-wrap: anywhere; }
 .hint, .pace { color: var(--muted); font-size: .8125rem; overflow-wrap: anywhere; }
 .empty { color: var(--muted); padding: .75rem 0; max-width: 44rem; }
@@ -91,6 +92,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .headline + .cause { font-size: 1.0625rem; margin-top: .5rem; }
 .hints { margin-top: .25rem; color: var(--muted); font-size: .875rem; list-style: disc; padding-left: 1.25rem; overflow-wrap: anywhere; }
 .code-line { color: var(--muted); font-size: .875rem; margin-top: .5rem; }
+.code-line + p { margin-top: .75rem; }
 .headline { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin-top: .75rem; }
 .headline strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; }
 .lifecycle { padding: 0 1.25rem; mask: linear-gradient(to right, transparent, #000 1.25rem calc(100% - 1.25rem), transparent); }

@@ -6,6 +6,9 @@ export function pathOf(target: string): string {
   return end < 0 ? target : target.slice(0, end)
 }
 
+/** Returns the root of the server, relative to a request target: a proxy may serve it below a path prefix. */
+export const rootOf = (target: string): string => '../'.repeat(pathOf(target).split('/').length - 2)
+
 /** Returns the path and query of a request target, also of one in absolute form (RFC 9112 §3.2.2), without a fragment. */
 export function originForm(given: string): string {
   const target = given.includes('#') ? given.slice(0, given.indexOf('#')) : given

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
-import { refuseWithPage } from '../http/pages/refusal.js'
 import { API_REFERENCE } from '../package.js'
 import { toEntry } from './markdown/entry-page.js'
 import { toIndex } from './markdown/index-page.js'
@@ -136,8 +135,6 @@ export const docs: FastifyPluginCallback<DocumentsOptions> = (app, options, done
     reply.header('x-content-type-options', 'nosniff')
     next()
   })
-
-  app.setErrorHandler(refuseWithPage)
 
   const read = async (name: 'service' | 'control', { sandbox }: FastifyRequest): Promise<Json> =>
     JSON.parse(await documents.render(name, 'json', sandbox.publicUrl))

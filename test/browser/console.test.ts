@@ -118,6 +118,18 @@ t.test(
       }
       await assertAccessible(t, page)
     }
+    const [header, guide] = ['body > header', 'body > nav [aria-current]'].map(part => page.locator(part))
+    const heightOf = async () => (await header?.boundingBox())?.height
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(`${url}/docs/guide`)
+      const { x = 0, width: wide = 0 } = (await guide?.boundingBox()) ?? {}
+      t.ok(x > 0 && x + wide <= width, `${width} px: the navigation shows the guide`)
+      const height = await heightOf()
+      await page.goto(`${url}/_sandbox/console`)
+      t.equal(height, await heightOf(), `${width} px: the header is that of the console`)
+    }
+    await page.goto(`${url}/docs/guide/errors#MANDATE_NOT_FOUND`)
     t.equal(
       await page
         .locator('tr:target')
@@ -287,6 +299,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Mandate MND-0009' }).waitFor()
     await page.getByRole('status').filter({ hasText: 'MND-0009 became ACTIVE.' }).waitFor()
+    t.not(await stripe(), ofRefusal, 'a success has another colour')
   })
 
   await t.test('requests appear under load, while the page can be used; it renews itself twice a second', async t => {
@@ -299,7 +312,6 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await page.clock.install({ time: MONDAY })
     await page.reload()
     await page.clock.pauseAt(Date.parse(MONDAY) + 60_000)
-    t.not(await stripe(), ofRefusal, 'a success has another colour')
     const elements = () => page.evaluate(() => document.querySelectorAll('*').length)
     const before = await elements()
     let renewals = 0

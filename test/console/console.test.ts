@@ -144,6 +144,8 @@ t.test('console, Pages: what does not exist, and what is not well-formed, is a p
     t.same([statusCode, payload.includes(`<code>${code}</code>`)], [status, true], `${path} ${code}`)
     t.match(headers['content-security-policy'], /^default-src 'none'/)
     t.match(payload, '<nav aria-label="Console">', 'it has the navigation')
+    t.match(payload, /<a href="[^"]*console\?client=[\w-]+">Overview<\/a><\/p>/, 'it leads home')
+    t.equal(code === 'ROUTE_NOT_FOUND', payload.includes('<p>There is no page at this address.</p>'), path)
     t.match(payload, `<option value="${query.client === undefined ? 'acme' : 'sandbox-client'}" selected>`)
   }
   for (const path of ['', '/nowhere']) {
@@ -533,11 +535,11 @@ t.test('console, Actions: a refusal is shown at its field or its form, and keeps
   t.equal(wrongIban.statusCode, 400)
   const field = /<input[^>]* id="create-debtor\.iban"[^>]*>/.exec(wrongIban.payload)?.[0] ?? ''
   t.match(field, /aria-invalid="true"/)
-  t.match(field, /value="DE00"/)
-  t.match(wrongIban.payload, /<p class="error" id="create-debtor\.iban-error" role="alert"><code>INVALID_FIELD<\/code>/)
   t.equal(wrongIban.payload.match(/ autofocus/g)?.length, 1)
   t.match(field, ' autofocus', 'it gets the focus')
   t.match(wrongIban.payload, '<p id="notice" class="notice refused"')
+  t.match(field, /value="DE00"/)
+  t.match(wrongIban.payload, /<p class="error" id="create-debtor\.iban-error" role="alert"><code>INVALID_FIELD<\/code>/)
   t.match(wrongIban.payload, 'value="&lt;b>Jo"')
 
   const duplicate = await submit(app, '/mandates/new', 'create', { 'body.mandateReference': 'MND-0001' })
@@ -569,9 +571,9 @@ t.test('console, Actions: a new record is a request of the app, which faults app
   const lost = await submit(app, '/mandates/new', 'create', { 'body.mandateReference': 'MND-LOST' })
   t.equal(lost.statusCode, 502)
   t.match(lost.payload, /role="alert"><code>NO_ANSWER<\/code>/)
+  t.match(lost.payload, /<p id="notice"[^>]*>NO_ANSWER: [^<]*<a href="[^"]*\/requests\?client=acme"> Requests<\/a>/)
   t.match((await client.control('GET', '/mandates/MND-LOST')).body, status('ACTIVE'), 'it was applied')
 })
-  t.match(lost.payload, /<p id="notice"[^>]*>NO_ANSWER: [^<]*<a href="[^"]*\/requests\?client=acme"> Requests<\/a>/)
 
 t.test('console, Actions: a request is sent again, and shown as curl and as a test', async t => {
   const app = build(t)
@@ -979,19 +981,19 @@ t.test('console, The story: each step is a button, from the first to the page of
   for (const [name, path] of [
     ['Break something', '/_sandbox/console/failures'],
     ['Read the interface', '/docs'],
+    ['Start over', '/_sandbox/console/client/restart'],
   ]) {
     const target = new RegExp(`<a (?:class="button" )?href="([^"]+)">${name}</a>`).exec(end)?.[1] ?? ''
     t.equal(new URL(target, `http://sandbox${CONSOLE}`).pathname, path)
   }
+  const { payload } = await open(app, '/client/restart', client)
+  t.match(payload, '<a href="../../console?client=sandbox-client">Keep it as it is</a>', 'it leads back to the story')
   t.match((await open(app, '')).statusCode, 404, 'a client that does not exist has none')
 })
-    ['Start over', '/_sandbox/console/client/restart'],
 
 /** A story of one step with two calls, and of one with a call that only a whole run can fill in. */
 const OWN_STORY = `
 summary: A bill, and a mandate.
-  const { payload } = await open(app, '/client/restart', client)
-  t.match(payload, '<a href="../../console?client=sandbox-client">Keep it as it is</a>', 'it leads back to the story')
 parameters: { step: { description: A step., default: all } }
 steps:
   - { call: expireTokens, when: { step: [1] }, keep: { clientId: clientId } }

@@ -28,81 +28,97 @@ const PAGES = Object.values(NAVIGATION).flatMap(links => links.map(([path]) => p
 /** The most clients in the list of the header; the page of the client has all. */
 const MOST_CLIENTS = 100
 
-/** The frame of all pages of the console. */
-function Layout({ page, title, children }: { page: Page; title: string; children: ComponentChildren }) {
-  const { tenant, path } = page
-  const query = `?${new URLSearchParams({ client: tenant.clientId })}`
-  return (
-    <html lang="en" class="console">
-      <Head title={`${title} · ${tenant.clientId} · Payments Sandbox`}>
-        <link rel="stylesheet" href={addressOf(page, 'console/assets/console.css')} />
-        <script type="module" src={addressOf(page, 'console/assets/console/browser/console.js')} />
-      </Head>
-      <body
-        data-changes={addressOf(page, `console/changes${query}${path.startsWith('/requests') ? '&of=requests' : ''}`)}
-        data-command={addressOf(page, `console/command${query}`)}
-      >
-        <a class="skip" href="#main">
-          Skip to the content
-        </a>
-        <header>
-          <a class="brand" href={href(page, '')}>
-            Payments Sandbox
-          </a>
-          <Ribbon note={OWN_PAGE} />
-          <ClientChoice page={page} />
-          {page.isSignedIn && (
-            <form method="post" action={addressOf(page, 'sign-out')}>
-              <button type="submit" class="small plain">
-                Sign out
-              </button>
-            </form>
-          )}
-        </header>
-        <Navigation
-          address={to => (to.startsWith('.') ? addressOf(page, to) + query : href(page, to))}
-          isCurrent={to => path === to || (to !== '' && path.startsWith(`${to}/`))}
-        />
-        <main id="main">
-          <h1 tabIndex={-1}>{title}</h1>
-          <p id="notice" class={page.refused ? 'notice refused' : 'notice'} role="status">
-            <Notice page={page} />
-          </p>
-          {children}
-        </main>
-        <p id="offline" class="offline" role="status" />
-      </body>
-    </html>
-  )
-}
-
-interface NavigationProps {
+interface ShellProps {
+  readonly title: string
+  /** Style sheets and scripts. */
+  readonly head: ComponentChildren
+  /** The end of the header: the client. */
+  readonly client: ComponentChildren
+  /** Attributes of the body. */
+  readonly data?: object
   /** Returns the address of a path of the navigation. */
   address(path: string): string
   isCurrent(path: string): boolean
+  readonly children: ComponentChildren
 }
 
-/** The navigation of the console, which the guide has, too. */
-export const Navigation = ({ address, isCurrent }: NavigationProps) => (
-  <nav aria-label="Console">
-    <ul>
-      {Object.entries(NAVIGATION).map(([group, links], at) => (
-        <li key={group}>
-          <span id={`group-${at}`}>{group}</span>
-          <ul aria-labelledby={`group-${at}`}>
-            {links.map(([to, name]) => (
-              <li key={name}>
-                <a href={address(to)} aria-current={isCurrent(to) ? 'page' : undefined}>
-                  {name}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </li>
-      ))}
-    </ul>
-  </nav>
+/** The frame of all pages of the console and the guide, with the navigation. */
+export const Shell = ({ title, head, client, data, address, isCurrent, children }: ShellProps) => (
+  <html lang="en" class="console">
+    <Head title={`${title} · Payments Sandbox`}>{head}</Head>
+    <body {...data}>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <header>
+        <a class="brand" href={address('')}>
+          Payments Sandbox
+        </a>
+        <Ribbon note={OWN_PAGE} />
+        {client}
+      </header>
+      <nav aria-label="Console">
+        <ul>
+          {Object.entries(NAVIGATION).map(([group, links], at) => (
+            <li key={group}>
+              <span id={`group-${at}`}>{group}</span>
+              <ul aria-labelledby={`group-${at}`}>
+                {links.map(([to, name]) => (
+                  <li key={name}>
+                    <a href={address(to)} aria-current={isCurrent(to) ? 'page' : undefined}>
+                      {name}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {children}
+    </body>
+  </html>
 )
+
+/** A page of the console. */
+function Layout({ page, title, children }: { page: Page; title: string; children: ComponentChildren }) {
+  const { tenant, path, refused, isSignedIn } = page
+  const query = `?${new URLSearchParams({ client: tenant.clientId })}`
+  return (
+    <Shell
+      title={`${title} · ${tenant.clientId}`}
+      head={[
+        <link key="style" rel="stylesheet" href={addressOf(page, 'console/assets/console.css')} />,
+        <script key="script" type="module" src={addressOf(page, 'console/assets/console/browser/console.js')} />,
+      ]}
+      client={[
+        <ClientChoice key="client" page={page} />,
+        isSignedIn && (
+          <form key="sign-out" method="post" action={addressOf(page, 'sign-out')}>
+            <button type="submit" class="small plain">
+              Sign out
+            </button>
+          </form>
+        ),
+      ]}
+      data={{
+        'data-changes': addressOf(page, `console/changes${query}${path.startsWith('/requests') ? '&of=requests' : ''}`),
+        'data-command': addressOf(page, `console/command${query}`),
+      }}
+      address={to => (to.startsWith('.') ? addressOf(page, to) + query : href(page, to))}
+      isCurrent={to => path === to || (to !== '' && path.startsWith(`${to}/`))}
+    >
+      <main id="main">
+        <h1 tabIndex={-1}>{title}</h1>
+        <p id="notice" class={refused ? 'notice refused' : 'notice'} role="status">
+          <Notice page={page} />
+        </p>
+        {children}
+      </main>
+      <p id="offline" class="offline" role="status" />
+    </Shell>
+  )
+}
 
 /** The notice of an action, with links to its records. A refusal is here, too: its form may be far down, or no more. */
 function Notice({ page }: { page: Page }) {

@@ -5,7 +5,7 @@ import type { ApiError } from '../../core/errors.js'
 import { sendError, toApiError } from '../error-handler.js'
 import { CONSOLE } from '../home.js'
 import { maskText } from '../masking.js'
-import { pathOf } from '../url.js'
+import { rootOf } from '../url.js'
 import { PlainPage } from './document.js'
 import { pageHeaders } from './headers.js'
 import { prefersHtml } from './prefers-html.js'
@@ -31,30 +31,35 @@ const HEADERS = pageHeaders(styles)
 /** Returns the title of the page of a refusal. */
 export const titleOfRefusal = ({ status }: ApiError): string => `${STATUS_CODES[status]}`
 
+interface RefusalProps {
+  readonly refusal: ApiError
+  /** The address of the console, which the text links. */
+  readonly home?: string | false
+}
+
 /** The text of a refusal. */
-export const RefusalText = ({ refusal: { code, field, message, status } }: { refusal: ApiError }) => (
+export const RefusalText = ({ refusal: { code, field, message, status }, home }: RefusalProps) => (
   <>
-    {/* A message quotes the input, which may hold a token. */}
-    <p>{maskText(message)}</p>
+    {/* A message quotes the input, which may hold a token. That of an unknown path is for programs. */}
+    <p>{code === 'ROUTE_NOT_FOUND' ? 'There is no page at this address.' : maskText(message)}</p>
     <p class="code-line">
       {status} <code>{code}</code>
       {field !== null && <code> {maskText(field)}</code>}
     </p>
+    {home && (
+      <p>
+        <a href={home}>Overview</a>
+      </p>
+    )}
   </>
 )
 
-function RefusalPage({ refusal, path }: { refusal: ApiError; path: string }) {
+function RefusalPage({ refusal, url }: { refusal: ApiError; url: string }) {
   return (
     <PlainPage title={titleOfRefusal(refusal)} styles={styles}>
       <div class="sheet">
         <h1>{titleOfRefusal(refusal)}</h1>
-        <RefusalText refusal={refusal} />
-        {path.startsWith(CONSOLE) && (
-          <p>
-            {/* Relative, since a proxy may serve the sandbox under a path of its own. */}
-            <a href={'../'.repeat(path.split('/').length - 2) + CONSOLE.slice(1)}>Overview of the demo client</a>
-          </p>
-        )}
+        <RefusalText refusal={refusal} home={url.startsWith(CONSOLE) && rootOf(url) + CONSOLE.slice(1)} />
       </div>
     </PlainPage>
   )
@@ -77,7 +82,7 @@ export const refuserWith =
     reply.header('vary', 'accept')
     if (!prefersHtml(request)) return sendError(reply, refusal)
     request.sandbox.content = refusal.envelope
-    const plain = () => `<!doctype html>${renderToString(<RefusalPage refusal={refusal} path={pathOf(request.url)} />)}`
+    const plain = () => `<!doctype html>${renderToString(<RefusalPage refusal={refusal} url={request.url} />)}`
     const made = Promise.resolve(render(refusal, request)).catch(() => undefined)
     const page = (await made) ?? { headers: HEADERS, content: plain() }
     return reply
