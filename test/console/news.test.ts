@@ -52,7 +52,7 @@ t.test('console, Pages: the latest transitions are in order by time, and of all 
   const times = (events as { at: string }[]).map(({ at }) => at).toSorted()
   t.same(
     latest.map(({ at }) => at),
-    times.reverse().slice(0, 20),
+    times.reverse().slice(0, 10),
   )
 })
 

@@ -19,6 +19,8 @@ import type { ToldStory } from './story.js'
 import { Connection, Story, sentFor, storyOf } from './story.js'
 
 const MOST_EVENTS = 20
+/** The rows of the tables of coming and of latest events: both are on a phone, too. */
+const MOST_ROWS = 10
 /** The latest events of the log that are put in order by time: seeded ones are in the order of their files. */
 const MOST_COMPARED = 1000
 
@@ -38,14 +40,14 @@ const latest = ({ events }: Page['tenant']) =>
     .after(Math.max(0, events.last() - MOST_COMPARED))
     .reverse()
     .sort((one, other) => Number(one.at < other.at) - Number(one.at > other.at))
-    .slice(0, MOST_EVENTS)
+    .slice(0, MOST_ROWS)
 
 /** The overview of a client: its time, what comes and what happened. */
 export async function overviewView(page: Page) {
   const { tenant, query } = page
   const story = storyOf(page)
   const sent = await sentFor(page, story)
-  const coming = upcoming(tenant, {}).data
+  const coming = upcoming(tenant, { limit: MOST_ROWS }).data
   const happened = happenedIn(page, story)
   const more = Number(query.until) - Number(query.after) - happened.length
   const link = (kind: string, reference: string, region = '') => {
