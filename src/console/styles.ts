@@ -85,7 +85,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .code { font: .8125rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--page); border-radius: .5rem;
   padding: .625rem .75rem; margin: .5rem 0 0; overflow: auto; max-height: 30rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .copyable { position: relative; }
-.copyable .code { padding-right: 5.5rem; }
+.copyable .code { padding-right: 5.5rem; white-space: pre; }
 .copyable button { position: absolute; top: .25rem; right: .25rem; }
 
 .cause { color: var(--error); overflow-wrap: anywhere; }

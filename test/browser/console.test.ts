@@ -97,6 +97,13 @@ t.test('console, Pages: each fits both widths, and axe finds nothing in either s
         .map(({ textContent }) => textContent),
     )
     t.same(broken, [], `${path}: no break inside a word`)
+    const wrapped = await page.locator('.copyable code').evaluateAll(all =>
+      all.filter(code => {
+        const lines = new Set([...code.getClientRects()].map(({ top }) => top))
+        return lines.size > (code.textContent ?? '').split('\n').length
+      }),
+    )
+    t.equal(wrapped.length, 0, `${path}: commands keep their lines`)
     await assertAccessible(t, page)
   }
 })
@@ -601,7 +608,7 @@ t.test('console, Live pages: the pages need no JavaScript', needsChromium, async
   t.match(await notice(), /COL-0002 became PENDING/)
   await goTo('/client')
   await page.locator('#same-files > summary').click()
-  t.equal(await page.locator('#same-files pre').first().isVisible(), true)
+  t.equal(await page.locator('#same-files code').first().isVisible(), true)
   t.equal(await page.locator('#same-files [data-copy]').first().isVisible(), false, 'what needs a script is hidden')
   await page.locator('summary', { hasText: 'payout-link-paid' }).click()
   await page.locator('#same-scenario-payout-link-paid > summary').click()

@@ -155,9 +155,9 @@ export function Json({ label, value }: { label: string; value: unknown }) {
 /** A text to copy. Without a script, a person selects it. @param as what it is @param of the form that the text follows */
 export const Copyable = ({ as, text, of }: { as?: string; text: string; of?: string }) => (
   <div class="copyable">
-    <pre class="code">
+    <Scroll label={as ? `As ${as}` : 'A command'} class="code">
       <code data-of={of}>{text}</code>
-    </pre>
+    </Scroll>
     <button type="button" class="small plain" data-copy aria-live="polite">
       Copy{as && <span class="hidden"> as {as}</span>}
     </button>
