@@ -1,6 +1,7 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { areas } from '../src/areas/index.js'
 import { parseInstant } from '../src/core/time/time.js'
+import { createScenarios } from '../src/features/scenarios/files.js'
 import { OWN_FIXTURES } from '../src/package.js'
 import type { ServerOptions } from '../src/server.js'
 import { buildServer } from '../src/server.js'
@@ -22,12 +23,15 @@ export interface BuildOptions extends Partial<Omit<ServerOptions, 'frozenAt'>> {
 }
 
 const fixtures = loadFixtures(OWN_FIXTURES)
+/** Their files are read once in a process. */
+const scenarios = createScenarios(OWN_FIXTURES)
 
 /** Returns the options of a server with a frozen clock and a fixed seed, which the given ones replace. */
 export const serverOptions = ({ clock = MONDAY, ...options }: BuildOptions = {}): ServerOptions => ({
   seed: 'test',
   frozenAt: clock === 'real' ? undefined : parseInstant(clock),
   fixtures,
+  scenarios,
   clients: [],
   openRegistration: true,
   maxTenants: 2000,
