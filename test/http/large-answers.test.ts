@@ -190,7 +190,8 @@ t.test('control plane, Large answers: four at a time, and a reader that takes no
 for (const path of [LOG, '/_sandbox/console/requests.har?client=acme']) {
   t.test(`control plane, Large answers: a reader of ${path} that has hung up leaves its place`, async t => {
     const { time, port } = await logged(t)
-    for (let round = 0; round < 3; round++) {
+    // A place that is not left would be missing in the second round.
+    for (let round = 0; round < 2; round++) {
       const idle = Array.from({ length: 4 }, () => ask(port, path))
       await until(() => time.pending === 4)
       const waiting = Array.from({ length: 4 }, () => ask(port, path))
