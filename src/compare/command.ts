@@ -1,5 +1,6 @@
-import { parseArgs } from 'node:util'
-import { escapeControls } from '../core/words.js'
+import type { Output } from '../command-line.js'
+import { COMMON, parseLine, withoutControls } from '../command-line.js'
+import { ConfigError } from '../config.js'
 import { NAME } from '../package.js'
 import { compare } from './compare.js'
 import { HarError, readHar } from './har.js'
@@ -20,44 +21,35 @@ Exit code 1: the traffic breaks a documented statement or refutes an assumption.
 interface. Without --names, the output has no value of the traffic. See docs/compare.md.
 `
 
-/** The outputs of the command. */
-interface Output {
-  readonly stdout: { write(text: string): unknown }
-  readonly stderr: { write(text: string): unknown }
-}
+const flag = { type: 'boolean' } as const
+const HOST = { type: 'string' } as const
+const OPTIONS = { host: HOST, all: flag, names: flag, json: flag, help: COMMON.help } as const
 
 /** Runs `payments-sandbox compare FILE.har`. Returns the exit code: 0, 1 (contradictions), 2 (usage, file, nothing to compare). */
-export async function runCompare(args: readonly string[], { stdout, stderr }: Output): Promise<number> {
+export async function runCompare(args: readonly string[], given: Output): Promise<number> {
+  const { stdout, stderr } = withoutControls(given)
   try {
-    const { positionals, values } = parse(args)
+    const { positionals, values } = parseLine(args, OPTIONS)
     if (values.help) {
-      stdout.write(HELP)
+      given.stdout.write(HELP)
       return 0
     }
-    const [file, ...rest] = positionals
-    if (file === undefined || rest.length > 0) throw new HarError(`compare takes one file. See ${NAME} compare --help`)
-    const comparison = await compare(readHar(file), values.host)
+    const comparison = await compare(readHar(fileOf(positionals, 'compare')), values.host as string | undefined)
     // Such a file would pass as traffic without a contradiction.
     if (comparison.entries.compared === 0) throw new HarError(entriesOf(comparison).join(' '))
-    const { all = false, names = false } = values
-    stdout.write(escapeControls(values.json ? toJson(comparison, names) : toText(comparison, { all, names })))
+    const [all, names] = [values.all === true, values.names === true]
+    stdout.write(values.json ? toJson(comparison, names) : toText(comparison, { all, names }))
     return isDifferent(comparison) ? 1 : 0
   } catch (error) {
-    if (!(error instanceof HarError)) throw error
-    stderr.write(escapeControls(`${NAME}: ${error.message}\n`))
+    if (!(error instanceof HarError || error instanceof ConfigError)) throw error
+    stderr.write(`${NAME}: ${error.message}\n`)
     return 2
   }
 }
 
-function parse(args: readonly string[]) {
-  const flag = { type: 'boolean' } as const
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { host: { type: 'string' }, all: flag, names: flag, json: flag, help: { type: 'boolean', short: 'h' } },
-    })
-  } catch (error) {
-    throw new HarError((error as Error).message.replaceAll(/\s+/g, ' '))
-  }
+/** Returns the only positional argument of a command. @throws HarError */
+export function fileOf([file, another]: readonly string[], command: string): string {
+  if (file === undefined || another !== undefined)
+    throw new HarError(`${command} takes one file. See ${NAME} ${command} --help`)
+  return file
 }

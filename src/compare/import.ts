@@ -5,6 +5,7 @@ import { COMMON, parseLine, readServer, withoutControls } from '../command-line.
 import type { Environment } from '../config.js'
 import { ConfigError } from '../config.js'
 import { NAME } from '../package.js'
+import { fileOf } from './command.js'
 import { compare } from './compare.js'
 import { HarError, readHar } from './har.js'
 import type { Captured } from './state.js'
@@ -44,8 +45,7 @@ export async function runImport(args: readonly string[], environment: Environmen
       given.stdout.write(HELP)
       return 0
     }
-    const [file, ...rest] = positionals
-    if (file === undefined || rest.length > 0) throw new HarError(`import takes one file. See ${NAME} import --help`)
+    const file = fileOf(positionals, 'import')
     const server = readServer(values, environment)
     const captured = await compare(readHar(file), values.host as string | undefined, found =>
       recordsOf(found, values.mask === true),
