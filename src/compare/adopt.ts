@@ -1,56 +1,49 @@
-import type { Area, AreaName } from '../areas/index.js'
+import type { Area } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { ApiError } from '../core/errors.js'
-import type { Region } from '../core/rules/regions.js'
 import type { Slices } from '../core/slices.js'
 import { atOnce } from '../core/slices.js'
 import { isValid } from '../http/validation.js'
 import type { Difference } from './answers.js'
 import { membersOf, valueAt } from './answers.js'
 import type { Case } from './case.js'
-import { know, knownOf, pick, referenceOf, regionIn, regionOfRecord, schemaOf, stored, touch } from './case.js'
+import { knownOf, pick, schemaOf, touch } from './case.js'
 import type { Operation } from './contract.js'
 import { faultsOf } from './contract.js'
+import type { Known } from './group.js'
 import { placeOfMember } from './places.js'
 import type { Json } from './sandbox.js'
-
-const LATEST_WRITES = 50
 
 /**
  * Brings the sandbox to the records of an accepted answer. Returns the differences of records that no record of the sandbox
  * could have.
- * @param isDisputed whether the outcome differs, so that nothing more of the state of its record is noted
  */
-export function adoptAll(one: Case, isDisputed = false): Difference[] {
-  const { entry, operation, group, content, named, isAccepted } = one
+export function adoptAll(one: Case): Difference[] {
+  const { entry, operation, ends, content, named, isAccepted } = one
   if (!isAccepted || operation === undefined) return []
   const isRead = operation.method === 'GET'
-  if (!isRead) {
-    group.writes.push(entry)
-    if (group.writes.length > LATEST_WRITES) group.writes.shift()
-    for (const { key } of named) touch(one, group.known.get(key))
+  if (!isRead) for (const known of named) if (known.standing !== 'named') touch(one, known)
+  if (entry.method === 'HEAD' || operation.area === undefined) return []
+  if (operation.isList) return listed(one).flatMap((record, place) => adopt(one, record, place))
+  if (operation.record !== undefined && content !== undefined) return adopt(one, membersOf(content), 0)
+  // The answer does not show the record that the request has changed.
+  for (const known of isRead ? [] : named) {
+    const own = known.area === operation.area ? ends[1].find(known)?.record : undefined
+    if (own !== undefined) known.record = pick(ends[1].original(own) as Json, memberNames(one, known))
   }
-  const { area, record: schema } = operation
-  if (entry.method === 'HEAD' || area === undefined) return []
-  if (schema === undefined || content === undefined) {
-    if (!isRead) for (const other of named) if (other.area === area) refresh(one, area, other.reference)
-    return []
-  }
-  if (!operation.isList) return adopt(one, area, membersOf(content), 0, isDisputed)
-  return listed(one).flatMap((record, at) => adopt(one, area, record, at, false))
+  return []
 }
 
 /** Notes that an answer shows records as the sandbox has them. */
 export function noteShown(one: Case): void {
-  const { operation, content, named, group } = one
-  for (const { key } of named) touch(one, group.known.get(key))
+  const { content, named } = one
+  for (const known of named) if (known.standing !== 'named') touch(one, known)
   const { data = [content] } = membersOf(content)
-  for (const record of (Array.isArray(data) ? data : []).map(membersOf)) noteRecord(one, operation?.area, record)
+  for (const record of (Array.isArray(data) ? data : []).map(membersOf)) noteRecord(one, knownOf(one, record), record)
 }
 
-function noteRecord(one: Case, area: AreaName | undefined, record: Json): void {
-  const known = area && knownOf(one, area, referenceOf(one, area, record))
-  if (known === undefined) return
+function noteRecord(one: Case, known: Known | undefined, record: Json): void {
+  if (known === undefined || known.standing === 'named') return
   touch(one, known)
   known.record = record
 }
@@ -58,101 +51,72 @@ function noteRecord(one: Case, area: AreaName | undefined, record: Json): void {
 /** Returns the records of a list that the sandbox has in another way, or not at all. */
 export function listed(one: Case): Json[] {
   const { data } = membersOf(one.content)
-  return Array.isArray(data) ? data.map(membersOf).filter(record => !isAsStored(one, record)) : []
+  return (Array.isArray(data) ? data.map(membersOf) : []).filter(record => {
+    const known = knownOf(one, record)
+    if (known === undefined || !one.ends[0].has(known, record, schemaOf(one).properties)) return true
+    noteRecord(one, known, record)
+    return false
+  })
 }
 
-function isAsStored(one: Case, record: Json): boolean {
-  const { area } = one.operation as Operation & { area: AreaName }
-  const known = knownOf(one, area, referenceOf(one, area, record))
-  if (known === undefined || !one.ends[0].has(area, known.region, record, schemaOf(one).properties)) return false
-  noteRecord(one, area, record)
-  return true
-}
-
-/** Notes the state of a record that an answer without it has changed. */
-function refresh(one: Case, area: AreaName, reference: string): void {
-  const [known, own] = [knownOf(one, area, reference), stored(one, 1, area, reference)]
-  if (known !== undefined && own !== undefined)
-    known.record = pick(one.ends[1].original(own) as Json, memberNames(one, area))
-}
-
-function adopt(one: Case, area: AreaName, given: Json, place: number, isDisputed: boolean): Difference[] {
+function adopt(one: Case, given: Json, place: number): Difference[] {
   const { entry, operation, ends } = one
   const schema = schemaOf(one)
-  const reference = referenceOf(one, area, given)
-  if (reference === undefined) return []
-  const asked = regionIn(area, one.region)
-  const region = knownOf(one, area, reference) === undefined ? regionOfRecord(given, asked) : asked
-  const own = ends[0].find(area, region, reference)?.record
-  const record = repaired(area, given, own, schema)
+  const known = knownOf(one, given)
+  if (known === undefined) return []
+  const own = ends[0].find(known)?.record
+  const record = repaired(known, given, own, schema)
   if (record === undefined) return []
-  const found = own === undefined ? seedDifferences(one, area, region, record) : []
-  const creation = operation?.status === 201 && !operation.isList ? entry : undefined
-  const known = know(one, area, reference, region, creation)
-  if (found.length > 0 || isDisputed) known.isDisputed = true
+  const found = own === undefined ? seedDifferences(one, known, record) : []
+  if (known.last === undefined && operation?.status === 201 && !operation.isList) known.creation = entry
+  if (found.length > 0) known.standing = 'disputed'
+  else if (known.standing !== 'disputed') known.standing = 'shown'
   // A summary leaves members out, which the sandbox has if it is in the same state.
-  const like = ends.map(end => end.find(area, region, reference)?.record).find(end => end?.status === record.status)
-  const names = memberNames(one, area)
+  const like = ends.map(end => end.find(known)?.record).find(end => end?.status === record.status)
+  const names = memberNames(one, known)
   const others = Object.entries(like ?? {}).filter(([name]) => !Object.hasOwn(schema.properties, name))
   const isSummary = operation?.isList === true && Object.keys(names).some(name => !(name in schema.properties))
-  known.isMadeUp = false
   known.isPartial = isSummary && (like === undefined || known.isPartial)
   known.record = { ...pick(Object.fromEntries(others), names), ...record }
-  store(one, area, region, known.record, {
-    shown: like === undefined ? schema.properties : names,
-    place: own !== undefined || creation !== undefined ? undefined : place,
-  })
+  const isOld = own === undefined && known.creation !== entry
+  store(one, known, known.record, like === undefined ? schema.properties : names, isOld ? place : undefined)
   touch(one, known)
   return found
 }
 
 /** Returns a record that the sandbox can hold: of a value that it refuses, it keeps its own. */
-function repaired(area: AreaName, given: Json, own: Json | undefined, schema: Operation['answer']): Json | undefined {
+function repaired({ area }: Known, given: Json, own: Json | undefined, schema: Operation['answer']): Json | undefined {
   const record = pick(given, schema.properties)
   if (isValid(schema, record)) return record
   if (own === undefined) return undefined
-  const faulty = new Set(faultsOf(schema, record).map(([name]) => String(name)))
+  const faulty = new Set(faultsOf(schema, record).map(([name]) => name))
   const kept = { ...record, ...Object.fromEntries(Object.entries(own).filter(([name]) => faulty.has(name))) }
   return isValid((areas[area] as Area).record, { ...own, ...kept }) ? kept : undefined
 }
 
-/** Where a record is stored: the members that are shown, and its place in the answer if it was there before. */
-interface Storing {
-  readonly shown: Readonly<Record<string, unknown>>
-  readonly place?: number | undefined
-}
-
-/** Stores a record at both ends. */
-export function store(
-  { group, ends }: Case,
-  area: AreaName,
-  region: Region,
-  record: Json,
-  { shown, place }: Storing,
-): void {
+/**
+ * Stores a record at both ends.
+ * @param shown the members that are shown
+ * @param place its place in the answer if it was there before the capture
+ */
+export function store({ group, ends }: Case, reference: Known, record: Json, shown: object, place?: number): void {
   const sequence = place === undefined ? undefined : --group.lowest
   const now = ends[0].tenant.clock.now()
   group.since ??= now
   const createdAt = place === undefined ? now : group.since
-  const adopted = { area, region, record, shown, sequence, createdAt }
+  const adopted = { reference, record, shown: shown as Record<string, unknown>, sequence, createdAt }
   ends[1].adopt(adopted, ends[0].adopt(adopted))
 }
 
 /** Holds a record that was there before the capture against the rules of seeded records. */
-function seedDifferences(one: Case, area: AreaName, region: Region, record: Json): Difference[] {
+function seedDifferences(one: Case, { area, region }: Known, record: Json): Difference[] {
+  const [{ tenant }] = one.ends
   const mandates = {
-    find: (mandateReference: string) =>
-      stored(one, 0, 'mandates', mandateReference) ?? {
-        mandateReference,
-        type: 'RECURRING',
-        status: 'ACTIVE',
-        debtor: { name: '-' },
-      },
+    find: (reference: string) =>
+      tenant.mandates.find(reference)[0]?.record ?? { type: 'RECURRING', status: 'ACTIVE', debtor: { name: '-' } },
   }
   try {
-    atOnce(
-      one.ends[0].tenant[area].stage([{ region, ...record }] as never, 'x', { mandates } as never) as Slices<unknown>,
-    )
+    atOnce(tenant[area].stage([{ region, ...record }] as never, 'x', { mandates } as never) as Slices<unknown>)
     return []
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -165,5 +129,5 @@ function seedDifferences(one: Case, area: AreaName, region: Region, record: Json
 }
 
 /** Returns the members of whole records of an area. */
-export const memberNames = ({ contract }: Case, area: AreaName): Readonly<Record<string, unknown>> =>
+export const memberNames = ({ contract }: Case, { area }: Known): Readonly<Record<string, unknown>> =>
   (contract.recordOf(area) ?? (areas[area] as Area).record).properties

@@ -4,8 +4,8 @@ import { ownMember } from '../core/own-member.js'
 import { parseInstant } from '../core/time/time.js'
 import { MASK } from '../http/masking.js'
 import { isValid } from '../http/validation.js'
-import type { Match, Operation } from './contract.js'
-import { isKnownError, memberAt } from './contract.js'
+import type { Match, Operation, Path } from './contract.js'
+import { isKnownError, memberAt, nameOfMember } from './contract.js'
 import type { Entry } from './har.js'
 import type { Place } from './places.js'
 import {
@@ -31,12 +31,7 @@ export interface Difference {
   readonly what: string
   /** The captured value, of which reports show the shape only. */
   readonly seen?: unknown
-  /** An earlier entry that differs; undefined: the present one. */
-  readonly entry?: Entry
 }
-
-/** A path within a value: names of members and positions in lists. */
-export type Path = readonly (string | number)[]
 
 const difference = (place: Place, what: string, seen?: unknown): Difference => ({ place, what, seen })
 
@@ -45,8 +40,8 @@ export const membersOf = (value: unknown): Json =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Json) : {}
 
 /** Returns the value at a path; undefined: there is none. */
-export const valueAt = (value: unknown, path: readonly (string | number)[]): unknown =>
-  path.reduce<unknown>((part, name) => ownMember(Object(part), String(name)), value)
+export const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>((part, name) => ownMember(Object(part), name), value)
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
@@ -242,7 +237,7 @@ export function memberDifference(
   const place = placeOfMember(operation, schema, path, seen)
   if (memberAt(schema, path) === undefined)
     return { place, what: 'a member that the sandbox does not have', seen: path.at(-1) }
-  const name = path.filter(part => typeof part === 'string').join('.') || 'the content'
+  const name = nameOfMember(path) || 'the content'
   return { place, what: `${name} ${what}`, seen }
 }
 
@@ -271,7 +266,7 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
       }
     } else if (Array.isArray(first) && Array.isArray(given) && first.length === given.length) {
       for (const [at, item] of given.entries())
-        compare(item, first[at], (second as unknown[] | undefined)?.[at], [...path, at])
+        compare(item, first[at], (second as unknown[] | undefined)?.[at], [...path, String(at)])
     } else compareLeaf(given, first, second, path)
   }
 

@@ -2,11 +2,11 @@ import type { TSchema } from '@sinclair/typebox'
 import type { AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import type { Region } from '../core/rules/regions.js'
-import { CURRENCY_OF, REGIONS, regionOf } from '../core/rules/regions.js'
+import { CURRENCY_OF, REGIONS } from '../core/rules/regions.js'
 import { contentOf, isSuccess, membersOf } from './answers.js'
 import type { Contract, Match, Operation } from './contract.js'
 import type { Group, Known } from './group.js'
-import { keyOf } from './group.js'
+import { recordIn } from './group.js'
 import type { Entry } from './har.js'
 import { isBefore, isOverlapping } from './har.js'
 import type { Ledger } from './ledger.js'
@@ -22,13 +22,6 @@ export interface Run {
   hasAuthorization(origin: string): boolean
   /** The states that were tried. */
   trials: number
-}
-
-/** A record that a request refers to. */
-export interface Named {
-  readonly area: AreaName
-  readonly reference: string
-  readonly key: string
 }
 
 /** A captured request with its answer, and what it is held against. */
@@ -48,7 +41,8 @@ export interface Case {
   readonly content: unknown
   readonly isAccepted: boolean
   readonly isToken: boolean
-  readonly named: readonly Named[]
+  /** The records that the request and its answer refer to, but for those of a list. */
+  readonly named: readonly Known[]
 }
 
 /** Returns a request with its answer as it is compared. */
@@ -57,87 +51,53 @@ export function createCase(run: Run, entry: Entry, match: Match, group: Group): 
   const { contract } = run
   const content = contentOf(entry)
   const sent = membersOf(entry.body.kind === 'json' ? entry.body.value : undefined)
-  const region = isRegion(entry.headers['x-region']) ? entry.headers['x-region'] : 'EU'
+  const region = regionOf(entry, content)
   const texts = [match.params, sent, operation?.record === undefined || operation.isList ? {} : membersOf(content)]
-  const named = new Map<string, Named>()
-  for (const [member, reference] of texts.flatMap(Object.entries)) {
+  const named = texts.flatMap(Object.entries).flatMap(([member, reference]) => {
     const area = contract.areaOf(member)
-    if (area === undefined || typeof reference !== 'string') continue
-    const key = keyOf(area, regionIn(area, region), reference)
-    named.set(key, { area, reference, key })
-  }
+    return area === undefined || typeof reference !== 'string' ? [] : knownIn(group, area, region, reference)
+  })
   return {
-    run,
-    contract,
-    entry,
-    match,
-    operation,
-    group,
+    ...{ run, contract, entry, match, operation, group, region, sent, content },
     ends: group.ends,
-    region,
-    sent,
-    content,
     isAccepted: isSuccess(entry.status),
     isToken: operation?.id === 'issueToken',
-    named: [...named.values()],
+    named: [...new Set(named)],
   }
 }
 
-const isRegion = (text: string | undefined): text is Region => REGIONS.includes(text as Region)
+/** Returns the region of a request. A capture without headers shows it by the currency of the answer. */
+function regionOf({ headers }: Entry, content: unknown): Region {
+  const { data, currency } = membersOf(content)
+  const shown = Array.isArray(data) ? membersOf(data[0]).currency : currency
+  const isAsked = (region: Region) =>
+    headers['x-region'] === undefined ? CURRENCY_OF[region] === shown : headers['x-region'] === region
+  return REGIONS.find(isAsked) ?? 'EU'
+}
 
-/** Returns the region of the records of an area: some are in one region, whatever the header says. */
-export const regionIn = (area: AreaName, region: Region): Region => (areas[area].regions === 'EU' ? 'EU' : region)
-
-/** Returns the region of a record. A currency has one region. */
-export const regionOfRecord = ({ currency }: Json, otherwise: Region): Region =>
-  Object.values(CURRENCY_OF).includes(currency as never) ? regionOf(currency as never) : otherwise
+/** Returns a record. Those of some areas are in one region, whatever the header says. */
+const knownIn = (group: Group, area: AreaName, region: Region, reference: string): Known =>
+  recordIn(group, area, areas[area].regions === 'EU' ? 'EU' : region, reference)
 
 /** Returns the members of a record that others name. */
 export const pick = (record: Json, names: object): Json =>
   Object.fromEntries(Object.entries(record).filter(([name]) => Object.hasOwn(names, name)))
 
-/** Returns the text that identifies a record; undefined: it has none. */
-export function referenceOf({ contract }: Case, area: AreaName, record: Json): string | undefined {
-  const text = record[contract.references.get(area) as string]
-  return typeof text === 'string' ? text : undefined
-}
-
-/** Finds what the capture has shown of a record. */
-export const knownOf = ({ group, region }: Case, area: AreaName, reference: string | undefined): Known | undefined =>
-  reference === undefined ? undefined : group.known.get(keyOf(area, regionIn(area, region), reference))
-
-/** Returns what the capture has shown of a record: a first entry if it is nothing. */
-export function know(one: Case, area: AreaName, reference: string, region: Region, creation?: Entry): Known {
-  const { group, entry } = one
-  const key = keyOf(area, region, reference)
-  const known = group.known.get(key) ?? {
-    area,
-    region,
-    reference,
-    record: undefined,
-    last: entry,
-    creation,
-    isMadeUp: false,
-    isDisputed: false,
-    isPartial: false,
-  }
-  group.known.set(key, known)
-  group.absent.delete(key)
-  return known
+/** Returns what the capture has shown of a record of an answer; undefined: it has no reference. */
+export function knownOf({ group, region, operation }: Case, record: Json): Known | undefined {
+  const area = operation?.area
+  const reference = area && record[areas[area].reference]
+  return area !== undefined && typeof reference === 'string' ? knownIn(group, area, region, reference) : undefined
 }
 
 /** Notes that an entry shows or changes a record. */
-export function touch({ entry }: Case, known: Known | undefined): void {
-  if (known !== undefined && !isBefore(entry, known.last)) known.last = entry
+export function touch({ entry }: Case, known: Known): void {
+  if (known.last === undefined || !isBefore(entry, known.last)) known.last = entry
 }
 
 /** Whether nothing more is noted of the state of a record: it differs, or an overlapping request has changed it. */
-export const isDoubtful = ({ entry }: Case, known: Known | undefined): boolean =>
-  known !== undefined && (known.isDisputed || isOverlapping(known.last, entry))
+export const isDoubtful = ({ entry }: Case, { standing, last }: Known): boolean =>
+  standing === 'disputed' || (last !== undefined && isOverlapping(last, entry))
 
-/** Finds a record of the client at one end by its captured reference. */
-export const stored = ({ ends, region }: Case, at: 0 | 1, area: AreaName, reference: string): Json | undefined =>
-  ends[at].find(area, regionIn(area, region), reference)?.record
-
-/** Returns the record of an answer with one or with a list of them. */
+/** Returns the schema of the record of an answer with one or with a list of them. */
 export const schemaOf = ({ operation }: Case): TSchema => (operation as Operation).record as TSchema

@@ -1,6 +1,7 @@
 import { isSuccess } from './answers.js'
 import type { Run } from './case.js'
 import type { Group } from './group.js'
+import { createGroup } from './group.js'
 import type { Capture, Entry } from './har.js'
 import { judge } from './judge.js'
 import type { Ledger } from './ledger.js'
@@ -67,7 +68,7 @@ async function hold(
 
   function groupOf(entry: Entry): Group {
     const key = clientOf(entry)
-    const group = groups.get(key) ?? createGroup(sandbox)
+    const group = groups.get(key) ?? createGroup(sandbox.open())
     groups.delete(key)
     groups.set(key, group)
     const [[oldest, { ends }]] = groups as unknown as [[string, Group]]
@@ -104,18 +105,6 @@ async function hold(
     environments: environments.size,
   }
 }
-
-const createGroup = (sandbox: Sandbox): Group => ({
-  ends: sandbox.open(),
-  known: new Map(),
-  tokens: new Map(),
-  secrets: new Set(),
-  writes: [],
-  lowest: 0,
-  absent: new Set(),
-  cursors: new Map(),
-  surplus: new Map(),
-})
 
 /** Returns the function that names the client of an entry. Tokens of one client share its records. */
 function groupsOf(entries: readonly Entry[]) {

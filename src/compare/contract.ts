@@ -4,7 +4,8 @@ import { areas } from '../areas/index.js'
 import type { ErrorCode } from '../core/errors.js'
 import { catalogue } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
-import { failuresOf } from '../http/validation.js'
+import { nameOf } from '../http/operations.js'
+import { failuresOf, unescapePointer, unknownMembers } from '../http/validation.js'
 import { codesOf } from '../openapi/errors.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
 import { isApi } from '../openapi/routes.js'
@@ -50,20 +51,14 @@ export type Contract = ReturnType<typeof createContract>
 const OAUTH_SECTION = 3
 const API = /\/api\/v1(\/[^/]+.*)$/
 
-/** The member that identifies a record of each area. */
-const references: ReadonlyMap<AreaName, string> = new Map(
-  Object.entries(areas).map(([area, { reference }]) => [area as AreaName, reference]),
-)
-
 /** Creates the contract of the documented routes. */
 export function createContract(documented: readonly DocumentedRoute[]) {
   const operations = documented.filter(isApi).map(operationOf)
   const found = operations.map(operation => ({ operation, pattern: patternOf(operation) }))
   const roots = new Set(operations.map(({ name }) => name.split('/')[3]))
-  const areaOf = new Map([...references].map(([area, reference]) => [reference, area]))
+  const areaOf = new Map(Object.entries(areas).map(([area, { reference }]) => [reference as string, area as AreaName]))
   return {
     operations,
-    references,
     /** Returns the area whose records a member refers to; undefined: none. */
     areaOf: (member: string): AreaName | undefined => areaOf.get(member),
     /** Returns the schema of whole records of an area; undefined: no answer has one. */
@@ -91,14 +86,13 @@ export function createContract(documented: readonly DocumentedRoute[]) {
 function operationOf(route: DocumentedRoute): Operation {
   const { headers, params, querystring, body, response, operationId } = route.schema
   const [[status, answer]] = Object.entries(response as Record<string, TSchema>) as [[string, TSchema]]
-  const path = route.url.replace(/:(\w+)/g, '{$1}')
-  const [area, row] = Object.entries<Area>(areas).find(([, row]) => path.split('/')[3] === row.path) ?? []
+  const [area, row] = Object.entries<Area>(areas).find(([, row]) => route.url.split('/')[3] === row.path) ?? []
   const item = answer.properties?.data?.items as TSchema | undefined
   const record = item ?? answer
   const reference = row?.reference ?? ''
   return {
     id: operationId as string,
-    name: `${route.method} ${path}`,
+    name: nameOf(route.method, route.url),
     method: route.method,
     area: area as AreaName | undefined,
     section: row?.section ?? OAUTH_SECTION,
@@ -131,37 +125,27 @@ export const isKnownError = (operation: Operation | undefined, code: string, sta
   catalogue[code as ErrorCode].status === status &&
   (operation === undefined || operation.codes.includes(code as ErrorCode))
 
+/** A path within a value: names of members and positions in lists. */
+export type Path = readonly string[]
+
+/** Returns the name of a member without the positions in lists. */
+export const nameOfMember = (path: Path) => path.filter(part => !/^\d+$/.test(part)).join('.')
+
 /** Finds the schema of a member by its path; undefined: there is none. */
-export function memberAt(schema: TSchema, path: readonly (string | number)[]): TSchema | undefined {
+export function memberAt(schema: TSchema, path: Path): TSchema | undefined {
   let found: TSchema | undefined = schema
   for (const name of path) {
     if (found === undefined) return undefined
-    found = found.type === 'array' ? found.items : ownMember<TSchema>(found.properties ?? {}, String(name))
+    found = found.type === 'array' ? found.items : ownMember<TSchema>(found.properties ?? {}, name)
   }
   return found
 }
 
 /** Lists the paths of the values that a schema refuses, and of members that it does not name. */
-export function faultsOf(schema: TSchema, value: unknown): (readonly (string | number)[])[] {
+export function faultsOf(schema: TSchema, value: unknown): Path[] {
   const faults = failuresOf(schema, value).map(({ instancePath, keyword, params }) => {
-    const path = instancePath
-      .split('/')
-      .slice(1)
-      .map(part => (/^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~')))
+    const path = instancePath.split('/').slice(1).map(unescapePointer)
     return keyword === 'required' ? [...path, params.missingProperty as string] : path
   })
-  return [...faults, ...strangers(schema, value, [])]
-}
-
-function* strangers(schema: TSchema, value: unknown, path: (string | number)[]): Generator<(string | number)[]> {
-  if (Array.isArray(value)) {
-    if (schema.items !== undefined)
-      for (const [at, item] of value.entries()) yield* strangers(schema.items, item, [...path, at])
-  } else if (value !== null && typeof value === 'object' && schema.properties !== undefined) {
-    for (const [name, member] of Object.entries(value)) {
-      const property = ownMember<TSchema>(schema.properties, name)
-      if (property === undefined) yield [...path, name]
-      else yield* strangers(property, member, [...path, name])
-    }
-  }
+  return [...faults, ...unknownMembers(schema, value).map(path => path.split('.'))]
 }

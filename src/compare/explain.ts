@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import type { Lifecycle } from '../core/records/state-machine.js'
@@ -5,13 +6,16 @@ import { legalMoves } from '../core/records/state-machine.js'
 import { CURRENCY_OF } from '../core/rules/regions.js'
 import { isValid } from '../http/validation.js'
 import { exampleOf } from '../tenants/examples.js'
+import type { Tenant } from '../tenants/tenant.js'
 import { memberNames, store } from './adopt.js'
 import { codeOf, isSameOutcome, isSuccess, membersOf } from './answers.js'
 import type { Ask } from './asking.js'
-import type { Case, Named } from './case.js'
-import { isDoubtful, know, regionIn, regionOfRecord, stored } from './case.js'
+import type { Case } from './case.js'
+import { isDoubtful } from './case.js'
+import type { Contract } from './contract.js'
 import { faultsOf } from './contract.js'
 import { isTokenUncertain } from './credentials.js'
+import type { Known } from './group.js'
 import type { Answer, Json } from './sandbox.js'
 
 /** The most states that are tried for a file. */
@@ -25,22 +29,22 @@ export type Explanation = readonly [Answer, Answer] | 'unjudged'
  * brought a record, or a record that the capture has not shown. Returns undefined if there is none.
  */
 export async function explain(one: Case, own: Answer, ask: Ask): Promise<Explanation | undefined> {
-  const { contract, entry, operation, group, named, isAccepted } = one
+  const { contract, entry, operation, named, isAccepted } = one
   const [code, ownCode] = [codeOf(entry.status, one.content), codeOf(own.status, own.body)]
   if (entry.status === 401 || own.status === 401) return isTokenUncertain(one, code) ? 'unjudged' : undefined
-  if (named.some(({ key }) => isDoubtful(one, group.known.get(key)))) return 'unjudged'
+  if (named.some(known => isDoubtful(one, known))) return 'unjudged'
   if (own.status >= 400 && hasOtherFault(one)) return 'unjudged'
   const isListed = code !== undefined && operation?.codes.includes(code as never) === true
   // Only the settings of the service decide.
   if (code === 'ORIGIN_NOT_ALLOWED' && isListed) return 'unjudged'
   // A refusal can be about a record that the capture has not shown.
   const [about, ownAbout] = [one.content, own.body].map(body => contract.areaOf(String(membersOf(body).field)))
-  const isUnseen = (area: AreaName | undefined) => named.some(record => record.area === area && isOpen(one, record))
+  const isUnseen = (area: AreaName | undefined) => named.some(known => known.area === area && isOpen(one, known))
   const isOfState = (status: number, text: string | undefined) =>
     status === 409 || (status === 404 && text !== 'ROUTE_NOT_FOUND') || text === 'INCONSISTENT_BILL_UPDATE'
   if (!isOfState(entry.status, code) && !isOfState(own.status, ownCode)) return undefined
-  for (const record of named) {
-    const tried = await tryStates(one, record, ownCode, ask)
+  for (const known of named) {
+    const tried = await tryStates(one, known, ownCode, ask)
     if (tried !== undefined) return tried
   }
   // Another record can have used the mandate.
@@ -51,13 +55,9 @@ export async function explain(one: Case, own: Answer, ask: Ask): Promise<Explana
   return isPossible && (isUnseen(about) || isUnseen(ownAbout)) ? 'unjudged' : undefined
 }
 
-/** Whether a record can be in any state, since the capture has not shown it. */
-function isOpen({ group, ends }: Case, { reference, key }: Named): boolean {
-  const known = group.known.get(key)
-  if (known !== undefined) return known.isMadeUp
-  // An id of the service is one of a record in another region.
-  return !group.absent.has(key) && ends[0].translate(reference) === reference
-}
+/** Whether a record can be in any state, since the capture has not shown it. An id of the service is shown elsewhere. */
+const isOpen = ({ ends }: Case, { standing, reference }: Known): boolean =>
+  standing === 'made up' || (standing === 'named' && ends[0].translate(reference) === reference)
 
 /** Whether a refused value is one that the sandbox refuses, too: the order of checks is not promised. */
 export function hasOtherFault({ entry, operation, content, isAccepted }: Case): boolean {
@@ -70,39 +70,33 @@ export function hasOtherFault({ entry, operation, content, isAccepted }: Case): 
 /** Sends the request again with a record in each state that others could have brought it to. */
 async function tryStates(
   one: Case,
-  record: Named,
+  known: Known,
   ownCode: string | undefined,
   ask: Ask,
 ): Promise<readonly [Answer, Answer] | undefined> {
   const { run, contract, entry, match, operation, content, isAccepted } = one
-  const { area, reference } = record
-  const lifecycle = (areas[area] as Area).lifecycle
-  const region = regionIn(area, one.region)
-  const identifier = contract.references.get(area) as string
-  const present = stored(one, 0, area, reference)
+  const { area, region, reference } = known
+  const { lifecycle, record: schema, reference: identifier } = areas[area] as Area
+  const present = one.ends[0].find(known)?.record
   const isMissing = present === undefined
   const isNew = operation?.area === area && operation.status === 201 && match.params[identifier] === undefined
-  const isAny = isOpen(one, record)
+  const isAny = isOpen(one, known)
   if (isMissing && (isNew || !isAny || !ownCode?.endsWith('_NOT_FOUND') || entry.status === 404)) return undefined
-  const isShown = operation?.record !== undefined && !operation.isList && operation.area === area && isAccepted
-  const base = isMissing
-    ? isShown
-      ? membersOf(content)
-      : madeUp(one, area, reference)
-    : { ...present, [identifier]: reference }
-  if (base === undefined || (isMissing && isShown && !isValid((areas[area] as Area).record, base))) return undefined
-  const names = memberNames(one, area)
-  if (isMissing) know(one, area, reference, region).isMadeUp = !isShown
-  const shown = one.group.known.get(record.key)?.record?.status
-  for (const status of statesOf(lifecycle, base, isAny, shown)) {
+  const isInAnswer = operation?.record !== undefined && !operation.isList && operation.area === area && isAccepted
+  const currency = areas[area].regions === 'EU' ? {} : { currency: CURRENCY_OF[region] }
+  const made = () => ({ ...madeUp(contract, one.ends[0].tenant, area, reference), ...currency })
+  const base: Json = isMissing ? (isInAnswer ? membersOf(content) : made()) : { ...present, [identifier]: reference }
+  const isHere = (base.currency ?? CURRENCY_OF[region]) === CURRENCY_OF[region]
+  if (isMissing && isInAnswer && !(isHere && isValid(schema, base))) return undefined
+  const names = memberNames(one, known)
+  if (isMissing) known.standing = isInAnswer ? 'shown' : 'made up'
+  for (const status of statesOf(lifecycle, base, isAny, known.record?.status)) {
     if (++run.trials > MOST_TRIALS) return undefined
-    const tried = lifecycle === undefined ? base : { ...base, status }
-    store(one, area, regionOfRecord(tried, region), tried, { shown: names, place: isMissing ? 0 : undefined })
+    store(one, known, lifecycle === undefined ? base : { ...base, status }, names, isMissing ? 0 : undefined)
     const first = await ask(0)
-    if (!isSameOutcome(entry, first)) continue
-    return [first, await ask(1)]
+    if (isSameOutcome(entry, first)) return [first, await ask(1)]
   }
-  store(one, area, regionOfRecord(base, region), base, { shown: names })
+  store(one, known, base, names)
   return undefined
 }
 
@@ -123,10 +117,7 @@ export function reachable(transitions: Lifecycle, from: string): string[] {
 }
 
 /** Makes up a record that the capture refers to, and has not shown. */
-function madeUp({ contract, ends, region }: Case, area: AreaName, reference: string): Json | undefined {
-  const schema = contract.recordOf(area)
-  if (schema === undefined) return undefined
-  const currency = areas[area].regions === 'EU' ? {} : { currency: CURRENCY_OF[region] }
-  const identifier = contract.references.get(area) as string
-  return { ...exampleOf(ends[0].tenant, 0, schema), ...currency, [identifier]: reference }
-}
+export const madeUp = (contract: Contract, tenant: Tenant, area: AreaName, reference: string): Json => ({
+  ...exampleOf(tenant, 0, contract.recordOf(area) as TSchema),
+  [areas[area].reference]: reference,
+})

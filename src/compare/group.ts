@@ -4,21 +4,24 @@ import type { Instant } from '../core/time/time.js'
 import type { Entry } from './har.js'
 import type { End, Json } from './sandbox.js'
 
-/** A record of the capture. */
+/**
+ * How far the capture has shown a record. A made-up one explains an answer. Of a disputed one, a difference was noted, and
+ * nothing more of its state is.
+ */
+export type Standing = 'named' | 'absent' | 'made up' | 'shown' | 'disputed'
+
+/** A record that the capture names. */
 export interface Known {
   readonly area: AreaName
   readonly region: Region
   readonly reference: string
+  standing: Standing
   /** As it was seen last; undefined: it was never seen whole. */
   record: Json | undefined
   /** The latest entry that has shown or changed it. */
-  last: Entry
+  last: Entry | undefined
   /** The entry that has created it; undefined: it was there before. */
-  readonly creation: Entry | undefined
-  /** Whether it was made up, since the capture has not shown it. */
-  isMadeUp: boolean
-  /** Whether a difference was noted: nothing more of its state is. */
-  isDisputed: boolean
+  creation: Entry | undefined
   /** Whether the last answer was a summary. */
   isPartial: boolean
 }
@@ -26,23 +29,37 @@ export interface Known {
 /** A client of the capture, and what the sandbox has in its place. */
 export interface Group {
   readonly ends: readonly [End, End]
+  /** The records by area, region and reference. */
   readonly known: Map<string, Known>
   /** Own tokens by the number of the captured one, with the time at which it ends. */
   readonly tokens: Map<number, { readonly own: readonly string[]; readonly end: number }>
-  /** The numbers of secrets that were accepted. */
-  readonly secrets: Set<number>
-  /** The latest changes. */
-  readonly writes: Entry[]
+  /** The number of the secret that was accepted. */
+  secret?: number
   /** The time at which records without a time of creation were there before, in milliseconds. */
   since?: Instant
   /** Goes down with each record that was there before. */
   lowest: number
-  /** The keys of records that the service has not found. */
-  readonly absent: Set<string>
   /** The last record of the page that has given a cursor. */
-  readonly cursors: Map<string, string>
-  /** The latest total of a list above the number of records that were seen, which may show themselves later. */
-  readonly surplus: Map<string, { readonly entry: Entry; readonly lowest: number }>
+  readonly cursors: Map<string, Known>
 }
 
-export const keyOf = (area: AreaName, region: Region, reference: string) => `${area} ${region} ${reference}`
+export const createGroup = (ends: Group['ends']): Group => ({
+  ends,
+  known: new Map(),
+  tokens: new Map(),
+  lowest: 0,
+  cursors: new Map(),
+})
+
+/** Returns the record with a reference. */
+export function recordIn({ known: records }: Group, area: AreaName, region: Region, reference: string): Known {
+  const key = `${area} ${region} ${reference}`
+  const known = records.get(key) ?? {
+    ...{ area, region, reference, record: undefined, last: undefined, creation: undefined },
+    ...{ standing: 'named' as const, isPartial: false },
+  }
+  records.set(key, known)
+  return known
+}
+
+export const isShown = ({ standing }: Known): boolean => standing === 'shown' || standing === 'disputed'

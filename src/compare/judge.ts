@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Area, AreaName } from '../areas/index.js'
-import { areas } from '../areas/index.js'
 import type { Fact } from '../features/coverage/coverage.js'
+import { factsOf } from '../features/coverage/coverage.js'
 import { faultError } from '../features/faults/errors.js'
 import { adoptAll, listed, noteShown } from './adopt.js'
 import type { Difference } from './answers.js'
@@ -17,7 +16,7 @@ import {
 import type { Ask, Own } from './asking.js'
 import { askBoth, createAsk, prepare } from './asking.js'
 import type { Case, Run } from './case.js'
-import { createCase, know, referenceOf, regionIn } from './case.js'
+import { createCase, knownOf } from './case.js'
 import type { Match } from './contract.js'
 import { OTHER_PATHS } from './contract.js'
 import { credentialsOf, noteToken } from './credentials.js'
@@ -56,13 +55,13 @@ export async function judge(run: Run, entry: Entry, match: Match, group: Group):
   }
   if (entry.status === 404) {
     const about = contract.areaOf(String(membersOf(one.content).field))
-    for (const { area, key } of one.named) if (area === about && !group.known.has(key)) group.absent.add(key)
+    for (const known of one.named) if (known.area === about && known.standing === 'named') known.standing = 'absent'
   }
   const found = one.isAccepted ? await successDifferences(one, own, ask) : refusalsOf(one, own)
   note(found)
-  const facts = factsOf(one, entry.status, one.content)
+  const facts = factsIn(one, entry.status, one.content)
   if (found.length === 0) ledger.confirm(operation?.name, facts)
-  else ledger.contradict(operation?.name, found.some(({ what }) => what.startsWith('status')) ? facts : [])
+  else if (found.some(({ what }) => what.startsWith('status'))) ledger.contradict(operation?.name, facts)
 }
 
 /** Whether an upload was refused whose file the capture can have left out. */
@@ -98,14 +97,14 @@ function noteForm(one: Case, note: Note): void {
 
 /** Notes another outcome than that of the sandbox. Nothing more is noted of the state of the records that it is about. */
 function noteOutcome(one: Case, { answers: [own] }: Own, note: Note): void {
-  const { run, entry, match, operation, named, isAccepted } = one
-  for (const { area, reference } of named) {
-    if (operation?.area !== area) continue
-    know(one, area, reference, regionIn(area, one.region), isAccepted ? entry : undefined).isDisputed = true
-  }
+  const { run, entry, match, operation, named } = one
+  for (const known of named) if (known.area === operation?.area) known.standing = 'disputed'
   note([outcomeDifference(entry, match, own)])
-  run.ledger.contradict(operation?.name, factsOf(one, entry.status, one.content), factsOf(one, own.status, own.body))
-  adoptAll(one, true)
+  run.ledger.contradict(operation?.name, [
+    ...factsIn(one, entry.status, one.content),
+    ...factsIn(one, own.status, own.body),
+  ])
+  adoptAll(one)
 }
 
 /** Returns the answer of the sandbox to a fault with the status of an entry. */
@@ -123,14 +122,12 @@ function refusalsOf(one: Case, { answers: [own] }: Own): Difference[] {
 
 /** Lists all differences of an accepted request, and adopts the records of its answer. */
 async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask): Promise<Difference[]> {
-  const { entry, operation, group, content } = one
+  const { entry, operation, content } = one
   const [own] = answers
   const first = successDifference(entry, operation, own)
   const headers = headerDifferences(entry, own)
   // Most reads show what the sandbox has.
-  // A total can settle that of an earlier page.
-  const isSettled = operation?.isList !== true || group.surplus.size === 0
-  if (isPlain && isSettled && first === undefined && content !== undefined) {
+  if (isPlain && first === undefined && content !== undefined) {
     noteShown(one)
     return headers
   }
@@ -140,7 +137,7 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
     return [...(first === undefined ? [] : [first]), ...headers]
   }
   if (one.isToken) noteToken(one, answers)
-  if (operation.isList && isSamePage(one, answers) && group.surplus.size === 0) {
+  if (operation.isList && isSamePage(one, answers)) {
     noteShown(one)
     return headers
   }
@@ -155,27 +152,19 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
 
 /** Whether both ends show the same page, but for its cursor. Notes its cursor. */
 function isSamePage(one: Case, answers: readonly Answer[]): boolean {
-  const { group, ends, content, operation } = one
+  const { group, ends, content } = one
   const { nextCursor, ...page } = membersOf(content)
   const own = answers.map(({ body }) => membersOf(body))
   if (typeof nextCursor !== 'string') return false
   const last = membersOf(Array.isArray(page.data) ? page.data.at(-1) : undefined)
-  const reference = referenceOf(one, operation?.area as AreaName, last)
-  if (reference !== undefined) group.cursors.set(nextCursor, reference)
+  const known = knownOf(one, last)
+  if (known !== undefined) group.cursors.set(nextCursor, known)
   const paired = own.map(({ nextCursor: next }, at) => typeof next === 'string' && ends[at]?.pair(nextCursor, next))
   return paired.every(Boolean) && own.every(({ nextCursor: _, ...one }) => isDeepStrictEqual(one, page))
 }
 
-/** Returns the facts of an answer, as coverage counts them. */
-function factsOf({ entry, operation }: Case, status: number, content: unknown): Fact[] {
-  const code = codeOf(status, content)
-  if (status >= 400) return [`status ${status}`, ...(code === undefined ? [] : [`errorCode ${code}` as Fact])]
+/** Returns the facts of an answer, as coverage counts them. A captured one can have any form. */
+const factsIn = ({ entry }: Case, status: number, content: unknown): Fact[] => {
   const { data, ...record } = membersOf(content)
-  const records = Array.isArray(data) ? data.map(membersOf) : operation?.record === undefined ? [] : [record]
-  const possible = operation?.area === undefined ? [] : ((areas[operation.area] as Area).lifecycle?.states ?? [])
-  const states = possible.filter(state => records.some(({ status }) => status === state))
-  const facts: Fact[] = [`status ${status}`, ...states.map((state): Fact => `state ${state}`)]
-  if (Array.isArray(data)) facts.push(/[?&]cursor=/.test(entry.search) ? 'page following' : 'page first')
-  if (Array.isArray(data) && data.length === 0) facts.push('page empty')
-  return facts
+  return factsOf(status, Array.isArray(data) ? { data } : record, /[?&]cursor=/.test(entry.search))
 }

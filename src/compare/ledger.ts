@@ -38,9 +38,9 @@ export function createLedger({ operations }: Contract) {
     isContradicted: (operation: string, fact: Fact): boolean => contradicted.has(`${operation} ${fact}`),
     count: (operation: string): void => void answers.set(operation, (answers.get(operation) ?? 0) + 1),
     note(operation: string, present: Entry, found: readonly Difference[]): void {
-      for (const { place, what, seen, entry: { n } = present } of found) {
+      for (const { place, what, seen } of found) {
         const key = `${operation}\n${place.where}\n${what}`
-        const noted = differences.get(key) ?? { operation, ...place, what, times: 0, entry: n, seen: new Set() }
+        const noted = differences.get(key) ?? { operation, ...place, what, times: 0, entry: present.n, seen: new Set() }
         if (!differences.has(key) && differences.size === MOST_DIFFERENCES) return
         differences.set(key, noted)
         noted.times++
@@ -51,8 +51,8 @@ export function createLedger({ operations }: Contract) {
     confirm(operation: string | undefined, shown: readonly Fact[]): void {
       if (operation !== undefined) for (const fact of shown) facts.count(operation, fact)
     },
-    contradict(operation: string | undefined, ...shown: (readonly Fact[])[]): void {
-      for (const fact of shown.flat()) contradicted.add(`${operation} ${fact}`)
+    contradict(operation: string | undefined, shown: readonly Fact[]): void {
+      for (const fact of shown) contradicted.add(`${operation} ${fact}`)
     },
   }
 }

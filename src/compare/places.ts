@@ -3,8 +3,8 @@ import { catalogue } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
 import type { Fidelity } from '../http/schemas.js'
 import { isValid } from '../http/validation.js'
-import type { Operation } from './contract.js'
-import { memberAt } from './contract.js'
+import type { Operation, Path } from './contract.js'
+import { memberAt, nameOfMember } from './contract.js'
 
 /** Where a document states what a finding is about: `decisions §6 reasonCode`, `interface, Errors: code`. */
 export interface Place {
@@ -108,14 +108,9 @@ const isDocumented = (schema: TSchema | undefined): boolean =>
  * Returns the place of a member of an answer. It is documented if its schema is, and the value breaks it.
  * @param value undefined: the member is absent
  */
-export function placeOfMember(
-  operation: Operation,
-  schema: TSchema,
-  path: readonly (string | number)[],
-  value: unknown,
-): Place {
+export function placeOfMember(operation: Operation, schema: TSchema, path: Path, value: unknown): Place {
   const member = memberAt(schema, path)
-  const name = member === undefined ? '' : path.filter(part => typeof part === 'string').join('.')
+  const name = member === undefined ? '' : nameOfMember(path)
   const isBroken = member !== undefined && (value === undefined || !isValid(member, value))
   const isEnvelope = operation.isList && schema === operation.answer
   if (isBroken && isDocumented(member)) {

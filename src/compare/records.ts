@@ -7,14 +7,15 @@ import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
 import { parseInstant } from '../core/time/time.js'
 import { isValid } from '../http/validation.js'
-import type { Difference, Path } from './answers.js'
+import type { Difference } from './answers.js'
 import { memberDifference, memberDifferences, membersOf, valueAt } from './answers.js'
 import type { Case } from './case.js'
-import { isDoubtful, know, knownOf, pick, referenceOf, regionIn, schemaOf } from './case.js'
-import type { Operation } from './contract.js'
+import { isDoubtful, knownOf, pick, schemaOf } from './case.js'
+import type { Operation, Path } from './contract.js'
 import { faultsOf, memberAt } from './contract.js'
 import { reachable } from './explain.js'
 import type { Known } from './group.js'
+import { isShown } from './group.js'
 import type { Json } from './sandbox.js'
 import { TOLERANCE } from './sandbox.js'
 
@@ -29,11 +30,10 @@ export function faultDifferences({ operation }: Case, schema: TSchema, given: un
 
 /** Compares a record of a list with that of the sandbox. */
 export function listedDifferences(one: Case, record: Json): Difference[] {
-  const { area } = one.operation as Operation & { area: AreaName }
   const schema = schemaOf(one)
-  const reference = referenceOf(one, area, record)
-  if (reference === undefined) return []
-  const [early, late] = one.ends.map(end => end.find(area, one.region, reference)?.record)
+  const known = knownOf(one, record)
+  if (known === undefined) return []
+  const [early, late] = one.ends.map(end => end.find(known)?.record)
   if (early === undefined) return faultDifferences(one, schema, record)
   const own = [early, late ?? early].map(end => pick(end, schema.properties)) as [Json, Json]
   return recordDifferences(one, record, own, schema)
@@ -49,21 +49,21 @@ export function recordDifferences(
   [early, late]: readonly [unknown, unknown],
   schema: TSchema,
 ): Difference[] {
-  const { entry, group, named, sent } = one
+  const { entry, named, sent } = one
   const operation = one.operation as Operation
   const { area } = operation
   const record = membersOf(given)
-  const reference = area === undefined ? undefined : referenceOf(one, area, record)
-  const known = area === undefined ? undefined : knownOf(one, area, reference)
-  if (known?.isDisputed) return []
-  if (known !== undefined && (known.isMadeUp || isDoubtful(one, known))) return faultDifferences(one, schema, given)
+  const known = knownOf(one, record)
+  if (known?.standing === 'disputed') return []
+  if (known !== undefined && (known.standing === 'made up' || isDoubtful(one, known)))
+    return faultDifferences(one, schema, given)
   const [first, second] = [membersOf(early), membersOf(late)]
   // Of two states, the one that the service shows.
   const [from, to] =
     first.status === second.status ? [early, late] : record.status === second.status ? [late, late] : [early, early]
   // A new record takes members from others.
-  const others = known === undefined ? named.map(({ key }) => group.known.get(key)) : []
-  const isVague = others.some(other => other?.isMadeUp || other?.isDisputed)
+  const isNew = known === undefined || !isShown(known)
+  const isVague = isNew && named.some(({ standing }) => standing === 'made up' || standing === 'disputed')
   const isShared = area !== undefined && (areas[area] as Area).lifecycle === undefined
   const isUnknown = ([member]: Path): boolean => {
     if (member === undefined) return false
@@ -71,7 +71,7 @@ export function recordDifferences(
     if (known?.isPartial === true && !operation.isList && !isInSummary(one, area as AreaName, name)) return true
     if (Object.hasOwn(sent, name)) return false
     if (isVague && name !== 'status') return true
-    return isShared && name !== one.contract.references.get(area) && isValidMember(schema, name, record[name])
+    return isShared && name !== areas[area].reference && isValidMember(schema, name, record[name])
   }
   const differing = memberDifferences(given, from, to, {
     operation,
@@ -82,12 +82,11 @@ export function recordDifferences(
   })
   const names = differing.map(({ path }) => String(path[0]))
   const isByOthers =
-    entry.method === 'GET' && known !== undefined && isChangedByOthers(one, known, record, first, names)
+    entry.method === 'GET' && known !== undefined && !isNew && isChangedByOthers(one, known, record, first, names)
   const states = differing.filter(({ path }) => path[0] === 'status')
   const own = states.length > 0 ? states : differing
   const found = isByOthers || own.length === 0 ? reasonDifferences(one, known?.record, record, schema) : own
-  if (found.length > 0 && area !== undefined && reference !== undefined)
-    know(one, area, reference, regionIn(area, one.region), entry).isDisputed = true
+  if (found.length > 0 && known !== undefined) known.standing = 'disputed'
   return found
 }
 
@@ -125,11 +124,12 @@ function isChangedByOthers(one: Case, known: Known, given: Json, own: Json, memb
 }
 
 /** Lists the states into which others can bring a record: those that are legal, and that not only time makes. */
-export function comingByOthers({ ends }: Case, { area, region, reference, record = {} }: Known): string[] {
+export function comingByOthers({ ends }: Case, known: Known): string[] {
+  const { area, record = {} } = known
   const { transitions } = (areas[area] as Area).lifecycle ?? {}
   if (transitions === undefined) return []
   const byTime = ends[0].comingStates(area, record)
   // It can refer to a record that the capture has not shown, or have been held until it was shown.
-  const isHeld = ends.some(end => end.isHeld(area, region, reference))
+  const isHeld = ends.some(end => end.isHeld(known))
   return reachable(transitions, String(record.status)).filter(to => isHeld || !byTime.includes(to))
 }

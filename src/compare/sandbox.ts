@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
-import type { StoredRecord, Entry as StoreEntry } from '../core/records/repository.js'
+import type { StoredRecord } from '../core/records/repository.js'
 import { stateAfter } from '../core/records/state-machine.js'
 import type { StatefulEntry, Step } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
@@ -12,7 +12,6 @@ import { OWN_FIXTURES } from '../package.js'
 import { buildServer } from '../server.js'
 import { loadFixtures } from '../tenants/fixtures.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { Contract } from './contract.js'
 import { createContract } from './contract.js'
 
 export type Json = Readonly<Record<string, unknown>>
@@ -32,13 +31,21 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** A record of captured traffic, as the sandbox has to have it. */
-export interface Adopted {
+/** A record by its captured reference. */
+export interface Reference {
   readonly area: AreaName
   readonly region: Region
+  readonly reference: string
+}
+
+type Shown = Readonly<Record<string, unknown>>
+
+/** A record of captured traffic, as the sandbox has to have it. */
+export interface Adopted {
+  readonly reference: Reference
   readonly record: Json
   /** The members that the answer can show. Others stay as they are. */
-  readonly shown: Readonly<Record<string, unknown>>
+  readonly shown: Shown
   /** Orders the records that were created in the same second. Undefined: as before, or the next number. */
   readonly sequence?: number | undefined
   /** The time of creation of a record that does not have it, in milliseconds. */
@@ -108,7 +115,7 @@ export async function createSandbox(from: number) {
     open: (): readonly [End, End] => {
       const number = ++clients
       return SHIFTS.map(shift =>
-        createEnd(contract, open(`client-${number}.${shift < 0 ? 'early' : 'late'}`), shift, ask),
+        createEnd(open(`client-${number}.${shift < 0 ? 'early' : 'late'}`), shift, ask),
       ) as unknown as readonly [End, End]
     },
     /** Removes a client. */
@@ -124,12 +131,7 @@ export const SECRET = 'secret'
 
 const bounded = (at: number): Instant => wholeSecond(Math.min(Math.max(at, 0), LAST_INSTANT))
 
-function createEnd(
-  contract: Contract,
-  tenant: Tenant,
-  shift: number,
-  ask: (request: Outgoing, undo: boolean) => Promise<Answer>,
-) {
+function createEnd(tenant: Tenant, shift: number, ask: (request: Outgoing, undo: boolean) => Promise<Answer>) {
   /** The values that the service and this client have made for the same thing, by each other. */
   const own = new Map<string, string>()
   const captured = new Map<string, string>()
@@ -141,15 +143,15 @@ function createEnd(
     if (Array.isArray(value)) return value.map(item => translate(item, texts))
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, translate(member, texts)]))
   }
-  const findEntry = (area: AreaName, region: Region, reference: string) =>
-    (tenant[area].find(own.get(reference) ?? reference) as StoreEntry<Json>[]).find(entry => entry.region === region)
+  const findEntry = ({ area, region, reference }: Reference) =>
+    (tenant[area].find(own.get(reference) ?? reference) as StatefulEntry<Json>[]).find(one => one.region === region)
 
   /** Returns the states that a record comes into by itself, in order. */
   function comingStates(area: AreaName, record: Json): string[] {
     const { transitions = {} } = (areas[area] as Area).lifecycle ?? {}
     const states: string[] = []
     for (let present = record; states.length < 10; ) {
-      const { nextStep } = storedOf(area, 'EU', present, 0, 0)
+      const { nextStep } = storedOf({ area, region: 'EU' }, present, 0, 0)
       const to = nextStep && stateAfter(transitions, String(present.status), nextStep.verb)
       if (!to) break
       states.push(to)
@@ -163,15 +165,14 @@ function createEnd(
     tenant,
     captured,
     ask,
-    references: contract.references,
     translate: (value: unknown) => translate(value),
     /** Returns a value of this client in the terms of the capture. */
     original: (value: unknown) => translate(value, captured),
     /** Moves the clock to the time of this end at a captured moment. It never goes back. */
     moveTo: (at: number): void => tenant.clock.replayTo(bounded(at + shift), 0),
     /** Whether a record is stored exactly as the capture shows it. */
-    has(area: AreaName, region: Region, record: Json, shown: Readonly<Record<string, unknown>>): boolean {
-      const known = findEntry(area, region, String(record[contract.references.get(area) as string]))
+    has(reference: Reference, record: Json, shown: Shown): boolean {
+      const known = findEntry(reference)
       return known !== undefined && hasMembers(known.record, translate(record) as Json, shown)
     },
     /** Finds a record by its captured reference. */
@@ -186,10 +187,10 @@ function createEnd(
       return isFree
     },
     /** Whether the next transition of a record is not made: it has failed, or its time was over at the adoption. */
-    isHeld(area: AreaName, region: Region, reference: string): boolean {
-      const entry = findEntry(area, region, reference) as StatefulEntry<Json> | undefined
+    isHeld(reference: Reference): boolean {
+      const entry = findEntry(reference)
       if (entry?.failure !== undefined) return true
-      return entry?.nextStep === null && comingStates(area, entry.record).length > 0
+      return entry?.nextStep === null && comingStates(reference.area, entry.record).length > 0
     },
     comingStates,
     /**
@@ -197,9 +198,8 @@ function createEnd(
      * @param isIdle whether its next transition is not planned; undefined: it is not if its time is over
      * @returns whether it is not planned
      */
-    adopt({ area, region, record, shown, sequence, createdAt }: Adopted, isIdle?: boolean): boolean {
-      const reference = String(record[contract.references.get(area) as string])
-      const known = findEntry(area, region, reference) as StatefulEntry<Json> | undefined
+    adopt({ reference, record, shown, sequence, createdAt }: Adopted, isIdle?: boolean): boolean {
+      const known = findEntry(reference)
       const wanted = translate(record) as Json
       if (known !== undefined && hasMembers(known.record, wanted, shown)) return false
       const hidden = Object.entries(known?.record ?? {}).filter(([name]) => !Object.hasOwn(shown, name))
@@ -207,21 +207,21 @@ function createEnd(
       if (known === undefined && sequence === undefined)
         atOnce(tenant.load({ meta: { ...tenant.meta(), sequence: place }, records: [], events: [] }, 0))
       const whole = { ...wanted, ...Object.fromEntries(hidden) }
-      const stored = storedOf(area, region, whole, place, known?.createdAt ?? createdAt)
+      const stored = storedOf(reference, whole, place, known?.createdAt ?? createdAt)
       const isOver = isIdle ?? (stored.nextStep != null && stored.nextStep.at <= tenant.clock.now())
-      tenant[area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
+      tenant[reference.area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
       return isOver
     },
   }
 
-  function storedOf(area: AreaName, region: Region, record: Json, sequence: number, createdAt: Instant) {
-    const snapshot = { region, sequence, timeline: [], createdAt: formatInstant(createdAt), record }
+  function storedOf({ area, region }: Omit<Reference, 'reference'>, record: Json, sequence: number, at: Instant) {
+    const snapshot = { region, sequence, timeline: [], createdAt: formatInstant(at), record }
     return tenant[area].fromSnapshot(snapshot as never) as StoredRecord & { nextStep?: Step<string> | null }
   }
 }
 
 /** Whether a record has exactly these of the members that are shown. */
-function hasMembers(record: Json, wanted: Json, shown: Readonly<Record<string, unknown>>): boolean {
+function hasMembers(record: Json, wanted: Json, shown: Shown): boolean {
   const names = Object.keys(record).filter(name => Object.hasOwn(shown, name))
   return (
     names.length === Object.keys(wanted).length && names.every(name => isDeepStrictEqual(record[name], wanted[name]))

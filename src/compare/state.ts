@@ -1,15 +1,16 @@
-import type { TObject } from '@sinclair/typebox'
 import { presentedAt } from '../areas/direct-debit/store.js'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { comparePositions } from '../core/records/list.js'
 import { isIban } from '../core/rules/identifiers.js'
+import type { Region } from '../core/rules/regions.js'
 import { formatInstant, wholeSecond } from '../core/time/time.js'
-import { exampleOf } from '../tenants/examples.js'
 import type { TenantSnapshot } from '../tenants/snapshot.js'
 import type { Comparison } from './compare.js'
+import type { Contract } from './contract.js'
+import { madeUp } from './explain.js'
 import type { Group } from './group.js'
-import { keyOf } from './group.js'
+import { isShown, recordIn } from './group.js'
 import { HarError } from './har.js'
 import type { End, Json } from './sandbox.js'
 
@@ -36,7 +37,7 @@ export interface Captured {
  * @throws HarError if the capture has the records of no client, or of several
  */
 export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean): Captured {
-  const filled = groups.filter(({ known }) => [...known.values()].some(one => !one.isMadeUp))
+  const filled = groups.filter(({ known }) => [...known.values()].some(isShown))
   const [group, another] = filled
   if (group === undefined) throw new HarError('the file shows no record of the interface')
   if (another !== undefined) {
@@ -52,7 +53,12 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
     for (const [member, kind] of Object.entries(refersTo)) {
       const known = new Set(records[kind].map(({ record }) => record[areas[kind].reference]))
       const missing = records[area as AreaName].filter(({ record }) => !known.has(record[member]))
-      const made = new Map(missing.map(one => [one.record[member], madeUp(sandbox, end, kind, member, one)]))
+      const made = new Map(
+        missing.map(one => [
+          one.record[member],
+          madeUpFor(sandbox.contract, end, kind, String(one.record[member]), one),
+        ]),
+      )
       records[kind] = [...made.values(), ...records[kind]]
     }
   }
@@ -71,45 +77,28 @@ function complete({ tenant: { clock, mandates, collections, bills, counterpartie
   for (const { region, record } of bills.entries()) counterparties.ensure(region, record.counterpartyReference)
 }
 
-/** Lists the records of an area that the capture has shown, in the terms of the capture. */
-function placedOf(
-  { known, ends: [end, late] }: Group,
-  area: AreaName,
-  change: (record: unknown) => unknown,
-): readonly Placed[] {
-  const reference = end.references.get(area) as string
-  const entries = end.tenant[area].entries() as unknown as readonly (Placed & { region: never })[]
-  const placed = entries.map(({ region, createdAt, sequence, record: own }) => {
+/** Lists the records of an area that the capture has shown, in the terms of the capture. A bill has made its counterparty. */
+function placedOf(group: Group, area: AreaName, change: (record: unknown) => unknown): readonly Placed[] {
+  const [end, late] = group.ends
+  const entries = end.tenant[area].entries() as unknown as readonly (Placed & { region: Region })[]
+  const placed = entries.flatMap(({ region, createdAt, sequence, record: own }) => {
     const record = end.original(own) as Json
-    const one = known.get(keyOf(area, region, String(record[reference])))
-    // A bill has made the others.
-    const isShown = one === undefined ? area === 'counterparties' : !one.isMadeUp
-    if (!isShown) return undefined
+    const known = recordIn(group, area, region, String(record[areas[area].reference]))
+    if (!isShown(known) && (known.standing === 'made up' || area !== 'counterparties')) return []
     // A change whose time no answer has shown is one of its entry.
-    const isTimed = record.updatedAt === late.find(area, region, String(record[reference]))?.record.updatedAt
-    const times = isTimed || one?.last.at === undefined ? {} : { updatedAt: formatInstant(wholeSecond(one.last.at)) }
+    const isTimed = record.updatedAt === late.find(known)?.record.updatedAt
+    const times =
+      isTimed || known.last?.at === undefined ? {} : { updatedAt: formatInstant(wholeSecond(known.last.at)) }
     return { region, createdAt, sequence, record: change({ ...record, ...times }) as Json }
   })
-  return placed.filter(one => one !== undefined).sort(comparePositions)
+  return placed.sort(comparePositions)
 }
 
-/** Makes up a record that another one names, and that the capture does not show, such as the mandate of a collection. */
-function madeUp(
-  { contract }: Comparison['sandbox'],
-  { tenant }: End,
-  area: AreaName,
-  member: string,
-  { region, record: { [member]: reference } }: Placed,
-): Placed {
-  const schema = contract.recordOf(area) as TObject
+/** Makes up a record that another one names, and that the capture does not show: a day old, such as the mandate of a collection. */
+function madeUpFor(contract: Contract, { tenant }: End, area: AreaName, reference: string, { region }: Placed): Placed {
   const createdAt = tenant.clock.now() - 86_400_000
   const times = { createdAt: formatInstant(createdAt), updatedAt: formatInstant(createdAt) }
-  return {
-    region,
-    createdAt,
-    sequence: 0,
-    record: { ...exampleOf(tenant, 0, schema), ...times, [areas[area].reference]: reference },
-  }
+  return { region, createdAt, sequence: 0, record: { ...madeUp(contract, tenant, area, reference), ...times } }
 }
 
 /** Returns the records as a state document (control plane, PUT /state), whose clock stands at the end of the capture. */

@@ -331,6 +331,13 @@ function namedOnly(
   return named
 }
 
+/** Lists the paths of the members that a schema does not name. */
+export function unknownMembers(schema: TSchema, value: unknown): string[] {
+  const found: string[] = []
+  namedOnly(schema, value, path => found.push(path))
+  return found
+}
+
 /** Refuses a value with members that its schema does not name. @throws INVALID_FIELD */
 export const assertNamed = (schema: TSchema, value: unknown): void => void namedOnly(schema, value, refuseUnknown)
 
@@ -365,7 +372,7 @@ function toApiError(
 }
 
 /** JSON Pointer, RFC 6901 §4. */
-const unescapePointer = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
+export const unescapePointer = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
 function isRequired(root: TSchema, path: readonly string[]): boolean {
   let schema = root

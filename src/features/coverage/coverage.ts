@@ -121,20 +121,26 @@ export function coverAnswer(
 ): void {
   const { faults, content } = request.sandbox
   if (request.is404 || (faults !== null && isCutOff(faults))) return
-  const facts = statusCode < 400 ? factsOfRecords(request, content) : factsOfError(content)
-  coverage.add(clientId, operationOf(request), [`status ${statusCode}`, ...facts])
+  const { cursor } = request.query as { cursor?: string }
+  coverage.add(clientId, operationOf(request), factsOf(statusCode, content, cursor !== undefined))
 }
 
-/** The members of a record or of a list that count. */
-type Content = { readonly status?: unknown; readonly data?: readonly { readonly status?: unknown }[] }
+/** Returns the facts of an answer. `isFollowing`: the request has a cursor. */
+export const factsOf = (status: number, content: unknown, isFollowing: boolean): Fact[] => [
+  `status ${status}`,
+  ...(status < 400 ? factsOfRecords(content, isFollowing) : factsOfError(content)),
+]
 
-function factsOfRecords({ query }: FastifyRequest, content: unknown): Fact[] {
+/** The members of a record or of a list that count. */
+type Content = { readonly status?: unknown; readonly data?: readonly ({ readonly status?: unknown } | null)[] }
+
+function factsOfRecords(content: unknown, isFollowing: boolean): Fact[] {
   const { data, status } = (content ?? {}) as Content
-  const states = new Set((data ?? [{ status }]).map(record => record.status))
+  const states = new Set((data ?? [{ status }]).map(record => record?.status))
   const facts = [...states].filter(state => typeof state === 'string').map((state): Fact => `state ${state}`)
   if (data === undefined) return facts
   if (data.length === 0) facts.push('page empty')
-  return [...facts, (query as { cursor?: string }).cursor === undefined ? 'page first' : 'page following']
+  return [...facts, isFollowing ? 'page following' : 'page first']
 }
 
 /** A fault can answer any code. Only those of the catalogue count, which bounds the facts. */
