@@ -3,9 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { sha256 } from '../core/digests.js'
 import { HEADER_LIMIT } from '../http/app.js'
 import { FORM } from '../http/form.js'
-import { MASK, maskHeaders, maskJson, maskQuery, maskTokenRequest } from '../http/masking.js'
+import { MASK, maskHeaders, maskJson, maskText, maskTokenRequest } from '../http/masking.js'
 import { MULTIPART } from '../http/multipart.js'
-import { valuesByName } from '../http/url.js'
 
 /** A file that cannot be compared. The message is one line without text of the file. */
 export class HarError extends Error {}
@@ -16,20 +15,12 @@ export const MOST_ENTRIES = 20_000
 /** Longer bodies are not read, in characters. */
 const LONGEST_BODY = 1024 * 1024
 
-/** A file of `multipart/form-data`. Its name is undefined and its content empty where the capture left them out or spoiled them. */
-export interface UploadedFile {
-  readonly name: string
-  readonly fileName: string | undefined
-  readonly type: string | undefined
-  readonly content: Buffer
-}
-
 /** A body: `unknown` was not kept whole by the capture, `text` is no JSON. Secrets are masked. */
 export type Body =
   | { readonly kind: 'none' | 'unknown' | 'text' }
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'form'; readonly fields: readonly (readonly [name: string, value: string])[] }
-  | { readonly kind: 'upload'; readonly files: readonly UploadedFile[] }
+  | { readonly kind: 'upload'; readonly boundary: string | undefined; readonly text: string }
 
 /** A request and its answer. Secrets are masked; a token is only a number that says which tokens are the same. */
 export interface Entry {
@@ -149,7 +140,6 @@ function readEntry(entry: Json, n: number, idOf: (secret: string) => number | un
   const form = new Map(body.kind === 'form' ? [...body.fields].reverse() : [])
   const [user, password] = scheme.toLowerCase() === 'basic' ? basicOf(credentials) : []
   const at = Date.parse(textOf(entry.startedDateTime))
-  const query = maskQuery(search)
   return {
     n,
     at: Number.isNaN(at) ? undefined : at,
@@ -158,7 +148,7 @@ function readEntry(entry: Json, n: number, idOf: (secret: string) => number | un
     method: request.method.toUpperCase(),
     origin,
     path: pathname,
-    search: isDeepStrictEqual(query, plainQuery(search)) ? search : `?${new URLSearchParams(pairsOf(query))}`,
+    search: maskText(search),
     headers: maskHeaders(headers),
     mediaType: headers['content-type'] ?? textOf(objectOf(request.postData).mimeType),
     body: masked(body, isToken),
@@ -182,10 +172,6 @@ const basicOf = (credentials: string) => {
   const [user = '', ...password] = Buffer.from(credentials, 'base64').toString().split(':')
   return [user, password.join(':')] as const
 }
-
-const plainQuery = (search: string) => Object.fromEntries(valuesByName(new URLSearchParams(search)))
-const pairsOf = (query: Readonly<Record<string, string | string[]>>) =>
-  Object.entries(query).flatMap(([name, values]) => [values].flat().map(value => [name, value]))
 
 function masked(body: Body, isToken: boolean): Body {
   if (body.kind === 'json') return { ...body, value: maskJson(body.value) }
@@ -226,47 +212,11 @@ function requestBodyOf(request: Json, headers: Readonly<Record<string, string>>)
   return isForm ? { kind: 'form', fields: [...new URLSearchParams(text)] } : jsonOf(text, size)
 }
 
-/** Reads the parts with a file name. Their content counts only as far as it is ASCII: captures spoil other bytes. */
+/** Keeps the text of a multipart body. Captures spoil bytes that are not ASCII, and some leave the text out. */
 function uploadOf(post: Json, type: string): Body {
-  const params = Array.isArray(post.params) ? post.params.map(objectOf) : []
-  const text = decoded(post, 'latin1') ?? ''
   // RFC 2046 §5.1.1: at most 70 characters.
   const [, boundary] = /boundary="?([^";]{1,70})(?:[";]|$)/i.exec(type) ?? []
-  if (boundary === undefined || text === '') {
-    const files = params.filter(({ fileName }) => typeof fileName === 'string')
-    return { kind: 'upload', files: files.length === 0 ? [{ ...NO_FILE }] : files.map(fileOf) }
-  }
-  const parts = text.split(`--${boundary}`).slice(1, -1)
-  return { kind: 'upload', files: parts.flatMap(partOf) }
-}
-
-const NO_FILE: UploadedFile = { name: 'file', fileName: undefined, type: undefined, content: Buffer.alloc(0) }
-
-const fileOf = ({ name, fileName, contentType, value }: Json): UploadedFile => ({
-  name: textOf(name),
-  fileName: asciiOf(textOf(fileName)),
-  type: typeof contentType === 'string' ? contentType : undefined,
-  content: Buffer.from(textOf(value), 'latin1'),
-})
-
-/** Captures spoil other names. */
-const asciiOf = (text: string) => (/^[\x20-\x7e]*$/.test(text) ? text : undefined)
-
-function partOf(part: string): UploadedFile[] {
-  const start = part.indexOf('\r\n\r\n')
-  const head = part.slice(0, start)
-  const [, name] = /[; ]name="([^"]*)"/i.exec(head) ?? []
-  const [, fileName] = /filename="([^"]*)"/i.exec(head) ?? []
-  const [, type] = /content-type: *([^\r\n;]+)/i.exec(head) ?? []
-  if (start < 0 || name === undefined || fileName === undefined) return []
-  return [
-    {
-      name,
-      fileName: asciiOf(fileName),
-      type,
-      content: Buffer.from(part.slice(start + 4, -2), 'latin1'),
-    },
-  ]
+  return { kind: 'upload', boundary, text: boundary === undefined ? '' : (decoded(post, 'latin1') ?? '') }
 }
 
 function answerBodyOf(content: Json, headers: Readonly<Record<string, string>>, isEmpty: boolean): Body {

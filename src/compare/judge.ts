@@ -69,7 +69,7 @@ const isLost = ({ entry: { body, status }, content }: Case): boolean =>
   body.kind === 'upload' &&
   status >= 400 &&
   codeOf(status, content) !== 'MISSING_FIELD' &&
-  body.files.some(file => file.content.length === 0)
+  /^$|\r\n\r\n\r\n--/.test(body.text)
 
 /** Whether nothing is known of the time, the headers, the client or the content of a request. Then only its form is compared. */
 function isVague(one: Case): boolean {

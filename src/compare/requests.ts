@@ -1,7 +1,8 @@
 import { MASK } from '../http/masking.js'
+import { MULTIPART } from '../http/multipart.js'
 import { membersOf } from './answers.js'
 import { decode } from './contract.js'
-import type { Entry, UploadedFile } from './har.js'
+import type { Entry } from './har.js'
 import type { End, Json, Outgoing } from './sandbox.js'
 import { SECRET } from './sandbox.js'
 
@@ -26,9 +27,9 @@ export function toOutgoing(entry: Entry, path: string, end: End, credentials: Cr
   else if (credentials.token !== undefined)
     headers.authorization = (authorization ?? `Bearer ${MASK}`).replace(MASK, () => credentials.token as string)
   const payload = payloadOf(entry, end, credentials)
-  const isUpload = entry.body.kind === 'upload'
-  if (payload !== undefined)
-    headers['content-type'] = isUpload ? `multipart/form-data; boundary=${BOUNDARY}` : entry.mediaType
+  const { body, mediaType } = entry
+  const isMade = body.kind === 'upload' && body.boundary === undefined
+  if (payload !== undefined) headers['content-type'] = isMade ? `${MULTIPART}; boundary=${BOUNDARY}` : mediaType
   return { method: entry.method, url: urlOf(entry, path, end), headers, payload }
 }
 
@@ -67,7 +68,7 @@ function payloadOf({ body, answer }: Entry, end: End, { hasSecret }: Credentials
         }),
       ).toString()
     case 'upload':
-      return multipartOf(body.files, answer.kind === 'json' ? membersOf(answer.value) : {}, end)
+      return uploadOf(body.text, body.boundary ?? BOUNDARY, answer.kind === 'json' ? membersOf(answer.value) : {}, end)
     default:
       return undefined
   }
@@ -77,27 +78,30 @@ const FIRST_BYTES: ReadonlyMap<unknown, string> = new Map([
   ['image/jpeg', '\u00ff\u00d8\u00ff'],
   ['image/png', '\u0089PNG\r\n\u001a\n'],
 ])
+/** A part with a file: its name, its other headers, and its content. */
+const FILE = /filename="([^"]{0,1000})"(.{0,1000}?\r\n\r\n)(.*?)(?=\r\n--|$)/gs
+const LEFT_OUT = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="\u0080"\r\n\r\n\r\n--${BOUNDARY}--`
 
 /**
- * Encodes files as multipart/form-data (RFC 7578). A name or a content that the capture has left out or spoiled follows from
- * the answer: the name, and the first bytes. The other bytes differ at both ends, so that size and digest are not compared.
+ * Returns multipart/form-data (RFC 7578) whose text the capture can have left out or spoiled. The name of a file and its
+ * first bytes then follow from the answer. Other bytes differ at both ends, so that size and digest are not compared.
  */
-function multipartOf(files: readonly UploadedFile[], answered: Json, end: End): Buffer {
-  const isOfContent = answered.code === 'MISSING_FIELD' || answered.code === 'UNSUPPORTED_MEDIA_TYPE'
-  const parts = files.flatMap(({ name, fileName = answered.fileName ?? `${end.clientId}.pdf`, type, content }) => {
+function uploadOf(given: string, boundary: string, answered: Json, end: End): Buffer {
+  const isKept = answered.code === 'MISSING_FIELD' || answered.code === 'UNSUPPORTED_MEDIA_TYPE'
+  const text = given === '' ? LEFT_OUT.replaceAll(BOUNDARY, boundary) : given
+  const repaired = text.replace(FILE, (_, name: string, head: string, content: string) => {
+    const [, type] = /content-type: *([^\r\n;]+)/i.exec(head) ?? []
     const kind = FIRST_BYTES.get(type) ?? FIRST_BYTES.get(answered.contentType) ?? '%PDF-1.7\n'
-    const isKept = isOfContent || (content[0] ?? 0x80) < 0x80
-    const isExact = isKept && content.every(byte => byte < 0x80)
-    const quoted = String(fileName).replace(/["\\\r\n]/g, '\\$&')
-    return [
-      `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name.replace(/["\r\n]/g, '')}"; filename="${quoted}"\r\n\r\n`,
-      isKept ? content : Buffer.from(kind, 'latin1'),
-      isExact ? '' : end.clientId,
-      '\r\n',
-    ]
+    const fileName = ASCII.test(name) ? name : bytesOf(String(answered.fileName ?? `${end.clientId}.pdf`))
+    const isWhole = isKept || /^[\0-\x7f]/.test(content)
+    return `filename="${fileName}"${head}${isWhole ? content : kind}${isWhole && ASCII.test(content) ? '' : end.clientId}`
   })
-  return Buffer.concat([...parts, `--${BOUNDARY}--\r\n`].map(part => Buffer.from(part)))
+  return Buffer.from(repaired, 'latin1')
 }
+
+/** Returns the bytes of a quoted text, a character each. */
+const bytesOf = (text: string) => Buffer.from(text.replace(/["\\\r\n]/g, '\\$&')).toString('latin1')
+const ASCII = /^[\0-\x7f]*$/
 
 /** Whether a request has a cursor that no earlier answer has. */
 export function isForeignCursor({ search }: Entry, end: End): boolean {
