@@ -150,7 +150,7 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
   return [...found, ...(found.length === 0 ? inList : []), ...headers]
 }
 
-/** Whether both ends show the same page, but for its cursor. Notes its cursor. */
+/** Whether the early end shows the same page, but for its cursor. Notes its cursor. */
 function isSamePage(one: Case, answers: readonly Answer[]): boolean {
   const { group, ends, content } = one
   const { nextCursor, ...page } = membersOf(content)
@@ -160,7 +160,8 @@ function isSamePage(one: Case, answers: readonly Answer[]): boolean {
   const known = knownOf(one, last)
   if (known !== undefined) group.cursors.set(nextCursor, known)
   const paired = own.map(({ nextCursor: next }, at) => typeof next === 'string' && ends[at]?.pair(nextCursor, next))
-  return paired.every(Boolean) && own.every(({ nextCursor: _, ...one }) => isDeepStrictEqual(one, page))
+  const [{ nextCursor: _, ...early } = {}] = own
+  return paired.every(Boolean) && isDeepStrictEqual(early, page)
 }
 
 /** Returns the facts of an answer, as coverage counts them. A captured one can have any form. */
