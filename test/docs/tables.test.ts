@@ -12,6 +12,7 @@ import { NewMandate } from '../../src/areas/mandates/schemas.js'
 import { PAYOUT_METHODS } from '../../src/areas/payout-links/methods.js'
 import { Claim, NewPayoutLink } from '../../src/areas/payout-links/schemas.js'
 import { schemaAt } from '../../src/console/calls.js'
+import { kinds } from '../../src/console/kinds.js'
 import { Event } from '../../src/features/events/schemas.js'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { Settings } from '../../src/tenants/snapshot.js'
@@ -45,6 +46,15 @@ const stateful = all.flatMap(([name, { path, section, lifecycle }]) =>
 t.test('console, Pages: the columns of each kind are members of its records', async t => {
   for (const [name, { columns, record }] of all)
     for (const column of columns) t.ok(column === 'region' || schemaAt(record, column), `${name} ${column}`)
+})
+
+t.test('CONTRIBUTING, A new area: the guide has the page and the methods of each kind', async t => {
+  const [pages = []] = rows(readFileSync('docs/console.md', 'utf8')).filter(([names]) =>
+    names?.startsWith('Collections, '),
+  )
+  t.same(sorted(words((pages[1] ?? '').replaceAll('`', ''))), sorted(kinds.map(({ path }) => path)))
+  const methods = rows(readFileSync('docs/library.md', 'utf8')).flatMap(([names = '']) => quoted(names))
+  for (const [name] of all) t.ok(methods.includes(name), name)
 })
 
 t.test('control plane, Reference: the verbs of each kind are those of the calls', async t => {
