@@ -15,6 +15,7 @@ import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { prefersHtml } from '../http/pages/prefers-html.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
+import { createQueue } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
@@ -171,13 +172,16 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   })
   app.setErrorHandler(refuserWith(refusalPage))
 
+  /** Others come in between the forms of many senders. The call of a form can wait, so it takes no place. */
+  const beginSoon = createQueue()
+  const begin = (_request: FastifyRequest, _reply: FastifyReply, next: () => void) => beginSoon(next)
   const page = optionsOf()
   for (const row of pages) {
     const page = optionsOf(row)
     app.get(row.url, { ...page, preHandler: context.largeReads.preHandler }, (request, reply) =>
       show(row, request, reply),
     )
-    app.post(row.url, page, (request, reply) => act(row, request, reply))
+    app.post(row.url, { ...page, preHandler: begin }, (request, reply) => act(row, request, reply))
   }
   for (const [url, target] of Object.entries(downloads)) {
     app.get(url, page, async (request, reply) => {
@@ -198,7 +202,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     }),
   )
   // The command of a form whose fields have changed.
-  app.post('/command', page, async (request, reply) => {
+  app.post('/command', { ...page, preHandler: context.largeReads.preHandler }, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')
     const form = await formOf(request)
     if (form.refusal !== undefined) throw form.refusal

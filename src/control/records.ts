@@ -37,6 +37,7 @@ const searches = kinds.map(({ name, path, command, lifecycle, record }) =>
     url: `/${path}`,
     operationId: `search${toTitle(name)}`,
     command,
+    takesPlace: true,
     summary: `Search the ${toWords(name)} of all regions, newest first`,
     description:
       'A page reads no more records than it needs. Records that are added later neither repeat nor shift the ' +

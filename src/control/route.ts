@@ -28,11 +28,12 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       isPage = false,
       hasPage = false,
       isReplacing = false,
+      takesPlace = false,
       errors = [],
     } = row
     const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, recordedBody, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
-    const { registry, recorder, turns, now } = context
+    const { registry, recorder, turns, largeReads, now } = context
 
     const act: RouteHandlerMethod = (request, reply) => {
       const { params, query, body } = request
@@ -86,6 +87,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
       },
       preHandler: [
+        ...(takesPlace ? [largeReads.preHandler] : []),
         ...(!isGlobal && method !== 'GET' ? [nameClientOf] : []),
         ...(prepare === undefined ? [] : [preparing(() => prepare(context))]),
       ],

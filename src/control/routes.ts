@@ -74,6 +74,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '',
       operationId: 'getOverview',
       isGlobal: true,
+      takesPlace: true,
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
       querystring,
       response: schemas.Overview,
@@ -123,11 +124,11 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'getOpenApiDocument',
       command: 'openapi',
       isGlobal: true,
+      takesPlace: true,
       summary: 'The control plane as an OpenAPI document',
       querystring,
       response: schemas.OpenApiDocument,
-      async handle({ documents, largeReads, request, reply }) {
-        await largeReads.enter(reply.raw)
+      handle({ documents, request, reply }) {
         reply.type(JSON_TYPE)
         return documents.render('control', 'json', request.sandbox.publicUrl)
       },
@@ -137,6 +138,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/clients',
       operationId: 'listClients',
       isGlobal: true,
+      takesPlace: true,
       summary: 'All tenants: client id, fixture, record counts, time',
       querystring,
       response: schemas.ClientList,

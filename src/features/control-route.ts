@@ -115,6 +115,8 @@ export interface ControlRoute {
   readonly isReplacing?: boolean
   /** Whether the call answers a page, too, to requests that prefer HTML. */
   readonly hasPage?: boolean
+  /** Whether the call waits for one of few places: it reads much, and is answered in one piece. */
+  readonly takesPlace?: boolean
   /** Whether the call needs no admin token. */
   readonly isOpen?: boolean
   /** The error codes of the call beside those that follow from its schemas (src/openapi/errors.ts). */

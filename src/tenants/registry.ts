@@ -109,9 +109,6 @@ export const DEMO_CLIENT: ClientEntry = {
 const REGISTRABLE = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
 const DEFAULT_SCOPE = 'payments'
 
-/** Whether a tenant has no records. */
-const isEmpty = (tenant: Tenant) => Object.values(tenant.counts()).every(count => count === 0)
-
 interface Registration {
   readonly clientId: string
   readonly fixture: string
@@ -145,6 +142,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
   } = options
   const { listeners = [], skipAuthentication = false } = options
   const configured = new Map<string, Registration>()
+  /** The tenants that have had records: they keep them. */
+  const filled = new WeakSet<Tenant>()
   // In order of use: the one idle longest comes first.
   const registered = new Map<string, Registration>()
   /** With a database, whose tenants have no bound here, the rows of clients have their resets. */
@@ -215,10 +214,23 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     if (retired.size > mostRetired) retired.delete(oldest as string)
   }
 
+  function isEmpty(tenant: Tenant | undefined): boolean {
+    if (tenant === undefined) return true
+    if (filled.has(tenant)) return false
+    if (Object.values(tenant.counts()).every(count => count === 0)) return true
+    filled.add(tenant)
+    return false
+  }
+
   /** Returns the client that makes room: one without records, else any, and of those the one idle longest. */
   function leastNeeded(except: Registration | undefined): Registration | undefined {
-    const candidates = [...registered.values()].filter(client => client !== except)
-    return candidates.find(({ tenant }) => tenant === undefined || isEmpty(tenant)) ?? candidates[0]
+    let idle: Registration | undefined
+    for (const client of registered.values()) {
+      if (client === except) continue
+      if (isEmpty(client.tenant)) return client
+      idle ??= client
+    }
+    return idle
   }
 
   /** Returns the client that makes room for another; undefined: there is room. Throws SERVICE_UNAVAILABLE. */

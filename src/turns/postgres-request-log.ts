@@ -51,7 +51,7 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
 
   /** While the database is away, the oldest changes go first. */
   function dropOldest(): void {
-    while (waiting.length > 1 && (waiting.length > bounds.entries + 1 || waitingBytes > bounds.bytes)) {
+    while (waiting.length > 1 && waitingBytes > bounds.bytes) {
       waitingBytes -= bytesOf(waiting.shift() as Change)
     }
   }

@@ -19,6 +19,7 @@ import {
   isBatch,
   LockedError,
   nextRows,
+  oneLine,
   repairable,
   toEventRow,
   toRecordRow,
@@ -161,6 +162,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
   async function load(slot: Slot, reader: Reader): Promise<TenantRow | undefined> {
     const { clientId, stored } = slot
     const row = await reader.tenant(clientId)
+    // The rows of a tenant can be deleted from outside. Writes to what is left would have no beginning.
+    if (row === undefined && stored !== undefined) forget(slot)
     if (row === undefined || row.version === stored?.version) return row
     if (row.isRemoved) {
       registry.retire(clientId, fromTenantRow(clientId, row).identity.resets)
@@ -216,13 +219,20 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     rows: readonly Row[],
     { meta, instant }: Pick<TenantContents, 'meta'> & Pick<TenantRow, 'instant'>,
   ): Slices {
-    const items: never[] = []
-    for (const row of rows) {
-      items.push(fromRow(table, tenant.clientId, row))
-      yield
+    try {
+      const items: never[] = []
+      for (const row of rows) {
+        items.push(fromRow(table, tenant.clientId, row))
+        yield
+      }
+      const [records, events] = table === 'record' ? [items, []] : [[], items.map(inOrder)]
+      yield* tenant.load({ meta, records, events }, instant)
+    } catch (error) {
+      // A row that this release cannot place, such as one of a region that it lacks, concerns its client only.
+      throw error instanceof DamageError
+        ? error
+        : damaged(`a row (${oneLine((error as Error).message)})`, tenant.clientId)
     }
-    const [records, events] = table === 'record' ? [items, []] : [[], items.map(inOrder)]
-    yield* tenant.load({ meta, records, events }, instant)
   }
 
   const contentOf = (

@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Slices } from '../core/slices.js'
 import { toSlices } from '../core/slices.js'
 import type { Eventually } from '../http/request-context.js'
-import { doSlice, inSlices } from '../http/slices.js'
+import { doSlice, inSlices, isSliceOver } from '../http/slices.js'
 import type { TenantRegistry } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 
@@ -135,7 +136,12 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
     clients: () => registry.clients(),
     async all(describe) {
       const described: ReturnType<typeof describe>[] = []
+      let began = elapsed()
       for (const { clientId } of registry.tenants(now())) {
+        if (isSliceOver(began, elapsed)) {
+          await setImmediate()
+          began = elapsed()
+        }
         await take(clientId, {
           isRead: () => true,
           skipsDueWork: true,

@@ -313,6 +313,31 @@ t.test(
       t.same(await seqs(''), [1, 2, 3, 4, 5], 'the number is that of the row')
     })
 
+    t.test('persistence, State in tables: a client whose rows are deleted under the server begins again', async t => {
+      const url = await createDatabase()
+      const first = await onPostgres(t, url)
+      const client = await connect(first.app)
+      await client.post('/api/v1/bills', bill())
+      await query(url, "DELETE FROM sandbox_tenant WHERE client_id = 'acme'")
+      t.ok((await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-LATER' }))).status >= 400)
+      const again = await connect(first.app)
+      t.equal((await again.post('/api/v1/bills', bill())).status, 201)
+      await first.close()
+      const { app } = await onPostgres(t, url)
+      t.match(JSON.parse(await stateOf(app)), { bills: { length: 1 } }, 'what was acknowledged is there')
+    })
+
+    t.test('persistence, Several servers on Postgres: the bound of entries is that of each client', async t => {
+      const { app } = await onPostgres(t, await createDatabase(), { requestLog: { entries: 2, bytes: 1_000_000 } })
+      const ids = Array.from({ length: 12 }, (_, n) => `client-${n}`)
+      const clients = await Promise.all(ids.map(id => connect(app, id)))
+      await Promise.all(clients.map(client => client.get('/api/v1/bills')))
+      for (const id of ids) {
+        const { data } = (await call(app, 'GET', `/_sandbox/requests?client=${id}`)).body
+        t.match(data, [{ path: '/api/v1/oauth/token' }, { path: '/api/v1/bills' }], id)
+      }
+    })
+
     t.test('persistence, State in tables: damaged or missing counts of a request log stop no log', async t => {
       const url = await createDatabase()
       const { app } = await onPostgres(t, url)

@@ -1,5 +1,6 @@
 import type { CatalogueEntry, ErrorCode, ErrorEnvelope } from '../../core/errors.js'
 import { catalogue, errors, shorten } from '../../core/errors.js'
+import { mapInSlices } from '../../core/slices.js'
 import { parametersOf, addressOf as targetOf } from '../../features/request-log/address.js'
 import type { LoggedExchange } from '../../features/request-log/request-log.js'
 import { whole } from '../../features/request-log/request-log.js'
@@ -67,6 +68,12 @@ export async function requestsView(page: Page) {
     limit: MOST_ROWS + 1,
   })
   const rows = data.slice(-MOST_ROWS)
+  const targets = new Map(
+    await inSlices(
+      mapInSlices(rows, row => [row, shorten(targetOf(row, ''))] as const),
+      context.elapsed,
+    ),
+  )
   const older = data.length > MOST_ROWS && href(page, '/requests', { ...filter, cursor: String(rows[0]?.seq) })
   const columns: readonly Column<LoggedExchange>[] = [
     [
@@ -74,7 +81,7 @@ export async function requestsView(page: Page) {
       exchange => (
         <>
           <a href={href(page, `/requests/${exchange.seq}`)}>
-            <b>{exchange.method}</b> {shorten(targetOf(exchange, ''))}
+            <b>{exchange.method}</b> {targets.get(exchange)}
           </a>
           <Cause page={page} of={exchange} />
         </>

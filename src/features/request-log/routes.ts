@@ -22,16 +22,16 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'GET',
     url: '/requests/:seq',
     operationId: 'getRequest',
+    takesPlace: true,
     errors: ['REQUEST_NOT_FOUND'],
     summary: 'One request of the log with its answer, secrets masked',
     params: schemas.RequestParams,
     querystring: ClientQuery,
     response: schemas.LoggedRequest,
     async handle(call) {
-      const { requestLog, tenant, client, largeReads, reply, elapsed } = call
+      const { requestLog, tenant, client, elapsed } = call
       const { seq } = call.params
       tenant()
-      await largeReads.enter(reply.raw)
       const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
       const [logged] = data
       if (logged === undefined) throw errors.requestNotFound(seq)
@@ -93,6 +93,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     method: 'POST',
     url: '/requests/verify',
     operationId: 'verifyRequests',
+    takesPlace: true,
     command: 'verify [FILE]',
     summary: 'Whether the app sent such requests, and how often; if not, the nearest misses',
     description:
@@ -105,9 +106,8 @@ export const requestRoutes: readonly ControlRoute[] = [
     body: schemas.Verification,
     response: schemas.VerificationResult,
     async handle(call) {
-      const { requestLog, tenant, client, largeReads, reply, body, elapsed } = call
+      const { requestLog, tenant, client, body, elapsed } = call
       tenant()
-      await largeReads.enter(reply.raw)
       return inSlices(verify(await requestLog.list(client), body), elapsed)
     },
   }),
