@@ -628,6 +628,7 @@ t.test('console, Pages: a request has its query, its hints, and the cause of a r
   t.match(lost, /id="answer".*fault-3<\/a> sent bytes that are not HTTP/)
   t.match(lost, /<\/p><ul class="hints"><li>/)
   t.match(toText(lost), 'POST /api/v1/mandates?page=1&page=2</code>')
+  t.match(await cut({ kind: 'truncate' }), 'A fault cut the answer: fault-4 (truncate).')
   await client.control('DELETE', '/faults')
   const { payload } = await open(app, '/requests')
   t.match(toText(payload), '<b>POST</b> /api/v1/mandates?page=1&page=2</a>')

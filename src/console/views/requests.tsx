@@ -30,10 +30,12 @@ const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 const errorIn = ({ status, responseBody }: LoggedExchange): Partial<ErrorEnvelope> =>
   (status ?? 400) >= 400 && isObject(responseBody) ? responseBody : {}
 
-/** The message of a refusal, with the field that it is about, or the fault that took the answer away. */
+/** The message of a refusal, with the field that it is about, or the fault that cut the answer or took it away. */
 function Cause({ page, of: exchange }: { page: Page; of: LoggedExchange }) {
   if (exchange.status === null) return <p class="cause">{lossOf(page, exchange)}</p>
   const { message, field } = errorIn(exchange)
+  const { id, kind } = takerOf(exchange)
+  if (kind === 'truncate') return <p class="cause">{`A fault cut the answer: ${id} (${kind}).`}</p>
   if (typeof message !== 'string') return null
   const isNamed = typeof field !== 'string' || message.toLowerCase().includes(field.toLowerCase())
   return (
