@@ -35,13 +35,15 @@ const PAGE = `<!doctype html>
       body { margin: 0; }
       #bar { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 3rem; padding: .75rem 1.25rem; background: #0e2a35;
         overflow-x: auto; white-space: nowrap; }
-      #bar a { color: #fff; font: 650 1rem/1.5 system-ui, sans-serif; margin-right: 1.5rem; }
+      #bar { color: #fff; font: 1rem/1.5 system-ui, sans-serif; }
+      #bar a { color: #fff; font-weight: 650; margin-right: 1.5rem; }
       #bar :first-child { text-decoration: none; }
     </style>
   </head>
   <body>
     <nav id="bar" aria-label="Console"><a href="_sandbox/console">Payments Sandbox</a> <a href="_sandbox/console/requests">Requests</a>
-    <a href="docs/guide">Guide</a> <a href="docs/document.pdf" download>A PDF to upload</a></nav>
+    <a href="docs/guide">Guide</a> <a href="docs/document.pdf" download>A PDF to upload</a>
+    <span id="note" role="status">Calls act as sandbox-client.</span></nav>
     <div id="reference"></div>
     <noscript>The reference needs JavaScript. The documents are <a href="openapi.json">/openapi.json</a> and
     <a href="_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
@@ -63,12 +65,19 @@ const issue = () => fetch(base + '/api/v1/oauth/token', {
   body: new URLSearchParams({
     client_id: 'sandbox-client', client_secret: 'sandbox-secret', grant_type: 'client_credentials',
   }),
-}).then(response => response.json()).then(body => body.access_token, () => '')
+}).then(async response => {
+  note.textContent = response.ok ? NOTE
+    : 'The call had no token: the token request before it was refused with ' + response.status + '. See Requests.'
+  return response.ok ? (await response.json()).access_token : ''
+}).catch(() => '')
+
+const note = document.getElementById('note')
+const NOTE = note.textContent
 
 async function onRequestBuilt({ request: { url, headers } }) {
   if (/^Bearer ./.test(headers.get('authorization') ?? '') || url.endsWith('/oauth/token')) return
   token ||= await issue()
-  headers.set('authorization', 'Bearer ' + token)
+  if (token) headers.set('authorization', 'Bearer ' + token)
 }
 
 const shared = {

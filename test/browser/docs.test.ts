@@ -149,3 +149,14 @@ t.test('settings, SANDBOX_ADMIN_TOKEN: calls of /docs carry the token that one t
   await page.goto('about:blank')
   t.equal((await send(page, origin, MANDATES, '/api/v1/mandates')).status, 200, 'and those of the service their own')
 })
+
+t.test('fidelity, Documented and assumed: /docs says that a fault took its token request', needsChromium, async t => {
+  const { page, origin } = await openDocs(t)
+  const body = JSON.stringify({ effect: { kind: 'error', status: 429 } })
+  await fetch(`${origin}/_sandbox/faults`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), { status: 401 })
+  const note = page.getByRole('navigation', { name: 'Console' }).getByRole('status')
+  t.match(await note.textContent(), 'refused with 429')
+  t.match(await pressSend(page, '/api/v1/mandates'), { status: 200 })
+  t.equal(await note.textContent(), 'Calls act as sandbox-client.')
+})
