@@ -1,7 +1,7 @@
 import { upcoming } from '../../control/upcoming.js'
 import { shorten } from '../../core/errors.js'
 import type { Event } from '../../core/records/events.js'
-import { DAY, formatInstant, LAST_INSTANT } from '../../core/time/time.js'
+import { formatInstant } from '../../core/time/time.js'
 import { Card } from '../../http/pages/parts.js'
 import { control } from '../calls.js'
 import type { Kind } from '../kinds.js'
@@ -143,8 +143,6 @@ interface ClockProps {
 function Clock({ page, next, isPrimary }: ClockProps) {
   const { clock } = page.tenant
   const now = formatInstant(clock.now())
-  // The present time is past as soon as a running clock goes on.
-  const tomorrow = formatInstant(Math.min(clock.now() + DAY, LAST_INSTANT))
   const isRunning = clock.mode() === 'running'
   const run = { mode: 'running', rate: clock.rate() }
   const rates = [1, 60, 3600, 86_400].map(rate => [rate, paceOf(rate)] as const)
@@ -159,7 +157,7 @@ function Clock({ page, next, isPrimary }: ClockProps) {
     { id: 'advance-PT1H', label: '+1 hour', call: advance({ by: 'PT1H' }) },
     { id: 'advance-P1D', label: '+1 day', call: advance({ by: 'P1D' }) },
     { id: 'advance-P7D', label: '+1 week', call: advance({ by: 'P7D' }) },
-    { id: 'advance-to', label: 'Go', call: advance({ to: tomorrow }), fields: ['to'] },
+    { id: 'advance-to', label: 'Go', call: advance({ to: now }), fields: ['to'] },
     ...(isRunning ? [{ id: 'freeze', label: 'Freeze', call: control('PATCH /clock', { mode: 'frozen' }) }] : []),
     { id: 'run', label: 'Run', call: control('PATCH /clock', run), fields: ['rate'], choices: { rate: rates } },
   ]
