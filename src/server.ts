@@ -33,6 +33,7 @@ import { location } from './http/location.js'
 import { collectOperations, operationOf } from './http/operations.js'
 import { patience } from './http/patience.js'
 import { region } from './http/region.js'
+import { inRounds } from './http/slices.js'
 import type { Timers } from './http/timers.js'
 import { createTimers } from './http/timers.js'
 import { createDocuments } from './openapi/documents.js'
@@ -183,7 +184,8 @@ export function buildServer(options: ServerOptions): {
     }),
   )
 
-  // The service.
+  // The service. The control plane comes in between the requests of many senders: a list can read all records of a client.
+  const begin = inRounds(timers.elapsed)
   app.register((metadata, _options, done) => {
     takeTurns(metadata, turns, queryTurns(registry, options.clients[0]?.clientId ?? DEMO_CLIENT.clientId))
     metadata.register(metadataRoutes)
@@ -192,6 +194,7 @@ export function buildServer(options: ServerOptions): {
   app.register(
     (oauth, _options, done) => {
       takeTurns(oauth, turns, tokenTurns(registry, recorder))
+      oauth.addHook('preHandler', begin)
       oauth.register(oauthRoutes)
       done()
     },
@@ -206,6 +209,7 @@ export function buildServer(options: ServerOptions): {
         request.sandbox.tenant.deprecations.assertNotSunset(operationOf(request))
         next()
       })
+      api.addHook('preHandler', begin)
       takeTurns(api, turns, { ...apiTurns(registry, recorder), isUndone: options.isUndone })
       for (const { path, routes } of Object.values<Area>(areas)) api.register(routes, { prefix: `/${path}` })
       done()

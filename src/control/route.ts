@@ -7,6 +7,7 @@ import { Nothing } from '../features/schemas.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
 import { openSerializerCompiler } from '../http/serialization.js'
+import { inRounds } from '../http/slices.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import { inTurn } from '../turns/take-turns.js'
 import type { Turns } from '../turns/turns.js'
@@ -19,6 +20,7 @@ export interface ControlPlane extends ControlContext {
 
 /** Adds a table of routes. The service documents none of the control plane, so all of it is labelled assumed. */
 export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: readonly ControlRoute[]): void {
+  const begin = inRounds(context.elapsed)
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
     const {
@@ -87,7 +89,8 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
       },
       preHandler: [
-        ...(takesPlace ? [largeReads.preHandler] : []),
+        // A health check comes in between.
+        ...(takesPlace ? [largeReads.preHandler] : isOpen ? [] : [begin]),
         ...(!isGlobal && method !== 'GET' ? [nameClientOf] : []),
         ...(prepare === undefined ? [] : [preparing(() => prepare(context))]),
       ],

@@ -35,14 +35,20 @@ function beginRound(round: Round, elapsed: () => number) {
   while (round.waiting.length > 0 && !isRoundOver(round, elapsed)) round.waiting.shift()?.()
 }
 
-/** Does the next slice of some work in a round. */
-function sliceIn<T>(round: Round, work: Slices<T>, elapsed: () => number): IteratorResult<void, T> {
+/** Begins a slice in a round. Returns when, and when the round began. */
+function beginSlice(round: Round, elapsed: () => number): [began: number, roundBegan: number] {
   const began = elapsed()
   if (round.began === undefined) {
     round.began = began
     setImmediate(beginRound, round, elapsed)
   }
-  const end = round.waiting.length > 0 ? began + TURN_MS : Math.max(round.began + SLICE_MS, began + TURN_MS)
+  return [began, round.began]
+}
+
+/** Does the next slice of some work in a round. */
+function sliceIn<T>(round: Round, work: Slices<T>, elapsed: () => number): IteratorResult<void, T> {
+  const [began, roundBegan] = beginSlice(round, elapsed)
+  const end = round.waiting.length > 0 ? began + TURN_MS : Math.max(roundBegan + SLICE_MS, began + TURN_MS)
   let step = work.next()
   while (!step.done && elapsed() < end) step = work.next()
   return step
@@ -71,6 +77,19 @@ export function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> 
     if (isRoundOver(round, elapsed)) round.waiting.push(goOn)
     else goOn()
   })
+}
+
+/** Creates a hook by which a request begins as a slice: those of other routes come in between those of many senders. */
+export function inRounds(elapsed = realElapsed) {
+  const round = roundOf(elapsed)
+  return (_request: unknown, _reply: unknown, next: () => void): void => {
+    const begin = () => {
+      beginSlice(round, elapsed)
+      next()
+    }
+    if (isRoundOver(round, elapsed)) round.waiting.push(begin)
+    else begin()
+  }
 }
 
 /**

@@ -107,6 +107,22 @@ onDatabase(
   },
 )
 
+t.test('control plane, Long calls: many requests begin in their order, and a health check does not wait', async t => {
+  const app = build(t, { timers: hasty() })
+  const client = await connect(app)
+  const paths = [
+    '/api/v1/bills?limit=1',
+    '/_sandbox/clock',
+    '/api/v1/mandates',
+    '/_sandbox/events',
+    '/_sandbox/health/live',
+  ]
+  const order: string[] = []
+  const token = requestToken(app, { client_id: 'new', client_secret: 'x' }).then(() => order.push('token'))
+  await Promise.all([token, ...paths.map(path => client.get(path).then(() => order.push(path)))])
+  t.same(order, [paths.at(-1), ...paths.slice(0, -1), 'token'], 'the body of the token request is read first')
+})
+
 /** A client that is being made by a fork is the one that later requests see. */
 async function testFork(t: Test, app: Client['app'], timers: ReturnType<typeof hasty>) {
   const [client, other] = [await connect(app), await connect(app, 'other')]
