@@ -228,9 +228,14 @@ const reportUnknown = (request: FastifyRequest) => (name: string, known: readonl
   hintIgnored(request, 'member', name)
 }
 
+/** The most names that a refusal lists: a form has fields for each item of its lists. */
+const MOST_KNOWN = 100
+
 /** Refuses a member, or a field of a form, that a schema does not name. @throws INVALID_FIELD */
 export function refuseUnknown(name: string, known: readonly string[]): never {
-  throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${known.join(', ') || 'none'}.`)
+  const rest = known.length > MOST_KNOWN ? ` and ${known.length - MOST_KNOWN} more` : ''
+  const names = known.slice(0, MOST_KNOWN).join(', ') || 'none'
+  throw errors.invalid(name, `There is no member ${shorten(name)}. Known: ${names}${rest}.`)
 }
 
 /**

@@ -17,7 +17,7 @@ const CREATE = { call: 'POST /api/v1/mandates' }
 
 const nested = (depth: number) => `{"by":${'['.repeat(depth)}${']'.repeat(depth)}}`
 
-type Row = readonly [fields: Readonly<Record<string, string>> | string, status: number, code: string]
+type Row = readonly [fields: Readonly<Record<string, string>> | string, status: number, code: string | RegExp]
 
 /** Forms that no page has, and their refusals. */
 const FORMS: readonly Row[] = [
@@ -52,6 +52,12 @@ const FORMS: readonly Row[] = [
     ],
   ),
   [{ ...RESET, 'body.constructor.prototype.polluted': 'yes' }, 400, 'INVALID_FIELD'],
+  // A form has fields for each item of its lists.
+  [
+    { call: 'PUT /_sandbox/deprecations', json: `{"data":[${'{},'.repeat(999)}{}]}`, unknown: 'x' },
+    400,
+    /Known: .{500,5000} and \d+ more\./,
+  ],
   [{ ...RESET, json: '{"a":[]}', 'body.a.90000000': '1' }, 400, 'INVALID_FIELD'],
   [{ ...RESET, json: '{"a":[]}', 'body.a.length': '400000000' }, 400, 'INVALID_FIELD'],
   [`call=POST+/_sandbox/reset&body${'.a'.repeat(50_000)}=1`, 400, 'INVALID_FIELD'],
