@@ -237,8 +237,8 @@ export interface Area<S extends Store = Store> {
   readonly seeds: TArray
   /** The schema of a stored record, for the state document. */
   readonly record: TSchema
-  /** The codes with which `stage` and `restore` refuse records, beside DUPLICATE_REFERENCE, those of each call and of `refersTo`. */
-  readonly errors?: { readonly stage?: readonly ErrorCode[]; readonly restore?: readonly ErrorCode[] }
+  /** The codes with which `stage` refuses records, beside DUPLICATE_REFERENCE and those of `refersTo` and of the schema. */
+  readonly errors?: readonly ErrorCode[]
   createStore(options: StoreOptions): S
 }
 
@@ -351,7 +351,7 @@ export const areas = {
       'Collections in any state. Their mandates exist, or are among these records.',
     ),
     record: StoredCollection,
-    errors: { stage: ['MANDATE_ALREADY_USED'] },
+    errors: ['MANDATE_ALREADY_USED'],
     createStore: ({ context, stores, takeOutcome }) =>
       createCollectionStore({ context, mandates: stores.mandates, takeOutcome }),
   },
@@ -403,7 +403,7 @@ export const areas = {
     },
     seeds: assumed(Type.Array(SeedPayoutLink), 'Payout links in any state. Their currency determines their region.'),
     record: StoredPayoutLink,
-    errors: { stage: ['REGION_CURRENCY_MISMATCH', 'AMOUNT_LIMIT_EXCEEDED', 'ORIGIN_NOT_ALLOWED'] },
+    errors: ['REGION_CURRENCY_MISMATCH', 'AMOUNT_LIMIT_EXCEEDED', 'ORIGIN_NOT_ALLOWED'],
     createStore: ({ context, clientId, settings, stores, takeOutcome }) =>
       createPayoutLinkStore({
         context,
@@ -440,10 +440,7 @@ export const areas = {
     empty: 'A bill is an amount due to the client, or from it. Create one here, or by POST /api/v1/bills.',
     seeds: assumed(Type.Array(SeedBill), 'Bills in any state. Their currency determines their region.'),
     record: Bill,
-    errors: {
-      stage: ['INVALID_BILL_REFERENCE', 'INCONSISTENT_BILL_UPDATE'],
-      restore: ['INVALID_BILL_REFERENCE'],
-    },
+    errors: ['INCONSISTENT_BILL_UPDATE'],
     createStore: ({ context, stores }) =>
       createBillStore({
         context,

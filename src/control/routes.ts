@@ -181,7 +181,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       method: 'POST',
       url: '/seed',
       operationId: 'seedRecords',
-      errors: errorsOf('stage'),
+      errors: [...errorsOfRecords(), ...Object.values<Area>(areas).flatMap(({ errors = [] }) => errors)],
       summary: 'Add the records of a fixture, or given ones, all or nothing',
       description:
         'All records are checked before the first one is added. Records can be in any state. Faults and armed ' +
@@ -230,7 +230,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/state',
       operationId: 'restoreState',
       command: 'state load FILE',
-      errors: errorsOf('restore'),
+      errors: errorsOfRecords(),
       summary: 'Replace the state of the tenant by a state document, all or nothing',
       description:
         'The document replaces records, clock, settings, faults, armed outcomes, deprecations and events. With a ' +
@@ -421,13 +421,12 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
   return routes
 }
 
-/** Lists the codes with which the areas refuse records. */
-const errorsOf = (step: 'stage' | 'restore'): readonly ErrorCode[] => [
+/** Lists the codes of records that do not fit together. */
+const errorsOfRecords = (): readonly ErrorCode[] => [
   'DUPLICATE_REFERENCE',
-  ...Object.values<Area>(areas).flatMap(({ errors, refersTo = {} }) => [
-    ...(errors?.[step] ?? []),
-    ...Object.values(refersTo).map(kind => areas[kind].notFound),
-  ]),
+  ...Object.values<Area>(areas).flatMap(({ refersTo = {} }) =>
+    Object.values(refersTo).map(kind => areas[kind].notFound),
+  ),
 ]
 
 /** The number of records and events above which a state is large, whatever its size. */

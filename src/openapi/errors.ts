@@ -46,11 +46,16 @@ export function codesOf(route: DocumentedRoute): readonly ErrorCode[] {
   return (Object.keys(catalogue) as ErrorCode[]).filter(code => codes.has(code))
 }
 
-/** The codes of broken constraints: those that the properties name, else INVALID_FIELD. */
-function codesOfValues({ properties = {} }: { properties?: unknown }): ErrorCode[] {
-  return Object.values(properties as Record<string, Json>).map(
-    property => (property['x-error-code'] as ErrorCode | undefined) ?? 'INVALID_FIELD',
-  )
+/** The codes of broken constraints, at any depth: those that the properties name, else INVALID_FIELD. */
+function codesOfValues({ properties = {}, items }: Json): ErrorCode[] {
+  const parts = Object.values({
+    ...(properties as Record<string, Json>),
+    ...(items !== undefined && { items }),
+  }) as Json[]
+  return parts.flatMap(part => [
+    (part['x-error-code'] as ErrorCode | undefined) ?? 'INVALID_FIELD',
+    ...codesOfValues(part),
+  ])
 }
 
 /** Returns the page of a refusal as content, where a route answers pages. */

@@ -1,4 +1,6 @@
 import t from 'tap'
+import type { Area } from '../../src/areas/index.js'
+import { areas } from '../../src/areas/index.js'
 import type { ErrorCode } from '../../src/core/errors.js'
 import type { Answer, CallOptions } from '../helper.js'
 import { bill, build, call, collection, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
@@ -378,3 +380,40 @@ for (const [documentPath, file] of Object.entries(DOCUMENTS)) {
     t.same(met, wanted)
   })
 }
+
+t.test('decisions §2: POST /seed documents the codes of the records that the API refuses', async t => {
+  const codesOf = ({ responses }: Operation): string[] =>
+    Object.values(responses).flatMap(response => (response['x-error-codes'] ?? []).map(({ code }: Json) => code))
+  const operations = operationsOf((await call(app, 'GET', '/openapi.json')).body)
+  const seeding = operationsOf((await call(app, 'GET', '/_sandbox/openapi.json')).body)
+  const documented = codesOf(seeding.find(({ id }) => id === 'seedRecords') as Operation)
+  const met = new Set<string>()
+  for (const [name, { path }] of Object.entries<Area>(areas)) {
+    const writes = operations.filter(one => one.path.startsWith(`/api/v1/${path}`) && /^(create|update)/.test(one.id))
+    const creation = writes.find(({ id }) => id.startsWith('create'))
+    for (const operation of writes) {
+      for (const code of codesOf(operation)) {
+        const scene = await open(operation)
+        // An update is seeded as a record that has its members.
+        let record: Json
+        const send = (changes: Changes = {}) => {
+          record = { ...(operation !== creation && creation && exampleRequest(creation).body), ...Object(changes.body) }
+          return scene.send(changes)
+        }
+        await SPECIFIC[`${operation.id} ${code}`]?.({ ...scene, send })
+        if (record === undefined) continue
+        const answer = await scene.control('POST', '/seed', { records: { [name]: [record] } })
+        if (answer.status >= 400) met.add(answer.body.code)
+      }
+    }
+  }
+  t.same(
+    [...met].filter(code => !documented.includes(code)),
+    [],
+  )
+  for (const { errors = [] } of Object.values<Area>(areas))
+    t.same(
+      errors.filter(code => !met.has(code)),
+      [],
+    )
+})
