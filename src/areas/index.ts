@@ -10,6 +10,7 @@ import { halfOf } from '../core/rules/money.js'
 import type { Region } from '../core/rules/regions.js'
 import type { Slices } from '../core/slices.js'
 import type { StoreContext } from '../core/tenant-context.js'
+import type { Instant } from '../core/time/time.js'
 import { toList } from '../core/words.js'
 import { assumed } from '../http/schemas.js'
 import { accountRoutes } from './accounts/routes.js'
@@ -40,11 +41,12 @@ import {
 } from './direct-debit/schemas.js'
 import type { CollectionStore } from './direct-debit/store.js'
 import { createCollectionStore } from './direct-debit/store.js'
+import { stateAt as collectionStateAt } from './direct-debit/timing.js'
 import { mandateLifecycle } from './mandates/lifecycle.js'
 import { mandateRoutes } from './mandates/routes.js'
 import { Mandate, MandateParams, MandateQuery, NewMandate, SeedMandate, StoredMandate } from './mandates/schemas.js'
 import type { MandateStore } from './mandates/store.js'
-import { createMandateStore } from './mandates/store.js'
+import { createMandateStore, stateAt as mandateStateAt } from './mandates/store.js'
 import { claimForm } from './payout-links/claim-form.js'
 import { payoutLinkLifecycle } from './payout-links/lifecycle.js'
 import { PAYOUT_LINK_OUTCOMES, STEERABLE_STATUSES } from './payout-links/outcomes.js'
@@ -235,6 +237,11 @@ export interface Area<S extends Store = Store> {
   }
   /** The schema of seeded records. */
   readonly seeds: TArray
+  /**
+   * Returns the state of a seeded record to which only time has led, for the status `{{schedule}}` of fixtures. Undefined: its
+   * times are wrong. Absent: fixtures of the kind have no such status.
+   */
+  stateAt?(seed: Readonly<Record<string, unknown>>, now: Instant): object | undefined
   /** The schema of a stored record, for the state document. */
   readonly record: TSchema
   /** The codes with which `stage` refuses records, beside DUPLICATE_REFERENCE and those of `refersTo` and of the schema. */
@@ -298,6 +305,7 @@ export const areas = {
     columns: ['debtor.name', 'type', 'createdAt'],
     empty: 'A mandate lets the client collect from a debtor. Create one here, or by POST /api/v1/mandates.',
     seeds: assumed(Type.Array(SeedMandate), 'Mandates in any state.'),
+    stateAt: mandateStateAt,
     record: StoredMandate,
     createStore: ({ context, settings, stores }) =>
       createMandateStore({
@@ -350,6 +358,7 @@ export const areas = {
       Type.Array(SeedCollection),
       'Collections in any state. Their mandates exist, or are among these records.',
     ),
+    stateAt: collectionStateAt,
     record: StoredCollection,
     errors: ['MANDATE_ALREADY_USED'],
     createStore: ({ context, stores, takeOutcome }) =>

@@ -11,7 +11,7 @@ import { centsAtMost, isDecimal } from '../core/rules/money.js'
 import { isOrigin, isOriginPattern } from '../core/rules/origins.js'
 import type { Slices } from '../core/slices.js'
 import { parseDuration } from '../core/time/duration.js'
-import { isCalendarDate, parseInstant } from '../core/time/time.js'
+import { isCalendarDate, isMoment } from '../core/time/time.js'
 import { wrongMediaType } from './error-handler.js'
 import { FORM } from './form.js'
 import { hintIgnored } from './hints.js'
@@ -31,7 +31,7 @@ declare module 'fastify' {
 /** The formats of the schemas, which check more than their text. */
 export const FORMATS: Readonly<Record<string, Format>> = {
   date: isCalendarDate,
-  'date-time': (text: string) => parseInstant(text) !== undefined,
+  'date-time': isMoment,
   'iso-8601-duration': (text: string) => parseDuration(text) !== undefined,
   origin: isOrigin,
   'origin-pattern': isOriginPattern,

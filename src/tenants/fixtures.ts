@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { stateAt as collectionStateAt } from '../areas/direct-debit/timing.js'
-import { stateAt as mandateStateAt } from '../areas/mandates/store.js'
+import type { Area } from '../areas/index.js'
+import { areas } from '../areas/index.js'
+import { ownMember } from '../core/own-member.js'
 import { isAllowedOrigin } from '../core/rules/origins.js'
 import { addOpenDays, onOrAfter, T2 } from '../core/time/business-days.js'
 import { parseDuration } from '../core/time/duration.js'
 import type { Instant } from '../core/time/time.js'
-import { addDays, formatInstant, instantOf, isCalendarDate, localDate, parseInstant } from '../core/time/time.js'
+import { addDays, formatInstant, instantOf, localDate } from '../core/time/time.js'
+import { toList, toNoun } from '../core/words.js'
 import type { SeedRecords } from './seed.js'
 
 /**
@@ -85,21 +87,13 @@ function shift(text: string, sign: string | undefined, duration: string | undefi
 /** The status of a record that has the state to which time alone has led. */
 const SCHEDULED = '{{schedule}}'
 
-/** Returns the state of such a record; undefined: its kind has no schedule, or a member that it depends on is wrong. */
-function stateOf(record: Readonly<Record<string, unknown>>, kind: string, now: Instant): object | undefined {
-  if (kind === 'collections') {
-    const { collectionDate, initiatedAt } = record
-    if (typeof collectionDate !== 'string' || !isCalendarDate(collectionDate) || !isMoment(initiatedAt))
-      return undefined
-    const moved = { ...record, collectionDate: onOrAfter(T2, collectionDate) }
-    return collectionStateAt(moved as Parameters<typeof collectionStateAt>[0], now)
-  }
-  const { createdAt, lastPresentedAt = createdAt } = record
-  const isTimed = kind === 'mandates' && isMoment(createdAt) && isMoment(lastPresentedAt)
-  return isTimed ? mandateStateAt(record as Parameters<typeof mandateStateAt>[0], now) : undefined
-}
+const allAreas: Readonly<Record<string, Area>> = areas
 
-const isMoment = (value: unknown) => typeof value === 'string' && parseInstant(value) !== undefined
+/** Names the kinds of such records. */
+function scheduledKinds(): string {
+  const scheduled = Object.keys(allAreas).filter(name => allAreas[name]?.stateAt !== undefined)
+  return toList(scheduled.map(toNoun), 'or')
+}
 
 /**
  * Returns the records of a fixture with absolute dates, and with the states of those that have the status `{{schedule}}`.
@@ -112,9 +106,9 @@ export function resolveFixture({ senderName, ...fixture }: Fixture, now: Instant
       if (Object(record).status !== SCHEDULED) return resolveDates(record, now)
       const { status, ...members } = record
       const dated = resolveDates(members, now)
-      const state = stateOf(dated, kind, now)
+      const state = ownMember(allAreas, kind)?.stateAt?.(dated, now)
       if (state === undefined)
-        throw new Error(`${kind}.${at}.status: ${status} needs the times of a collection or mandate`)
+        throw new Error(`${kind}.${at}.status: ${status} needs the times of a ${scheduledKinds()}`)
       return { ...dated, ...state }
     })
     return [kind, all]

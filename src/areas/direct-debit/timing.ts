@@ -1,7 +1,15 @@
 import type { Step } from '../../core/records/stateful-repository.js'
-import { addOpenDays, T2 } from '../../core/time/business-days.js'
+import { addOpenDays, onOrAfter, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
-import { addDays, formatInstant, instantOf, localDate, localTime } from '../../core/time/time.js'
+import {
+  addDays,
+  formatInstant,
+  instantOf,
+  isCalendarDate,
+  isMoment,
+  localDate,
+  localTime,
+} from '../../core/time/time.js'
 import type { CollectionStatus, CollectionVerb } from './lifecycle.js'
 import { collectionLifecycle } from './lifecycle.js'
 import type { Steered } from './outcomes.js'
@@ -68,11 +76,17 @@ interface Reached {
   readonly reasonCode?: string
 }
 
-/** Returns the state of a collection at an instant, if only time has acted on it since its initiation (decisions §6). */
-export function stateAt(collection: Omit<Timed, 'status'> & { readonly initiatedAt: string }, now: Instant): Reached {
-  let reached: Reached = { status: 'PENDING', updatedAt: collection.initiatedAt }
+/**
+ * Returns the state of a seeded collection at an instant, if only time has acted on it since its initiation (decisions §6).
+ * Undefined: its dates are wrong.
+ */
+export function stateAt(seed: Readonly<Record<string, unknown>>, now: Instant): Reached | undefined {
+  const { collectionDate, initiatedAt } = seed
+  if (typeof collectionDate !== 'string' || !isCalendarDate(collectionDate) || !isMoment(initiatedAt)) return undefined
+  const date = onOrAfter(T2, collectionDate)
+  let reached: Reached = { status: 'PENDING', updatedAt: initiatedAt }
   for (;;) {
-    const step = nextStep({ ...collection, ...reached })
+    const step = nextStep({ ...seed, ...reached, collectionDate: date })
     if (step === null || step.at > now) return reached
     const { at, verb, reasonCode } = step
     const status = (collectionLifecycle[reached.status] as Partial<Record<CollectionVerb, CollectionStatus>>)[verb]

@@ -9,7 +9,7 @@ import type { Slices } from '../../core/slices.js'
 import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
-import { addMonths, formatInstant, localDate, parseInstant } from '../../core/time/time.js'
+import { addMonths, formatInstant, isMoment, localDate, parseInstant } from '../../core/time/time.js'
 import type { MandateStatus, MandateVerb } from './lifecycle.js'
 import { FINAL_STATUSES, MONTHS_UNTIL_EXPIRY, mandateLifecycle } from './lifecycle.js'
 import type { MandateQuery, NewMandate, SeedMandate, StoredMandate } from './schemas.js'
@@ -150,10 +150,14 @@ function expiryOf({ lastPresentedAt, createdAt }: Pick<StoredMandate, 'lastPrese
   return addMonths(parseInstant(lastPresentedAt ?? createdAt) as Instant, MONTHS_UNTIL_EXPIRY)
 }
 
-/** Returns the state of a mandate at an instant, if only time has acted on it since its creation (decisions §7). */
-export function stateAt(mandate: Pick<StoredMandate, 'lastPresentedAt' | 'createdAt'>, now: Instant) {
-  const expiry = expiryOf(mandate)
+/**
+ * Returns the state of a seeded mandate at an instant, if only time has acted on it since its creation (decisions §7).
+ * Undefined: its times are wrong.
+ */
+export function stateAt({ createdAt, lastPresentedAt = createdAt }: Readonly<Record<string, unknown>>, now: Instant) {
+  if (!isMoment(createdAt) || !isMoment(lastPresentedAt)) return undefined
+  const expiry = expiryOf({ createdAt, lastPresentedAt })
   return expiry <= now
     ? { status: 'EXPIRED', updatedAt: formatInstant(expiry) }
-    : { status: 'ACTIVE', updatedAt: mandate.createdAt }
+    : { status: 'ACTIVE', updatedAt: createdAt }
 }

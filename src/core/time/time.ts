@@ -37,6 +37,9 @@ const INSTANT = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 export const parseInstant = (text: string): Instant | undefined =>
   INSTANT.test(text) && isCalendarDate(text.slice(0, 10)) ? Date.parse(text) : undefined
 
+export const isMoment = (value: unknown): value is string =>
+  typeof value === 'string' && parseInstant(value) !== undefined
+
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
