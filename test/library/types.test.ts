@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
+import type { Area } from '../../src/areas/index.js'
+import { areas } from '../../src/areas/index.js'
 import type { PayoutLinkVerb } from '../../src/areas/payout-links/lifecycle.js'
 import type { Bills, ClockStep, PayoutLinks } from '../../src/client/index.js'
 import type * as schemas from '../../src/control/schemas.js'
+import { toNoun, toTitle } from '../../src/core/words.js'
 
 // The library's own interfaces, compared with the server at compile time: `npm run typecheck` fails on a difference.
 
@@ -19,4 +23,26 @@ t.test('library, In your tests: the library has a method for each transition of 
       ClockStep extends (typeof schemas.ClockAdvance)['static'] ? true : false,
     ]
   >()
+})
+
+t.test('CONTRIBUTING, A new area: the library exports the types of each kind by name', async t => {
+  const source = readFileSync('src/client/records.ts', 'utf8')
+  const exported = new Set([...source.matchAll(/^export type (\w+) = /gm)].map(([, name]) => name))
+  const named = Object.entries<Area>(areas).flatMap(([name, { lifecycle, create, update, list, outcomes }]) => {
+    const noun = toTitle(lifecycle?.kind ?? toNoun(name))
+    const isMoved = Object.values(lifecycle?.moves ?? {}).some(move => 'example' in move)
+    return [
+      ...[noun, toTitle(name)],
+      ...(lifecycle ? [`${noun}Status`] : []),
+      ...(create ? [`New${noun}`] : []),
+      ...(update ? [`${noun}Update`] : []),
+      ...(list ? [`${noun}Filter`] : []),
+      ...(isMoved ? [`${noun}Move`] : []),
+      ...(outcomes ? [`${noun}Outcome`] : []),
+    ]
+  })
+  t.same(
+    named.filter(name => !exported.has(name)),
+    [],
+  )
 })
