@@ -55,10 +55,9 @@ export type UpcomingPage = Static<typeof control.UpcomingList>
 export type UpcomingQuery = Filter<Omit<Static<typeof control.UpcomingQuery>, 'client'>>
 
 /** A fault to arm: the requests that match, the number of times and the effect. */
-export type FaultRequest = Input<Omit<Static<typeof faults.FaultRequest>, 'effect'>> & { readonly effect: Effect }
+export type FaultRequest = Input<Static<typeof faults.FaultRequest>>
 /** A fault with its state. */
-export type Fault = Omit<Static<typeof faults.Fault>, 'effect' | 'match'> &
-  Pick<FaultRequest, 'effect'> & { match: NonNullable<FaultRequest['match']> }
+export type Fault = Static<typeof faults.Fault>
 export type { Effect }
 
 /** An outcome to arm: the new records that match, and the number of times. */

@@ -121,7 +121,7 @@ export function createTenant(
     changes: createChangeLog(),
     nextSequence: () => ++sequence,
   }
-  const faults = createFaults(context, past.faults as readonly Fault[])
+  const faults = createFaults(context, past.faults)
   const deprecations = createDeprecations(context, past.deprecations)
   const tokenState = { ...past.tokens }
   const { ids, events, changes } = context
@@ -261,8 +261,8 @@ export function createTenant(
       clock: { now: formatInstant(context.clock.now()), mode: context.clock.mode(), rate: context.clock.rate() },
       settings: { ...settings },
       deprecations: [...deprecations.list()],
-      faults: [...faults.list()] as TenantSnapshot['faults'],
-      outcomes: [...outcomes.list()] as TenantSnapshot['outcomes'],
+      faults: [...faults.list()],
+      outcomes: [...outcomes.list()],
       ids: { scope: past.ids.scope, counters: { ...context.ids.counters() } },
       tokens: { ...tokenState },
       sequence,
@@ -364,7 +364,7 @@ export function* loadSaved({ realNow, ...options }: RestoreOptions, document: St
   const meta = {
     clock: { ...clock, now, anchor: { real: realNow, virtual: now } },
     settings: { ...DEFAULT_SETTINGS, ...settings },
-    ...{ deprecations, faults: faults as readonly Fault[], outcomes, ids, tokens, sequence },
+    ...{ deprecations, faults, outcomes, ids, tokens, sequence },
   }
   const tenant = loadTenant(options, meta, realNow)
   yield* tenant.load({ meta, records: tenant.recordsOf(document), events: events as readonly Event[] }, realNow)

@@ -349,7 +349,7 @@ t.test(
       fired: 0,
       armedAt: '2026-11-02T09:00:00Z',
     }
-    outcomes.restore([armed])
+    outcomes.restore([armed as never])
     const { payoutLinkId } = (await send('kept', 'POST', '/payout-links', payoutLink())).body
     const { payoutLinks } = tenantOf('kept')
     const [link] = payoutLinks.find(payoutLinkId)

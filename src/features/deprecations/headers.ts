@@ -1,17 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { operationOf } from '../../http/operations.js'
-import type { DeprecationStyle, Deprecations } from './state.js'
-
-/** The deprecations of a tenant, and the style of their headers. */
-interface Deprecating {
-  readonly deprecations: Deprecations
-  readonly settings: { readonly deprecationStyle: DeprecationStyle }
-}
+import type { Tenant } from '../../tenants/tenant.js'
 
 export interface DeprecationOptions {
   /** Returns the tenant of a request; undefined: it has none. */
-  tenantOf(request: FastifyRequest): Deprecating | undefined
+  tenantOf(request: FastifyRequest): Pick<Tenant, 'deprecations' | 'settings'> | undefined
 }
 
 /** Sends the headers `Deprecation` and `Sunset` of deprecated operations (interface, Versioning 5; decisions §11). */

@@ -1,22 +1,12 @@
+import type { Static } from '@sinclair/typebox'
 import { errors, quote } from '../../core/errors.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { formatInstant, parseInstant } from '../../core/time/time.js'
 import type { Operation } from '../../http/operations.js'
+import type * as schemas from './schemas.js'
 
-/** The style of the headers: as the service documents them, or as the RFCs define them (decisions §11). */
-export type DeprecationStyle = 'seed' | 'rfc'
-
-/** The deprecation of an operation, set by the control plane. Instants are YYYY-MM-DDThh:mm:ssZ. */
-export interface Deprecation {
-  /** Such as `GET /api/v1/direct-debit`. */
-  readonly operation: string
-  readonly deprecatedSince: string
-  readonly sunset?: string
-  /** Whether the operation answers 410 from its sunset on. */
-  readonly goneAfterSunset: boolean
-}
-
-export type DeprecationRequest = Pick<Deprecation, 'operation'> & Partial<Deprecation>
+/** The deprecation of an operation, set by the control plane. */
+export type Deprecation = Static<typeof schemas.Deprecation>
 
 export type Deprecations = ReturnType<typeof createDeprecations>
 
@@ -39,7 +29,7 @@ export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earl
     /** Whether there are none. */
     isEmpty: (): boolean => byOperation.size === 0,
     /** Replaces all deprecations. @throws INVALID_FIELD, MISSING_FIELD */
-    replace(requests: readonly DeprecationRequest[], operations: readonly Operation[]): void {
+    replace(requests: readonly Static<typeof schemas.DeprecationRequest>[], operations: readonly Operation[]): void {
       const now = formatInstant(clock.now())
       const complete = requests.map(({ operation, deprecatedSince = now, sunset, goneAfterSunset = false }, at) => {
         if (!operations.some(known => known.operation === operation)) {
@@ -51,7 +41,7 @@ export function createDeprecations({ clock }: Pick<TenantContext, 'clock'>, earl
       byOperation = collect(complete, 'data')
     },
     /** Returns the headers `Deprecation` and `Sunset` of an operation; null: it is not deprecated. */
-    headersOf(operation: string, style: DeprecationStyle): Record<string, string> | null {
+    headersOf(operation: string, style: 'seed' | 'rfc'): Record<string, string> | null {
       const deprecation = byOperation.get(operation)
       if (deprecation === undefined) return null
       const { deprecatedSince, sunset } = deprecation

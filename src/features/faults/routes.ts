@@ -3,8 +3,7 @@ import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
 import { ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
-import type { Fault, FaultRequest, Faults } from './state.js'
-import { EFFECT_KINDS } from './state.js'
+import type { Fault, Faults } from './state.js'
 
 /** The calls of faults. */
 export const faultRoutes: readonly ControlRoute[] = [
@@ -25,7 +24,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     method: 'POST',
     url: '/faults',
     operationId: 'armFault',
-    summary: `Arm a fault: ${EFFECT_KINDS.join(', ')}`,
+    summary: `Arm a fault: ${schemas.EFFECT_KINDS.join(', ')}`,
     description:
       'Faults apply to valid requests of the API. A request with an invalid token or a schema error is refused as ' +
       'usual, and not counted. A request gets all matching delays, and the first matching fault of another kind ' +
@@ -36,7 +35,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     response: schemas.Fault,
     handle: ({ tenant, operations, realNow, body }) => {
       const { faults } = tenant()
-      return show(faults.arm(body as FaultRequest, operations, realNow), faults, realNow)
+      return show(faults.arm(body, operations, realNow), faults, realNow)
     },
   }),
   ...removals('fault', 'fault', 'FAULT_NOT_FOUND'),

@@ -1,9 +1,38 @@
+import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { REGIONS } from '../../core/rules/regions.js'
 import { assumed, component, Duration, Moment, OneOf, Text } from '../../http/schemas.js'
 import { Count, Times } from '../schemas.js'
-import type { Delay, EffectKind } from './state.js'
-import { EFFECT_KINDS, LONGEST_DELAY_MS } from './state.js'
+
+/** Whether a fault cuts a request off before or after it takes effect. */
+export type When = 'before' | 'after'
+
+/** The delay of an answer: milliseconds, or a distribution of them. */
+export type Delay =
+  | number
+  | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
+  | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
+
+/** The effect of a fault on a request (control plane, Faults). */
+export type Effect =
+  | {
+      readonly kind: 'error'
+      readonly status: number
+      readonly code?: string
+      readonly message?: string
+      /** In seconds. */
+      readonly retryAfter?: number
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | ({ readonly kind: 'delay' } & ({ readonly ms: Delay } | Exclude<Delay, number>))
+  | { readonly kind: 'drop' | 'reset'; readonly when: When }
+  | { readonly kind: 'truncate' | 'garbage' | 'stale-token' }
+  | { readonly kind: 'dribble'; readonly ms: number }
+
+export type EffectKind = Effect['kind']
+
+/** The longest delay of a fault, and of all faults of one request together, in milliseconds. */
+export const LONGEST_DELAY_MS = 300_000
 
 const Milliseconds = Type.Integer({
   minimum: 0,
@@ -52,62 +81,66 @@ const EFFECTS: Readonly<Record<EffectKind, string>> = {
   'stale-token': '401 EXPIRED_TOKEN for a valid token; the request is not applied',
 }
 
-const effect = component('FaultEffect', {
-  kind: assumed(
-    OneOf(...EFFECT_KINDS),
-    `${EFFECT_KINDS.map(kind => `${kind}: ${EFFECTS[kind]}.`).join(' ')} ` +
-      'With delay, truncate, garbage and dribble, the request is applied.',
-  ),
-  status: Type.Optional(
-    assumed(
-      Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' }),
-      'The status of an error. Required with error.',
+export const EFFECT_KINDS = Object.keys(EFFECTS) as EffectKind[]
+
+const effect = Type.Unsafe<Effect>(
+  component('FaultEffect', {
+    kind: assumed(
+      OneOf(...EFFECT_KINDS),
+      `${EFFECT_KINDS.map(kind => `${kind}: ${EFFECTS[kind]}.`).join(' ')} ` +
+        'With delay, truncate, garbage and dribble, the request is applied.',
     ),
-  ),
-  code: Type.Optional(
-    assumed(
-      Type.String({
-        pattern: '^[A-Z][A-Z0-9_]{0,63}$',
-        'x-expected': 'up to 64 of A-Z, 0-9 and _, the first a letter',
-      }),
-      'The code of an error. Default: a code of the catalogue that fits the status.',
+    status: Type.Optional(
+      assumed(
+        Type.Integer({ minimum: 400, maximum: 599, 'x-expected': 'an integer from 400 to 599' }),
+        'The status of an error. Required with error.',
+      ),
     ),
-  ),
-  message: Type.Optional(assumed(Text(1, 500), 'The message of an error. Default: a text with the status.')),
-  retryAfter: Type.Optional(
-    assumed(
-      Type.Integer({ minimum: 0, maximum: 86_400, 'x-expected': 'seconds, an integer from 0 to 86400' }),
-      'The header `Retry-After` of an error, in seconds. Default: 1 with the status 429, otherwise none.',
+    code: Type.Optional(
+      assumed(
+        Type.String({
+          pattern: '^[A-Z][A-Z0-9_]{0,63}$',
+          'x-expected': 'up to 64 of A-Z, 0-9 and _, the first a letter',
+        }),
+        'The code of an error. Default: a code of the catalogue that fits the status.',
+      ),
     ),
-  ),
-  headers: Type.Optional(
-    assumed(
-      ExtraHeaders,
-      'Additional headers of an error, by name. Those of the server itself are refused, such as `content-length`.',
+    message: Type.Optional(assumed(Text(1, 500), 'The message of an error. Default: a text with the status.')),
+    retryAfter: Type.Optional(
+      assumed(
+        Type.Integer({ minimum: 0, maximum: 86_400, 'x-expected': 'seconds, an integer from 0 to 86400' }),
+        'The header `Retry-After` of an error, in seconds. Default: 1 with the status 429, otherwise none.',
+      ),
     ),
-  ),
-  ms: Type.Optional(
-    assumed(
-      Type.Unsafe<Delay>({
-        ...Type.Object(distribution),
-        type: ['integer', 'object'],
-        minimum: 0,
-        maximum: LONGEST_DELAY_MS,
-        'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}, or for a delay a distribution of them`,
-      }),
-      'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
-        'A delay requires `ms` or a distribution, which can stand here or beside `kind`.',
+    headers: Type.Optional(
+      assumed(
+        ExtraHeaders,
+        'Additional headers of an error, by name. Those of the server itself are refused, such as `content-length`.',
+      ),
     ),
-  ),
-  ...distribution,
-  when: Type.Optional(
-    assumed(
-      OneOf('before', 'after'),
-      'Required with drop and reset. before: the request is not applied. after: the request is applied, and only the ' +
-        'answer is lost.',
+    ms: Type.Optional(
+      assumed(
+        Type.Unsafe<Delay>({
+          ...Type.Object(distribution),
+          type: ['integer', 'object'],
+          minimum: 0,
+          maximum: LONGEST_DELAY_MS,
+          'x-expected': `milliseconds from 0 to ${LONGEST_DELAY_MS}, or for a delay a distribution of them`,
+        }),
+        'Milliseconds: the length of a delay, or the interval between the pieces of dribble. Required with dribble. ' +
+          'A delay requires `ms` or a distribution, which can stand here or beside `kind`.',
+      ),
     ),
-  ),
-})
+    ...distribution,
+    when: Type.Optional(
+      assumed(
+        OneOf('before', 'after'),
+        'Required with drop and reset. before: the request is not applied. after: the request is applied, and only the ' +
+          'answer is lost.',
+      ),
+    ),
+  }),
+)
 
 const match = component('FaultMatch', {
   method: Type.Optional(
@@ -184,8 +217,8 @@ export const FaultSnapshot = component('FaultSnapshot', faultSnapshot)
 export const Fault = component('Fault', {
   ...faultSnapshot,
   // Returned as given: serialising by schema would leave members out or add them.
-  match: assumed(Type.Any(), faultSnapshot.match.description),
-  effect: assumed(Type.Any(), FAULT_EFFECT),
+  match: assumed(Type.Unsafe<Static<typeof match>>({}), faultSnapshot.match.description),
+  effect: assumed(Type.Unsafe<Effect>({}), FAULT_EFFECT),
   state: assumed(
     OneOf('armed', 'spent', 'expired'),
     'armed: the fault can fire. spent: it has fired `times` times. expired: its `ttl` is over.',

@@ -1,11 +1,23 @@
+import type { Static } from '@sinclair/typebox'
 import { atPath, errors } from '../../core/errors.js'
 import { canMeet, createGlob } from '../../core/rules/glob.js'
-import type { Region } from '../../core/rules/regions.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Operation } from '../../http/operations.js'
 import { createArmedList } from '../armed/state.js'
+import type * as schemas from './schemas.js'
+import type { Delay, Effect, EffectKind } from './schemas.js'
+import { EFFECT_KINDS, LONGEST_DELAY_MS } from './schemas.js'
+
+export type { Delay, Effect, EffectKind }
+export { EFFECT_KINDS }
+
+/** The request that arms a fault. */
+export type FaultRequest = Static<typeof schemas.FaultRequest>
+/** A fault of a tenant, in any state. */
+export type Fault = Static<typeof schemas.FaultSnapshot>
+type FaultMatch = Fault['match']
 
 declare module '../../http/request-context.js' {
   interface RequestContext {
@@ -13,73 +25,6 @@ declare module '../../http/request-context.js' {
     faults: AppliedFaults | null
   }
 }
-
-/** The requests that a fault applies to. A member that is left out matches all; `*` in `path` matches any text. */
-export interface FaultMatch {
-  readonly method?: string
-  readonly path?: string
-  readonly region?: Region
-}
-
-/** Whether a fault cuts a request off before or after it takes effect. */
-export type When = 'before' | 'after'
-
-/** The delay of an answer: milliseconds, or a distribution of them. */
-export type Delay =
-  | number
-  | { readonly distribution: 'uniform'; readonly min: number; readonly max: number }
-  | { readonly distribution: 'lognormal'; readonly median: number; readonly sigma: number; readonly max: number }
-
-/** The effect of a fault on a request (control plane, Faults). */
-export type Effect =
-  | {
-      readonly kind: 'error'
-      readonly status: number
-      readonly code?: string
-      readonly message?: string
-      /** In seconds. */
-      readonly retryAfter?: number
-      readonly headers?: Readonly<Record<string, string>>
-    }
-  | ({ readonly kind: 'delay' } & ({ readonly ms: Delay } | Exclude<Delay, number>))
-  | { readonly kind: 'drop' | 'reset'; readonly when: When }
-  | { readonly kind: 'truncate' | 'garbage' | 'stale-token' }
-  | { readonly kind: 'dribble'; readonly ms: number }
-
-export type EffectKind = Effect['kind']
-
-/** The request that arms a fault. */
-export interface FaultRequest {
-  readonly match?: FaultMatch
-  /** The number of times it fires; null: until it is removed. */
-  readonly times?: number | null
-  /** The number of matching requests before it fires. */
-  readonly skip?: number
-  /** The probability that it fires on a matching request. */
-  readonly probability?: number
-  /** Its lifetime, as an ISO 8601 duration of real time. */
-  readonly ttl?: string
-  readonly effect: Effect
-}
-
-/** A fault of a tenant, in any state. */
-export interface Fault extends FaultRequest {
-  readonly id: string
-  readonly match: FaultMatch
-  readonly times: number | null
-  readonly skip: number
-  readonly probability: number
-  /** The tenant's time, YYYY-MM-DDThh:mm:ssZ. */
-  readonly armedAt: string
-  /** The real time at which it expires, in milliseconds. */
-  readonly expiresAt?: number
-  /** The number of matching requests, with those on which it did not fire. */
-  readonly seen: number
-  readonly fired: number
-}
-
-/** Armed: it can fire. Spent: it has fired `times` times. Expired: its `ttl` is over. */
-export type FaultState = 'armed' | 'spent' | 'expired'
 
 /** The part of a request that faults match. */
 export interface FaultTarget {
@@ -106,9 +51,6 @@ export const isCutOff = ({ effect }: AppliedFaults): boolean =>
 
 export type Faults = ReturnType<typeof createFaults>
 
-/** The longest delay of a fault, and of all faults of one request together, in milliseconds. */
-export const LONGEST_DELAY_MS = 300_000
-
 /** The most bytes of all faults as JSON, because a database writes all of them with each change. */
 const MOST_BYTES = 1024 * 1024
 
@@ -133,7 +75,7 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
   atPath('faults', () => assertRoom(earlier))
   const globs = new WeakMap<FaultMatch, (path: string) => boolean>()
 
-  function stateOf({ times, fired, expiresAt }: Fault, realNow: number): FaultState {
+  function stateOf({ times, fired, expiresAt }: Fault, realNow: number): Static<typeof schemas.Fault>['state'] {
     if (times !== null && fired >= times) return 'spent'
     return expiresAt !== undefined && realNow >= expiresAt ? 'expired' : 'armed'
   }
@@ -172,12 +114,9 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
     return Math.round(Math.min(delay.median * Math.exp(delay.sigma * normal), delay.max))
   }
 
-  const { list, restore, remove, clear } = faults
+  const { list, restore } = faults
   return {
-    list,
-    restore,
-    remove,
-    clear,
+    ...faults,
     /** @throws INVALID_FIELD (it could never fire, or there are too many) */
     arm(request: FaultRequest, operations: readonly Operation[], realNow: number): Fault {
       const { match = {}, times = 1, skip = 0, probability = 1, ttl, effect } = request
@@ -245,8 +184,6 @@ const MEMBERS: Readonly<
   dribble: { required: ['ms'] },
   'stale-token': { required: [] },
 }
-
-export const EFFECT_KINDS = Object.keys(MEMBERS) as EffectKind[]
 
 /** Checks the members of an effect. The schema has checked their types. @throws MISSING_FIELD, INVALID_FIELD */
 function assertValidEffect(effect: Effect): void {

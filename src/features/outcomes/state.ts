@@ -1,29 +1,15 @@
+import type { Static } from '@sinclair/typebox'
 import { errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
 import { parseAmount } from '../../core/rules/money.js'
 import type { TenantContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time/time.js'
 import { createArmedList } from '../armed/state.js'
+import type * as schemas from './schemas.js'
 
-/** The request that arms an outcome. */
-export interface OutcomeRequest {
-  readonly match?: OutcomeMatch
-  /** Such as `RETURNED-AM04`. */
-  readonly outcome: string
-  /** The number of records that it steers; null: until it is removed. */
-  readonly times?: number | null
-}
-
+type OutcomeRequest = Static<typeof schemas.OutcomeRequest>
 /** An armed outcome of a tenant (control plane, Outcomes). */
-export interface ArmedOutcome extends OutcomeRequest {
-  readonly id: string
-  readonly match: OutcomeMatch
-  readonly times: number | null
-  /** The tenant's time, YYYY-MM-DDThh:mm:ssZ. */
-  readonly armedAt: string
-  /** The number of records that it has steered. */
-  readonly fired: number
-}
+export type ArmedOutcome = Static<typeof schemas.OutcomeSnapshot>
 
 /** The rules of one kind of record that outcomes steer. */
 export interface SteeredKind {
@@ -92,12 +78,9 @@ export function createArmedOutcomes<K extends string = string>(
     if (failures.length === candidates.length) throw failures[0]
   }
 
-  const { list, restore, remove, clear } = armed
+  const { list, restore } = armed
   return {
-    list,
-    restore,
-    remove,
-    clear,
+    ...armed,
     /** @throws INVALID_FIELD (it can never apply, or there are too many) */
     arm(request: OutcomeRequest): ArmedOutcome {
       const { match = {}, outcome, times = 1 } = request
