@@ -111,19 +111,19 @@ const INPUTS: Readonly<Record<Exclude<FieldKind, 'type'>, object>> = {
   sort: { autocomplete: 'off', inputmode: 'numeric', maxlength: 20 },
 }
 
-function TextField({ field: { name, kind }, value, problem, t, fixed }: FieldProps & { fixed: string | undefined }) {
+function TextField({ field, value, problem, t, fixed }: FieldProps & { fixed: string | undefined }) {
+  const { name } = field
+  const kind = field.kind as keyof typeof INPUTS
   const { label, hint, missing, invalid } = t.fields[kind]
   const id = idOf(name)
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {(fixed ?? hint) !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
-          {fixed === undefined ? hint : t.nameFixed}
-        </p>
-      )}
+      <p class="hint" id={`${id}-hint`}>
+        {fixed === undefined ? hint : t.nameFixed}
+      </p>
       <input
-        {...INPUTS[kind as Exclude<FieldKind, 'type'>]}
+        {...INPUTS[kind]}
         type="text"
         id={id}
         // A form does not send a field without a name: the name of the link applies.

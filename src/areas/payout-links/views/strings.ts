@@ -1,27 +1,9 @@
-import type { Zone } from '../../../core/time/time.js'
-import type { ACCOUNT_TYPES, FieldKind, PayoutMethod } from '../claim-rules.js'
-
 /** The languages of the pages; the first is that of a browser that prefers none of them. */
 export const LANGUAGES = ['en', 'de', 'fr'] as const
 export type Language = (typeof LANGUAGES)[number]
 
 /** The names of the languages, each in its own. */
 export const languageNames: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', fr: 'Français' }
-
-interface FieldStrings {
-  readonly label: string
-  readonly hint?: string
-  readonly missing: string
-  readonly invalid: string
-}
-
-interface Notice {
-  readonly title: string
-  readonly text: string
-}
-
-/** The states of a claimed link. */
-export type ProgressStatus = 'CLAIMED' | 'PROCESSING' | 'PAID' | 'FAILED'
 
 /** The values in the text of a claimed link. */
 export interface Claimed {
@@ -32,64 +14,12 @@ export interface Claimed {
   readonly sender: string | undefined
 }
 
-/** The pages for a request that is refused, and for a link that is closed, or claimed by another person. */
-export type NoticeName =
-  | ProgressStatus
-  | 'EXPIRED'
-  | 'CANCELLED'
-  | 'REJECTED'
-  | 'declined'
-  | 'unknown'
-  | 'embedder'
-  | 'hosted'
-  | 'outside'
-  | 'token'
-  | 'limit'
-  | 'invalid'
-  | 'failure'
-
-/** All text of the pages in one language. */
-export interface Strings {
-  readonly sandbox: string
-  readonly sandboxNote: string
-  readonly languages: string
-  readonly title: (sender: string | undefined) => string
-  readonly details: string
-  readonly method: string
-  readonly methods: Readonly<Record<PayoutMethod, string>>
-  readonly arrival: Readonly<Record<PayoutMethod, string>>
-  readonly arrives: string
-  readonly expires: string
-  readonly reference: string
-  readonly formTitle: string
-  readonly fields: Readonly<Record<FieldKind, FieldStrings>>
-  readonly types: Readonly<Record<(typeof ACCOUNT_TYPES)[number], string>>
-  readonly nameFixed: string
-  readonly accept: (amount: string) => string
-  readonly problems: string
-  readonly declineTitle: string
-  readonly comment: string
-  readonly commentHint: string
-  readonly decline: string
-  readonly progress: Readonly<Record<ProgressStatus, { title: string; text: (claimed: Claimed) => string }>>
-  readonly steps: Readonly<Record<ProgressStatus, string>>
-  readonly stepsTitle: string
-  readonly done: string
-  readonly expected: (instant: string) => string
-  readonly payee: string
-  readonly account: string
-  readonly refresh: string
-  readonly offline: string
-  /** The zones of times, by the city of each. */
-  readonly zones: Readonly<Record<Zone, string>>
-  readonly notices: Readonly<Record<NoticeName, Notice>>
-}
-
-const en: Strings = {
+/** All text of the pages in English. */
+const en = {
   sandbox: 'Sandbox',
   sandboxNote: 'No real money moves',
   languages: 'Language',
-  title: sender => (sender === undefined ? 'A payout for you' : `${sender} pays you`),
+  title: (sender: string | undefined) => (sender === undefined ? 'A payout for you' : `${sender} pays you`),
   details: 'Details',
   method: 'Paid by',
   methods: {
@@ -151,7 +81,7 @@ const en: Strings = {
   },
   types: { CHECKING: 'Checking', SAVINGS: 'Savings' },
   nameFixed: 'Set by the sender. It cannot be changed.',
-  accept: amount => `Accept ${amount}`,
+  accept: (amount: string) => `Accept ${amount}`,
   problems: 'Please check your details',
   declineTitle: 'I do not want this payout',
   comment: 'Comment (optional)',
@@ -160,20 +90,20 @@ const en: Strings = {
   progress: {
     CLAIMED: {
       title: 'Payout accepted',
-      text: ({ amount, account }) => `The transfer of ${amount} to your account${account} is being prepared.`,
+      text: ({ amount, account }: Claimed) => `The transfer of ${amount} to your account${account} is being prepared.`,
     },
     PROCESSING: {
       title: 'Your money is on its way',
-      text: ({ amount, account }) =>
+      text: ({ amount, account }: Claimed) =>
         `${amount} was sent to your account${account}. Your bank has not confirmed it yet.`,
     },
     PAID: {
       title: 'Your money has arrived',
-      text: ({ amount, account }) => `${amount} is in your account${account}. There is nothing left to do.`,
+      text: ({ amount, account }: Claimed) => `${amount} is in your account${account}. There is nothing left to do.`,
     },
     FAILED: {
       title: 'The transfer failed',
-      text: ({ amount, account, sender = 'the sender' }) =>
+      text: ({ amount, account, sender = 'the sender' }: Claimed) =>
         `Your bank did not accept ${amount} for your account${account}. The money is back with ${sender}. ` +
         'This link cannot be used again: please ask for a new one.',
     },
@@ -181,7 +111,7 @@ const en: Strings = {
   steps: { CLAIMED: 'Accepted', PROCESSING: 'Sent to your bank', PAID: 'Paid', FAILED: 'Failed' },
   stepsTitle: 'Progress',
   done: 'done',
-  expected: instant => `Expected ${instant}`,
+  expected: (instant: string) => `Expected ${instant}`,
   payee: 'To',
   account: 'Account',
   refresh: 'Check again',
@@ -236,6 +166,13 @@ const en: Strings = {
     failure: { title: 'Something went wrong', text: 'Nothing was changed. Please try again later.' },
   },
 }
+
+/** All text of the pages in one language. */
+export type Strings = typeof en
+/** The states of a claimed link. */
+export type ProgressStatus = keyof Strings['progress']
+/** The pages for a request that is refused, and for a link that is closed, or claimed by another person. */
+export type NoticeName = keyof Strings['notices']
 
 const de: Strings = {
   sandbox: 'Sandbox',
