@@ -1,13 +1,10 @@
-import { atPath, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
 import { createPlainRepository } from '../../core/records/plain-repository.js'
-import type { StagedRecords } from '../../core/records/repository.js'
 import { assertBranch } from '../../core/rules/branches.js'
 import { isIban } from '../../core/rules/identifiers.js'
 import type { Region } from '../../core/rules/regions.js'
 import { REGIONS, regionOf } from '../../core/rules/regions.js'
-import type { Slices } from '../../core/slices.js'
-import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Account, AccountQuery } from './schemas.js'
 
@@ -34,14 +31,12 @@ export function createAccountStore(context: StoreContext) {
      * Checks seeded accounts. The region follows from the currency.
      * @throws DUPLICATE_REFERENCE, INVALID_FIELD, with the path of the record before the field
      */
-    *stage(accounts: readonly Account[], path: string): Slices<StagedRecords> {
-      const records = yield* mapInSlices(accounts, (record, index) => {
+    stage: (accounts: readonly Account[], path: string) =>
+      repository.stage(accounts, path, record => {
         const region = regionOf(record.currency)
-        atPath(`${path}.${index}`, () => assertIdentifiers(region, record))
+        assertIdentifiers(region, record)
         return { region, record }
-      })
-      return repository.stage(records, path)
-    },
+      }),
   }
 }
 

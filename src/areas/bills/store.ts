@@ -1,7 +1,7 @@
 import { sha256 } from '../../core/digests.js'
-import { atPath, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import type { List } from '../../core/records/list.js'
-import type { Placed, StagedRecords } from '../../core/records/repository.js'
+import type { StagedRecords } from '../../core/records/repository.js'
 import { legalMoves } from '../../core/records/state-machine.js'
 import type { StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
@@ -9,7 +9,6 @@ import { parseAmount } from '../../core/rules/money.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF, regionOf } from '../../core/rules/regions.js'
 import type { Slices } from '../../core/slices.js'
-import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { formatInstant } from '../../core/time/time.js'
 import type { Upload } from '../../http/request-context.js'
@@ -144,18 +143,16 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
      * @throws the errors of `create` and INCONSISTENT_BILL_UPDATE, with the path of the record before the field
      */
     *stage(seeds: readonly SeedBill[], path: string): Slices<StagedRecords> {
-      const records = yield* mapInSlices(seeds, (seed, index) =>
-        atPath(`${path}.${index}`, (): Placed<Bill> => {
-          const region = regionOf(seed.currency)
-          const bill = build(region, seed)
-          const { createdAt = bill.createdAt, updatedAt = createdAt, documents = bill.documents } = seed
-          const { status, openAmount } = seed
-          const facts = status === 'CANCELLED' ? { status } : resolve(bill, { status, openAmount })
-          return { region, record: { ...bill, ...facts, documents, createdAt, updatedAt } }
-        }),
-      )
-      const { add } = repository.stage(records, path)
+      const { records, add } = yield* repository.stage(seeds, path, seed => {
+        const region = regionOf(seed.currency)
+        const bill = build(region, seed)
+        const { createdAt = bill.createdAt, updatedAt = createdAt, documents = bill.documents } = seed
+        const { status, openAmount } = seed
+        const facts = status === 'CANCELLED' ? { status } : resolve(bill, { status, openAmount })
+        return { region, record: { ...bill, ...facts, documents, createdAt, updatedAt } }
+      })
       return {
+        records,
         *add() {
           for (const { region, record } of records) counterparties.ensure(region, record.counterpartyReference)
           yield* add()

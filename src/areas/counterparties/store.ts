@@ -1,10 +1,7 @@
-import { atPath, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import { createPlainRepository } from '../../core/records/plain-repository.js'
-import type { StagedRecords } from '../../core/records/repository.js'
 import { assertBranch } from '../../core/rules/branches.js'
 import type { Region } from '../../core/rules/regions.js'
-import type { Slices } from '../../core/slices.js'
-import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Counterparty, SeedCounterparty } from './schemas.js'
 import { CounterpartyUpdate, updates } from './schemas.js'
@@ -38,12 +35,10 @@ export function createCounterpartyStore(context: StoreContext) {
      * Checks seeded counterparties.
      * @throws DUPLICATE_REFERENCE, INVALID_FIELD (branchIdentifier), with the path of the record before the field
      */
-    *stage(seeds: readonly SeedCounterparty[], path: string): Slices<StagedRecords> {
-      const records = yield* mapInSlices(seeds, ({ region, ...record }, index) => {
-        atPath(`${path}.${index}`, () => assertBranch(region, record.branchIdentifier))
+    stage: (seeds: readonly SeedCounterparty[], path: string) =>
+      repository.stage(seeds, path, ({ region, ...record }) => {
+        assertBranch(region, record.branchIdentifier)
         return { region, record }
-      })
-      return repository.stage(records, path)
-    },
+      }),
   }
 }

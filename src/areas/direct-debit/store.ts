@@ -1,12 +1,11 @@
-import { atPath, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
-import type { Placed, StagedRecords } from '../../core/records/repository.js'
+import type { StagedRecords } from '../../core/records/repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { centsAtLeast, centsAtMost, parseAmount } from '../../core/rules/money.js'
 import type { Slices } from '../../core/slices.js'
-import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { onOrAfter, T2 } from '../../core/time/business-days.js'
 import type { CalendarDate, Instant } from '../../core/time/time.js'
@@ -218,25 +217,23 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       staged: { readonly mandates: { find(mandateReference: string): CollectedMandate | undefined } },
     ): Slices<StagedRecords> {
       const used = new Set<string>()
-      const records = yield* mapInSlices(seeds, (seed, index) =>
-        atPath(`${path}.${index}`, (): Placed<StoredCollection> => {
-          const { status = 'PENDING', reasonCode } = seed
-          // `refersTo` of the row makes sure that it is there.
-          const mandate = staged.mandates.find(seed.mandateReference) as CollectedMandate
-          if (reasonCode !== undefined) assertReasonFits(reasonCode, status)
-          if (mandate.type === 'ONE_OFF' && status !== 'CANCELLED') {
-            assertFree(mandate)
-            if (used.has(mandate.mandateReference)) throw errors.mandateAlreadyUsed(mandate.mandateReference)
-            used.add(mandate.mandateReference)
-          }
-          const collection = build(seed, mandate)
-          const { initiatedAt = collection.initiatedAt, updatedAt = initiatedAt } = seed
-          const given = { status, initiatedAt, updatedAt, ...(reasonCode !== undefined && { reasonCode }) }
-          return { region: 'EU', record: { ...collection, ...given } }
-        }),
-      )
-      const { add } = repository.stage(records, path)
+      const { records, add } = yield* repository.stage(seeds, path, seed => {
+        const { status = 'PENDING', reasonCode } = seed
+        // `refersTo` of the row makes sure that it is there.
+        const mandate = staged.mandates.find(seed.mandateReference) as CollectedMandate
+        if (reasonCode !== undefined) assertReasonFits(reasonCode, status)
+        if (mandate.type === 'ONE_OFF' && status !== 'CANCELLED') {
+          assertFree(mandate)
+          if (used.has(mandate.mandateReference)) throw errors.mandateAlreadyUsed(mandate.mandateReference)
+          used.add(mandate.mandateReference)
+        }
+        const collection = build(seed, mandate)
+        const { initiatedAt = collection.initiatedAt, updatedAt = initiatedAt } = seed
+        const given = { status, initiatedAt, updatedAt, ...(reasonCode !== undefined && { reasonCode }) }
+        return { region: 'EU', record: { ...collection, ...given } }
+      })
       return {
+        records,
         *add() {
           yield* add()
           for (const { record } of records) {

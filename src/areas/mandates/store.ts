@@ -1,12 +1,11 @@
 import type { Static } from '@sinclair/typebox'
-import { atPath, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
 import type { StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Slices } from '../../core/slices.js'
-import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import type { Instant } from '../../core/time/time.js'
 import { addMonths, formatInstant, isMoment, localDate, parseInstant } from '../../core/time/time.js'
@@ -128,19 +127,16 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
       path: string,
     ): Slices<StagedRecords & { find(reference: string): StoredMandate | undefined }> {
       const now = clock.now()
-      const records = yield* mapInSlices(mandates, (seed, index) => {
+      const staged = yield* repository.stage(mandates, path, seed => {
         const { status = 'ACTIVE', createdAt = formatInstant(now), updatedAt = createdAt, lastPresentedAt } = seed
-        const mandate = atPath(`${path}.${index}`, () => build(seed, now, status))
-        return { ...mandate, createdAt, updatedAt, ...(lastPresentedAt !== undefined && { lastPresentedAt }) }
+        const presented = lastPresentedAt !== undefined && { lastPresentedAt }
+        return { region: 'EU', record: { ...build(seed, now, status), createdAt, updatedAt, ...presented } }
       })
-      const byReference = new Map(records.map(mandate => [mandate.mandateReference, mandate]))
+      const byReference = new Map(staged.records.map(({ record }) => [record.mandateReference, record]))
       return {
+        ...staged,
         /** Finds a stored or staged mandate. */
         find: (reference: string) => byReference.get(reference) ?? repository.find(reference)[0]?.record,
-        ...repository.stage(
-          records.map(record => ({ region: 'EU', record })),
-          path,
-        ),
       }
     },
   }

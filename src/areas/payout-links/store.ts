@@ -1,6 +1,5 @@
-import { atPath, errors } from '../../core/errors.js'
+import { errors } from '../../core/errors.js'
 import type { OutcomeMatch } from '../../core/outcome-match.js'
-import type { Placed, StagedRecords } from '../../core/records/repository.js'
 import type { StatefulSnapshot, Step } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import { parseAmount } from '../../core/rules/money.js'
@@ -8,7 +7,6 @@ import { isAllowedOrigin } from '../../core/rules/origins.js'
 import type { Region } from '../../core/rules/regions.js'
 import { CURRENCY_OF } from '../../core/rules/regions.js'
 import type { Slices } from '../../core/slices.js'
-import { mapInSlices } from '../../core/slices.js'
 import type { StoreContext } from '../../core/tenant-context.js'
 import { parseDuration } from '../../core/time/duration.js'
 import type { Instant } from '../../core/time/time.js'
@@ -277,36 +275,33 @@ export function createPayoutLinkStore({
      * Checks seeded links, of any state. The region follows from the payout method.
      * @throws the errors of `create` and DUPLICATE_REFERENCE, with the path of the record before the field
      */
-    *stage(seeds: readonly SeedPayoutLink[], path: string): Slices<StagedRecords> {
+    stage(seeds: readonly SeedPayoutLink[], path: string) {
       const known = new Set<string>()
       const given = new Set(seeds.flatMap(({ payoutLinkId }) => payoutLinkId ?? []))
-      const records = yield* mapInSlices(seeds, (seed, index) =>
-        atPath(`${path}.${index}`, (): Placed<StoredPayoutLink> => {
-          // The control plane finds a link without its region.
-          const { payoutLinkId = freshId(given) } = seed
-          if (isKnown(payoutLinkId, known)) throw errors.duplicateReference('payoutLinkId', payoutLinkId)
-          known.add(payoutLinkId)
-          const region = payoutMethods[seed.payoutMethod].region
-          const createdAt = seed.createdAt === undefined ? clock.now() : (parseInstant(seed.createdAt) as Instant)
-          const link = build(region, seed, createdAt)
-          assertOrigin(link)
-          const { status = link.status, updatedAt = link.updatedAt, cancellationComment, claim, decline } = seed
-          if (claim !== undefined) assertPayable(claim, link, 'claim.')
-          const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
-          const record = {
-            payoutLinkId,
-            ...link,
-            status,
-            updatedAt,
-            ...(cancellationComment !== undefined && { cancellationComment }),
-            ...(claimedAt !== undefined && { claimedAt }),
-            ...(claim !== undefined && { claim: masked(claim) }),
-            ...(decline !== undefined && { decline }),
-          }
-          return { region, record }
-        }),
-      )
-      return repository.stage(records, path)
+      return repository.stage(seeds, path, seed => {
+        // The control plane finds a link without its region.
+        const { payoutLinkId = freshId(given) } = seed
+        if (isKnown(payoutLinkId, known)) throw errors.duplicateReference('payoutLinkId', payoutLinkId)
+        known.add(payoutLinkId)
+        const region = payoutMethods[seed.payoutMethod].region
+        const createdAt = seed.createdAt === undefined ? clock.now() : (parseInstant(seed.createdAt) as Instant)
+        const link = build(region, seed, createdAt)
+        assertOrigin(link)
+        const { status = link.status, updatedAt = link.updatedAt, cancellationComment, claim, decline } = seed
+        if (claim !== undefined) assertPayable(claim, link, 'claim.')
+        const claimedAt = seed.claimedAt ?? (claim === undefined ? undefined : updatedAt)
+        const record = {
+          payoutLinkId,
+          ...link,
+          status,
+          updatedAt,
+          ...(cancellationComment !== undefined && { cancellationComment }),
+          ...(claimedAt !== undefined && { claimedAt }),
+          ...(claim !== undefined && { claim: masked(claim) }),
+          ...(decline !== undefined && { decline }),
+        }
+        return { region, record }
+      })
     },
 
     /** Restores a snapshot into an empty store. @throws as the repository, DUPLICATE_REFERENCE (also across regions) */

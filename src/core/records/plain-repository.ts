@@ -3,7 +3,7 @@ import type { Slices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
-import type { Placed, RepositoryOptions, Snapshot, StagedRecords } from './repository.js'
+import type { Placed, RepositoryOptions, Snapshot } from './repository.js'
 import { createRepository } from './repository.js'
 
 /** A record without a lifecycle in a state document. */
@@ -50,18 +50,9 @@ export function createPlainRepository<R>(
   return {
     ...repository,
     create,
-    /** Checks seeded records. The result stores them. @throws DUPLICATE_REFERENCE */
-    stage(records: readonly Placed<R>[], path: string): StagedRecords {
-      repository.assertAllUnused(records, path)
-      return {
-        *add() {
-          for (const { region, record } of records) {
-            create(region, record)
-            yield
-          }
-        },
-      }
-    },
+    /** As that of the repository. */
+    stage: <S>(seeds: readonly S[], path: string, place: (seed: S) => Placed<R>) =>
+      repository.stage(seeds, path, place, ({ region, record }) => create(region, record)),
     /** The operations that every store has. */
     ofStore: { size, counts, find, search, entries, toStored, fromSnapshot, load, snapshot, restore },
   }

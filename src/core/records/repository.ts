@@ -1,7 +1,8 @@
-import { errors } from '../errors.js'
+import { atPath, errors } from '../errors.js'
 import type { Region } from '../rules/regions.js'
 import { REGIONS } from '../rules/regions.js'
 import type { Slices } from '../slices.js'
+import { mapInSlices } from '../slices.js'
 import type { StoreContext } from '../tenant-context.js'
 import type { Instant } from '../time/time.js'
 import { formatInstant, parseInstant } from '../time/time.js'
@@ -13,7 +14,8 @@ import type { Filter, List, Listed, PageQuery } from './list.js'
 import { comparePositions, filterRecords, MOST_WEIGHT, page } from './list.js'
 
 /** Records that are checked. `add` stores them, and cannot fail. */
-export interface StagedRecords {
+export interface StagedRecords<R = unknown> {
+  readonly records: readonly Placed<R>[]
   add(): Slices
 }
 
@@ -228,6 +230,32 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
     }
   }
 
+  /**
+   * Checks seeded records, whose references must be unused and distinct.
+   * @param path path of their list in the request, for errors
+   * @param place makes the record of a seed, or throws an error on a field of the seed
+   * @param store stores a record, and cannot fail
+   * @throws the errors of `place`, DUPLICATE_REFERENCE, with the path of the record before the field
+   */
+  function* stage<S>(
+    seeds: readonly S[],
+    path: string,
+    place: (seed: S) => Placed<R>,
+    store: (placed: Placed<R>) => void,
+  ): Slices<StagedRecords<R>> {
+    const records = yield* mapInSlices(seeds, (seed, at) => atPath(`${path}.${at}`, () => place(seed)))
+    assertAllUnused(records, path)
+    return {
+      records,
+      *add() {
+        for (const record of records) {
+          store(record)
+          yield
+        }
+      },
+    }
+  }
+
   /** Returns the entries with the reference, of all regions. */
   const find = (reference: string): E[] => REGIONS.flatMap(region => regions[region].byReference.get(reference) ?? [])
 
@@ -279,7 +307,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       change(entry, { record } as Partial<E>)
       return record
     },
-    assertAllUnused,
+    stage,
     /** @throws INVALID_CURSOR */
     list(region: Region, query: Filter<R> & PageQuery): List<R> {
       const { entries, cursors } = regions[region]

@@ -9,7 +9,7 @@ import { formatInstant, LAST_INSTANT, parseInstant } from '../time/time.js'
 import { toWords } from '../words.js'
 import { firstIndex } from './binary-search.js'
 import type { Cause, Event } from './events.js'
-import type { Entry, Placed, RepositoryOptions, Snapshot, StagedRecords, StoredRecord } from './repository.js'
+import type { Entry, Placed, RepositoryOptions, Snapshot, StoredRecord } from './repository.js'
 import { createRepository } from './repository.js'
 import type { Lifecycle, Move } from './state-machine.js'
 import { isKnown, legalMoves, next, stateAfter } from './state-machine.js'
@@ -394,21 +394,11 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
   const { size, counts, search, entries, get, find, has, indexed, list, assertUnused } = repository
   return {
     ...{ get, find, has, indexed, list, assertUnused, create, move },
-    /**
-     * Checks seeded records of any state. The result stores them, and cannot fail.
-     * @throws DUPLICATE_REFERENCE
-     */
-    stage(records: readonly Placed<R>[], path: string): StagedRecords {
-      repository.assertAllUnused(records, path)
-      return {
-        *add() {
-          for (const { region, record } of records) {
-            store(region, record, context.nextSequence(), appendHistory(record))
-            yield
-          }
-        },
-      }
-    },
+    /** As that of the repository. The records can be in any state. */
+    stage: <T>(seeds: readonly T[], path: string, place: (seed: T) => Placed<R>) =>
+      repository.stage(seeds, path, place, ({ region, record }) =>
+        store(region, record, context.nextSequence(), appendHistory(record)),
+      ),
     /** Changes fields of a record that `plan` reads, and schedules its next transition again. */
     update: (entry: StatefulEntry<R, V>, fields: Partial<R>): R => change(entry, { ...entry.record, ...fields }),
     /** The operations that every store of records with a lifecycle has. */

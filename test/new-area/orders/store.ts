@@ -1,9 +1,6 @@
 import type { List } from '../../../src/core/records/list.js'
-import type { StagedRecords } from '../../../src/core/records/repository.js'
 import { createStatefulRepository } from '../../../src/core/records/stateful-repository.js'
 import type { Region } from '../../../src/core/rules/regions.js'
-import type { Slices } from '../../../src/core/slices.js'
-import { mapInSlices } from '../../../src/core/slices.js'
 import type { StoreContext } from '../../../src/core/tenant-context.js'
 import type { Instant } from '../../../src/core/time/time.js'
 import { formatInstant, parseInstant } from '../../../src/core/time/time.js'
@@ -46,9 +43,7 @@ export function createOrderStore(context: StoreContext) {
     list: (region: Region, query: OrderQuery): List<Order> => repository.list(region, query),
 
     /** Checks seeded orders, of any state. @throws DUPLICATE_REFERENCE */
-    *stage(seeds: readonly SeedOrder[], path: string): Slices<StagedRecords> {
-      const records = yield* mapInSlices(seeds, seed => ({ region: 'EU' as const, record: build(seed, seed.status) }))
-      return repository.stage(records, path)
-    },
+    stage: (seeds: readonly SeedOrder[], path: string) =>
+      repository.stage(seeds, path, seed => ({ region: 'EU', record: build(seed, seed.status) })),
   }
 }
