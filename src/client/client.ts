@@ -13,40 +13,7 @@ import type { Names } from './options.js'
 import { assertOptions } from './options.js'
 import { createRecords } from './records.js'
 import { readStream, STREAM_OPTIONS } from './stream.js'
-import type {
-  ArmedOutcome,
-  ClockAdvanced,
-  ClockState,
-  ClockStep,
-  Coverage,
-  CoverageOptions,
-  Deprecation,
-  DeprecationRequest,
-  Expectation,
-  Fault,
-  FaultRequest,
-  ForkOptions,
-  Har,
-  LoggedExchange,
-  OutcomeRequest,
-  OutcomeTable,
-  Recording,
-  RequestFilter,
-  ResetResult,
-  Scenario,
-  ScenarioParameters,
-  ScenarioResult,
-  SeedRecords,
-  SeedResult,
-  Settings,
-  SnapshotSummary,
-  State,
-  StateDocument,
-  StreamOptions,
-  UpcomingPage,
-  UpcomingQuery,
-  Verification,
-} from './types.js'
+import type * as types from './types.js'
 
 export interface ClientOptions {
   /** The URL of the server without a trailing slash. */
@@ -55,14 +22,14 @@ export interface ClientOptions {
   readonly clientSecret: string
   readonly adminToken?: string | undefined
   /** The settings that `reset()` restores. */
-  readonly settings?: Partial<Settings> | undefined
+  readonly settings?: Partial<types.Settings> | undefined
   /** Whether `close()` removes the client from the server. Default: false. */
   readonly isTemporary?: boolean
   /** Runs after the client has closed its connections. */
   closed?(): Promise<void> | void
 }
 
-const COVERAGE_OPTIONS: Names<CoverageOptions> = { clients: true }
+const COVERAGE_OPTIONS: Names<types.CoverageOptions> = { clients: true }
 
 /** Creates the methods of a client, but those of events and records. `forget` resets the positions of `events.next`. */
 function createCalls(connection: Connection, control: Call, forget: () => void, options: ClientOptions) {
@@ -74,9 +41,9 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
   const snapshotPath = (name: string) => `/snapshots/${encodeURIComponent(name)}`
   const remove = async (path: string) => (await control<{ removed: number }>('DELETE', path)).removed
 
-  const verify = (expectation: Expectation): Promise<Verification> =>
+  const verify = (expectation: types.Expectation): Promise<types.Verification> =>
     control('POST', '/requests/verify', { body: expectation })
-  const settings = (changes?: Partial<Settings>): Promise<Settings> =>
+  const settings = (changes?: Partial<types.Settings>): Promise<types.Settings> =>
     changes === undefined ? control('GET', '/settings') : control('PUT', '/settings', { body: changes })
 
   return {
@@ -88,22 +55,23 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     clientSecret,
     /** The clock of the client. */
     clock: {
-      get: (): Promise<ClockState> => control('GET', '/clock'),
+      get: (): Promise<types.ClockState> => control('GET', '/clock'),
       /** Stops the clock. */
-      freeze: (): Promise<ClockState> => control('PATCH', '/clock', { body: { mode: 'frozen' } }),
+      freeze: (): Promise<types.ClockState> => control('PATCH', '/clock', { body: { mode: 'frozen' } }),
       /** Starts the clock. */
-      resume: (): Promise<ClockState> => control('PATCH', '/clock', { body: { mode: 'running' } }),
+      resume: (): Promise<types.ClockState> => control('PATCH', '/clock', { body: { mode: 'running' } }),
       /** Sets the rate of a running clock: 1 to 86400 seconds per second. */
-      setRate: (rate: number): Promise<ClockState> => control('PATCH', '/clock', { body: { rate } }),
+      setRate: (rate: number): Promise<types.ClockState> => control('PATCH', '/clock', { body: { rate } }),
       /** Moves the clock forward. Scheduled events happen at their own times. Tokens can expire. */
-      advance: (step: ClockStep): Promise<ClockAdvanced> => control('POST', '/clock/advance', { body: step }),
+      advance: (step: types.ClockStep): Promise<types.ClockAdvanced> =>
+        control('POST', '/clock/advance', { body: step }),
     },
     /** The faults of the client, in the order of arming. */
     faults: {
       /** Arms a fault. Rejects if the fault can never fire. */
-      arm: (fault: FaultRequest): Promise<Fault> => control('POST', '/faults', { body: fault }),
+      arm: (fault: types.FaultRequest): Promise<types.Fault> => control('POST', '/faults', { body: fault }),
       /** Lists all faults, including spent and expired ones. */
-      list: (): Promise<Fault[]> => all('/faults'),
+      list: (): Promise<types.Fault[]> => all('/faults'),
       async remove(id: string): Promise<void> {
         await remove(`/faults/${encodeURIComponent(id)}`)
       },
@@ -113,14 +81,14 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     /** The request log of the client. It is bounded: the oldest requests are dropped first. */
     requests: {
       /** Lists the requests of the application with their responses. Secrets are masked. */
-      list: (filter?: RequestFilter): Promise<LoggedExchange[]> => all('/requests', filter),
+      list: (filter?: types.RequestFilter): Promise<types.LoggedExchange[]> => all('/requests', filter),
       /** Returns one request by its `seq`. Rejects if the log does not have it. */
-      get: (seq: number): Promise<LoggedExchange> => control('GET', `/requests/${seq}`),
+      get: (seq: number): Promise<types.LoggedExchange> => control('GET', `/requests/${seq}`),
       /** Yields the requests that match, past and future, until the sandbox closes or the loop ends. */
       stream(
-        { after, ...filter }: RequestFilter = {},
-        options: StreamOptions = {},
-      ): AsyncGenerator<LoggedExchange, void> {
+        { after, ...filter }: types.RequestFilter = {},
+        options: types.StreamOptions = {},
+      ): AsyncGenerator<types.LoggedExchange, void> {
         assertOptions('requests.stream', options, STREAM_OPTIONS)
         const { signal } = options
         return readStream(
@@ -135,10 +103,10 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
         )
       },
       /** Returns the requests that match as a HAR 1.2 document. Secrets are masked. */
-      har: (filter: RequestFilter = {}): Promise<Har> =>
+      har: (filter: types.RequestFilter = {}): Promise<types.Har> =>
         control('GET', '/requests', { query: { ...filter, format: 'har' } }),
       /** Returns a request of the log as a curl command. The access token is `$TOKEN`. */
-      toCurl: (request: LoggedExchange): string => toCurl(request, url),
+      toCurl: (request: types.LoggedExchange): string => toCurl(request, url),
       /** Returns a request of the log as a line of a test: `await sandbox.requests.expect({ … })`. */
       toExpectation,
       /** Counts the requests that match. */
@@ -147,7 +115,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
        * Counts the requests that match. Rejects with an `ExpectationError` if the expectation does not hold. Where the
        * variable `SANDBOX_EVIDENCE` names a folder, it writes requests, events and explanations to a file there.
        */
-      async expect(expectation: Expectation): Promise<Verification> {
+      async expect(expectation: types.Expectation): Promise<types.Verification> {
         const verification = await verify(expectation)
         if (verification.matched) return verification
         const facts = { message: describeExpectation(expectation, verification), expectation, verification }
@@ -160,9 +128,10 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     /** The armed outcomes of the client, in the order of arming. */
     outcomes: {
       /** Steers the next matching collections or payout links that the API creates. Rejects if it can never apply. */
-      arm: (outcome: OutcomeRequest): Promise<ArmedOutcome> => control('POST', '/outcomes', { body: outcome }),
+      arm: (outcome: types.OutcomeRequest): Promise<types.ArmedOutcome> =>
+        control('POST', '/outcomes', { body: outcome }),
       /** Lists all armed outcomes, including spent ones. */
-      list: async (): Promise<ArmedOutcome[]> => (await control<OutcomeTable>('GET', '/outcomes')).armed,
+      list: async (): Promise<types.ArmedOutcome[]> => (await control<types.OutcomeTable>('GET', '/outcomes')).armed,
       async remove(id: string): Promise<void> {
         await remove(`/outcomes/${encodeURIComponent(id)}`)
       },
@@ -172,65 +141,65 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
     /** The scenarios of the server. */
     scenarios: {
       /** Lists the scenarios with their parameters. */
-      list: (): Promise<Scenario[]> => all('/scenarios'),
+      list: (): Promise<types.Scenario[]> => all('/scenarios'),
       /** Brings the client into the state of a scenario, or fails without a change. */
-      run: (name: string, parameters: ScenarioParameters = {}): Promise<ScenarioResult> =>
+      run: (name: string, parameters: types.ScenarioParameters = {}): Promise<types.ScenarioResult> =>
         control('POST', `/scenarios/${encodeURIComponent(name)}`, { body: parameters }),
     },
     /** The deprecated operations of the client. */
     deprecations: {
-      list: (): Promise<Deprecation[]> => all('/deprecations'),
+      list: (): Promise<types.Deprecation[]> => all('/deprecations'),
       /** Replaces all deprecations. */
-      set: async (deprecations: readonly DeprecationRequest[]): Promise<Deprecation[]> =>
-        (await control<{ data: Deprecation[] }>('PUT', '/deprecations', { body: { data: deprecations } })).data,
+      set: async (deprecations: readonly types.DeprecationRequest[]): Promise<types.Deprecation[]> =>
+        (await control<{ data: types.Deprecation[] }>('PUT', '/deprecations', { body: { data: deprecations } })).data,
       /** Removes all deprecations. Resolves to their number. */
       clear: (): Promise<number> => remove('/deprecations'),
     },
     /** Returns a page of the transitions that are due next, in order. */
-    upcoming: (query: UpcomingQuery = {}): Promise<UpcomingPage> =>
+    upcoming: (query: types.UpcomingQuery = {}): Promise<types.UpcomingPage> =>
       control('GET', '/upcoming', { query: { ...query } }),
     /** Expires all tokens of the client. */
     async expireTokens(): Promise<void> {
       await control('POST', '/tokens/expire')
     },
     /** Adds the records of a fixture or given records; adds all of them or none. */
-    seed: (what: string | SeedRecords): Promise<SeedResult> =>
+    seed: (what: string | types.SeedRecords): Promise<types.SeedResult> =>
       control('POST', '/seed', { body: typeof what === 'string' ? { fixture: what } : { records: what } }),
     /** Changes the given settings. Resolves to all settings. */
     settings,
     /** Restores the initial state: records, clock, ids, settings, faults, requests, events, tokens. */
-    async reset(): Promise<ResetResult> {
-      const result = await control<ResetResult>('POST', '/reset')
+    async reset(): Promise<types.ResetResult> {
+      const result = await control<types.ResetResult>('POST', '/reset')
       forget()
       if (initial !== undefined) await settings(initial)
       return result
     },
     /** Reports the operations, statuses, error codes, states and pages that the application has met, and missed. */
-    async coverage(options: CoverageOptions = {}): Promise<Coverage> {
+    async coverage(options: types.CoverageOptions = {}): Promise<types.Coverage> {
       assertOptions('coverage', options, COVERAGE_OPTIONS)
       const { clients = [clientId] } = options
       const query = clients === 'all' ? { clients } : { client: clients.join() }
       return connection.call({ method: 'GET', path: '/_sandbox/coverage', query })
     },
     /** Exports the client as one document. */
-    state: (): Promise<State> => control('GET', '/state'),
+    state: (): Promise<types.State> => control('GET', '/state'),
     /** Replaces the whole client by a state document, or fails without a change. */
-    async restore(state: StateDocument): Promise<ResetResult> {
-      const result = await control<ResetResult>('PUT', '/state', { body: state })
+    async restore(state: types.StateDocument): Promise<types.ResetResult> {
+      const result = await control<types.ResetResult>('PUT', '/state', { body: state })
       forget()
       return result
     },
     /** The states of the client that are saved by name. `reset()` keeps them. */
     snapshots: {
       /** Saves the state of the client. It replaces a snapshot of the same name. */
-      save: (name: string): Promise<SnapshotSummary> => control('PUT', snapshotPath(name)),
+      save: (name: string): Promise<types.SnapshotSummary> => control('PUT', snapshotPath(name)),
       /** Lists all snapshots by name. */
-      list: (): Promise<SnapshotSummary[]> => all('/snapshots'),
+      list: (): Promise<types.SnapshotSummary[]> => all('/snapshots'),
       /** Returns a snapshot as a state document. */
-      get: (name: string): Promise<StateDocument> => control('GET', snapshotPath(name)),
+      get: (name: string): Promise<types.StateDocument> => control('GET', snapshotPath(name)),
       /** Replaces the whole client by a snapshot, or fails without a change. */
-      async restore(name: string): Promise<ResetResult> {
-        const result = await control<ResetResult>('POST', `${snapshotPath(name)}/restore`)
+      async restore(name: string): Promise<types.ResetResult> {
+        const result = await control<types.ResetResult>('POST', `${snapshotPath(name)}/restore`)
         forget()
         return result
       },
@@ -245,7 +214,7 @@ function createCalls(connection: Connection, control: Call, forget: () => void, 
      */
     evidence: (test?: string): Promise<string | undefined> => writeEvidence({ clientId, control }, 'failure', { test }),
     /** Exports the recorded requests: the file for `payments-sandbox replay FILE`. */
-    recording: (): Promise<Recording> => control('GET', '/recording'),
+    recording: (): Promise<types.Recording> => control('GET', '/recording'),
   }
 }
 
@@ -272,7 +241,7 @@ export interface Sandbox
    *
    * Its `close()` removes it from the server, unless it is made with `keep: true`.
    */
-  fork(options?: string | ForkOptions): Promise<Sandbox>
+  fork(options?: string | types.ForkOptions): Promise<Sandbox>
   /**
    * Closes the sandbox and its forks: pending calls reject and streams end.
    *
@@ -310,7 +279,7 @@ export function createClient(options: ClientOptions): Sandbox {
       connection.call({ method, path: `/api/v1${path}`, headers, body, query })
   }
 
-  async function fork(given: string | ForkOptions = {}) {
+  async function fork(given: string | types.ForkOptions = {}) {
     const forkOptions = typeof given === 'string' ? { clientId: given } : given
     assertOptions('fork', forkOptions, FORK_OPTIONS)
     const { clientId: forkId = `${clientId.slice(0, MAX_PREFIX)}-${randomUUID().slice(0, 8)}`, keep = false } =
@@ -360,7 +329,7 @@ export function createClient(options: ClientOptions): Sandbox {
   }
 }
 
-const FORK_OPTIONS: Names<ForkOptions> = { clientId: true, keep: true }
+const FORK_OPTIONS: Names<types.ForkOptions> = { clientId: true, keep: true }
 
 /** Removes a client from a server, or resets one that always exists. Resolves to whether it is removed. */
 async function removeClient(connection: Connection, clientId: string): Promise<boolean> {
