@@ -55,8 +55,11 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
   const isApart = regions === 'apart'
   const codes: readonly ErrorCode[] = isApart ? ['MISSING_FIELD', notFound] : [notFound]
   const response = schemas.explained(`Explained${title}`, lifecycle.explained ?? record)
-  const common = { params: labelled(assumed, lifecycle.params.properties), response }
-  const querystring = (isApart ? schemas.RecordQuery : schemas.ClientQuery) as typeof schemas.RecordQuery
+  const common = {
+    params: labelled(assumed, lifecycle.params.properties),
+    querystring: (isApart ? schemas.RecordQuery : schemas.ClientQuery) as typeof schemas.RecordQuery,
+    response,
+  }
   const url = `/${path}/:${reference}`
 
   const recordOf = ({ request, tenant, params, query: { region } }: RecordCall) => {
@@ -81,7 +84,6 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
         .flat()
         .join(' '),
       example: { [reference]: example },
-      querystring,
       ...(body && { body }),
       *handle(call) {
         const { store, given, region, explain } = recordOf(call)
@@ -103,7 +105,6 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
       summary: `Give a ${noun} an outcome, if its state still allows it`,
       description: `The outcome replaces an earlier one. ${description}`,
       example: { [reference]: example },
-      querystring,
       body,
       handle(call) {
         const { store, given, explain } = recordOf(call)
@@ -120,7 +121,6 @@ function callsOf({ name, path, noun, title, command, reference, notFound, region
     command: `${command} explain`,
     errors: codes,
     summary: `Explain a ${noun}: record, timeline, next transition, legal moves`,
-    querystring,
     handle: call => recordOf(call).explain(),
   })
   return [...moves, ...(outcomes ? [ofOutcome(outcomes)] : []), explanation]

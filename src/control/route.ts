@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
 import type { ControlCall, ControlContext, ControlRoute } from '../features/control-route.js'
 import { record } from '../features/recording/record.js'
-import { Nothing } from '../features/schemas.js'
+import { ClientQuery, Nothing } from '../features/schemas.js'
 import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
 import { openSerializerCompiler } from '../http/serialization.js'
@@ -22,7 +22,7 @@ export interface ControlPlane extends ControlContext {
 export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: readonly ControlRoute[]): void {
   const begin = inRounds(context.elapsed)
   for (const row of routes) {
-    const { method, url, operationId, summary, description, handle, response, params, querystring, bodyLimit } = row
+    const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
     const {
       status = 200,
       isGlobal = false,
@@ -33,7 +33,11 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       takesPlace = false,
       errors = [],
     } = row
-    const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
+    const {
+      isRecorded = method !== 'GET',
+      querystring = ClientQuery,
+      body = method === 'POST' ? Nothing : undefined,
+    } = row
     const { creates, recordedBody, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
     const { registry, recorder, turns, largeReads, now } = context
 
@@ -84,7 +88,7 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
         ...(example !== undefined && { 'x-example': example }),
         ...(isOpen && { security: [] }),
         ...(params !== undefined && { params }),
-        ...(querystring !== undefined && { querystring }),
+        querystring,
         ...(body !== undefined && { body }),
         response: { [status]: otherTypes === undefined ? response : byType(response, otherTypes), ...failures },
       },

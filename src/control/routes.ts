@@ -31,8 +31,6 @@ import { snapshotRoutes } from './snapshots.js'
 import { summaryOf } from './summary.js'
 import { upcoming } from './upcoming.js'
 
-const querystring = schemas.ClientQuery
-
 /** The names of this machine: the demo page has one, and its frame the other. Behind a proxy both have the same. */
 const LOOPBACK = 'http://localhost:* http://127.0.0.1:*'
 const EMBED_DEMO_HEADERS = {
@@ -76,7 +74,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isGlobal: true,
       takesPlace: true,
       summary: 'Name, version, uptime, seed, tenants and record counts, and these routes',
-      querystring,
       response: schemas.Overview,
       async handle({ registry, realNow }) {
         const counts = await turns.all(tenant => tenant.counts())
@@ -98,7 +95,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       command: 'live',
       isGlobal: true,
       isOpen: true,
-      querystring,
       summary: 'Whether the process is alive',
       response: schemas.Health,
       handle: () => ({ status: 'ok' }),
@@ -110,7 +106,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       command: 'ready',
       isGlobal: true,
       isOpen: true,
-      querystring,
       summary: 'Whether it takes requests: 503 while closing, and while the database is away',
       response: schemas.Health,
       async handle() {
@@ -126,7 +121,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isGlobal: true,
       takesPlace: true,
       summary: 'The control plane as an OpenAPI document',
-      querystring,
       response: schemas.OpenApiDocument,
       handle({ documents, request, reply }) {
         reply.type(JSON_TYPE)
@@ -140,7 +134,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       isGlobal: true,
       takesPlace: true,
       summary: 'All tenants: client id, fixture, record counts, time',
-      querystring,
       response: schemas.ClientList,
       handle: async () => ({ data: await turns.all(summaryOf) }),
     }),
@@ -149,6 +142,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/credentials/verify',
       operationId: 'verifyCredentials',
       isGlobal: true,
+      querystring: schemas.Nothing,
       errors: ['INVALID_CLIENT'],
       summary: 'Check the secret of a client; an unknown client is registered as by its first token request',
       description: 'It issues no token, triggers no fault and is not in the request log.',
@@ -173,7 +167,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'Earlier tokens become invalid. The numbers of events and requests start at 1 again. The coverage and the ' +
         'recording start again, too.',
       isRecorded: false,
-      querystring,
       response: schemas.ResetResult,
       handle: ({ registry, client, realNow }) => summaryOf(registry.reset(client, realNow), realNow),
     }),
@@ -186,7 +179,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       description:
         'All records are checked before the first one is added. Records can be in any state. Faults and armed ' +
         'outcomes do not apply to them.',
-      querystring,
       body: schemas.SeedRequest,
       response: schemas.SeedResult,
       // The fixture may be another one at the time of a replay.
@@ -217,7 +209,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       description:
         'The document has no secrets, request log, coverage or recording. `PUT /_sandbox/state` restores it, on ' +
         'this or another server.',
-      querystring,
       response: schemas.TenantSnapshot,
       handle({ tenant, readLater, reply, largeAnswers }) {
         const document = isLarge(tenant()) ? undefined : toDocument(reply, tenant().snapshot())
@@ -240,7 +231,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       bodyLimit: about.stateBytes,
       // The client that the example of POST /credentials/verify registers: the demo keeps its records.
       example: { client: 'app-{{client}}' },
-      querystring,
       body: schemas.StateDocument,
       response: schemas.ResetResult,
       *handle({ registry, client, realNow, body }) {
@@ -258,7 +248,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         'empty. Both tenants generate the same ids for the same requests.',
       isRecorded: false,
       creates: ({ clientId }: Static<typeof schemas.ForkRequest>) => clientId,
-      querystring,
       body: schemas.ForkRequest,
       status: 201,
       response: schemas.ForkResult,
@@ -278,6 +267,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
         '`SANDBOX_CLIENTS` stay: `removed` is then 0.',
       isRecorded: false,
       params: schemas.ClientParams,
+      querystring: schemas.Nothing,
       response: schemas.Cleared,
       handle({ registry, realNow, params: { clientId } }) {
         if (!registry.has(clientId)) throw errors.clientNotFound(clientId, 'clientId')
@@ -291,7 +281,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/clock',
       operationId: 'getClock',
       summary: "The tenant's time, whether it runs, and how fast",
-      querystring,
       response: schemas.ClockState,
       handle: ({ tenant }) => clockOf(tenant()),
     }),
@@ -301,7 +290,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'updateClock',
       summary: 'Freeze or resume the clock, or set its pace: 1 to 86400 tenant-seconds per second',
       description: 'The change applies from now on. It does not move the clock.',
-      querystring,
       body: schemas.ClockUpdate,
       response: schemas.ClockState,
       handle: ({ tenant, body }) => {
@@ -318,7 +306,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       description:
         'The body has exactly one of `by`, `to` and `toNextEvent`. All due transitions happen before the answer, in ' +
         'order and each at its own time. A running clock continues from the new time. Tokens can expire.',
-      querystring,
       body: schemas.ClockAdvance,
       response: schemas.ClockAdvanced,
       handle: ({ tenant, body }) => advance(tenant(), body),
@@ -344,7 +331,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'listReasonCodes',
       isGlobal: true,
       summary: 'The reason codes of collections: the phases and the time in which each is legal, and its origin',
-      querystring,
       response: schemas.ReasonCodeTable,
       handle: () => ({ data: reasonCodes.map(describeReasonCode) }),
     }),
@@ -354,7 +340,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'listErrors',
       isGlobal: true,
       summary: 'The error catalogue',
-      querystring,
       response: schemas.ErrorTable,
       handle: () => ({
         data: Object.entries<CatalogueEntry>(catalogue).map(([code, { status, when, 'x-fidelity': fidelity }]) => ({
@@ -387,7 +372,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       url: '/settings',
       operationId: 'getSettings',
       summary: 'The settings of the tenant',
-      querystring,
       response: schemas.Settings,
       handle: ({ tenant }) => tenant().settings,
     }),
@@ -397,7 +381,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'updateSettings',
       summary: 'Change settings: activation of mandates, form of deprecations, origins and sender of links, HTTP Basic',
       description: 'Omitted settings stay as they are.',
-      querystring,
       body: schemas.SettingsUpdate,
       response: schemas.Settings,
       handle: ({ tenant, body }) => Object.assign(tenant().settings, body),
@@ -409,7 +392,6 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       operationId: 'expireTokens',
       summary: 'Every token of the tenant is expired from now on',
       description: 'The app gets 401 EXPIRED_TOKEN. A new token is valid.',
-      querystring,
       response: schemas.TokensExpired,
       handle: ({ tenant }) => {
         const { clientId, tokens, clock } = tenant()

@@ -45,7 +45,6 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     url: '/snapshots',
     operationId: 'listSnapshots',
     summary: 'The named snapshots of the tenant',
-    querystring: schemas.ClientQuery,
     response: schemas.SnapshotList,
     handle: async ({ tenant, client, snapshots }) => {
       tenant()
@@ -63,7 +62,6 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
       'Snapshots stay when the client is reset or restored, and go when it is removed.',
     isRecorded: false,
     params: schemas.SnapshotParams,
-    querystring: schemas.ClientQuery,
     body: schemas.Nothing,
     response: schemas.SnapshotSummary,
     *handle({ tenant, client, snapshots, params: { name } }) {
@@ -91,7 +89,6 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     errors: ['SNAPSHOT_NOT_FOUND'],
     summary: 'A named snapshot as a state document',
     params: schemas.SnapshotParams,
-    querystring: schemas.ClientQuery,
     response: schemas.StateDocument,
     handle: async ({ tenant, client, snapshots, reply, largeAnswers, params: { name } }) => {
       tenant()
@@ -110,7 +107,6 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     summary: 'Remove a named snapshot',
     isRecorded: false,
     params: schemas.SnapshotParams,
-    querystring: schemas.ClientQuery,
     response: schemas.Cleared,
     handle: async ({ tenant, client, snapshots, params: { name } }) => {
       tenant()
@@ -131,7 +127,6 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
       'earlier release stays as it was saved.',
     isRecorded: false,
     params: schemas.SnapshotParams,
-    querystring: schemas.ClientQuery,
     response: schemas.ResetResult,
     handle: async ({ registry, client, request, reply, snapshots, largeDocuments, params: { name } }) => {
       nameClient(reply, client)

@@ -91,6 +91,7 @@ export interface ControlRoute {
    */
   readonly command?: string
   readonly params?: TSchema
+  /** By default, it names the tenant. */
   readonly querystring?: TSchema
   /** The parameters in the example of the call, where those of its schemas would not do. */
   readonly example?: Readonly<Record<string, string>>

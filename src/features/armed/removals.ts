@@ -4,7 +4,7 @@ import { toTitle } from '../../core/words.js'
 import { assumed, like, Text } from '../../http/schemas.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { Cleared, ClientQuery } from '../schemas.js'
+import { Cleared } from '../schemas.js'
 
 /** Returns the calls that remove all items of a list, or one. */
 export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCode): ControlRoute[] {
@@ -18,7 +18,6 @@ export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCo
       summary: `Remove all ${noun}s`,
       // The client that the example of POST /credentials/verify registers: the next call removes one of the demo.
       example: { client: 'app-{{client}}' },
-      querystring: ClientQuery,
       response: Cleared,
       handle: ({ tenant }) => {
         const armed = tenant()[list]
@@ -36,7 +35,6 @@ export function removals(name: 'fault' | 'outcome', noun: string, error: ErrorCo
       params: Type.Object({
         id: assumed(like(Text(1, 64), `${name}-1`), `The id of the ${noun}, such as \`${name}-1\`.`),
       }),
-      querystring: ClientQuery,
       response: Cleared,
       handle: ({ tenant, params }) => {
         tenant()[list].remove(params.id)

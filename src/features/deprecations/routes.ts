@@ -1,6 +1,6 @@
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { Cleared, ClientQuery } from '../schemas.js'
+import { Cleared } from '../schemas.js'
 import * as schemas from './schemas.js'
 
 /** The calls of deprecations. */
@@ -10,7 +10,6 @@ export const deprecationRoutes: readonly ControlRoute[] = [
     url: '/deprecations',
     operationId: 'listDeprecations',
     summary: 'The deprecated operations',
-    querystring: ClientQuery,
     response: schemas.DeprecationList,
     handle: ({ tenant }) => ({ data: tenant().deprecations.list() }),
   }),
@@ -22,7 +21,6 @@ export const deprecationRoutes: readonly ControlRoute[] = [
     description:
       'The operations send the headers `Deprecation` and `Sunset`. They answer as usual, but 410 OPERATION_SUNSET ' +
       'from the sunset on with `goneAfterSunset`. An empty list removes all deprecations.',
-    querystring: ClientQuery,
     body: schemas.DeprecationsUpdate,
     response: schemas.DeprecationList,
     handle: ({ tenant, operations, body }) => {
@@ -36,7 +34,6 @@ export const deprecationRoutes: readonly ControlRoute[] = [
     url: '/deprecations',
     operationId: 'clearDeprecations',
     summary: 'Deprecate nothing',
-    querystring: ClientQuery,
     response: Cleared,
     handle: ({ tenant }) => {
       const { deprecations } = tenant()

@@ -1,7 +1,6 @@
 import { removals } from '../armed/removals.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
 import type { Fault, Faults } from './state.js'
 
@@ -13,7 +12,6 @@ export const faultRoutes: readonly ControlRoute[] = [
     operationId: 'listFaults',
     summary: 'All faults, also those that are spent, and how often each has fired',
     description: 'A fault stays in the list until it is removed.',
-    querystring: ClientQuery,
     response: schemas.FaultList,
     handle: ({ tenant, realNow }) => {
       const { faults } = tenant()
@@ -29,7 +27,6 @@ export const faultRoutes: readonly ControlRoute[] = [
       'Faults apply to valid requests of the API. A request with an invalid token or a schema error is refused as ' +
       'usual, and not counted. A request gets all matching delays, and the first matching fault of another kind ' +
       'in the order of arming. A fault that can never fire is 400 INVALID_FIELD.',
-    querystring: ClientQuery,
     body: schemas.FaultRequest,
     status: 201,
     response: schemas.Fault,

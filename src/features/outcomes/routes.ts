@@ -3,7 +3,6 @@ import { payoutLinkOutcomes } from '../../areas/payout-links/outcomes.js'
 import { removals } from '../armed/removals.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { ClientQuery } from '../schemas.js'
 import * as schemas from './schemas.js'
 import type { ArmedOutcome } from './state.js'
 import { isSpent } from './state.js'
@@ -18,7 +17,6 @@ export const outcomeRoutes: readonly ControlRoute[] = [
     description:
       'The app selects an outcome of a collection by its `debtorReference`. `POST /_sandbox/outcomes` arms one ' +
       'for any request, `PUT …/outcome` gives one to an existing record.',
-    querystring: ClientQuery,
     response: schemas.OutcomeTable,
     handle: ({ tenant }) => ({
       data: outcomes.map(outcome => ({ ...outcome, fidelity: 'assumed' })),
@@ -35,7 +33,6 @@ export const outcomeRoutes: readonly ControlRoute[] = [
       'The outcome steers records that the API creates later. Of several that match, the first one in the order ' +
       'of arming counts. A `debtorReference` that selects an outcome wins, and the armed outcome stays armed. An ' +
       'outcome that can never apply is 400 INVALID_FIELD.',
-    querystring: ClientQuery,
     body: schemas.OutcomeRequest,
     status: 201,
     response: schemas.ArmedOutcome,

@@ -3,7 +3,6 @@ import { VERSION } from '../../package.js'
 import type { Tenant } from '../../tenants/tenant.js'
 import type { ControlRoute } from '../control-route.js'
 import { INDENT, route, toDocument } from '../control-route.js'
-import { ClientQuery } from '../schemas.js'
 import { RECORDING_FORMAT, RECORDING_VERSION } from './file-format.js'
 import { RecordingFile } from './schemas.js'
 
@@ -18,7 +17,6 @@ export const recordingRoutes: readonly ControlRoute[] = [
       'The file has a start state, and the later requests that changed the tenant. It has no secrets or tokens. A ' +
       'reset, a restored state and a restart of the server begin another recording. At the limit ' +
       '`SANDBOX_RECORDING_BYTES` a recording stops: `complete` is then false.',
-    querystring: ClientQuery,
     response: RecordingFile,
     handle({ registry, recorder, largeAnswers, tenant, readLater, client, reply }) {
       reply.header('content-disposition', `attachment; filename="recording-${encodeURIComponent(client)}.json"`)

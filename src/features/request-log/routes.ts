@@ -5,7 +5,7 @@ import { LARGE } from '../../http/large-answers.js'
 import { inSlices } from '../../http/slices.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { Cleared, ClientQuery } from '../schemas.js'
+import { Cleared } from '../schemas.js'
 import { STREAM_TYPE, wantsStream } from '../stream.js'
 import { HAR_TYPE, toHar } from './har.js'
 import { whole } from './request-log.js'
@@ -26,7 +26,6 @@ export const requestRoutes: readonly ControlRoute[] = [
     errors: ['REQUEST_NOT_FOUND'],
     summary: 'One request of the log with its answer, secrets masked',
     params: schemas.RequestParams,
-    querystring: ClientQuery,
     response: schemas.LoggedRequest,
     async handle(call) {
       const { requestLog, tenant, client, elapsed } = call
@@ -82,7 +81,6 @@ export const requestRoutes: readonly ControlRoute[] = [
     summary: 'Empty the request log',
     description: 'The numbers of later requests continue.',
     isRecorded: false,
-    querystring: ClientQuery,
     response: Cleared,
     handle: ({ requestLog, tenant, client }) => {
       tenant()
@@ -102,7 +100,6 @@ export const requestRoutes: readonly ControlRoute[] = [
       'default at least one. An expectation has at most 512 KiB.',
     isRecorded: false,
     bodyLimit: MOST_EXPECTED,
-    querystring: ClientQuery,
     body: schemas.Verification,
     response: schemas.VerificationResult,
     async handle(call) {

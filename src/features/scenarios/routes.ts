@@ -2,7 +2,6 @@ import type { ErrorCode } from '../../core/errors.js'
 import { errors } from '../../core/errors.js'
 import type { ControlRoute } from '../control-route.js'
 import { route } from '../control-route.js'
-import { ClientQuery } from '../schemas.js'
 import type { Scenario } from './files.js'
 import { runScenario } from './run.js'
 import * as schemas from './schemas.js'
@@ -34,7 +33,6 @@ export const scenarioRoutes = (routes: () => readonly ControlRoute[]): readonly 
     operationId: 'listScenarios',
     isGlobal: true,
     summary: 'The scenarios with their parameters',
-    querystring: ClientQuery,
     response: schemas.ScenarioList,
     handle: async ({ scenarios }) => ({ data: [...(await scenarios.load()).values()].map(describe) }),
   }),
@@ -51,7 +49,6 @@ export const scenarioRoutes = (routes: () => readonly ControlRoute[]): readonly 
       'so. The error of a call is the answer, with the number of the step in its message. A scenario of your own can ' +
       'answer with any error of its calls.',
     params: schemas.ScenarioParams,
-    querystring: ClientQuery,
     body: schemas.ScenarioParameters,
     response: schemas.ScenarioResult,
     prepare: async ({ scenarios }) => void (await scenarios.load()),
