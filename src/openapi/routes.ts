@@ -23,9 +23,12 @@ export const isApi = ({ url }: DocumentedRoute): boolean => url.startsWith('/api
 export function collectRoutes(app: FastifyInstance): readonly DocumentedRoute[] {
   const routes: DocumentedRoute[] = []
   app.addHook('onRoute', ({ method, url, schema, config = {} }) => {
-    if (schema?.operationId !== undefined && !schema.hide) {
-      routes.push({ method: method as string, url, schema, config: config as FastifyContextConfig })
-    }
+    if (schema?.operationId === undefined || schema.hide) return
+    const { operationId, summary, ...rest } = schema
+    // An operation of the service has the path of its area as its tag.
+    const tagged = { operationId, summary: summary as string, tags: [url.split('/')[3] as string], ...rest }
+    const described = schema.tags === undefined ? tagged : schema
+    routes.push({ method: method as string, url, schema: described, config: config as FastifyContextConfig })
   })
   return routes
 }

@@ -10,7 +10,6 @@ export const accountRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       schema: {
         operationId: 'listAccounts',
         summary: "List the tenant's accounts",
-        tags: ['accounts'],
         'x-fidelity': 'assumed',
         'x-fidelity-note':
           'The service mentions accounts and a validation of their query parameters, but no operation.',

@@ -16,7 +16,6 @@ import {
   NewBill,
 } from './schemas.js'
 
-const tags = ['bills']
 /** The interface states the regions of these operations, and of no other of this area. */
 const statedRegions = RegionHeader(documented, 'EU', 'IN', 'US', 'UK')
 const headers = RegionHeader(named, 'EU', 'IN', 'US', 'UK')
@@ -29,7 +28,6 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
       schema: {
         operationId: 'createBill',
         summary: 'Ingest a bill',
-        tags,
         'x-fidelity': 'documented',
         description: 'An unknown `counterpartyReference` creates that counterparty, with only its reference.',
         'x-error-codes': ['DUPLICATE_REFERENCE', 'REGION_CURRENCY_MISMATCH'],
@@ -50,7 +48,6 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
       schema: {
         operationId: 'listBills',
         summary: 'List bills, newest first',
-        tags,
         'x-fidelity': 'documented',
         description: 'Filters combine with AND; the values of an array filter combine with OR.',
         headers,
@@ -73,7 +70,6 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
       schema: {
         operationId: 'getBill',
         summary: 'Read one bill',
-        tags,
         'x-fidelity': 'documented',
         description: 'A bill belongs to the region of its creation: another region answers 404.',
         'x-error-codes': ['BILL_NOT_FOUND'],
@@ -91,7 +87,6 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
       schema: {
         operationId: 'updateBill',
         summary: 'Update status, open amount or due date of a bill',
-        tags,
         'x-fidelity': 'documented',
         description:
           'The status follows `openAmount`: the total is OPEN, less is PARTIALLY_PAID, 0 is PAID. A cancelled bill takes no update.',
@@ -125,7 +120,6 @@ const documentRoutes: FastifyPluginCallbackTypebox = (app, _options, done) => {
       schema: {
         operationId: 'uploadBillDocument',
         summary: 'Upload a PDF, JPEG or PNG document and link it to the bill',
-        tags,
         'x-fidelity': 'documented',
         'x-fidelity-note':
           'The service documents the upload and the formats. It also says that all bodies are JSON, except that of the token ' +

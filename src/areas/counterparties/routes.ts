@@ -10,7 +10,6 @@ export const counterpartyRoutes: FastifyPluginCallbackTypebox = (app, _options, 
       schema: {
         operationId: 'updateCounterparty',
         summary: 'Update the details of a counterparty',
-        tags: ['counterparties'],
         'x-fidelity': 'documented',
         description: 'Members that are left out stay as they are. `counterpartyReference` cannot change.',
         'x-error-codes': ['COUNTERPARTY_NOT_FOUND', 'IMMUTABLE_FIELD'],

@@ -5,7 +5,6 @@ import { findOutcome } from './outcomes.js'
 import { REASONED } from './reason-codes.js'
 import { Collection, CollectionList, CollectionParams, CollectionQuery, NewCollection } from './schemas.js'
 
-const tags = ['direct-debit']
 /** The interface states the regions of these operations, and of no other of this area. */
 const statedRegions = RegionHeader(documented, 'EU')
 const headers = RegionHeader(named, 'EU')
@@ -18,7 +17,6 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       schema: {
         operationId: 'createCollection',
         summary: 'Initiate a collection request against an active mandate',
-        tags,
         'x-fidelity': 'documented',
         description:
           'The collection date is at least two open T2 days ahead (three after 16:00 Berlin) and at most 365 days. A date on ' +
@@ -59,7 +57,6 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       schema: {
         operationId: 'listCollections',
         summary: 'List collection requests, newest first',
-        tags,
         'x-fidelity': 'documented',
         description:
           'Sorted by `initiatedAt`, newest first. Filters combine with AND; the values of an array filter combine with OR. ' +
@@ -87,7 +84,6 @@ export const collectionRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       schema: {
         operationId: 'getCollection',
         summary: 'Read one collection request',
-        tags,
         'x-fidelity': 'documented',
         description: `The summary, and \`reasonCode\` where the status is ${REASONED}.`,
         'x-error-codes': ['COLLECTION_NOT_FOUND'],

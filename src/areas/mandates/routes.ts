@@ -4,7 +4,6 @@ import { hintLongReference } from '../../http/hints.js'
 import { documented, failures, named, RegionHeader } from '../../http/schemas.js'
 import { Mandate, MandateList, MandateParams, MandateQuery, NewMandate } from './schemas.js'
 
-const tags = ['mandates']
 /** The interface states the regions of these operations, and of no other of this area. */
 const statedRegions = RegionHeader(documented, 'EU')
 const headers = RegionHeader(named, 'EU')
@@ -17,7 +16,6 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       schema: {
         operationId: 'createMandate',
         summary: 'Create a SEPA mandate',
-        tags,
         'x-fidelity': 'documented',
         description: 'The mandate is ACTIVE at once, unless a setting of the control plane holds new mandates PENDING.',
         'x-error-codes': ['DUPLICATE_REFERENCE'],
@@ -39,7 +37,6 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       schema: {
         operationId: 'listMandates',
         summary: 'List mandates, newest first',
-        tags,
         'x-fidelity': 'documented',
         description: 'Filters combine with AND; the values of an array filter combine with OR.',
         headers,
@@ -56,7 +53,6 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       schema: {
         operationId: 'getMandate',
         summary: 'Read one mandate',
-        tags,
         'x-fidelity': 'documented',
         description: 'A mandate expires after 36 months without a presented collection.',
         'x-error-codes': ['MANDATE_NOT_FOUND'],
@@ -74,7 +70,6 @@ export const mandateRoutes: FastifyPluginCallbackTypebox = (app, _options, done)
       schema: {
         operationId: 'cancelMandate',
         summary: 'Cancel an active mandate',
-        tags,
         'x-fidelity': 'documented',
         description: 'The mandate becomes CANCELLED, and so do its PENDING collections. Later ones go their way.',
         'x-example': { mandateReference: 'MND-ACME-0014' },

@@ -38,7 +38,6 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
       schema: {
         operationId: 'issueToken',
         summary: 'Issue an access token using client credentials',
-        tags: ['oauth'],
         security: [],
         'x-fidelity': 'documented',
         description:

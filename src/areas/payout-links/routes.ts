@@ -3,7 +3,6 @@ import { Type } from '@sinclair/typebox'
 import { documented, failures, RegionHeader } from '../../http/schemas.js'
 import { CancelPayoutLink, NewPayoutLink, PayoutLink, PayoutLinkParams } from './schemas.js'
 
-const tags = ['payout-links']
 const headers = RegionHeader(documented, 'EU', 'US', 'UK')
 
 /**
@@ -17,7 +16,6 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       schema: {
         operationId: 'createPayoutLink',
         summary: 'Create a payout link',
-        tags,
         'x-fidelity': 'assumed',
         'x-fidelity-note': 'The service documents the request and its regions, but not its method and path.',
         description: 'The service documents no way to read a link: `GET /_sandbox/payout-links/{payoutLinkId}` does.',
@@ -45,7 +43,6 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
       schema: {
         operationId: 'cancelPayoutLink',
         summary: 'Cancel a payout link that has not been claimed',
-        tags,
         'x-fidelity': 'documented',
         description:
           'ACTIVE, REJECTED and EXPIRED links become CANCELLED. A link that was claimed is 409 PAYOUT_LINK_ALREADY_CLAIMED. ' +

@@ -5,7 +5,6 @@ import { NewOrder, Order, OrderList, OrderQuery } from './schemas.js'
 import type { OrderStore } from './store.js'
 
 const common = {
-  tags: ['orders'],
   'x-fidelity': 'assumed',
   'x-fidelity-note': 'Exists only in a test.',
   headers: RegionHeader(assumed, 'EU'),
