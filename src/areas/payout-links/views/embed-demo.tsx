@@ -1,5 +1,7 @@
 import { renderToString } from 'preact-render-to-string'
 import { Head } from '../../../http/pages/document.js'
+import type { Option } from '../../../http/pages/parts.js'
+import { Choice } from '../../../http/pages/parts.js'
 import { COLOR_SCHEMES, FONTS } from '../theme.js'
 import { LANGUAGES, languageNames } from './strings.js'
 
@@ -20,6 +22,13 @@ const { unmount } = mountPayoutLink(document.querySelector('#checkout'), {
   onError({ payoutLinkId, code, message }) {},
 })`
 
+/** The id and label of each list, then its values. */
+const CHOICES: readonly [id: string, label: string, ...options: Option[]][] = [
+  ['locale', 'Language', ...LANGUAGES.map((one): Option => [one, languageNames[one]])],
+  ['colorScheme', 'Colours', ...COLOR_SCHEMES],
+  ['font', 'Font', ['', 'default'], ...FONTS],
+]
+
 /** The page of a partner that embeds a payout link (GET /_sandbox/embed-demo). */
 function EmbedDemo() {
   return (
@@ -37,9 +46,11 @@ function EmbedDemo() {
           </p>
           <form id="options">
             <div class="options">
-              <Choice name="locale" label="Language" values={LANGUAGES.map(one => [one, languageNames[one]])} />
-              <Choice name="colorScheme" label="Colours" values={COLOR_SCHEMES.map(one => [one, one])} />
-              <Choice name="font" label="Font" values={['', ...FONTS].map(one => [one, one || 'default'])} />
+              {CHOICES.map(([id, label, ...options]) => (
+                <div key={id}>
+                  <Choice id={id} label={label} options={options} value={undefined} />
+                </div>
+              ))}
               <div>
                 <label for="accent">Accent</label>
                 <input type="color" id="accent" name="accent" value="#0d7f76" />
@@ -61,28 +72,6 @@ function EmbedDemo() {
         </main>
       </body>
     </html>
-  )
-}
-
-interface ChoiceProps {
-  readonly name: string
-  readonly label: string
-  /** Values and their names. */
-  readonly values: readonly (readonly [string, string])[]
-}
-
-function Choice({ name, label, values }: ChoiceProps) {
-  return (
-    <div>
-      <label for={name}>{label}</label>
-      <select id={name} name={name}>
-        {values.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
   )
 }
 
