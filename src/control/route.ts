@@ -23,21 +23,9 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
   const begin = inRounds(context.elapsed)
   for (const row of routes) {
     const { method, url, operationId, summary, description, handle, response, params, bodyLimit } = row
-    const {
-      status = 200,
-      isGlobal = false,
-      isOpen = false,
-      isPage = false,
-      hasPage = false,
-      isReplacing = false,
-      takesPlace = false,
-      errors = [],
-    } = row
-    const {
-      isRecorded = method !== 'GET',
-      querystring = ClientQuery,
-      body = method === 'POST' ? Nothing : undefined,
-    } = row
+    const { status = 200, isGlobal = false, isOpen = false, isPage = false, hasPage = false } = row
+    const { isReplacing = false, takesPlace = false, errors = [], querystring = ClientQuery } = row
+    const { isRecorded = method !== 'GET', body = method === 'POST' ? Nothing : undefined } = row
     const { creates, recordedBody, example, prepare, otherTypes = hasPage ? PAGE : undefined } = row
     const { registry, recorder, turns, largeReads, now } = context
 

@@ -128,19 +128,8 @@ interface Registration {
  * clock of a tenant (`turns/turns.ts`); a look-up does not.
  */
 export function createTenantRegistry(options: TenantRegistryOptions) {
-  const {
-    seed,
-    frozenAt,
-    fixtures,
-    clients,
-    openRegistration,
-    maxTenants,
-    tokenLifetime,
-    publicUrl,
-    dropped,
-    dueWorkFailed,
-  } = options
-  const { listeners = [], skipAuthentication = false } = options
+  const { seed, frozenAt, fixtures, clients, openRegistration, maxTenants, tokenLifetime } = options
+  const { publicUrl, dropped, dueWorkFailed, listeners = [], skipAuthentication = false } = options
   const configured = new Map<string, Registration>()
   /** The tenants that have had records: they keep them. */
   const filled = new WeakSet<Tenant>()
