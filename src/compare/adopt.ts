@@ -101,9 +101,8 @@ function repaired({ area }: Known, given: Json, own: Json | undefined, schema: O
  */
 export function store({ group, ends }: Case, reference: Known, record: Json, shown: object, place?: number): void {
   const sequence = place === undefined ? undefined : --group.lowest
-  const now = ends[0].tenant.clock.now()
-  group.since ??= now
-  const createdAt = place === undefined ? now : group.since
+  group.since ??= ends[0].tenant.clock.now()
+  const createdAt = place === undefined ? undefined : group.since
   const adopted = { reference, record, shown: shown as Record<string, unknown>, sequence, createdAt }
   ends[1].adopt(adopted, ends[0].adopt(adopted))
 }

@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isSameOutcome } from './answers.js'
+import { formatInstant, parseInstant } from '../core/time/time.js'
+import { isSameOutcome, membersOf } from './answers.js'
 import type { Case } from './case.js'
 import type { Credentials } from './requests.js'
 import { isForeignCursor, toOutgoing, withoutCursor } from './requests.js'
 import type { Answer } from './sandbox.js'
+import { TOLERANCE } from './sandbox.js'
 
-/** The answers of the sandbox at both ends of the time. */
-export interface Own {
-  readonly answers: readonly [Answer, Answer]
-  /** Whether a read shows exactly what the sandbox has. */
-  readonly isPlain: boolean
-}
+/** The answers of the sandbox at the ends of the time. Undefined: that of the late end was not asked for yet. */
+export type Own = readonly [Answer, Answer?]
 
 /** Sends requests of a case with its credentials. `search` is another query. */
 export type Ask = (at: 0 | 1, search?: string) => Promise<Answer>
@@ -27,19 +25,31 @@ export function createAsk(one: Case, credentials: readonly Credentials[]): Ask {
   }
 }
 
-/** Sends a request to both ends. Returns undefined if it has a method or a target that cannot be sent. */
-export async function askBoth({ entry, content, isAccepted }: Case, ask: Ask): Promise<Own | undefined> {
+/** Asks the late end if the early one has another outcome. Returns undefined if the request cannot be sent. */
+export async function askFirst({ entry }: Case, ask: Ask): Promise<Own | undefined> {
   try {
     const first = await ask(0)
-    const isWrite = entry.method !== 'GET' && entry.method !== 'HEAD' && isAccepted
-    const isSame = isSameOutcome(entry, first)
-    // One answer is enough if it does not depend on the time.
-    const isPlain = !isWrite && isSame && (!isAccepted || isDeepStrictEqual(first.body, content))
-    const second = isPlain ? first : await ask(1)
-    return { answers: !isSame && isSameOutcome(entry, second) ? [second, second] : [first, second], isPlain }
+    if (isSameOutcome(entry, first)) return [first]
+    const second = await ask(1)
+    return isSameOutcome(entry, second) ? [second, second] : [first, second]
   } catch {
+    // It has a method or a target that no client can send.
     return undefined
   }
+}
+
+/**
+ * Whether the early end has created a record as the service has, but for the present time. Then the late end would, too,
+ * and gets that record.
+ */
+export function isTimely({ ends: [{ tenant }], operation, content }: Case, { status, body }: Answer): boolean {
+  const [own, given] = [membersOf(body), membersOf(content)]
+  const now = tenant.clock.now()
+  const names = Object.keys(own).filter(name => own[name] === formatInstant(now))
+  const at = parseInstant(String(given[names[0] ?? '']))
+  if (status !== 201 || operation?.record === undefined || at === undefined || at < now || at > now + 2 * TOLERANCE)
+    return false
+  return isDeepStrictEqual({ ...own, ...Object.fromEntries(names.map(name => [name, formatInstant(at)])) }, given)
 }
 
 /** Takes over the origins of embedded links, which the settings of the service have. */

@@ -14,7 +14,7 @@ import {
   successDifference,
 } from './answers.js'
 import type { Ask, Own } from './asking.js'
-import { askBoth, createAsk, prepare } from './asking.js'
+import { askFirst, createAsk, isTimely, prepare } from './asking.js'
 import type { Case, Run } from './case.js'
 import { createCase, knownOf } from './case.js'
 import type { Match } from './contract.js'
@@ -40,18 +40,17 @@ export async function judge(run: Run, entry: Entry, match: Match, group: Group):
   if (isVague(one)) return noteForm(one, note)
   prepare(one)
   const ask = createAsk(one, credentialsOf(one))
-  const asked = await askBoth(one, ask)
-  if (asked === undefined) return
-  let own: Own = asked
-  if (!isSameOutcome(entry, own.answers[0])) {
+  let own = await askFirst(one, ask)
+  if (own === undefined) return
+  if (!isSameOutcome(entry, own[0])) {
     if (entry.status === 429 || entry.status >= 500) {
       const refusal = refusalDifferences(entry, operation, undefined).slice(0, 1)
       return note([...refusal, ...headerDifferences(entry, disturbanceOf(one))])
     }
-    const explained = await explain(one, own.answers[0], ask)
+    const explained = await explain(one, own[0], ask)
     if (explained === undefined) return noteOutcome(one, own, note)
     if (explained === 'unjudged') return noteForm(one, note)
-    own = { answers: explained, isPlain: false }
+    own = explained
   }
   if (entry.status === 404) {
     const about = contract.areaOf(String(membersOf(one.content).field))
@@ -96,7 +95,7 @@ function noteForm(one: Case, note: Note): void {
 }
 
 /** Notes another outcome than that of the sandbox. Nothing more is noted of the state of the records that it is about. */
-function noteOutcome(one: Case, { answers: [own] }: Own, note: Note): void {
+function noteOutcome(one: Case, [own]: Own, note: Note): void {
   const { run, entry, match, operation, named } = one
   for (const known of named) if (known.area === operation?.area) known.standing = 'disputed'
   note([outcomeDifference(entry, match, own)])
@@ -114,36 +113,38 @@ function disturbanceOf({ entry, isToken }: Case) {
 }
 
 /** Compares a refusal. Each fault of a request can be the one that is answered. */
-function refusalsOf(one: Case, { answers: [own] }: Own): Difference[] {
+function refusalsOf(one: Case, [own]: Own): Difference[] {
   const found = refusalDifferences(one.entry, one.operation, own)
   const isOther = found[0]?.what === 'another field' && hasOtherFault(one)
   return [...(isOther ? [] : found), ...headerDifferences(one.entry, own)]
 }
 
 /** Lists all differences of an accepted request, and adopts the records of its answer. */
-async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask): Promise<Difference[]> {
+async function successDifferences(one: Case, [own, late]: Own, ask: Ask): Promise<Difference[]> {
   const { entry, operation, content } = one
-  const [own] = answers
   const first = successDifference(entry, operation, own)
   const headers = headerDifferences(entry, own)
+  const isRead = entry.method === 'GET' || entry.method === 'HEAD'
+  const hasContent = own.body !== undefined && content !== undefined && entry.method !== 'HEAD'
+  const isAlike = first === undefined && hasContent && late === undefined
   // Most reads show what the sandbox has.
-  if (isPlain && first === undefined && content !== undefined) {
+  if (isAlike && isRead && (isDeepStrictEqual(own.body, content) || isSamePage(one, own))) {
     noteShown(one)
     return headers
   }
-  const hasContent = own.body !== undefined && content !== undefined && entry.method !== 'HEAD'
+  const isCreated = isAlike && isTimely(one, own)
+  const isEnough = isCreated || (isRead && (operation?.isList === true || !hasContent))
+  const second = late ?? (isEnough ? own : await ask(1))
   if (first !== undefined || operation === undefined || !hasContent) {
     adoptAll(one)
     return [...(first === undefined ? [] : [first]), ...headers]
   }
-  if (one.isToken) noteToken(one, answers)
-  if (operation.isList && isSamePage(one, answers)) {
-    noteShown(one)
-    return headers
-  }
+  if (one.isToken) noteToken(one, [own, second])
   const found = operation.isList
     ? listed(one).flatMap(record => listedDifferences(one, record))
-    : recordDifferences(one, content, [own.body, answers[1].body], operation.answer)
+    : isCreated
+      ? []
+      : recordDifferences(one, content, [own.body, second.body], operation.answer)
   found.push(...adoptAll(one))
   // Records that differ explain a page that does.
   const inList = operation.isList ? await listDifferences(one, ask) : []
@@ -151,17 +152,14 @@ async function successDifferences(one: Case, { answers, isPlain }: Own, ask: Ask
 }
 
 /** Whether the early end shows the same page, but for its cursor. Notes its cursor. */
-function isSamePage(one: Case, answers: readonly Answer[]): boolean {
-  const { group, ends, content } = one
-  const { nextCursor, ...page } = membersOf(content)
-  const own = answers.map(({ body }) => membersOf(body))
-  if (typeof nextCursor !== 'string') return false
-  const last = membersOf(Array.isArray(page.data) ? page.data.at(-1) : undefined)
-  const known = knownOf(one, last)
+function isSamePage(one: Case, { body }: Answer): boolean {
+  const { operation, group, ends } = one
+  const { nextCursor, ...page } = membersOf(one.content)
+  const { nextCursor: ownCursor, ...own } = membersOf(body)
+  if (operation?.isList !== true || typeof nextCursor !== 'string' || typeof ownCursor !== 'string') return false
+  const known = knownOf(one, membersOf(Array.isArray(page.data) ? page.data.at(-1) : undefined))
   if (known !== undefined) group.cursors.set(nextCursor, known)
-  const paired = own.map(({ nextCursor: next }, at) => typeof next === 'string' && ends[at]?.pair(nextCursor, next))
-  const [{ nextCursor: _, ...early } = {}] = own
-  return paired.every(Boolean) && isDeepStrictEqual(early, page)
+  return ends[0].pair(nextCursor, ownCursor) && isDeepStrictEqual(own, page)
 }
 
 /** Returns the facts of an answer, as coverage counts them. A captured one can have any form. */

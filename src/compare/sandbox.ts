@@ -48,8 +48,8 @@ export interface Adopted {
   readonly shown: Shown
   /** Orders the records that were created in the same second. Undefined: as before, or the next number. */
   readonly sequence?: number | undefined
-  /** The time of creation of a record that does not have it, in milliseconds. */
-  readonly createdAt: Instant
+  /** The time of creation of a record that does not have it, in milliseconds. Undefined: now. */
+  readonly createdAt?: Instant | undefined
 }
 
 /** One end of the time in which the captured moment lies: a client of the sandbox whose clock is an hour early or late. */
@@ -206,8 +206,10 @@ function createEnd(tenant: Tenant, shift: number, ask: (request: Outgoing, undo:
       const place = known?.sequence ?? sequence ?? tenant.meta().sequence + 1
       if (known === undefined && sequence === undefined)
         atOnce(tenant.load({ meta: { ...tenant.meta(), sequence: place }, records: [], events: [] }, 0))
+      if (reference.area === 'bills')
+        tenant.counterparties.ensure(reference.region, String(wanted.counterpartyReference))
       const whole = { ...wanted, ...Object.fromEntries(hidden) }
-      const stored = storedOf(reference, whole, place, known?.createdAt ?? createdAt)
+      const stored = storedOf(reference, whole, place, known?.createdAt ?? createdAt ?? tenant.clock.now())
       const isOver = isIdle ?? (stored.nextStep != null && stored.nextStep.at <= tenant.clock.now())
       tenant[reference.area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
       return isOver

@@ -67,14 +67,13 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   return { records, now: formatInstant(clock.now()), snapshot }
 }
 
-/** Adds what follows from the records of a capture: the last use of mandates, and the counterparties of bills. */
-function complete({ tenant: { clock, mandates, collections, bills, counterparties } }: End): void {
+/** Adds what follows from the collections of a capture: the last use of mandates. */
+function complete({ tenant: { clock, mandates, collections } }: End): void {
   for (const { record } of collections.entries()) {
     const at = presentedAt(record, clock.now())
     if (at !== undefined && mandates.find(record.mandateReference).length > 0)
       mandates.presented(record.mandateReference, at)
   }
-  for (const { region, record } of bills.entries()) counterparties.ensure(region, record.counterpartyReference)
 }
 
 /** Lists the records of an area that the capture has shown, in the terms of the capture. A bill has made its counterparty. */
