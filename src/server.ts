@@ -70,7 +70,7 @@ export interface ServerOptions extends TenantRegistryOptions {
   /** The origins whose web pages may call `/api/v1`; by default none. */
   readonly corsOrigins?: readonly string[] | undefined
   readonly timers?: Timers | undefined
-  /** Whether answers go out whole and at once, whatever the faults: a replay compares them. */
+  /** Whether answers are not observed, and go out whole and at once, whatever the faults: a replay compares them. */
   readonly isReplay?: boolean | undefined
   /** The reader of HAR files for the console. By default, it takes none. */
   readonly harReader?: HarReaderOptions | undefined
@@ -169,8 +169,10 @@ export function buildServer(options: ServerOptions): {
 
   // The features. Their hooks on answers run in this order, after those of the wire.
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
-  app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now })
-  if (!isReplay) app.register(faultDelivery, { timers })
+  if (!isReplay) {
+    app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now })
+    app.register(faultDelivery, { timers })
+  }
   app.register(patience)
   const operations = collectOperations(app)
   const documented = collectRoutes(app)

@@ -79,7 +79,6 @@ export async function createSandbox(from: number) {
     publicUrl: () => 'http://localhost',
     isReplay: true,
     isUndone: () => isUndone,
-    requestLog: { entries: 0, bytes: 0 },
     recordingBytes: 0,
     now: () => 0,
   })
