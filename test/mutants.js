@@ -520,7 +520,7 @@ export const mutants = {
   'compare/records.ts': [['isHeld || !byTime', '!byTime', 'compare/compare']],
   'compare/answers.ts': [['if (at < from || at > to) return false', '', 'compare/mutations']],
   'compare/har.ts': [['    known.set(key, entry)\n', '', 'compare/har']],
-  'compare/requests.ts': [["(hasSecret ? SECRET : 'wrong') : value", 'SECRET : value', 'compare/compare']],
+  'compare/asking.ts': [["hasSecret(one) ? SECRET : 'wrong'", 'SECRET', 'compare/compare']],
   'compare/state.ts': [
     ['number => `Name ${number}`', '(_, text) => text', 'compare/import'],
     ['new HarError(`the file has', 'new Error(`the file has', 'compare/import'],

@@ -3,9 +3,10 @@ import type { TSchema } from '@sinclair/typebox'
 import { ownMember } from '../core/own-member.js'
 import { parseInstant } from '../core/time/time.js'
 import { MASK } from '../http/masking.js'
+import { ErrorBody } from '../http/schemas.js'
 import { isValid } from '../http/validation.js'
 import type { Match, Operation, Path } from './contract.js'
-import { isKnownError, memberAt, nameOfMember } from './contract.js'
+import { faultsOf, isKnownError, memberAt, nameOfMember } from './contract.js'
 import type { Entry } from './har.js'
 import type { Place } from './places.js'
 import {
@@ -66,46 +67,33 @@ export function isSameOutcome(entry: Entry, answer: Answer): boolean {
 /** Describes another outcome than that of the sandbox. */
 export function outcomeDifference(entry: Entry, { operation, path }: Match, own: Answer): Difference {
   const [code, ownCode] = [codeOf(entry.status, contentOf(entry)), codeOf(own.status, own.body)]
-  const { field } = membersOf(contentOf(entry))
-  if (isSuccess(entry.status)) {
-    const place = placeOfRefusal(operation, ownCode ?? '', membersOf(own.body).field, path)
-    return difference(place, `accepted, where ${ownCode ?? own.status} is expected`)
-  }
-  const isEnvelope =
-    entry.answer.kind === 'unknown' || entry.method === 'HEAD' || envelopeDifference(entry, operation) === undefined
-  if (!isEnvelope) return difference(ENVELOPE, 'another content than { code, field, message }')
-  if (code === undefined)
-    return difference(
-      placeOfRefusal(operation, ownCode ?? '', null, path),
-      `status ${entry.status}, where ${own.status} is expected`,
-    )
+  const place = placeOfRefusal(operation, ownCode ?? '', membersOf(own.body).field, path)
+  if (isSuccess(entry.status)) return difference(place, `accepted, where ${ownCode ?? own.status} is expected`)
+  const envelope = isCut(entry) ? undefined : envelopeDifference(entry, operation)
+  if (envelope !== undefined) return envelope
+  if (code === undefined) return difference(place, `status ${entry.status}, where ${own.status} is expected`)
   if (!isKnownError(operation, code, entry.status)) return unknownCode(operation, code, entry.status)
   // The token is checked first.
-  const place =
-    isSuccess(own.status) || entry.status === 401
-      ? placeOfRefusal(operation, code, field, path)
-      : placeOfRefusal(operation, ownCode ?? '', membersOf(own.body).field, path)
-  return difference(place, `refused with ${code}, where ${ownCode ?? `status ${own.status}`} is expected`)
+  const isFirst = isSuccess(own.status) || entry.status === 401
+  return difference(
+    isFirst ? placeOfRefusal(operation, code, membersOf(contentOf(entry)).field, path) : place,
+    `refused with ${code}, where ${ownCode ?? `status ${own.status}`} is expected`,
+  )
 }
+
+/** Whether the content of an answer is not known. */
+const isCut = ({ answer, method }: Entry): boolean => answer.kind === 'unknown' || method === 'HEAD'
 
 const unknownCode = (operation: Operation | undefined, code: string, status: number) =>
   isKnownError(undefined, code, status)
     ? difference(placeOfCode(code), `${code} is no error of ${operation?.name ?? 'such a path'}`)
     : difference(placeOfCode(''), `status ${status} with a code that the sandbox does not have`, code)
 
-const OAUTH = ['error', 'error_description']
-
-/** The envelope of errors is documented. Token errors have two members more. */
-function envelopeDifference(entry: Entry, operation: Operation | undefined): Difference | undefined {
-  const { code, field, message, ...others } = membersOf(contentOf(entry))
-  const names = Object.keys(others).filter(name => operation?.id !== 'issueToken' || !OAUTH.includes(name))
-  const isRight =
-    typeof code === 'string' &&
-    typeof message === 'string' &&
-    (field === null || typeof field === 'string') &&
-    names.length === 0
-  return isRight ? undefined : difference(ENVELOPE, 'another content than { code, field, message }')
-}
+/** The envelope of errors is documented. */
+const envelopeDifference = (entry: Entry, operation: Operation | undefined): Difference | undefined =>
+  faultsOf(operation?.refusal ?? ErrorBody, contentOf(entry) ?? null).length === 0
+    ? undefined
+    : difference(ENVELOPE, 'another content than { code, field, message }')
 
 /** Compares a refusal with one of the sandbox for the same reason; undefined: that of the sandbox cannot be known. */
 export function refusalDifferences(
@@ -113,19 +101,14 @@ export function refusalDifferences(
   operation: Operation | undefined,
   own: Answer | undefined,
 ): Difference[] {
-  if (entry.answer.kind === 'unknown' || entry.method === 'HEAD') return []
+  if (isCut(entry)) return []
   const envelope = envelopeDifference(entry, operation)
   if (envelope !== undefined) return [envelope]
-  const { code, field, error } = membersOf(contentOf(entry))
-  if (own === undefined) {
-    return isKnownError(operation, code as string, entry.status)
-      ? []
-      : [unknownCode(operation, code as string, entry.status)]
-  }
-  if (entry.status !== own.status)
-    return [
-      difference(placeOfCode(code as string), `status ${entry.status} with ${code}, where ${own.status} is expected`),
-    ]
+  const { code = '', field, error } = membersOf(contentOf(entry)) as { code?: string; field?: unknown; error?: unknown }
+  if (own === undefined)
+    return isKnownError(operation, code, entry.status) ? [] : [unknownCode(operation, code, entry.status)]
+  const what = `status ${entry.status} with ${code}, where ${own.status} is expected`
+  if (entry.status !== own.status) return [difference(placeOfCode(code), what)]
   const expected = membersOf(own.body)
   if (field !== expected.field) return [difference(FIELD, 'another field', field)]
   return operation?.id === 'issueToken' && error !== expected.error
@@ -135,72 +118,61 @@ export function refusalDifferences(
 
 // ---------------------------------------------------------------------------------------------------------- headers
 
-/** Returns the parts of a header that must be the same; undefined: only its presence counts. */
-function partsOf(name: string, value: string, entry: Entry): string | undefined {
-  switch (name) {
-    case 'location':
-      return URL.canParse(value, entry.origin)
-        ? new URL(value, entry.origin + entry.path).pathname.replace(/^.*(?=\/api\/v1\/)/, '')
-        : value
-    case 'allow':
-      return value
-        .toUpperCase()
-        .split(/[\s,]+/)
-        .filter(method => method !== '')
-        .sort()
-        .join()
-    case 'www-authenticate':
-      return `${/^\S*/.exec(value)?.[0].toLowerCase()} ${/error="?([\w-]+)/.exec(value)?.[1] ?? ''}`
-    case 'retry-after':
-      return /^\d+$/.test(value) ? 'seconds' : 'a date'
-    case 'x-request-id':
-      return entry.headers['x-request-id'] === undefined ? undefined : value
-    default:
-      return value
-  }
+/** The part of a header that must be the same, by default all; undefined: only its presence counts. */
+const PARTS: Readonly<Record<string, (value: string, entry: Entry) => string | undefined>> = {
+  location: (value, { origin, path }) =>
+    URL.canParse(value, origin) ? new URL(value, origin + path).pathname.replace(/^.*(?=\/api\/v1\/)/, '') : value,
+  allow: value =>
+    `${value
+      .toUpperCase()
+      .match(/[^\s,]+/g)
+      ?.sort()}`,
+  'www-authenticate': value => `${/^\S*/.exec(value)?.[0].toLowerCase()} ${/error="?([\w-]+)/.exec(value)?.[1]}`,
+  'retry-after': value => (/^\d+$/.test(value) ? 'seconds' : 'a date'),
+  'x-request-id': (value, { headers }) => headers['x-request-id'] && value,
 }
 
 /** Headers that a service may send everywhere. */
 const MAY_BE_MORE = /^(allow|cache-control|pragma|accept-encoding|accept-patch|retry-after|x-request-id)$/
 
+/** Describes how a header differs; undefined: it does not. */
+function headerFault(name: string, given: string | undefined, expected: string | undefined, entry: Entry) {
+  if (isOfDeprecation(name)) return placeOfHeader(name, given).label === 'documented' ? `another ${name}` : undefined
+  if (given === undefined) return expected === undefined ? undefined : `the header ${name} is absent`
+  if (expected === undefined)
+    return MAY_BE_MORE.test(name) || (name === 'location' && entry.status !== 201)
+      ? undefined
+      : `the header ${name} is not expected`
+  if (name === 'cache-control' || name === 'pragma')
+    return given.toLowerCase().includes(expected) ? undefined : `${name} without ${expected}`
+  const [part, own] = [given, expected].map(value => (PARTS[name] ?? String)(value, entry))
+  return part === own ? undefined : `another ${name}`
+}
+
 /** Compares the headers that the interface and the decisions name. A capture without headers has left them out. */
 export function headerDifferences(entry: Entry, own: Answer): Difference[] {
   const { answerHeaders } = entry
   if (Object.keys(answerHeaders).length === 0) return []
-  const found: Difference[] = []
-  for (const name of HEADER_NAMES) {
-    const [given, expected] = [answerHeaders[name], own.headers[name]]
-    if (given === undefined && expected === undefined) continue
-    if (isOfDeprecation(name)) {
-      const place = placeOfHeader(name, given)
-      if (place.label === 'documented') found.push(difference(place, `another ${name}`, given))
-      continue
-    }
-    if (given === undefined) found.push(difference(placeOfHeader(name, undefined), `the header ${name} is absent`))
-    else if (expected === undefined) {
-      if (!MAY_BE_MORE.test(name) && !(name === 'location' && entry.status !== 201))
-        found.push(difference(placeOfHeader(name, given), `the header ${name} is not expected`))
-    } else if (name === 'cache-control' || name === 'pragma') {
-      if (!given.toLowerCase().includes(expected))
-        found.push(difference(placeOfHeader(name, given), `${name} without ${expected}`))
-    } else if (partsOf(name, given, entry) !== partsOf(name, expected, entry)) {
-      found.push(difference(placeOfHeader(name, given), `another ${name}`, given))
-    }
-  }
-  const [type, ownType] = [answerHeaders['content-type'], own.headers['content-type']].map(text =>
-    text?.split(';')[0]?.trim().toLowerCase(),
+  const found = HEADER_NAMES.flatMap(name => {
+    const given = answerHeaders[name]
+    const what = headerFault(name, given, own.headers[name], entry)
+    return what === undefined
+      ? []
+      : difference(placeOfHeader(name, given), what, what.startsWith('another') ? given : undefined)
+  })
+  const [type, ownType] = [answerHeaders, own.headers].map(headers =>
+    headers['content-type']?.split(';')[0]?.trim().toLowerCase(),
   )
   // Of content that is no JSON, another difference is noted.
-  if (entry.answer.kind !== 'text' && type !== undefined && ownType !== undefined && type !== ownType)
-    found.push(difference(JSON_BODY, 'another Content-Type'))
-  return found
+  const isOther = entry.answer.kind !== 'text' && type !== undefined && ownType !== undefined && type !== ownType
+  return isOther ? [...found, difference(JSON_BODY, 'another Content-Type')] : found
 }
 
 // ---------------------------------------------------------------------------------------------------------- content
 
 /** Compares the status of a success, and whether it has content. The first difference decides. */
 export function successDifference(entry: Entry, operation: Operation | undefined, own: Answer): Difference | undefined {
-  const isUnknown = entry.answer.kind === 'unknown' || entry.method === 'HEAD'
+  const isUnknown = isCut(entry)
   if (!isUnknown && own.body === undefined && entry.answer.kind !== 'none')
     return difference(NO_CONTENT, 'the answer has content')
   const place = operation === undefined ? FIELD : placeOfStatus(operation)
@@ -296,11 +268,9 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
 
   function isTimely(given: unknown, first: unknown, second: unknown, path: Path): boolean {
     if (first === second && valueAt(comparing.shown, path) === first) return false
-    const [at, from, to] = [given, first, second].map(text => parseInstant(String(text)) ?? Number.NaN) as [
-      number,
-      number,
-      number,
-    ]
+    const [at = Number.NaN, from = Number.NaN, to = Number.NaN] = [given, first, second].map(text =>
+      parseInstant(String(text)),
+    )
     if (from === to) return Math.abs(at - from) <= TOLERANCE
     if (at < from || at > to) return false
     // All times of one answer are those of one moment.
@@ -310,18 +280,14 @@ export function memberDifferences(value: unknown, early: unknown, late: unknown,
   }
 
   compare(value, early, late, [])
-  // A time follows from the other members.
-  const others = found.filter(({ path }) => memberAt(comparing.schema, path)?.format !== MOMENT || isFaulty(path))
-  const kept = others.length > 0 ? others : found
+  // A valid time follows from the other members.
+  const others = found.filter(({ path, seen }) => {
+    const member = memberAt(comparing.schema, path)
+    return member?.format !== MOMENT || (seen !== undefined && !isValid(member, seen))
+  })
   // One member of a record is one difference.
   const names = new Set<unknown>()
-  return kept.filter(({ path: [name] }) => !names.has(name) && names.add(name))
-
-  function isFaulty(path: Path) {
-    const member = valueAt(value, path)
-    const schema = memberAt(comparing.schema, path)
-    return schema !== undefined && member !== undefined && !isValid(schema, member)
-  }
+  return (others.length > 0 ? others : found).filter(({ path: [name] }) => !names.has(name) && names.add(name))
 }
 
 /** Within one answer, times that the server sets are the same, give or take a few seconds. */

@@ -28,6 +28,8 @@ export interface Operation {
   /** The status of success, and the schema of its content. */
   readonly status: number
   readonly answer: TSchema
+  /** The schema of the content of refusals. */
+  readonly refusal: TSchema
   /** The schema of the records of the answer; undefined: it has none. */
   readonly record: TSchema | undefined
   readonly isList: boolean
@@ -85,7 +87,8 @@ export function createContract(documented: readonly DocumentedRoute[]) {
 
 function operationOf(route: DocumentedRoute): Operation {
   const { headers, params, querystring, body, response, operationId } = route.schema
-  const [[status, answer]] = Object.entries(response as Record<string, TSchema>) as [[string, TSchema]]
+  const answers = response as Record<string, TSchema>
+  const [[status, answer]] = Object.entries(answers) as [[string, TSchema]]
   const [area, row] = Object.entries<Area>(areas).find(([, row]) => route.url.split('/')[3] === row.path) ?? []
   const item = answer.properties?.data?.items as TSchema | undefined
   const record = item ?? answer
@@ -102,6 +105,7 @@ function operationOf(route: DocumentedRoute): Operation {
     body: body as TObject | undefined,
     status: Number(status),
     answer,
+    refusal: answers['4xx'] as TSchema,
     record: record.properties?.[reference] === undefined ? undefined : record,
     isList: item !== undefined,
     codes: codesOf(route),

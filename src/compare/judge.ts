@@ -14,14 +14,12 @@ import {
   successDifference,
 } from './answers.js'
 import type { Ask, Own } from './asking.js'
-import { askFirst, createAsk, isTimely, prepare } from './asking.js'
-import type { Case, Run } from './case.js'
+import { askFirst, createAsk, isTimely, noteToken, prepare } from './asking.js'
+import type { Case, Group, Run } from './case.js'
 import { createCase, knownOf } from './case.js'
 import type { Match } from './contract.js'
 import { OTHER_PATHS } from './contract.js'
-import { credentialsOf, noteToken } from './credentials.js'
 import { explain, hasOtherFault } from './explain.js'
-import type { Group } from './group.js'
 import type { Entry } from './har.js'
 import { listDifferences } from './lists.js'
 import { faultDifferences, listedDifferences, recordDifferences } from './records.js'
@@ -39,7 +37,7 @@ export async function judge(run: Run, entry: Entry, match: Match, group: Group):
 
   if (isVague(one)) return noteForm(one, note)
   prepare(one)
-  const ask = createAsk(one, credentialsOf(one))
+  const ask = createAsk(one)
   let own = await askFirst(one, ask)
   if (own === undefined) return
   if (!isSameOutcome(entry, own[0])) {

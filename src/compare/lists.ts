@@ -4,15 +4,13 @@ import { comparePositions, DEFAULT_LIMIT } from '../core/records/list.js'
 import type { Difference } from './answers.js'
 import { memberDifference, membersOf } from './answers.js'
 import type { Ask } from './asking.js'
-import type { Case } from './case.js'
+import { withoutCursor } from './asking.js'
+import type { Case, Known } from './case.js'
 import { isDoubtful, knownOf } from './case.js'
 import type { Operation } from './contract.js'
-import { faultsOf } from './contract.js'
-import type { Known } from './group.js'
 import { isOverlapping } from './har.js'
-import { placeOfList, placeOfMember } from './places.js'
-import { comingByOthers } from './records.js'
-import { withoutCursor } from './requests.js'
+import { placeOfList } from './places.js'
+import { comingByOthers, faultDifferences } from './records.js'
 import type { Json } from './sandbox.js'
 
 const MOST = 500
@@ -23,7 +21,7 @@ const MOST = 500
  */
 export async function listDifferences(one: Case, ask: Ask): Promise<Difference[]> {
   const page = membersOf(one.content)
-  const envelope = envelopeDifferences(one.operation as Operation, page)
+  const envelope = envelopeDifferences(one, page)
   if (envelope.length > 0) return envelope
   let first: Difference | undefined
   for (const at of [0, 1] as const) {
@@ -36,17 +34,12 @@ export async function listDifferences(one: Case, ask: Ask): Promise<Difference[]
 }
 
 /** Compares the members beside the records with their schemas. The sandbox sends all of them. */
-function envelopeDifferences(operation: Operation, page: Json): Difference[] {
-  const schema = operation.answer
-  const absent = Object.keys(schema.properties).find(name => !Object.hasOwn(page, name))
-  if (absent !== undefined) {
-    const isRequired = (schema.required as string[]).includes(absent)
-    const place = isRequired ? placeOfMember(operation, schema, [absent], undefined) : placeOfList(operation, absent)
-    return [{ place, what: `${absent} is absent` }]
-  }
-  const [path] = faultsOf(schema, Array.isArray(page.data) ? { ...page, data: [] } : page)
-  if (path === undefined) return []
-  return [memberDifference(operation, schema, path, 'has another form', page[path[0] as string])]
+function envelopeDifferences(one: Case, page: Json): Difference[] {
+  const { answer } = one.operation as Operation
+  const absent = Object.keys(answer.properties).find(name => !Object.hasOwn(page, name))
+  if (absent !== undefined)
+    return [memberDifference(one.operation as Operation, answer, [absent], 'is absent', undefined)]
+  return faultDifferences(one, answer, Array.isArray(page.data) ? { ...page, data: [] } : page).slice(0, 1)
 }
 
 /** Compares a page with the list of one end, without the records of which nothing is noted. */
