@@ -18,13 +18,13 @@ import type { Json } from './sandbox.js'
  * could have.
  */
 export function adoptAll(one: Case): Difference[] {
-  const { entry, operation, ends, content, named, isAccepted } = one
+  const { operation, ends, content, named, isAccepted } = one
   if (!isAccepted || operation === undefined) return []
   const isRead = operation.method === 'GET'
   if (!isRead) for (const known of named) if (known.standing !== 'named') touch(one, known)
-  if (entry.method === 'HEAD' || operation.area === undefined) return []
-  if (operation.isList) return listed(one).flatMap((record, place) => adopt(one, record, place))
-  if (operation.record !== undefined && content !== undefined) return adopt(one, membersOf(content), 0)
+  if (operation.area === undefined) return []
+  if (operation.isList) return listed(one).flatMap(record => adopt(one, record))
+  if (operation.record !== undefined && content !== undefined) return adopt(one, membersOf(content))
   // The answer does not show the record that the request has changed.
   for (const known of isRead ? [] : named) {
     const own = known.area === operation.area ? ends[1].find(known)?.record : undefined
@@ -58,7 +58,7 @@ export function listed(one: Case): Json[] {
   })
 }
 
-function adopt(one: Case, given: Json, place: number): Difference[] {
+function adopt(one: Case, given: Json): Difference[] {
   const { entry, operation, ends } = one
   const schema = schemaOf(one)
   const known = knownOf(one, given)
@@ -78,7 +78,7 @@ function adopt(one: Case, given: Json, place: number): Difference[] {
   known.isPartial = isSummary && (like === undefined || known.isPartial)
   known.record = { ...pick(Object.fromEntries(others), names), ...record }
   const isOld = own === undefined && known.creation !== entry
-  store(one, known, known.record, like === undefined ? schema.properties : names, isOld ? place : undefined)
+  store(one, known, known.record, like === undefined ? schema.properties : names, isOld)
   touch(one, known)
   return found
 }
@@ -96,14 +96,19 @@ function repaired({ area }: Known, given: Json, own: Json | undefined, schema: O
 /**
  * Stores a record at both ends.
  * @param shown the members that are shown
- * @param place its place in the answer if it was there before the capture
+ * @param isOld whether it was there before the capture
  */
-export function store({ group, ends }: Case, reference: Known, record: Json, shown: object, place?: number): void {
-  const sequence = place === undefined ? undefined : --group.lowest
-  group.since ??= ends[0].tenant.clock.now()
-  const createdAt = place === undefined ? undefined : group.since
-  const adopted = { reference, record, shown: shown as Record<string, unknown>, sequence, createdAt }
-  ends[1].adopt(adopted, ends[0].adopt(adopted))
+export function store(
+  { group, ends: [early, late] }: Case,
+  known: Known,
+  record: Json,
+  shown: object,
+  isOld = false,
+): void {
+  group.since ??= early.tenant.clock.now()
+  const place = isOld ? { sequence: --group.lowest, createdAt: group.since } : undefined
+  const names = shown as Json
+  late.adopt(known, record, names, place, early.adopt(known, record, names, place))
 }
 
 /** Holds a record that was there before the capture against the rules of seeded records. */

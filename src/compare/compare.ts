@@ -39,30 +39,16 @@ export async function compare<T = Comparison>(
   host?: string,
   read: (comparison: Comparison) => T = comparison => comparison as T,
 ): Promise<T> {
-  const times = capture.entries.flatMap(({ at }) => at ?? [])
-  const isTimed = times.length === capture.entries.length
+  const { entries, duplicates, malformed } = capture
+  const times = entries.flatMap(({ at }) => at ?? [])
   const sandbox = await createSandbox(times.reduce((first, at) => Math.min(first, at), times[0] ?? 0))
-  try {
-    const until = times.reduce((last, at) => Math.max(last, at), times[0] ?? 0)
-    return read(await hold(capture, sandbox, isTimed, host, until))
-  } finally {
-    await sandbox.close()
-  }
-}
-
-async function hold(
-  capture: Capture,
-  sandbox: Sandbox,
-  isTimed: boolean,
-  host: string | undefined,
-  until: number,
-): Promise<Comparison> {
   const { contract } = sandbox
   const ledger = createLedger(contract)
   const counts = { compared: 0, unmatched: 0, unanswered: 0, cut: 0 }
   const groups = new Map<string, Group>()
   const environments = new Set<string>()
-  const clientOf = groupsOf(capture.entries)
+  const clientOf = groupsOf(entries)
+  const isTimed = times.length === entries.length
   const run: Run = { contract, ledger, isTimed, hasAuthorization: clientOf.hasAuthorization, trials: 0 }
 
   function groupOf(entry: Entry): Group {
@@ -78,30 +64,28 @@ async function hold(
     return group
   }
 
-  for (const entry of capture.entries) {
-    const isOfHost = host === undefined || new URL(entry.origin).host === host
-    const match =
-      isOfHost && entry.headers['access-control-request-method'] === undefined
-        ? contract.match(entry.method, entry.path)
-        : undefined
-    if (match === undefined) counts.unmatched++
-    // 304 has the content of a cache, and other 3xx are not of the service.
-    else if (entry.status < 200 || (entry.status >= 300 && entry.status < 400)) counts.unanswered++
-    else {
-      counts.compared++
-      if (entry.body.kind === 'unknown' || entry.answer.kind === 'unknown') counts.cut++
-      environments.add(entry.origin)
-      await judge(run, entry, match, groupOf(entry))
+  try {
+    for (const entry of entries) {
+      const isOfHost = host === undefined || new URL(entry.origin).host === host
+      const isPreflight = entry.headers['access-control-request-method'] !== undefined
+      const match = isOfHost && !isPreflight ? contract.match(entry.method, entry.path) : undefined
+      if (match === undefined) counts.unmatched++
+      // 304 has the content of a cache, and other 3xx are not of the service.
+      else if (entry.status < 200 || (entry.status >= 300 && entry.status < 400)) counts.unanswered++
+      else {
+        counts.compared++
+        if (entry.body.kind === 'unknown' || entry.answer.kind === 'unknown') counts.cut++
+        environments.add(entry.origin)
+        await judge(run, entry, match, groupOf(entry))
+      }
     }
-  }
-  const { duplicates, malformed } = capture
-  return {
-    ledger,
-    sandbox,
-    groups: [...groups.values()],
-    until,
-    entries: { ...counts, duplicates, malformed },
-    environments: environments.size,
+    return read({
+      ...{ ledger, sandbox, groups: [...groups.values()], environments: environments.size },
+      until: times.reduce((last, at) => Math.max(last, at), times[0] ?? 0),
+      entries: { ...counts, duplicates, malformed },
+    })
+  } finally {
+    await sandbox.close()
   }
 }
 

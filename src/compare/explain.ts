@@ -91,7 +91,7 @@ async function tryStates(
   if (isMissing) known.standing = isInAnswer ? 'shown' : 'made up'
   for (const status of statesOf(lifecycle, base, isAny, known.record?.status)) {
     if (++run.trials > MOST_TRIALS) return undefined
-    store(one, known, lifecycle === undefined ? base : { ...base, status }, names, isMissing ? 0 : undefined)
+    store(one, known, lifecycle === undefined ? base : { ...base, status }, names, isMissing)
     const first = await ask(0)
     if (isSameOutcome(entry, first)) return [first, await ask(1)]
   }

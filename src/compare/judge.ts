@@ -27,27 +27,28 @@ import type { Answer } from './sandbox.js'
 
 /** Holds one entry against the sandbox, notes the differences, and then brings the sandbox to what the entry shows. */
 export async function judge(run: Run, entry: Entry, match: Match, group: Group): Promise<void> {
-  const { contract, ledger } = run
-  const { operation } = match
-  const name = operation?.name ?? OTHER_PATHS
-  const note = (differences: readonly Difference[]) => ledger.note(name, entry, differences)
-  ledger.count(name)
+  const name = match.operation?.name ?? OTHER_PATHS
+  run.ledger.count(name)
   for (const end of group.ends) if (entry.at !== undefined) end.moveTo(entry.at)
-  const one = createCase(run, entry, match, group)
+  run.ledger.note(name, entry, await differencesOf(createCase(run, entry, match, group)))
+}
 
-  if (isVague(one)) return noteForm(one, note)
+async function differencesOf(one: Case): Promise<Difference[]> {
+  const { contract, entry, operation } = one
+  const { ledger } = one.run
+  if (isVague(one)) return formDifferences(one)
   prepare(one)
   const ask = createAsk(one)
   let own = await askFirst(one, ask)
-  if (own === undefined) return
+  if (own === undefined) return []
   if (!isSameOutcome(entry, own[0])) {
     if (entry.status === 429 || entry.status >= 500) {
       const refusal = refusalDifferences(entry, operation, undefined).slice(0, 1)
-      return note([...refusal, ...headerDifferences(entry, disturbanceOf(one))])
+      return [...refusal, ...headerDifferences(entry, disturbanceOf(one))]
     }
     const explained = await explain(one, own[0], ask)
-    if (explained === undefined) return noteOutcome(one, own, note)
-    if (explained === 'unjudged') return noteForm(one, note)
+    if (explained === undefined) return [otherOutcome(one, own)]
+    if (explained === 'unjudged') return formDifferences(one)
     own = explained
   }
   if (entry.status === 404) {
@@ -55,10 +56,10 @@ export async function judge(run: Run, entry: Entry, match: Match, group: Group):
     for (const known of one.named) if (known.area === about && known.standing === 'named') known.standing = 'absent'
   }
   const found = one.isAccepted ? await successDifferences(one, own, ask) : refusalsOf(one, own)
-  note(found)
   const facts = factsIn(one, entry.status, one.content)
   if (found.length === 0) ledger.confirm(operation?.name, facts)
   else if (found.some(({ what }) => what.startsWith('status'))) ledger.contradict(operation?.name, facts)
+  return found
 }
 
 /** Whether an upload was refused whose file the capture can have left out. */
@@ -81,27 +82,25 @@ function isVague(one: Case): boolean {
   return !run.isTimed || Object.keys(headers).length === 0 || isAnonymous || isCut
 }
 
-type Note = (differences: readonly Difference[]) => void
-
 /** Compares an answer by its schema only, since nothing is known of its reason. */
-function noteForm(one: Case, note: Note): void {
+function formDifferences(one: Case): Difference[] {
   const { entry, operation, content, isAccepted } = one
-  if (!isAccepted) note(refusalDifferences(entry, operation, undefined))
-  else if (operation !== undefined && content !== undefined && entry.method !== 'HEAD')
-    note(faultDifferences(one, operation.answer, content))
+  if (!isAccepted) return refusalDifferences(entry, operation, undefined)
+  const found = operation !== undefined && content !== undefined ? faultDifferences(one, operation.answer, content) : []
   adoptAll(one)
+  return found
 }
 
-/** Notes another outcome than that of the sandbox. Nothing more is noted of the state of the records that it is about. */
-function noteOutcome(one: Case, [own]: Own, note: Note): void {
+/** Describes another outcome than that of the sandbox. Nothing more is noted of the state of the records that it is about. */
+function otherOutcome(one: Case, [own]: Own): Difference {
   const { run, entry, match, operation, named } = one
   for (const known of named) if (known.area === operation?.area) known.standing = 'disputed'
-  note([outcomeDifference(entry, match, own)])
   run.ledger.contradict(operation?.name, [
     ...factsIn(one, entry.status, one.content),
     ...factsIn(one, own.status, own.body),
   ])
   adoptAll(one)
+  return outcomeDifference(entry, match, own)
 }
 
 /** Returns the answer of the sandbox to a fault with the status of an entry. */
@@ -123,7 +122,7 @@ async function successDifferences(one: Case, [own, late]: Own, ask: Ask): Promis
   const first = successDifference(entry, operation, own)
   const headers = headerDifferences(entry, own)
   const isRead = entry.method === 'GET' || entry.method === 'HEAD'
-  const hasContent = own.body !== undefined && content !== undefined && entry.method !== 'HEAD'
+  const hasContent = own.body !== undefined && content !== undefined
   const isAlike = first === undefined && hasContent && late === undefined
   // Most reads show what the sandbox has.
   if (isAlike && isRead && (isDeepStrictEqual(own.body, content) || isSamePage(one, own))) {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas } from '../areas/index.js'
+import type { Position } from '../core/records/cursor.js'
 import type { StoredRecord } from '../core/records/repository.js'
 import { stateAfter } from '../core/records/state-machine.js'
 import type { StatefulEntry, Step } from '../core/records/stateful-repository.js'
 import type { Region } from '../core/rules/regions.js'
-import { atOnce } from '../core/slices.js'
 import type { Instant } from '../core/time/time.js'
 import { formatInstant, LAST_INSTANT, wholeSecond } from '../core/time/time.js'
 import { OWN_FIXTURES } from '../package.js'
@@ -39,18 +39,6 @@ export interface Reference {
 }
 
 type Shown = Readonly<Record<string, unknown>>
-
-/** A record of captured traffic, as the sandbox has to have it. */
-export interface Adopted {
-  readonly reference: Reference
-  readonly record: Json
-  /** The members that the answer can show. Others stay as they are. */
-  readonly shown: Shown
-  /** Orders the records that were created in the same second. Undefined: as before, or the next number. */
-  readonly sequence?: number | undefined
-  /** The time of creation of a record that does not have it, in milliseconds. Undefined: now. */
-  readonly createdAt?: Instant | undefined
-}
 
 /** One end of the time in which the captured moment lies: a client of the sandbox whose clock is an hour early or late. */
 export type End = ReturnType<typeof createEnd>
@@ -194,23 +182,23 @@ function createEnd(tenant: Tenant, shift: number, ask: (request: Outgoing, undo:
     comingStates,
     /**
      * Brings a record to what the service shows, without any check (docs/persistence.md). Members that are not shown stay.
+     * @param shown the members that the answer can show
+     * @param place the place of a record that it does not have; by default the next one
      * @param isIdle whether its next transition is not planned; undefined: it is not if its time is over
      * @returns whether it is not planned
      */
-    adopt({ reference, record, shown, sequence, createdAt }: Adopted, isIdle?: boolean): boolean {
+    adopt(reference: Reference, record: Json, shown: Shown, place?: Position, isIdle?: boolean): boolean {
       const known = findEntry(reference)
+      const { area, region } = reference
       const wanted = translate(record) as Json
       if (known !== undefined && hasMembers(known.record, wanted, shown)) return false
       const hidden = Object.entries(known?.record ?? {}).filter(([name]) => !Object.hasOwn(shown, name))
-      const place = known?.sequence ?? sequence ?? tenant.meta().sequence + 1
-      if (known === undefined && sequence === undefined)
-        atOnce(tenant.load({ meta: { ...tenant.meta(), sequence: place }, records: [], events: [] }, 0))
-      if (reference.area === 'bills')
-        tenant.counterparties.ensure(reference.region, String(wanted.counterpartyReference))
-      const whole = { ...wanted, ...Object.fromEntries(hidden) }
-      const stored = storedOf(reference, whole, place, known?.createdAt ?? createdAt ?? tenant.clock.now())
-      const isOver = isIdle ?? (stored.nextStep != null && stored.nextStep.at <= tenant.clock.now())
-      tenant[reference.area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
+      const now = tenant.clock.now()
+      const { sequence, createdAt } = known ?? place ?? { sequence: tenant.nextSequence(), createdAt: now }
+      if (area === 'bills') tenant.counterparties.ensure(region, String(wanted.counterpartyReference))
+      const stored = storedOf(reference, { ...wanted, ...Object.fromEntries(hidden) }, sequence, createdAt)
+      const isOver = isIdle ?? (stored.nextStep != null && stored.nextStep.at <= now)
+      tenant[area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
       return isOver
     },
   }

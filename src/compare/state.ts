@@ -7,7 +7,7 @@ import type { Region } from '../core/rules/regions.js'
 import { formatInstant, wholeSecond } from '../core/time/time.js'
 import type { TenantSnapshot } from '../tenants/snapshot.js'
 import type { Group } from './case.js'
-import { isShown, recordIn } from './case.js'
+import { isShown, pick, recordIn } from './case.js'
 import type { Comparison } from './compare.js'
 import type { Contract } from './contract.js'
 import { madeUp } from './explain.js'
@@ -44,9 +44,14 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
     throw new HarError(`the file has the records of ${filled.length} clients: give --host, or a file with one client`)
   }
   const [end] = group.ends
-  const { clock, settings } = end.tenant
+  const { clock, settings, mandates, collections } = end.tenant
   clock.replayTo(Math.max(until, clock.now()), 0)
-  complete(end)
+  // The last use of a mandate follows from its collections.
+  for (const { record } of collections.entries()) {
+    const at = presentedAt(record, clock.now())
+    if (at !== undefined && mandates.find(record.mandateReference).length > 0)
+      mandates.presented(record.mandateReference, at)
+  }
   const change = mask ? createMask() : (value: unknown) => value
   const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, area, change))
   for (const [area, { refersTo = {} }] of Object.entries<Area>(areas)) {
@@ -65,15 +70,6 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   // All but the records and the settings is as a new client has it.
   const snapshot = { ...sandbox.open()[0].tenant.snapshot(), settings }
   return { records, now: formatInstant(clock.now()), snapshot }
-}
-
-/** Adds what follows from the collections of a capture: the last use of mandates. */
-function complete({ tenant: { clock, mandates, collections } }: End): void {
-  for (const { record } of collections.entries()) {
-    const at = presentedAt(record, clock.now())
-    if (at !== undefined && mandates.find(record.mandateReference).length > 0)
-      mandates.presented(record.mandateReference, at)
-  }
 }
 
 /** Lists the records of an area that the capture has shown, in the terms of the capture. A bill has made its counterparty. */
@@ -127,16 +123,10 @@ export function toState({ records, snapshot, now }: Captured, clientId: string):
 /** Returns the records as a fixture, whose dates are absolute. */
 export const toFixture = ({ records }: Captured): Json =>
   Object.fromEntries(
-    Object.entries(records)
-      .filter(([, list]) => list.length > 0)
-      .map(([area, list]) => {
-        const names = (areas[area as AreaName] as Area).seeds.items.properties as object
-        const pick = ([name]: [string, unknown]) => Object.hasOwn(names, name)
-        return [
-          area,
-          list.map(({ region, record }) => Object.fromEntries(Object.entries({ region, ...record }).filter(pick))),
-        ]
-      }),
+    Object.entries(records).flatMap(([area, list]) => {
+      const names: object = (areas[area as AreaName] as Area).seeds.items.properties
+      return list.length === 0 ? [] : [[area, list.map(({ region, record }) => pick({ region, ...record }, names))]]
+    }),
   )
 
 // ------------------------------------------------------------------------------------------------------------- mask
@@ -164,13 +154,8 @@ function createMask() {
     known.set(text, number)
     return MASKS[kind]?.[1](number, text) ?? text
   }
-  const change = (value: unknown, name = ''): unknown => {
-    if (typeof value === 'string') return replace(name, value)
-    if (Array.isArray(value)) return value.map(item => change(item, name))
-    if (value === null || typeof value !== 'object') return value
-    return Object.fromEntries(Object.entries(value).map(([member, one]) => [member, change(one, member)]))
-  }
-  return change
+  return (record: unknown): unknown =>
+    JSON.parse(JSON.stringify(record), (name, value) => (typeof value === 'string' ? replace(name, value) : value))
 }
 
 /** Makes up an IBAN for an IBAN, and digits for other account numbers. */
