@@ -23,7 +23,7 @@ import { bill, build, collection, connect, MONDAY, mandate, payoutLink } from '.
 import { BOUNDARY, MULTIPART, multipart, upload } from '../multipart.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { journeyCapture } from './journey.js'
-import { compareHar, differencesIn } from './run.js'
+import { compareHar, differencesIn, differencesOf } from './run.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
 
@@ -58,7 +58,7 @@ t.test('fixtures, Fixtures: the fixture demo differs in nothing, at any hour of 
       }
     }
     for (let n = 10; n < 60; n++) await client.get(`/api/v1/direct-debit/COL-ACME-00${n}`)
-    t.same(differencesIn((await compareHar(t, capture.har(), ['--json'])).stdout), [], now)
+    t.same(await differencesOf(t, capture.har()), [], now)
   }
 })
 
@@ -98,7 +98,7 @@ t.test('decisions §9: a document of another type that is accepted is a finding,
     body: multipart({}).toString(),
   })
   const har = capture.har()
-  t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
+  t.same(await differencesOf(t, har), [])
   const [gif, pdf] = har.log.entries.slice(-2) as [(typeof har.log.entries)[0], (typeof har.log.entries)[0]]
   gif.response = structuredClone(pdf.response)
   // RFC 2046 §5.1.1: a boundary has at most 70 characters. A longer one is not read.
@@ -110,19 +110,19 @@ t.test('decisions §9: a document of another type that is accepted is a finding,
   ]
   for (const [boundary, findings] of boundaries) {
     const text = JSON.stringify(har).replaceAll(BOUNDARY, boundary)
-    const found = differencesIn((await compareHar(t, text, ['--json'])).stdout)
+    const found = await differencesOf(t, text)
     t.match(found, findings, boundary.slice(0, 80))
     t.equal(found.length, findings.length)
   }
   // A capture that leaves the file out has no difference.
   har.log.entries.splice(-2, 1)
   pdf.request.postData = { mimeType: MULTIPART['content-type'] }
-  t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
+  t.same(await differencesOf(t, har), [])
 })
 
 t.test('decisions §9: what a capture leaves out of uploads or spoils is no difference', async t => {
   const bodies: Buffer[] = []
-  const har = await sessionOf(t, MONDAY, async ({ client }) => {
+  const har = await sessionOf(t, async ({ client }) => {
     await client.post('/api/v1/bills', bill())
     for (const [reference, part] of [
       ['INV-2026-001', { fileName: 'für.png', type: 'image/png', content: Buffer.from('89504e470d0a1a0a00', 'hex') }],
@@ -152,7 +152,7 @@ t.test('decisions §9: what a capture leaves out of uploads or spoils is no diff
       const text = textOf(bodies[at] as Buffer)
       request.postData = { mimeType: MULTIPART['content-type'], ...(text !== undefined && { text }) }
     }
-    t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [], name)
+    t.same(await differencesOf(t, har), [], name)
   }
 })
 
@@ -163,9 +163,9 @@ interface Session {
   hidden(request: () => Promise<unknown>): Promise<void>
 }
 
-async function sessionOf(t: Test, at: string, act: (session: Session) => Promise<unknown>): Promise<Har> {
-  const clock = { now: Date.parse(at) }
-  const capture = captured(build(t, { clock: at }), clock)
+async function sessionOf(t: Test, act: (session: Session) => Promise<unknown>): Promise<Har> {
+  const clock = { now: Date.parse(MONDAY) }
+  const capture = captured(build(t), clock)
   const client = await connect(capture.app)
   const { log } = capture.har()
   await act({
@@ -184,113 +184,85 @@ async function sessionOf(t: Test, at: string, act: (session: Session) => Promise
 }
 
 /** What others do meanwhile, or did before the capture. */
-const BY_OTHERS: readonly [name: string, at: string, act: (session: Session) => Promise<unknown>][] = [
-  [
-    'a cancelled mandate',
-    MONDAY,
-    async ({ client, goTo }) => {
-      await client.post('/api/v1/mandates', mandate())
-      await client.post('/api/v1/direct-debit', collection())
-      await goTo('2026-11-02T09:10:00Z')
-      await client.control('POST', '/direct-debit/COL-0001/cancel')
-      await client.control('POST', '/mandates/MND-0001/cancel')
-      await client.get('/api/v1/direct-debit/COL-0001')
-      await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' }))
-    },
-  ],
-  [
-    'a link that was claimed before its end',
-    MONDAY,
-    async ({ client, goTo }) => {
-      const link = payoutLink({ expiryPeriod: 'PT10M' })
-      const { payoutLinkId } = (await client.post('/api/v1/payout-links', link)).body
-      const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
-      await client.control('POST', `/payout-links/${payoutLinkId}/claim`, claim)
-      await goTo('2026-11-02T12:00:00Z')
-      await client.patch(`/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'x' })
-    },
-  ],
-  [
-    'a cancellation in the second of the creation',
-    MONDAY,
-    async ({ client }) => {
-      await client.post('/api/v1/mandates', mandate())
-      await client.post('/api/v1/direct-debit', collection())
-      await client.control('POST', '/direct-debit/COL-0001/cancel')
-      await client.get('/api/v1/direct-debit/COL-0001')
-    },
-  ],
-  [
-    'a collection whose mandate is not shown',
-    MONDAY,
-    async ({ client, goTo, hidden }) => {
-      await hidden(() => client.post('/api/v1/mandates', mandate()))
-      await hidden(() => client.post('/api/v1/direct-debit', collection()))
-      await client.get('/api/v1/direct-debit')
-      await goTo('2026-11-06T09:00:00Z')
-      await client.get('/api/v1/direct-debit?status=PENDING')
-      await goTo('2026-11-10T09:00:00Z')
-      await client.get('/api/v1/direct-debit?status=SETTLED')
-    },
-  ],
-  [
-    'records that leave filtered lists',
-    MONDAY,
-    async ({ client, goTo, hidden }) => {
-      await client.post('/api/v1/mandates', mandate())
-      await client.post('/api/v1/direct-debit', collection())
-      for (const n of ['1', '2', '3'])
-        await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-${n}` }))
-      await client.get('/api/v1/bills?dueDateTo=2026-12-31')
-      await goTo('2026-11-02T09:10:00Z')
-      await client.control('POST', '/mandates/MND-0001/cancel')
-      await hidden(() => client.patch('/api/v1/bills/INV-1', { status: 'PAID' }))
-      await hidden(() => client.patch('/api/v1/bills/INV-2', { dueDate: '2027-01-01' }))
-      await client.get('/api/v1/direct-debit?status=PENDING,SUBMITTED')
-      await client.get('/api/v1/mandates?status=ACTIVE')
-      await client.get('/api/v1/bills?status=OPEN')
-      await client.get('/api/v1/bills?dueDateTo=2026-12-31')
-    },
-  ],
-  [
-    'a total that others change',
-    MONDAY,
-    async ({ client, goTo, hidden }) => {
-      for (const n of ['1', '2', '3']) {
-        const mandateReference = `MND-000${n}`
-        await hidden(() => client.post('/api/v1/mandates', mandate({ mandateReference })))
-      }
-      await client.get('/api/v1/mandates?status=ACTIVE&limit=1')
-      await goTo('2026-11-02T09:10:00Z')
-      for (const n of ['1', '2']) await client.control('POST', `/mandates/MND-000${n}/cancel`)
-      await client.get('/api/v1/mandates?status=ACTIVE&limit=1')
-    },
-  ],
-  [
-    'a collection that is submitted at once on a Sunday',
-    '2026-11-08T10:00:00Z',
-    async ({ client, goTo }) => {
-      await client.post('/api/v1/mandates', mandate())
-      for (const collectionReference of ['COL-0001', 'COL-0002'])
-        await client.post('/api/v1/direct-debit', collection({ collectionReference, collectionDate: '2026-11-10' }))
-      await goTo('2026-11-08T16:00:00Z')
-      await client.get('/api/v1/direct-debit?status=PENDING')
-      await client.get('/api/v1/direct-debit/COL-0001')
-      await client.get('/api/v1/direct-debit')
-    },
-  ],
-]
+const BY_OTHERS: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
+  'a cancelled mandate': async ({ client, goTo }) => {
+    await client.post('/api/v1/mandates', mandate())
+    await client.post('/api/v1/direct-debit', collection())
+    await goTo('2026-11-02T09:10:00Z')
+    await client.control('POST', '/direct-debit/COL-0001/cancel')
+    await client.control('POST', '/mandates/MND-0001/cancel')
+    await client.get('/api/v1/direct-debit/COL-0001')
+    await client.post('/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' }))
+  },
+  'a link that was claimed before its end': async ({ client, goTo }) => {
+    const link = payoutLink({ expiryPeriod: 'PT10M' })
+    const { payoutLinkId } = (await client.post('/api/v1/payout-links', link)).body
+    const claim = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
+    await client.control('POST', `/payout-links/${payoutLinkId}/claim`, claim)
+    await goTo('2026-11-02T12:00:00Z')
+    await client.patch(`/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'x' })
+  },
+  'a cancellation in the second of the creation': async ({ client }) => {
+    await client.post('/api/v1/mandates', mandate())
+    await client.post('/api/v1/direct-debit', collection())
+    await client.control('POST', '/direct-debit/COL-0001/cancel')
+    await client.get('/api/v1/direct-debit/COL-0001')
+  },
+  'a collection whose mandate is not shown': async ({ client, goTo, hidden }) => {
+    await hidden(() => client.post('/api/v1/mandates', mandate()))
+    await hidden(() => client.post('/api/v1/direct-debit', collection()))
+    await client.get('/api/v1/direct-debit')
+    await goTo('2026-11-06T09:00:00Z')
+    await client.get('/api/v1/direct-debit?status=PENDING')
+    await goTo('2026-11-10T09:00:00Z')
+    await client.get('/api/v1/direct-debit?status=SETTLED')
+  },
+  'records that leave filtered lists': async ({ client, goTo, hidden }) => {
+    await client.post('/api/v1/mandates', mandate())
+    await client.post('/api/v1/direct-debit', collection())
+    for (const n of ['1', '2', '3']) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-${n}` }))
+    await client.get('/api/v1/bills?dueDateTo=2026-12-31')
+    await goTo('2026-11-02T09:10:00Z')
+    await client.control('POST', '/mandates/MND-0001/cancel')
+    await hidden(() => client.patch('/api/v1/bills/INV-1', { status: 'PAID' }))
+    await hidden(() => client.patch('/api/v1/bills/INV-2', { dueDate: '2027-01-01' }))
+    await client.get('/api/v1/direct-debit?status=PENDING,SUBMITTED')
+    await client.get('/api/v1/mandates?status=ACTIVE')
+    await client.get('/api/v1/bills?status=OPEN')
+    await client.get('/api/v1/bills?dueDateTo=2026-12-31')
+  },
+  'a total that others change': async ({ client, goTo, hidden }) => {
+    for (const n of ['1', '2', '3']) {
+      const mandateReference = `MND-000${n}`
+      await hidden(() => client.post('/api/v1/mandates', mandate({ mandateReference })))
+    }
+    await client.get('/api/v1/mandates?status=ACTIVE&limit=1')
+    await goTo('2026-11-02T09:10:00Z')
+    for (const n of ['1', '2']) await client.control('POST', `/mandates/MND-000${n}/cancel`)
+    await client.get('/api/v1/mandates?status=ACTIVE&limit=1')
+  },
+  'a collection that is submitted at once on a Sunday': async ({ client, goTo }) => {
+    await goTo('2026-11-08T10:00:00Z')
+    await client.post('/api/v1/mandates', mandate())
+    for (const collectionReference of ['COL-0001', 'COL-0002'])
+      await client.post('/api/v1/direct-debit', collection({ collectionReference, collectionDate: '2026-11-10' }))
+    await goTo('2026-11-08T16:00:00Z')
+    await client.get('/api/v1/direct-debit?status=PENDING')
+    await client.get('/api/v1/direct-debit/COL-0001')
+    await client.get('/api/v1/direct-debit')
+  },
+}
 
 t.test('decisions §7: what others have done meanwhile is no difference', async t => {
-  for (const [name, at, act] of BY_OTHERS) {
-    const { code, stdout } = await compareHar(t, await sessionOf(t, at, act), ['--json'])
+  for (const [name, act] of Object.entries(BY_OTHERS)) {
+    const { code, stdout } = await compareHar(t, await sessionOf(t, act), ['--json'])
     t.same(differencesIn(stdout), [], name)
     t.equal(code, 0, name)
   }
 })
 
 t.test('decisions §6: a reason code that does not fit the transition is a difference', async t => {
-  const har = await sessionOf(t, MONDAY, async ({ client, goTo }) => {
+  const har = await sessionOf(t, async ({ client, goTo }) => {
     await client.post('/api/v1/mandates', mandate())
     await client.post('/api/v1/direct-debit', collection())
     await goTo('2026-11-10T09:00:00Z')
@@ -312,9 +284,9 @@ t.test('decisions §6: a reason code that does not fit the transition is a diffe
   for (const entries of [har.log.entries, [last]]) {
     for (const [change, findings] of cases) {
       last.response.content.text = JSON.stringify({ ...returned, ...change })
-      const { stdout } = await compareHar(t, { log: { ...har.log, entries } }, ['--json'])
+      const found = await differencesOf(t, { log: { ...har.log, entries } })
       t.same(
-        differencesIn(stdout).map(({ what }) => what),
+        found.map(({ what }) => what),
         findings,
         JSON.stringify(change),
       )
@@ -323,20 +295,17 @@ t.test('decisions §6: a reason code that does not fit the transition is a diffe
 })
 
 t.test('interface, Errors: a refusal is compared without the content of the request, too', async t => {
-  const har = await sessionOf(t, MONDAY, async ({ client }) => {
+  const har = await sessionOf(t, async ({ client }) => {
     await client.send('PUT', '/api/v1/mandates', { body: mandate() })
     await client.post('/api/v1/mandates', '{')
   })
   const [put, post] = har.log.entries.slice(-2) as [HarEntry, HarEntry]
   for (const { request } of [put, post])
     request.postData = { mimeType: 'application/json', comment: 'left out' } as never
-  t.same(differencesIn((await compareHar(t, har, ['--json'])).stdout), [])
+  t.same(await differencesOf(t, har), [])
   put.response.headers = put.response.headers.filter(({ name }) => name !== 'allow')
   post.response.content.text = '{"code":"INVALID_BODY"}'
-  t.match(differencesIn((await compareHar(t, har, ['--json'])).stdout), [
-    { where: 'decisions §1 Allow' },
-    { where: 'interface, Errors: code' },
-  ])
+  t.match(await differencesOf(t, har), [{ where: 'decisions §1 Allow' }, { where: 'interface, Errors: code' }])
 })
 
 t.test('fidelity, Documented and assumed: --json is a list of findings, and --all lists them for people', async t => {

@@ -39,3 +39,7 @@ export interface Finding {
 /** Lists the differences in a report of `--json`. */
 export const differencesIn = (stdout: string): Finding[] =>
   (JSON.parse(stdout) as Finding[]).filter(({ finding }) => finding === 'broken' || finding === 'refuted')
+
+/** Compares a capture. Lists its differences. */
+export const differencesOf = async (t: Test, har: unknown): Promise<Finding[]> =>
+  differencesIn((await compareHar(t, har, ['--json'])).stdout)
