@@ -1,20 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
-import {
-  ENVELOPE,
-  FIELD,
-  HEADER_NAMES,
-  JSON_BODY,
-  NO_CONTENT,
-  placeOfCode,
-  placeOfFact,
-  placeOfHeader,
-  placeOfList,
-  placeOfMember,
-  placeOfRefusal,
-  placeOfStatus,
-} from '../../src/compare/places.js'
+import * as place from '../../src/compare/places.js'
 import { createSandbox } from '../../src/compare/sandbox.js'
 import type { Har, HarEntry } from '../capture.js'
 import { captured } from '../capture.js'
@@ -340,57 +327,38 @@ function sectionsOf(file: string, depth: RegExp): Map<string, string> {
 t.test(
   'CONTRIBUTING, Requirements of a change: each place of a finding is in its section of the documents',
   async t => {
-    const decisions = [...sectionsOf('docs/decisions.md', /^## (?=\d)/m)].map(
-      ([heading, text]) => [heading.split('.')[0], text] as const,
-    )
+    const decisions = [...sectionsOf('docs/decisions.md', /^## (?=\d)/m)]
+    const documented = [...sectionsOf('docs/service-interface.md', /^#{2,3} /m)]
     const sections = new Map([
-      ['errors', readFileSync('docs/errors.md', 'utf8')] as const,
-      ...decisions.map(([n, text]) => [`decisions §${n}`, text] as const),
-      ...[...sectionsOf('docs/service-interface.md', /^#{2,3} /m)].map(
-        ([heading, text]) => [`interface, ${heading}`, text] as const,
-      ),
+      ['errors', readFileSync('docs/errors.md', 'utf8')],
+      ...decisions.map(([heading, text]): [string, string] => [`decisions §${heading.split('.')[0]}`, text]),
+      ...documented.map(([heading, text]): [string, string] => [`interface, ${heading}`, text]),
     ])
     const { contract, close } = await createSandbox(Date.parse(MONDAY))
     await close()
-    const general = [
-      ENVELOPE,
-      JSON_BODY,
-      NO_CONTENT,
-      FIELD,
-      placeOfRefusal(undefined, 'ROUTE_NOT_FOUND', null, '/api/v1/a/b/c'),
-    ]
+    const { ENVELOPE, JSON_BODY, NO_CONTENT, FIELD } = place
+    const unknown = place.placeOfRefusal(undefined, 'ROUTE_NOT_FOUND', null, '/api/v1/a/b/c')
     for (const operation of contract.operations) {
-      const schema = operation.record ?? operation.answer
-      const fields = [operation.params, operation.query, operation.body].flatMap(part =>
-        Object.keys(part?.properties ?? {}),
-      )
+      const { codes, answer, params, query, body } = operation
+      const schema = operation.record ?? answer
+      const names = Object.keys(schema.properties ?? {})
+      const fields = [params, query, body].flatMap(part => Object.keys(part?.properties ?? {}))
       const states: string[] = schema.properties?.status?.enum ?? []
-      const facts = [
-        ...states.map(state => `state ${state}`),
-        ...operation.codes.map(code => `errorCode ${code}`),
-        'page first',
-      ]
+      const facts = [...states.map(state => `state ${state}`), ...codes.map(code => `errorCode ${code}`), 'page first']
       const places = [
-        ...general,
-        ...[undefined, 'x'].flatMap(value =>
-          Object.keys(schema.properties ?? {}).map(name => placeOfMember(operation, schema, [name], value)),
-        ),
-        ...facts.map(fact => placeOfFact(operation, fact)),
-        ...operation.codes.flatMap(code => [
-          placeOfRefusal(operation, code, null),
-          placeOfRefusal(operation, code, 'file'),
-          placeOfCode(code),
-        ]),
-        ...fields.map(field => placeOfRefusal(operation, 'INVALID_FIELD', field)),
-        ...(operation.isList ? Object.keys(operation.answer.properties) : []).map(name => placeOfList(operation, name)),
-        ...HEADER_NAMES.map(name => placeOfHeader(name, undefined)),
-        placeOfStatus(operation),
+        ...[ENVELOPE, JSON_BODY, NO_CONTENT, FIELD, unknown, place.placeOfStatus(operation)],
+        ...names.flatMap(name => [undefined, 'x'].map(value => place.placeOfMember(operation, schema, [name], value))),
+        ...facts.map(fact => place.placeOfFact(operation, fact)),
+        ...codes.map(place.placeOfCode),
+        ...codes.flatMap(code => [null, 'file'].map(field => place.placeOfRefusal(operation, code, field))),
+        ...fields.map(field => place.placeOfRefusal(operation, 'INVALID_FIELD', field)),
+        ...(operation.isList ? Object.keys(answer.properties) : []).map(name => place.placeOfList(operation, name)),
+        ...place.HEADER_NAMES.map(name => place.placeOfHeader(name, undefined)),
       ]
       for (const { where } of places) {
         const [, section = '', anchor = ''] = /^(decisions §\d+|interface, .+(?=: )|errors):? (.+)$/.exec(where) ?? []
-        const text = sections.get(section as never)
         const word = anchor.split(/\.(?=\w)/).at(-1) as string
-        t.ok(text?.includes(word), `${operation.id}: ${where}`)
+        t.ok(sections.get(section)?.includes(word), `${operation.id}: ${where}`)
       }
     }
   },
