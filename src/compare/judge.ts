@@ -125,7 +125,7 @@ async function successDifferences(one: Case, [own, late]: Own, ask: Ask): Promis
   const hasContent = own.body !== undefined && content !== undefined
   const isAlike = first === undefined && hasContent && late === undefined
   // Most reads show what the sandbox has.
-  if (isAlike && isRead && (isDeepStrictEqual(own.body, content) || isSamePage(one, own))) {
+  if (isAlike && isRead && (isDeepStrictEqual(one.ends[0].original(own.body), content) || isSamePage(one, own))) {
     noteShown(one)
     return headers
   }
@@ -156,7 +156,7 @@ function isSamePage(one: Case, { body }: Answer): boolean {
   if (operation?.isList !== true || typeof nextCursor !== 'string' || typeof ownCursor !== 'string') return false
   const known = knownOf(one, membersOf(Array.isArray(page.data) ? page.data.at(-1) : undefined))
   if (known !== undefined) group.cursors.set(nextCursor, known)
-  return ends[0].pair(nextCursor, ownCursor) && isDeepStrictEqual(own, page)
+  return ends[0].pair(nextCursor, ownCursor) && isDeepStrictEqual(ends[0].original(own), page)
 }
 
 /** Returns the facts of an answer, as coverage counts them. A captured one can have any form. */
