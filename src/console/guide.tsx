@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import type { ComponentChildren } from 'preact'
 import { Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { errors } from '../core/errors.js'
@@ -11,7 +12,7 @@ import { docs, MARKDOWN, MARKDOWN_TYPE } from '../openapi/docs.js'
 import { type DocumentsOptions, PUBLIC_PAGE } from '../openapi/plugin.js'
 import { GUIDE } from '../package.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
-import { styles as consoleStyles } from './styles.js'
+import { styles as consoleStyles, referenceStyles } from './styles.js'
 import { Shell } from './views/layout.js'
 
 /** A page in its two forms. */
@@ -70,31 +71,45 @@ article tr:target { background: var(--card); outline: 2px solid var(--accent); }
 `
 const HEADERS = { ...pageHeaders(styles), vary: 'accept' }
 
+interface Framed {
+  readonly title: string
+  readonly styles: string
+  /** Its place in the navigation. */
+  readonly current: string
+  /** Returns the end of the header, for the client that the address names. */
+  header(client: ComponentChildren): ComponentChildren
+  content(address: (to: string) => string): ComponentChildren
+}
+
 /** Renders a page in the shell of the console. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
-function render(
-  { groups }: Guide,
-  { name, title, html }: Omit<GuidePage, 'markdown'>,
-  { query, url }: FastifyRequest,
-): string {
+function frame({ query, url }: FastifyRequest, { title, styles, current, header, content }: Framed): string {
   const up = rootOf(url)
-  const current = pathOf(url).startsWith('/docs/guide') ? '../docs/guide' : '../docs'
   // The client that the console shows, for the way back.
   const { client } = query as Record<string, unknown>
-  const given = typeof client === 'string' ? client : undefined
+  const given = typeof client === 'string' && client !== '' ? client : undefined
+  const name = given ?? DEMO_CLIENT.clientId
   const search = given === undefined ? '' : `?${new URLSearchParams({ client: given })}`
   const address = (to: string) => up + (to.startsWith('../') ? to.slice(3) : `_sandbox/console${to}`) + search
   return `<!doctype html>${renderToString(
     <Shell
       title={title}
       head={<style dangerouslySetInnerHTML={{ __html: styles }} />}
-      client={
-        <p class="choice">
-          Client <a href={address('/client')}>{given ?? DEMO_CLIENT.clientId}</a>
-        </p>
-      }
+      client={<p class="choice">{header(<a href={address('/client')}>{name}</a>)}</p>}
+      data={{ 'data-client': name }}
       address={address}
       isCurrent={to => to === current}
     >
+      {content(address)}
+    </Shell>,
+  )}`
+}
+
+/** Renders a page of the guide. */
+const render = ({ groups }: Guide, { name, title, html }: Omit<GuidePage, 'markdown'>, request: FastifyRequest) =>
+  frame(request, {
+    ...{ title, styles, current: pathOf(request.url).startsWith('/docs/guide') ? '../docs/guide' : '../docs' },
+    header: client => ['Client ', client],
+    content: address => (
       <main id="main" class="guide">
         <article dangerouslySetInnerHTML={{ __html: html }} />
         <nav aria-label="Guide">
@@ -114,9 +129,23 @@ function render(
           ))}
         </nav>
       </main>
-    </Shell>,
-  )}`
-}
+    ),
+  })
+
+/** Renders the page of the reference. Its script follows the note. */
+const renderReference = (request: FastifyRequest, html: string) =>
+  frame(request, {
+    ...{ title: 'Interface', styles: referenceStyles, current: '../docs' },
+    header: client => [
+      <span key="note" id="note" role="status">
+        Calls act as {client}.
+      </span>,
+      <a key="pdf" href="docs/document.pdf" download>
+        A PDF to upload
+      </a>,
+    ],
+    content: () => <main id="main" dangerouslySetInnerHTML={{ __html: html }} />,
+  })
 
 /**
  * Serves the guide, `GET /docs/guide` and `GET /docs/guide/{page}`, the skill for agents, `GET /docs/skill`, and the
@@ -148,7 +177,7 @@ export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, option
       return { headers: HEADERS, content: render(await load(), { name: '-', title, html }, request) }
     }),
   )
-  app.register(docs, options)
+  app.register(docs, { ...options, frame: renderReference })
   app.get('/docs/guide', PUBLIC_PAGE, (request, reply) => show(request, reply, ''))
   app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
     show(request, reply, request.params.page),

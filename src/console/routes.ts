@@ -208,6 +208,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     if (form.refusal !== undefined) throw form.refusal
     return commandOf(context, readCall(form, context), clientOf(request), request.sandbox.publicUrl)
   })
+  // The page of the reference gets a token for each call: it is no request of the app, and meets no fault.
+  app.post('/token', page, request => issueToken(clientOf(request)))
   for (const [path, file] of assets()) {
     app.get(`/assets/${path}`, { ...page, config: { isPage: true } }, (_request, reply) => {
       sendBrowserFile(reply, file)
@@ -221,6 +223,10 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
 
   function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T) {
     return turns.take(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
+  }
+
+  function issueToken(clientId: string) {
+    return inTurn(clientId, ({ tokens }) => tokens.issue())
   }
 
   /** Renders a page in one turn, so that all of it is of one moment. */
@@ -273,7 +279,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     if (refusal !== undefined && (call === undefined || !prefersHtml(request))) throw refusal
     const sent = call === undefined ? await repeated(request) : requestOf(context, call, clientId)
-    const token = isOfApi(sent) ? await inTurn(clientId, ({ tokens }) => tokens.issue().access_token) : adminToken
+    const token = isOfApi(sent) ? (await issueToken(clientId)).access_token : adminToken
     const answer = refusal ? answerOf(refusal) : await send(senderFor(app, request, reply), sent, token)
     const error = errorOf(answer)
     if (error !== undefined && call !== undefined) {

@@ -1,14 +1,15 @@
 import { coverageStyles } from '../features/coverage/views/styles.js'
 import { commonStyles, controlStyles } from '../http/pages/styles.js'
 
-export const styles = `${commonStyles}${controlStyles}${coverageStyles}
+/** The styles of the header and the navigation. */
+const shellStyles = `
 body { display: grid; grid-template: auto auto 1fr / minmax(0, 1fr); min-height: 100vh; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: .5rem; top: .5rem; z-index: 3; background: var(--card); padding: .5rem 1rem; }
-header { background: var(--panel); color: var(--on-panel); justify-content: space-between; align-items: center; flex-wrap: wrap;
+body > header { background: var(--panel); color: var(--on-panel); justify-content: space-between; align-items: center; flex-wrap: wrap;
   gap: .5rem 1.5rem; padding: .625rem 1.25rem; }
 .brand { color: inherit; font-weight: 650; text-decoration: none; letter-spacing: -.01em; }
-header :focus-visible { outline-color: var(--ribbon) !important; }
+body > header :focus-visible { outline-color: var(--ribbon) !important; }
 .choice { display: flex; gap: .5rem; align-items: center; max-width: 100%; min-height: 2.25rem; }
 .choice, .choice label { color: var(--panel-muted); margin: 0; font-size: .8125rem; }
 .choice a { color: inherit; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -22,7 +23,10 @@ body > nav a { display: block; padding: .375rem .5rem; border-radius: .375rem; c
   white-space: nowrap; font-size: .9375rem; }
 body > nav a:hover { background: var(--page); }
 body > nav a[aria-current] { background: var(--page); color: var(--accent); box-shadow: inset 0 -2px var(--accent); }
+@media (max-width: 47.99rem) { body > header .ribbon span { display: none; } }
+`
 
+export const styles = `${commonStyles}${controlStyles}${coverageStyles}${shellStyles}
 main { width: 100%; max-width: 82rem; margin: 0 auto; padding: 1.25rem 1.25rem 4rem; }
 h1 { font-size: clamp(1.125rem, 5.5vw, 1.5rem); overflow-wrap: anywhere; }
 h1:focus { outline: none; }
@@ -142,7 +146,6 @@ details[open] > summary.button { margin-bottom: .75rem; }
 
 @media (max-width: 47.99rem) {
   .wide { display: none; }
-  header .ribbon span { display: none; }
   main { padding: 1rem .75rem 3rem; }
   .scroll { margin: 0 -1rem; padding: 0 1rem; }
   th, td { padding-right: .375rem; }
@@ -158,3 +161,17 @@ details[open] > summary.button { margin-bottom: .75rem; }
   .lifecycle .present text { fill: Canvas; }
 }
 `
+
+/**
+ * The styles of the page of the reference, which brings its own. They are in a layer, so that those come first.
+ * A wide screen keeps the header in sight.
+ */
+export const referenceStyles = `@layer shell { ${commonStyles}${shellStyles}
+ul { padding: 0; list-style: none; }
+body.dark-mode { color-scheme: dark; }
+body.light-mode { color-scheme: light; }
+@media (min-width: 64rem) {
+  :root { --scalar-custom-header-height: 3.5rem; }
+  body > header { position: sticky; top: 0; z-index: 10; height: 3.5rem; flex-wrap: nowrap; }
+}
+}`

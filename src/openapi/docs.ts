@@ -22,62 +22,46 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Payments sandbox: reference</title>
-    <link rel="icon" href="data:,">
-    <style>
-      :root { --scalar-custom-header-height: 3rem; }
-      body { margin: 0; }
-      #bar { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 3rem; padding: .75rem 1.25rem; background: #0e2a35;
-        overflow-x: auto; white-space: nowrap; }
-      #bar { color: #fff; font: 1rem/1.5 system-ui, sans-serif; }
-      #bar a { color: #fff; font-weight: 650; margin-right: 1.5rem; }
-      #bar :first-child { text-decoration: none; }
-    </style>
-  </head>
-  <body>
-    <nav id="bar" aria-label="Console"><a href="_sandbox/console">Payments Sandbox</a> <a href="_sandbox/console/requests">Requests</a>
-    <a href="docs/guide">Guide</a> <a href="docs/document.pdf" download>A PDF to upload</a>
-    <span id="note" role="status">Calls act as sandbox-client.</span></nav>
-    <div id="reference"></div>
-    <noscript>The reference needs JavaScript. The documents are <a href="openapi.json">/openapi.json</a> and
-    <a href="_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
-    <script src="docs/scalar.js"></script>
-    <script type="module" src="docs/page.js"></script>
-  </body>
-</html>
-`
+/** The content of the page, without its shell. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
+const CONTENT = `<div id="reference"></div>
+<noscript>The reference needs JavaScript. The documents are <a href="openapi.json">/openapi.json</a> and
+<a href="_sandbox/openapi.json">/_sandbox/openapi.json</a>.</noscript>
+<script src="docs/scalar.js"></script>
+<script type="module" src="docs/page.js"></script>`
 
-/** Shows both documents. Calls get a token of the demo client, so that they work at once. */
-const SCRIPT = `// The links keep the client of the console.
-for (const link of document.querySelectorAll('#bar a:not([download])')) link.search = location.search
-
-const base = new URL('..', import.meta.url).href.replace(/\\/$/, '')
-// A token request is one of the demo client: it is logged, and faults apply to it. So it is sent with the first call.
-let token = ''
-const issue = () => fetch(base + '/api/v1/oauth/token', {
-  method: 'POST',
-  body: new URLSearchParams({
-    client_id: 'sandbox-client', client_secret: 'sandbox-secret', grant_type: 'client_credentials',
-  }),
-}).then(async response => {
-  note.textContent = response.ok ? NOTE
-    : 'The call had no token: the token request before it was refused with ' + response.status + '. See Requests.'
-  return response.ok ? (await response.json()).access_token : ''
-}).catch(() => '')
-
+/** Shows both documents. Calls act as the client of the page. */
+const SCRIPT = `const base = new URL('..', import.meta.url).href.replace(/\\/$/, '')
+const { client } = document.body.dataset
 const note = document.getElementById('note')
-const NOTE = note.textContent
+const [text] = note.childNodes
 
+/** Says at the client of the header whether calls can act as it. Without a session of the console, it leads to the form. */
+function say(status, message = '') {
+  text.data = status < 400 ? 'Calls act as ' : status === 401 ? 'Sign in to act as ' : message + ' Client: '
+  const page = status === 401 ? 'sign-in' : 'console/client?client=' + encodeURIComponent(client)
+  note.querySelector('a').href = base + '/_sandbox/' + page
+}
+
+// Each call gets a token of its own, so that none is expired. The console gives it to a browser with its session.
 async function onRequestBuilt({ request: { url, headers } }) {
   if (/^Bearer ./.test(headers.get('authorization') ?? '') || url.endsWith('/oauth/token')) return
-  token ||= await issue()
-  if (token) headers.set('authorization', 'Bearer ' + token)
+  try {
+    const answer = await fetch(base + '/_sandbox/console/token?client=' + encodeURIComponent(client), { method: 'POST' })
+    const { access_token, message } = await answer.json()
+    say(answer.status, message)
+    if (answer.ok) headers.set('authorization', 'Bearer ' + access_token)
+  } catch {
+    // The call itself says that the server is away.
+  }
+}
+
+/** Returns the document of the control plane, whose calls name the client. Examples that replace or remove are for another one. */
+async function controlPlane() {
+  const document = await (await fetch(base + '/docs/control-plane.json')).json()
+  for (const { parameters = [] } of Object.values(document.paths).flatMap(Object.values)) {
+    for (const parameter of parameters) if (parameter.name === 'client' && parameter.in === 'query') parameter.example ??= client
+  }
+  return { content: document }
 }
 
 const shared = {
@@ -104,10 +88,11 @@ Scalar.createApiReference('#reference', [
     ...shared,
     title: 'Control plane',
     slug: 'control-plane',
-    url: base + '/docs/control-plane.json',
+    ...(await controlPlane()),
     authentication: { preferredSecurityScheme: 'adminToken', securitySchemes: { adminToken: { token: '' } } },
   },
 ])
+say((await fetch(base + '/_sandbox/console/assets/console.css', { method: 'HEAD' })).status)
 `
 
 /** An empty page, as the document of a bill. */
@@ -129,6 +114,11 @@ const SLUGS = { service: 'payments-service', control: 'control-plane' } as const
 export const referenceTo = (name: keyof typeof SLUGS, tag: string, method: string, path: string) =>
   `../docs#${SLUGS[name]}/tag/${tag}/${method}${path}`
 
+export interface DocsOptions extends DocumentsOptions {
+  /** Renders the page of the reference: its content, as HTML, in the shell of the console. */
+  frame(request: FastifyRequest, content: string): string
+}
+
 export const MARKDOWN = 'text/markdown'
 export const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
 
@@ -137,7 +127,7 @@ export const MARKDOWN_TYPE = `${MARKDOWN}; charset=utf-8`
  * and is read on first use. https://github.com/scalar/scalar
  * With `Accept: text/markdown`, it is an index of the operations. `GET /docs/{operationId}` is the entry of one.
  */
-export const docs: FastifyPluginCallback<DocumentsOptions> = (app, options, done) => {
+export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => {
   const { documents, largeReads } = options
   const bundle = loadOnce(() => readFile(API_REFERENCE))
   app.addHook('onRequest', (_request, reply, next) => {
@@ -156,7 +146,7 @@ export const docs: FastifyPluginCallback<DocumentsOptions> = (app, options, done
       return toIndex(await read('service', request), await read('control', request))
     }
     reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
-    return PAGE
+    return options.frame(request, CONTENT)
   })
   app.get<{ Params: { operationId: string } }>('/docs/:operationId', rendered, async (request, reply) => {
     const { operationId } = request.params

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
 import type { BuildOptions } from '../helper.js'
-import { build } from '../helper.js'
+import { build, connect } from '../helper.js'
 import { openBrowser } from './browser.js'
 import { needsChromium } from './chromium.js'
 
@@ -16,10 +16,7 @@ const STATE = 'control-plane/tag/state/PUT/_sandbox/state'
 const TIMEOUT = 120_000
 
 /** Opens an empty page of a browser that reaches this server only. Returns what it requests and complains of, too. */
-async function openDocs(
-  t: Test,
-  options: BuildOptions = {},
-): Promise<{ page: Page; origin: string; requested: string[]; complaints: string[] }> {
+async function openDocs(t: Test, options: BuildOptions = {}) {
   const app = build(t, options)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
@@ -33,7 +30,7 @@ async function openDocs(
   page.on('console', message => {
     if (message.type() === 'error') complaints.push(message.text())
   })
-  return { page, origin, requested, complaints }
+  return { app, page, origin, docs: `${origin}/docs`, requested, complaints }
 }
 
 const inside = (urls: readonly string[], origin: string) =>
@@ -43,13 +40,13 @@ t.test(
   'fidelity, Documented and assumed: /docs shows both documents and the labels, offline',
   needsChromium,
   async t => {
-    const { page, origin, requested, complaints } = await openDocs(t)
+    const { page, origin, docs, requested, complaints } = await openDocs(t)
     await page.goto(`${origin}/docs?client=acme`)
     await page.getByText('Issue an access token using client credentials').first().waitFor()
     await page.getByRole('button', { name: 'Payments service' }).first().waitFor()
 
     const bar = page.getByRole('navigation', { name: 'Console' })
-    t.equal(await bar.getByRole('link').first().getAttribute('href'), `${origin}/_sandbox/console?client=acme`)
+    t.equal(await bar.getByRole('link').first().getAttribute('href'), '_sandbox/console?client=acme')
 
     for (const [term, model, answer] of [
       ['nextCursor', 'CollectionListEnvelope', 'null when hasMore is false.'],
@@ -68,8 +65,8 @@ t.test(
     t.pass('an operation shows its label')
 
     const tokens = () => requested.filter(url => url.endsWith('/oauth/token')).length
-    t.equal(tokens(), 0, 'to read takes no token of the demo client')
-    t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), {
+    t.equal(tokens(), 0, 'a reader takes no token')
+    t.match(await send(page, docs, MANDATES, '/api/v1/mandates'), {
       status: 200,
       body: { data: [{ mandateReference: /^MND-ACME-/ }] },
     })
@@ -77,9 +74,9 @@ t.test(
 
     // The upload takes the file that the bar offers.
     const downloading = page.waitForEvent('download')
-    await bar.getByRole('link', { name: 'A PDF to upload' }).click()
+    await page.getByRole('link', { name: 'A PDF to upload' }).click()
     const file = await (await downloading).path()
-    await open(page, origin, UPLOAD)
+    await open(page, docs, UPLOAD)
     const choosing = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Select File' }).first().click()
     await (await choosing).setFiles(file)
@@ -100,15 +97,15 @@ t.test(
 )
 
 /** Opens the request of an operation. A page shows one document at a time. */
-async function open(page: Page, origin: string, operation: string) {
-  await page.goto(`${origin}/docs#${operation}`)
+async function open(page: Page, docs: string, operation: string) {
+  await page.goto(`${docs}#${operation}`)
   const section = page.locator(`[id="${operation}"]`)
   await section.getByRole('button', { name: 'Test Request' }).first().click()
 }
 
 /** Opens an operation, presses Send, and returns the request and its answer. */
-async function send(page: Page, origin: string, operation: string, path: string) {
-  await open(page, origin, operation)
+async function send(page: Page, docs: string, operation: string, path: string) {
+  await open(page, docs, operation)
   return pressSend(page, path)
 }
 
@@ -125,15 +122,17 @@ async function pressSend(page: Page, path: string) {
   }
 }
 
+const noteOf = (page: Page) => page.getByRole('banner').getByRole('status').textContent()
+
 t.test('fidelity, Documented and assumed: requests that are sent from /docs are answered', needsChromium, async t => {
-  const { page, origin, requested, complaints } = await openDocs(t)
-  const clock = await send(page, origin, CLOCK, '/_sandbox/clock')
-  t.same([clock.status, clock.url], [200, `${origin}/_sandbox/clock`])
+  const { page, origin, docs, requested, complaints } = await openDocs(t)
+  const clock = await send(page, docs, CLOCK, '/_sandbox/clock')
+  t.same([clock.status, clock.url], [200, `${origin}/_sandbox/clock?client=sandbox-client`])
   t.same(complaints, [])
   t.same(inside(requested, origin), [])
   await page.keyboard.press('Escape')
   t.match(
-    await send(page, origin, STATE, '/_sandbox/state'),
+    await send(page, docs, STATE, '/_sandbox/state'),
     // The example of another call registers its client.
     { status: 404, url: /\/_sandbox\/state\?client=app-\d+$/ },
     'the example of a state is for another client than the demo',
@@ -141,22 +140,46 @@ t.test('fidelity, Documented and assumed: requests that are sent from /docs are 
 })
 
 t.test('settings, SANDBOX_ADMIN_TOKEN: calls of /docs carry the token that one types', needsChromium, async t => {
-  const { page, origin } = await openDocs(t, { adminToken: 'top-secret' })
-  t.equal((await send(page, origin, CLOCK, '/_sandbox/clock')).status, 401, 'without it')
+  const { page, origin, docs } = await openDocs(t, { adminToken: 'top-secret' })
+  t.equal((await send(page, docs, CLOCK, '/_sandbox/clock')).status, 401, 'without it')
   await page.getByPlaceholder('Token').last().fill('top-secret')
   const { status, url, authorization } = await pressSend(page, '/_sandbox/clock')
-  t.same([status, url, authorization], [200, `${origin}/_sandbox/clock`, 'Bearer top-secret'])
+  t.same([status, url, authorization], [200, `${origin}/_sandbox/clock?client=sandbox-client`, 'Bearer top-secret'])
   await page.goto('about:blank')
-  t.equal((await send(page, origin, MANDATES, '/api/v1/mandates')).status, 200, 'and those of the service their own')
+  t.equal((await send(page, docs, MANDATES, '/api/v1/mandates')).status, 401, 'and those of the service need a session')
+  t.equal(await noteOf(page), 'Sign in to act as sandbox-client.')
+  await page.keyboard.press('Escape')
+  await page.getByRole('banner').getByRole('link', { name: 'sandbox-client' }).click()
+  await page.getByLabel('Admin token').fill('top-secret')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Interface' }).click()
+  t.equal((await send(page, docs, MANDATES, '/api/v1/mandates')).status, 200)
 })
 
-t.test('fidelity, Documented and assumed: /docs says that a fault took its token request', needsChromium, async t => {
-  const { page, origin } = await openDocs(t)
-  const body = JSON.stringify({ effect: { kind: 'error', status: 429 } })
-  await fetch(`${origin}/_sandbox/faults`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  t.match(await send(page, origin, MANDATES, '/api/v1/mandates'), { status: 401 })
-  const note = page.getByRole('navigation', { name: 'Console' }).getByRole('status')
-  t.match(await note.textContent(), 'refused with 429')
-  t.match(await pressSend(page, '/api/v1/mandates'), { status: 200 })
-  t.equal(await note.textContent(), 'Calls act as sandbox-client.')
-})
+t.test(
+  'console, Pages: calls of /docs act as the client of its address, and a fault meets them',
+  needsChromium,
+  async t => {
+    const { page, origin, app } = await openDocs(t)
+    const client = await connect(app)
+    await client.control('POST', '/faults', { effect: { kind: 'error', status: 429 } })
+    const before = (await client.control('GET', '/requests')).body.data.length
+    const docs = `${origin}/docs?client=acme`
+    t.equal((await send(page, docs, MANDATES, '/api/v1/mandates')).status, 429)
+    t.equal((await pressSend(page, '/api/v1/mandates')).status, 200)
+    const logged = (await client.control('GET', '/requests')).body.data.slice(before)
+    t.match(logged, [
+      { path: '/api/v1/mandates', status: 429 },
+      { path: '/api/v1/mandates', status: 200 },
+    ])
+    t.equal(await noteOf(page), 'Calls act as acme.')
+    await page.goto('about:blank')
+    t.match(await send(page, docs, CLOCK, '/_sandbox/clock'), {
+      status: 200,
+      url: `${origin}/_sandbox/clock?client=acme`,
+    })
+    await page.goto('about:blank')
+    t.equal((await send(page, `${origin}/docs?client=nobody`, MANDATES, '/api/v1/mandates')).status, 401)
+    t.match(await noteOf(page), 'nobody')
+  },
+)

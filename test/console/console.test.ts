@@ -18,6 +18,7 @@ import {
   newClient,
   payoutLink,
 } from '../helper.js'
+import { buildLogged } from '../http/raw.js'
 import { manualTime } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { HAR_TO_STATE } from './har.js'
@@ -1141,6 +1142,27 @@ t.test('console, Safety: only an action puts a notice into a page', async t => {
   t.equal(noticeOf((await open(app, '', { query: { ...query, notice: 'Another' } })).payload), '')
 })
 
+/** Asks for a token, as the page of the reference does. */
+const tokenOf = (app: FastifyInstance, headers: Record<string, string> = {}, client = 'acme') =>
+  app.inject({ method: 'POST', url: `${CONSOLE}/token?client=${client}`, headers })
+
+t.test('console, Safety: a token for the reference is in no log, and meets no fault', async t => {
+  const { app, log } = buildLogged(t)
+  const client = await connect(app)
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 429 } })
+  const before = (await client.control('GET', '/requests')).body
+  const answer = await tokenOf(app)
+  const { access_token: token } = answer.json()
+  t.equal(answer.headers['cache-control'], 'no-store')
+  t.same((await client.control('GET', '/requests')).body, before)
+  t.match((await client.control('GET', '/faults')).body.data, [{ seen: 0 }])
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal((await call(app, 'GET', '/api/v1/mandates', { region: 'EU', headers })).status, 429, 'the fault is left')
+  t.equal((await call(app, 'GET', '/api/v1/mandates', { region: 'EU', headers })).status, 200)
+  t.notMatch(log(), token)
+  t.match((await tokenOf(app, {}, 'nobody')).json(), { code: 'CLIENT_NOT_FOUND', field: 'client', message: /./ })
+})
+
 t.test('console, Safety: a foreign form does nothing, and a link of another site opens the page', async t => {
   const app = build(t)
   const client = await connect(app)
@@ -1162,6 +1184,7 @@ t.test('console, Safety: a foreign form does nothing, and a link of another site
       payload: new URLSearchParams(fields).toString(),
     })
     t.equal(answer.statusCode, status, JSON.stringify(headers))
+    t.equal((await tokenOf(app, headers)).statusCode, status, `a token: ${JSON.stringify(headers)}`)
   }
   t.same((await client.control('GET', '/state')).body, before)
   const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
@@ -1251,6 +1274,7 @@ t.test('console, Safety: with an admin token, every page and action needs the se
   for (const path of ['', '/requests', '/changes', '/state.json', '/assets/console.css', '/nowhere']) {
     t.equal((await open(app, path)).statusCode, 401, path)
   }
+  t.match((await tokenOf(app)).json(), { code: 'ADMIN_TOKEN_REQUIRED' })
   const signIn = await app.inject({
     method: 'POST',
     url: '/_sandbox/sign-in',
@@ -1263,6 +1287,7 @@ t.test('console, Safety: with an admin token, every page and action needs the se
   t.equal((await submit(app, '/mandates/new', 'create', {}, { headers })).statusCode, 303)
   t.equal((await open(app, '/state.json', { headers })).statusCode, 200)
   t.notMatch((await open(app, '/failures', { headers })).payload, ADMIN)
+  t.equal((await tokenOf(app, headers)).statusCode, 200)
   t.equal((await app.inject({ url: '/_sandbox/clock', headers })).statusCode, 401)
 })
 

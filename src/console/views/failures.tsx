@@ -157,7 +157,7 @@ function Armed<R extends { id?: string | undefined }>(props: ArmedProps<R>) {
   const removals = new Map(
     shown.flatMap((row): [R, Action][] => {
       if (row.id === undefined) return []
-      const label = ['Remove', <span key="id" class="hidden">{` ${row.id}`}</span>]
+      const label = ['Remove', <span key="id" class="visually-hidden">{` ${row.id}`}</span>]
       return [[row, { id: `remove-${row.id}`, label, call: control(`DELETE /${id}/:id`, undefined, { id: row.id }) }]]
     }),
   )

@@ -90,7 +90,7 @@ export function Table<R>({ caption, columns, rows, keyOf, empty }: TableProps<R>
   return (
     <Scroll label={caption}>
       <table>
-        <caption class="hidden">{caption}</caption>
+        <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
             {columns.map(([title, , name]) => (
@@ -159,7 +159,7 @@ export const Copyable = ({ as, text, of }: { as?: string; text: string; of?: str
       <code data-of={of}>{text}</code>
     </Scroll>
     <button type="button" class="small plain" data-copy aria-live="polite">
-      Copy{as && <span class="hidden"> as {as}</span>}
+      Copy{as && <span class="visually-hidden"> as {as}</span>}
     </button>
   </div>
 )

@@ -40,9 +40,9 @@ body {
 }
 h1, h2, h3, p, dl, dd, ul, ol { margin: 0; }
 h1, h2, h3 { line-height: 1.2; }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 
-header { padding: 1rem; display: flex; justify-content: center; }
+body > header { padding: 1rem; display: flex; justify-content: center; }
 .ribbon {
   background: var(--ribbon);
   color: var(--on-ribbon);

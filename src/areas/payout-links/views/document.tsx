@@ -54,7 +54,7 @@ function Document(props: DocumentProps) {
         >
           {children}
         </main>
-        <p id="status" class="hidden" role="status" />
+        <p id="status" class="visually-hidden" role="status" />
         {outside !== undefined && <template id="outside">{outside}</template>}
         <Languages language={language} query={query} />
       </body>

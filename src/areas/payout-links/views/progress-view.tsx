@@ -45,7 +45,7 @@ export function ProgressView({ status, expectedAt, here, ...view }: ProgressView
           {path.map((step, at) => (
             <li key={step} class={classOf(step, at - position)} aria-current={at === position ? 'step' : undefined}>
               {t.steps[step]}
-              {at <= position && step !== 'FAILED' && <span class="hidden"> ({t.done})</span>}
+              {at <= position && step !== 'FAILED' && <span class="visually-hidden"> ({t.done})</span>}
               <StepTime at={at <= position ? times[step] : undefined} format={format.instant} />
               {step === 'PAID' && !isOver && <StepTime at={expectedAt} format={at => t.expected(format.instant(at))} />}
             </li>

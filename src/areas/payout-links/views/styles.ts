@@ -9,7 +9,7 @@ export const styles = `${commonStyles}
 h2, h3, .notice h1 { text-wrap: balance; }
 [tabindex="-1"]:focus { outline: none; }
 
-header { padding: .75rem; }
+body > header { padding: .75rem; }
 main { width: 100%; max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
 .sheet {
   background: var(--card);

@@ -149,7 +149,7 @@ const Values = ({ met, missed }: Met<string | number>) => (
 const Mark = ({ isMet, children }: { isMet: boolean; children: ComponentChildren }) => (
   <span class={isMet ? 'status good' : 'status idle'}>
     <span aria-hidden="true">{isMet ? '✓' : '✗'}</span>
-    <span class="hidden">{isMet ? 'Met:' : 'Missed:'}</span> {children}
+    <span class="visually-hidden">{isMet ? 'Met:' : 'Missed:'}</span> {children}
   </span>
 )
 
