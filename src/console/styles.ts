@@ -49,9 +49,9 @@ th, td { text-align: left; padding: .375rem .625rem .375rem 0; border-top: 1px s
 thead th { border: 0; color: var(--muted); font-size: .75rem; white-space: nowrap; }
 tbody th { overflow-wrap: anywhere; min-width: 9rem; }
 td { overflow-wrap: break-word; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-time { font-variant-numeric: tabular-nums; }
-td time { white-space: nowrap; }
+.number, time { font-variant-numeric: tabular-nums; }
+.number { text-align: right; }
+.reference, .number, td time { white-space: nowrap; }
 .columns td time .wide { display: none; }
 .pager { display: flex; gap: 1rem; padding-top: .75rem; font-size: .875rem; }
 .pager:empty { display: none; }
@@ -150,7 +150,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
   .scroll { margin: 0 -1rem; padding: 0 1rem; }
   th, td { padding-right: .375rem; }
   tbody th { min-width: 0; }
-  thead th, td time, .number { white-space: normal; }
+  thead th { white-space: normal; }
   .story .lifecycle { margin-left: -3.25rem; max-width: calc(100% + 4.5rem); }
 }
 /* A list submits itself, and only a script copies. */

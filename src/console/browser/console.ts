@@ -248,10 +248,13 @@ document.addEventListener('change', ({ target }) => {
   if (target instanceof HTMLSelectElement && target.form?.method === 'get') target.form.requestSubmit()
 })
 
-let clock = { at: 0, since: 0, rate: 0 }
+let clock = { at: 0, since: 0, rate: 0, ahead: 0 }
 
 /** The state that a drawing was scrolled to. */
 const scrolled = new WeakMap<Element, string>()
+
+/** The field for a time to advance to, which stays ahead of the clock. */
+const aim = () => document.querySelector<HTMLInputElement>('.clock input[type=datetime-local]')
 
 /** Lets a running clock tick, and shows the present state of each drawing. */
 function enhance() {
@@ -260,6 +263,7 @@ function enhance() {
     at: Date.parse(time?.dateTime ?? ''),
     since: performance.now(),
     rate: Number(time?.dataset.rate ?? 0),
+    ahead: Date.parse(`${aim()?.defaultValue}Z`) - Date.parse(time?.dateTime ?? ''),
   }
   for (const state of document.querySelectorAll('.lifecycle .present')) {
     const drawing = state.closest('.lifecycle') as Element
@@ -276,8 +280,12 @@ function enhance() {
 
 setInterval(() => {
   const time = document.querySelector('.now time')
-  const { at, since, rate } = clock
-  if (time !== null && rate > 0) time.textContent = formatMoment(at + (performance.now() - since) * rate)
+  const { at, since, rate, ahead } = clock
+  if (time === null || rate === 0) return
+  const now = at + (performance.now() - since) * rate
+  time.textContent = formatMoment(now)
+  const field = aim()
+  if (field && !isChanged(field)) field.value = field.defaultValue = new Date(now + ahead).toISOString().slice(0, 19)
 }, 1000)
 
 document.addEventListener('click', async ({ target }) => {

@@ -19,6 +19,8 @@ import type { ToldStory } from './story.js'
 import { Connection, Story, sentFor, storyOf } from './story.js'
 
 const MOST_EVENTS = 20
+const MINUTE_MS = 60_000
+const DAY_MS = 1440 * MINUTE_MS
 /** The rows of the tables of coming and of latest events: both are on a phone, too. */
 const MOST_ROWS = 10
 /** The latest events of the log that are put in order by time: seeded ones are in the order of their files. */
@@ -55,10 +57,10 @@ export async function overviewView(page: Page) {
     return linkTo(page, found, { region, record: { [found.reference]: reference } })
   }
   const columns: readonly Column<Event>[] = [
-    ['Record', ({ kind, reference }) => link(kind, reference)],
+    ['Record', ({ kind, reference }) => link(kind, reference), 'reference'],
     ['Became', ({ to, reasonCode }) => [<Status key={to} of={to} />, ' ', reasonCode]],
     ['At', ({ at }) => <Time at={at} />],
-    ['Why', ({ cause }) => causeOf(cause), 'wide'],
+    ['Why', causeOf, 'wide'],
   ]
   return (
     <>
@@ -85,10 +87,10 @@ export async function overviewView(page: Page) {
           id="next"
           title="Next"
           columns={[
-            ['Record', ({ kind, reference, region }) => link(kind, reference, region)],
+            ['Record', ({ kind, reference, region }) => link(kind, reference, region), 'reference'],
             ['Becomes', ({ to }) => <Status of={to} />],
             ['At', ({ at }) => <Time at={at} />],
-            ['Why', ({ cause, parked = causeOf(cause) }) => parked, 'wide'],
+            ['Why', event => event.parked ?? causeOf(event), 'wide'],
           ]}
           rows={coming}
           keyOf={({ kind, reference, region }) => `next-${kind}-${region}-${reference}`}
@@ -146,6 +148,8 @@ function Clock({ page, next, isPrimary }: ClockProps) {
   const isRunning = clock.mode() === 'running'
   const run = { mode: 'running', rate: clock.rate() }
   const rates = [1, 60, 3600, 86_400].map(rate => [rate, paceOf(rate)] as const)
+  // A running clock must not pass it before the form is sent.
+  const ahead = Math.max(DAY_MS, isRunning ? clock.rate() * MINUTE_MS : 0)
   const advance = (body: object) => control('POST /clock/advance', body)
   const actions: Action[] = [
     {
@@ -157,7 +161,7 @@ function Clock({ page, next, isPrimary }: ClockProps) {
     { id: 'advance-PT1H', label: '+1 hour', call: advance({ by: 'PT1H' }) },
     { id: 'advance-P1D', label: '+1 day', call: advance({ by: 'P1D' }) },
     { id: 'advance-P7D', label: '+1 week', call: advance({ by: 'P7D' }) },
-    { id: 'advance-to', label: 'Go', call: advance({ to: now }), fields: ['to'] },
+    { id: 'advance-to', label: 'Go', call: advance({ to: formatInstant(clock.now() + ahead) }), fields: ['to'] },
     ...(isRunning ? [{ id: 'freeze', label: 'Freeze', call: control('PATCH /clock', { mode: 'frozen' }) }] : []),
     { id: 'run', label: 'Run', call: control('PATCH /clock', run), fields: ['rate'], choices: { rate: rates } },
   ]

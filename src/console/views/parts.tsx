@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { ownMember } from '../../core/own-member.js'
+import type { Event } from '../../core/records/events.js'
 import { toTitle, toWords } from '../../core/words.js'
 import type { CardProps } from '../../http/pages/parts.js'
 import { Card } from '../../http/pages/parts.js'
@@ -33,7 +34,9 @@ export function Value({ kind, record, path }: { kind: Kind; record: object; path
     amounts ??= new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
     return <>{`${amounts.format(value as `${number}`)} ${currency ?? ''}`}</>
   }
-  if (schemaAt(kind.record, path)?.format === 'date-time') return <Time at={String(value)} />
+  const format = schemaAt(kind.record, path)?.format
+  if (format === 'date-time') return <Time at={String(value)} />
+  if (format === 'date') return <time dateTime={String(value)}>{partsOf(String(value))[1].split(',')[0]}</time>
   return <>{Array.isArray(value) ? value.length : String(value)}</>
 }
 export const isAmount = (path: string): boolean => /(^|\.|\w+)(amount|balance)$/i.test(path)
@@ -50,12 +53,16 @@ export const Status = ({ of: status }: { of: string }) => <span class={`status $
 
 const CAUSES: Readonly<Record<string, string>> = {
   api: 'your app',
-  control: 'control plane',
+  // A call of the control plane, a button of the console, or a fixture.
+  control: 'sandbox',
   time: 'time',
   outcome: 'chosen outcome',
 }
-/** Names the cause of a transition. */
-export const causeOf = (cause: string): string => ownMember(CAUSES, cause) ?? cause
+/** Names the cause of a transition. On the page of a payout link, its recipient claims and declines. */
+export const causeOf = ({ cause, kind, to }: Pick<Event, 'cause' | 'kind' | 'to'>): string =>
+  cause === 'api' && kind === 'payoutLink' && ['CLAIMED', 'REJECTED'].includes(to)
+    ? 'recipient'
+    : (ownMember(CAUSES, cause) ?? cause)
 
 /** The status of an answer; null: a fault took the answer away. */
 export const HttpStatus = ({ of: status }: { of: number | null }) => (

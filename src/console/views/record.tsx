@@ -90,7 +90,7 @@ function Timeline({ page, kind }: { page: Page; kind: Kind }) {
         columns={[
           ['State', ({ to }) => <Status of={to} />],
           ['At', ({ at }) => <Time at={at} />],
-          ['Why', ({ cause, reasonCode }) => causeOf(cause) + (reasonCode ? `, ${nameOf(reasonCode)}` : '')],
+          ['Why', event => causeOf(event) + (event.reasonCode ? `, ${nameOf(event.reasonCode)}` : '')],
         ]}
         rows={events}
         keyOf={({ seq }) => `event-${seq}`}

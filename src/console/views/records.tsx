@@ -36,7 +36,7 @@ export function RecordTable({ page, kind, rows, empty }: RecordTableProps) {
     return [toLabel(path), cell, name || undefined]
   })
   const columns: readonly Column<Row>[] = [
-    ['Reference', row => linkTo(page, kind, row)],
+    ['Reference', row => linkTo(page, kind, row), 'reference'],
     ...(kind.lifecycle ? [['Status', ({ record }: Row) => <Status of={String(record.status)} />] as const] : []),
     ...members,
   ]
