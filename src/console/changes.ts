@@ -36,7 +36,7 @@ export function streamChanges(
   }
 
   openStream(
-    { ...context, client, request, reply, waiters, greeting: 'the changes of this tenant' },
+    { ...context, client, request, reply, waiters, greeting: 'the changes of this client' },
     (stream, isNews) => {
       isPending ||= isNews
       const pauseLeft = () => lastEvent + PAUSE_MS - elapsed()

@@ -88,8 +88,8 @@ export interface Page {
   readonly path: string
   readonly params: Fields
   readonly query: Query & { readonly region?: Region }
-  /** The form that was refused. */
-  readonly refused?: { readonly fields: Fields; readonly call: Call; readonly error: ErrorEnvelope } | undefined
+  /** The form that was refused. Without a call, it is that of the filters. */
+  readonly refused?: { readonly fields: Fields; readonly call?: Call; readonly error: ErrorEnvelope } | undefined
   /** Whether the browser has a session of the admin token. */
   readonly isSignedIn: boolean
 }
@@ -101,6 +101,8 @@ export interface PageRow {
   /** Its parameters, where they have other schemas than `PARAMETERS`, and those of its path. */
   readonly query?: Readonly<Record<string, TSchema>>
   readonly params?: TSchema
+  /** The parameters that have fields on the page. */
+  readonly filters?: readonly string[]
   /** Returns the page that follows an action, by its answer. Without it, the same page follows. */
   next?(answer: AnyRecord): string
   title(page: Page): string

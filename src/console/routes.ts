@@ -60,7 +60,12 @@ const pages: readonly PageRow[] = [
       next: created => pageOf(kind, referenceOf(kind, created)) ?? kind.path,
     }
     const rows: PageRow[] = [
-      { url: '', title: () => kind.title, view: page => h(Records, { page, kind }) },
+      {
+        url: '',
+        title: () => kind.title,
+        view: page => h(Records, { page, kind }),
+        filters: ['status', 'search', 'region'],
+      },
       ...(kind.create ? [create] : []),
       {
         url: '/:reference',
@@ -76,6 +81,7 @@ const pages: readonly PageRow[] = [
     title: () => 'Requests',
     view: requestsView,
     query: { status: HttpStatuses, cursor: digits(15) },
+    filters: ['method', 'path', 'status'],
   },
   {
     url: '/requests/:seq',
@@ -266,9 +272,16 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const client = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
     const row = {
       title: () => titleOfRefusal(refusal),
-      view: (page: Page) => h(RefusalCard, { refusal, home: href(page, '') }),
+      view: (page: Page) => h(RefusalCard, { refusal, home: href(page, ''), back: backOf(request) }),
     }
-    return { headers: HEADERS, content: await render(row, request, { client, clients, query: {} }) }
+    const filtered = pages.find(
+      ({ url, filters }) => filters?.includes(String(refusal.field)) && url === pathBelow(request),
+    )
+    const refused = filtered && { fields: request.query as Fields, error: refusal.envelope }
+    return {
+      headers: HEADERS,
+      content: await render(filtered ?? row, request, { client, clients, query: {}, refused }),
+    }
   }
 
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
@@ -345,7 +358,11 @@ const answerOf = ({ status, envelope, message }: ApiError) => ({
   body: { ...envelope, message: maskText(message) },
 })
 
-const RefusalCard = (props: { refusal: ApiError; home: string }) =>
+/** Returns the page of the console that a refused request comes from; undefined: it names none, or the same one. */
+const backOf = ({ headers: { referer = '' }, url, sandbox: { publicUrl } }: FastifyRequest) =>
+  referer.startsWith(`${publicUrl}/_sandbox/console`) && referer !== publicUrl + url ? referer : undefined
+
+const RefusalCard = (props: { refusal: ApiError; home: string; back: string | undefined }) =>
   h('div', { class: 'card sheet' }, h(RefusalText, props))
 
 /** The beginning of a HAR file, which can have a byte order mark. */

@@ -35,15 +35,15 @@ export const catalogue = {
   UNSUPPORTED_GRANT_TYPE: entry(400, '`grant_type` is not `client_credentials`.'),
   INVALID_CLIENT: entry(401, 'Unknown client, wrong secret, or HTTP Basic where `tokenAuthentication` is `form`.'),
   MISSING_TOKEN: entry(401, 'The request carries no bearer token.'),
-  INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its tenant has been reset.'),
+  INVALID_TOKEN: entry(401, 'The bearer token was not issued by this sandbox, or its client has been reset.'),
   EXPIRED_TOKEN: entry(
     401,
-    "The bearer token has expired on the tenant's clock, or by `POST /_sandbox/tokens/expire`.",
+    "The bearer token has expired on the client's clock, or by `POST /_sandbox/tokens/expire`.",
   ),
   ADMIN_TOKEN_REQUIRED: entry(401, 'Control plane: an admin token is set, and the call does not carry it.'),
   ORIGIN_NOT_ALLOWED: entry(
     403,
-    "The origin of an embedded link is not on the tenant's list of allowed SDK origins, or the list is empty.",
+    "The origin of an embedded link is not on the client's list of allowed SDK origins, or the list is empty.",
   ),
   FORBIDDEN_ORIGIN: entry(
     403,
@@ -55,17 +55,17 @@ export const catalogue = {
   ),
   INVALID_PAGE_TOKEN: entry(403, 'A claim or decline does not carry the token of the page of its payout link.'),
   ROUTE_NOT_FOUND: entry(404, 'There is no such path; an identifier with a forward slash is one.'),
-  MANDATE_NOT_FOUND: entry(404, 'No such mandate of this tenant in this region.'),
-  COLLECTION_NOT_FOUND: entry(404, 'No such collection of this tenant in this region.'),
-  PAYOUT_LINK_NOT_FOUND: entry(404, 'No such payout link of this tenant in this region.'),
-  BILL_NOT_FOUND: entry(404, 'No such bill of this tenant in this region.'),
-  COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this tenant in this region.'),
-  CLIENT_NOT_FOUND: entry(404, 'Control plane: no tenant has this client id.'),
-  SNAPSHOT_NOT_FOUND: entry(404, 'Control plane: the tenant has no snapshot of this name.'),
-  REQUEST_NOT_FOUND: entry(404, "Control plane: the tenant's request log has no request of this number."),
+  MANDATE_NOT_FOUND: entry(404, 'No such mandate of this client in this region.'),
+  COLLECTION_NOT_FOUND: entry(404, 'No such collection of this client in this region.'),
+  PAYOUT_LINK_NOT_FOUND: entry(404, 'No such payout link of this client in this region.'),
+  BILL_NOT_FOUND: entry(404, 'No such bill of this client in this region.'),
+  COUNTERPARTY_NOT_FOUND: entry(404, 'No such counterparty of this client in this region.'),
+  CLIENT_NOT_FOUND: entry(404, 'Control plane: no client has this id.'),
+  SNAPSHOT_NOT_FOUND: entry(404, 'Control plane: the client has no snapshot of this name.'),
+  REQUEST_NOT_FOUND: entry(404, "Control plane: the client's request log has no request of this number."),
   SCENARIO_NOT_FOUND: entry(404, 'Control plane: there is no scenario of this name.'),
-  FAULT_NOT_FOUND: entry(404, 'Control plane: the tenant has no fault of this id.'),
-  OUTCOME_NOT_FOUND: entry(404, 'Control plane: the tenant has no armed outcome of this id.'),
+  FAULT_NOT_FOUND: entry(404, 'Control plane: the client has no fault of this id.'),
+  OUTCOME_NOT_FOUND: entry(404, 'Control plane: the client has no armed outcome of this id.'),
   METHOD_NOT_ALLOWED: entry(405, 'The path exists, with other methods: see `Allow`.'),
   REQUEST_TIMEOUT: entry(408, 'The request did not arrive in time.'),
   DUPLICATE_REFERENCE: entry(409, "The caller's reference is taken, whatever the body."),
@@ -100,7 +100,7 @@ export const catalogue = {
   INTERNAL_ERROR: entry(500, 'An unexpected failure, or a fault. The message has no internal details.'),
   SERVICE_UNAVAILABLE: entry(
     503,
-    'The server is closing, has no room for another tenant, large body or large answer, cannot use its database, or a fault.',
+    'The server is closing, has no room for another client, large body or large answer, cannot use its database, or a fault.',
   ),
 } satisfies Record<string, CatalogueEntry>
 
@@ -257,7 +257,7 @@ export const errors = {
     new ApiError(
       'ORIGIN_NOT_ALLOWED',
       'embedder',
-      `${quote(origin)} cannot show this link: it is not on the tenant's list of allowed SDK origins, or the link has another origin.`,
+      `${quote(origin)} cannot show this link: it is not on the client's list of allowed SDK origins, or the link has another origin.`,
     ),
   uiModeMismatch: () =>
     new ApiError(
@@ -270,8 +270,8 @@ export const errors = {
       'ORIGIN_NOT_ALLOWED',
       'origin',
       origin === undefined
-        ? "The tenant's list of allowed SDK origins is empty: no link can be embedded."
-        : `${quote(origin)} is not on the tenant's list of allowed SDK origins.`,
+        ? "The client's list of allowed SDK origins is empty: no link can be embedded."
+        : `${quote(origin)} is not on the client's list of allowed SDK origins.`,
     ),
   nothingAtRoot: () =>
     new ApiError(
@@ -290,17 +290,17 @@ export const errors = {
     ),
   /** The code and the field are those of the row of the kind in areas/index.ts. */
   recordNotFound: (code: ErrorCode, field: string, noun: string, reference: string) =>
-    new ApiError(code, field, `There is no ${noun} ${quote(reference)} of this tenant in this region.`),
+    new ApiError(code, field, `There is no ${noun} ${quote(reference)} of this client in this region.`),
   clientNotFound: (clientId: string, field = 'client') =>
     new ApiError(
       'CLIENT_NOT_FOUND',
       field,
-      `There is no tenant ${quote(clientId)}. It comes into being with its first token.`,
+      `There is no client ${quote(clientId)}. It comes into being with its first token.`,
     ),
   snapshotNotFound: (name: string) =>
-    new ApiError('SNAPSHOT_NOT_FOUND', 'name', `There is no snapshot ${quote(name)} of this tenant.`),
+    new ApiError('SNAPSHOT_NOT_FOUND', 'name', `There is no snapshot ${quote(name)} of this client.`),
   requestNotFound: (seq: string) =>
-    new ApiError('REQUEST_NOT_FOUND', 'seq', `There is no request ${quote(seq)} in the request log of this tenant.`),
+    new ApiError('REQUEST_NOT_FOUND', 'seq', `There is no request ${quote(seq)} in the request log of this client.`),
   scenarioNotFound: (name: string) =>
     new ApiError(
       'SCENARIO_NOT_FOUND',
@@ -308,9 +308,9 @@ export const errors = {
       `There is no scenario ${quote(name)}. GET /_sandbox/scenarios lists them.`,
     ),
   faultNotFound: (id: string) =>
-    new ApiError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this tenant.`),
+    new ApiError('FAULT_NOT_FOUND', 'id', `There is no fault ${quote(id)} of this client.`),
   outcomeNotFound: (id: string) =>
-    new ApiError('OUTCOME_NOT_FOUND', 'id', `There is no armed outcome ${quote(id)} of this tenant.`),
+    new ApiError('OUTCOME_NOT_FOUND', 'id', `There is no armed outcome ${quote(id)} of this client.`),
   operationSunset: (operation: string, sunset: string) =>
     new ApiError('OPERATION_SUNSET', null, `${operation} is gone since its sunset, ${sunset}.`),
   unknownFixture: (fixture: string, known: readonly string[]) =>

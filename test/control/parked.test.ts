@@ -69,7 +69,7 @@ t.test('persistence, Upgrades: a due step that fails is parked, and the client g
   pass(30)
   const { status, body } = await client.control('GET', '/direct-debit/COL-BROKEN')
   t.equal(status, 200)
-  const parked = 'The transition was due, and failed. There is no mandate "MND-GONE" of this tenant in this region.'
+  const parked = 'The transition was due, and failed. There is no mandate "MND-GONE" of this client in this region.'
   t.match(body, { record: { status: 'PENDING' }, timeline: { length: 1 }, next: due, parked })
   const upcoming = await client.control('GET', '/upcoming')
   t.match(upcoming.body.data[0], { at: due.at, reference: 'COL-BROKEN', from: 'PENDING', to: 'SUBMITTED', parked })

@@ -161,7 +161,7 @@ t.test('control plane, POST /scenarios/{name}: one that fails at any step leaves
     for (const at of scenario.steps.keys()) {
       present = { ...scenario, steps: [...scenario.steps.slice(0, at + 1), failure] }
       const { status, body } = await run(app, 'acme', scenario.name)
-      const message = `Step ${at + 2}, expireMandate: There is no mandate "MND-NONE" of this tenant in this region.`
+      const message = `Step ${at + 2}, expireMandate: There is no mandate "MND-NONE" of this client in this region.`
       const isRefused = status === 404 && body.code === 'MANDATE_NOT_FOUND' && body.message === message
       if (!isRefused || (await textOf(app, 'acme')) !== before) wrong.push([scenario.name, at, status, body])
       runs++

@@ -229,7 +229,7 @@ function FormField({ form, field, refused, hasHint }: FormFieldProps) {
   )
 }
 
-const Refusal = ({ id, code, message }: { id: string; code: string; message: string }) => (
+export const Refusal = ({ id, code, message }: { id: string; code: string; message: string }) => (
   <p class="error" id={id} role="alert">
     <code>{code}</code> {message}
   </p>

@@ -13,7 +13,7 @@ import { href } from '../page.js'
 import type { Action } from './forms.js'
 import { Actions } from './forms.js'
 import type { Column } from './parts.js'
-import { causeOf, Status, TableCard, Time } from './parts.js'
+import { causeOf, Status, Table, TableCard, Time } from './parts.js'
 import { linkTo } from './records.js'
 import type { ToldStory } from './story.js'
 import { Connection, Story, sentFor, storyOf } from './story.js'
@@ -26,14 +26,15 @@ const MOST_ROWS = 10
 /** The latest events of the log that are put in order by time: seeded ones are in the order of their files. */
 const MOST_COMPARED = 1000
 
-/** Returns the events of an action that moved the clock, newest first, those of the records of the story before all others. */
-function happenedIn({ tenant: { events }, query }: Page, story: ToldStory | undefined): readonly Event[] {
+/** Returns the events of an action that moved the clock, newest first: those of the records of the story, and all others. */
+function happenedIn({ tenant: { events }, query }: Page, story: ToldStory | undefined): readonly (readonly Event[])[] {
   const [after, until] = [Number(query.after), Math.min(Number(query.until), events.last())]
   if (!(after < until)) return []
   const ofStory = (story?.steps ?? []).flatMap(({ found }) => (found?.timeline ?? []).map(({ seq }) => seq))
-  const first = ofStory.filter(seq => seq > after && seq <= until).sort((a, b) => b - a)
+  const first = [...new Set(ofStory)].filter(seq => seq > after && seq <= until).sort((a, b) => b - a)
   const newest = Array.from({ length: Math.min(until - after, MOST_EVENTS) }, (_, at) => until - at)
-  return [...new Set([...first, ...newest])].slice(0, MOST_EVENTS).map(seq => events.at(seq) as Event)
+  const others = newest.filter(seq => !first.includes(seq)).slice(0, Math.max(0, MOST_EVENTS - first.length))
+  return [first.slice(0, MOST_EVENTS), others].map(part => part.map(seq => events.at(seq) as Event))
 }
 
 /** Returns the latest events by their times. */
@@ -50,8 +51,8 @@ export async function overviewView(page: Page) {
   const story = storyOf(page)
   const sent = await sentFor(page, story)
   const coming = upcoming(tenant, { limit: MOST_ROWS }).data
-  const happened = happenedIn(page, story)
-  const more = Number(query.until) - Number(query.after) - happened.length
+  const happened = happenedIn(page, story).filter(part => part.length > 0)
+  const more = Number(query.until) - Number(query.after) - happened.flat().length
   const link = (kind: string, reference: string, region = '') => {
     const found = kindOfEvent(kind)
     return linkTo(page, found, { region, record: { [found.reference]: reference } })
@@ -66,15 +67,15 @@ export async function overviewView(page: Page) {
     <>
       <Clock page={page} next={coming[0]} isPrimary={coming.length > 0 && story === undefined} />
       {happened.length > 0 && (
-        <TableCard
-          id="happened"
-          title="What happened"
-          aside={more > 0 && <span>And {more} before these.</span>}
-          columns={columns}
-          rows={happened}
-          keyOf={({ seq }) => `happened-${seq}`}
-          empty=""
-        />
+        <Card id="happened" title="What happened" aside={more > 0 && <span>And {more} before these.</span>}>
+          {happened.map((rows, at) => {
+            const title = at > 0 ? 'All others, newest first' : 'Of the story'
+            return [
+              happened.length > 1 && <h3>{title}</h3>,
+              <Table caption={title} columns={columns} rows={rows} keyOf={({ seq }) => `happened-${seq}`} empty="" />,
+            ]
+          })}
+        </Card>
       )}
       {story && <Story page={page} story={story} sent={sent} />}
       {!story && kinds.every(({ name }) => tenant[name].size() === 0) && (

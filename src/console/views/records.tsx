@@ -10,7 +10,7 @@ import type { AnyRecord, Kind, Row } from '../kinds.js'
 import { findRecord, pageOf, referenceOf, statesOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { Actions } from './forms.js'
+import { Actions, Refusal } from './forms.js'
 import type { Column } from './parts.js'
 import { isAmount, Pager, Status, Table, toLabel, Value } from './parts.js'
 
@@ -58,7 +58,7 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
       aside={kind.create && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
     >
       <Filters page={page} path={kind.path} isFiltered={isFiltered}>
-        <TextFilter name="search" label="Reference" value={search} />
+        <TextFilter page={page} name="search" label="Reference" />
         {kind.lifecycle && <ListFilter name="status" values={statesOf(tenant, kind)} value={status} />}
         {kind.regions !== 'EU' && <ListFilter name="region" values={REGIONS} value={region} />}
       </Filters>
@@ -97,26 +97,40 @@ export const Filters = ({ page, path, isFiltered, children }: FiltersProps) => (
   </form>
 )
 
-interface FilterProps {
+interface TextFilterProps {
+  readonly page: Page
   readonly name: string
   readonly label?: string
-  readonly value: string | undefined
-  readonly values?: readonly string[]
-  /** Further attributes of the field. */
-  readonly rest?: object
+  readonly example?: string
 }
 
-export const TextFilter = ({ name, label = toTitle(name), value = '', rest }: FilterProps) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <input {...rest} id={name} name={name} value={value} autocomplete="off" />
-  </div>
-)
+/** The field of a filter, with the refusal of its value. */
+export function TextFilter({ page, name, label = toTitle(name), example }: TextFilterProps) {
+  const { refused, query } = page
+  const value = String((refused?.fields ?? query)[name] ?? '')
+  const error = refused?.call === undefined && refused?.error.field === name ? refused.error : undefined
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <input
+        {...{ id: name, name, value, placeholder: example, autocomplete: 'off', autofocus: error !== undefined }}
+        {...(error && { 'aria-invalid': 'true', 'aria-describedby': `${name}-error` })}
+      />
+      {error && <Refusal id={`${name}-error`} {...error} />}
+    </div>
+  )
+}
+
+interface ListFilterProps {
+  readonly name: string
+  readonly value: string | undefined
+  readonly values: readonly string[]
+}
 
 const ALL: Option = ['', 'All']
 
 /** A list of values; the first one is all. */
-export const ListFilter = ({ name, value, values = [] }: FilterProps) => (
+export const ListFilter = ({ name, value, values }: ListFilterProps) => (
   <div class="field">
     <Choice id={name} label={toTitle(name)} options={[ALL, ...values]} value={value} />
   </div>

@@ -15,15 +15,13 @@ import type { AnyRecord, Kind } from '../kinds.js'
 import { findRecord, kindOfRecord, referenceOf } from '../kinds.js'
 import { counted } from '../notices.js'
 import type { ConsoleContext, Fields, Page } from '../page.js'
-import { addressOf, HttpStatuses, href, LONGEST_TEXT } from '../page.js'
+import { addressOf, href, LONGEST_TEXT } from '../page.js'
 import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.js'
 import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
 
 const MOST_ROWS = 50
-/** A browser sends no other status. */
-const STATUS = { pattern: HttpStatuses.pattern, title: `Give ${HttpStatuses['x-expected']}.` }
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
 /** Returns the error of an answer, as far as it has one: a fault can answer anything. */
@@ -116,8 +114,8 @@ export async function requestsView(page: Page) {
     >
       <Filters page={page} path="/requests" isFiltered={isFiltered}>
         <ListFilter name="method" values={METHODS} value={method} />
-        <TextFilter name="path" value={path} />
-        <TextFilter name="status" value={status} rest={STATUS} />
+        <TextFilter page={page} name="path" />
+        <TextFilter page={page} name="status" example="404 or 4xx" />
         <Tick name="errors" label="Errors only" isOn={errors !== undefined} />
         <Tick name="hints" label="With hints" isOn={hints !== undefined} />
       </Filters>

@@ -33,12 +33,13 @@ export const titleOfRefusal = ({ status }: ApiError): string => `${STATUS_CODES[
 
 interface RefusalProps {
   readonly refusal: ApiError
-  /** The address of the console, which the text links. */
+  /** The address of the console, and of the page before, which the text links. */
   readonly home?: string | false
+  readonly back?: string | undefined
 }
 
 /** The text of a refusal. */
-export const RefusalText = ({ refusal: { code, field, message, status }, home }: RefusalProps) => (
+export const RefusalText = ({ refusal: { code, field, message, status }, home, back }: RefusalProps) => (
   <>
     {/* A message quotes the input, which may hold a token. That of an unknown path is for programs. */}
     <p>{code === 'ROUTE_NOT_FOUND' ? 'There is no page at this address.' : maskText(message)}</p>
@@ -48,7 +49,7 @@ export const RefusalText = ({ refusal: { code, field, message, status }, home }:
     </p>
     {home && (
       <p>
-        <a href={home}>Overview</a>
+        {back && <a href={back}>Back</a>} <a href={home}>Overview</a>
       </p>
     )}
   </>
