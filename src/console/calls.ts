@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest, InjectOptions, LightMyRequestResponse } from 'fastify'
 import inject from 'light-my-request'
-import type { ApiError, ErrorEnvelope } from '../core/errors.js'
+import type { ErrorEnvelope } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { ownMember } from '../core/own-member.js'
 import { atOnce } from '../core/slices.js'
@@ -10,6 +10,7 @@ import { addressOf, mediaTypeOf } from '../features/request-log/address.js'
 import type { LoggedExchange } from '../features/request-log/request-log.js'
 import { toCurl } from '../features/request-log/snippets.js'
 import { HEADER_LIMIT } from '../http/app.js'
+import type { SentForm } from '../http/form.js'
 import { FORM } from '../http/form.js'
 import { isObject, parseLargeJson } from '../http/json-body.js'
 import { MASK } from '../http/masking.js'
@@ -20,15 +21,6 @@ import type { Call, ConsoleContext, Fields } from './page.js'
 
 /** A request that the server sends to itself: that of a call, or one of the log. */
 type SentRequest = Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body'>
-
-/** A form as it was sent. */
-export interface SentForm {
-  readonly fields: Fields
-  /** The content of its file; undefined: it has none. */
-  readonly file?: Buffer | undefined
-  /** Why its file is not taken. */
-  readonly refusal?: ApiError | undefined
-}
 
 /** The answer of a call. */
 export interface CallAnswer {
@@ -46,9 +38,6 @@ export const FORM_LIMIT = 128 * 1024
 
 /** The fields of each form. */
 const OWN_FIELDS = ['form', 'call', 'json'] as const
-
-/** The body of a call that takes a file, before one is chosen. */
-export const FILE = Buffer.of()
 
 /** Makes a call of the control plane, such as `POST /clock/advance`. */
 export function control(name: string, body?: object, params: Fields = {}): Call {

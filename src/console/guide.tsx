@@ -71,17 +71,12 @@ article tr:target { background: var(--card); outline: 2px solid var(--accent); }
 `
 const HEADERS = { ...pageHeaders(styles), vary: 'accept' }
 
-interface Framed {
-  readonly title: string
-  readonly styles: string
-  /** Its place in the navigation. */
-  readonly current: string
-  /** Returns the end of the header, for the client that the address names. */
+type Framed = Record<'title' | 'styles' | 'current', string> & {
   header(client: ComponentChildren): ComponentChildren
   content(address: (to: string) => string): ComponentChildren
 }
 
-/** Renders a page in the shell of the console. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
+/** Renders a page in the shell of the console, with the client that its address names. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
 function frame({ query, url }: FastifyRequest, { title, styles, current, header, content }: Framed): string {
   const up = rootOf(url)
   // The client that the console shows, for the way back.

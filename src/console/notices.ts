@@ -21,25 +21,18 @@ export function noticeOf({ tenant, query: { notice, proof = '' } }: Page): strin
 export const cut = (notice: string): string =>
   notice.length > LONGEST_TEXT ? `${notice.slice(0, notice.lastIndexOf(' ', LONGEST_TEXT - 2))} …` : notice
 
-/** A link in a notice: `[text](path below the console)`. */
-export const LINK = /\[([\w-]+)\]\((\/[\w/-]+)\)/
+/** A link in a notice: `[text](path below the console)`, or `[client](its page?client)`. */
+export const LINK = /\[([\w-]+)\]\((\/[\w/-]+)(\?client)?\)/
 
-interface Answer {
-  readonly record?: Readonly<Record<string, unknown>>
-  readonly transitions?: readonly unknown[]
-  readonly omitted?: number
-  readonly now?: string
-  readonly mode?: string
-  readonly rate?: number
-  readonly removed?: number
-  readonly id?: string
-  readonly state?: string
-  readonly effect?: { readonly kind: string }
-  readonly outcome?: string
-  readonly clientId?: string
-  readonly counts?: Readonly<Record<string, number>>
-  readonly steps?: readonly { readonly call: string; readonly answer: Answer }[]
-}
+/** The members of answers that notices read. */
+type Answer = Partial<Record<'now' | 'mode' | 'id' | 'state' | 'outcome' | 'clientId', string>> &
+  Partial<Record<'omitted' | 'rate' | 'removed', number>> & {
+    readonly record?: AnyRecord
+    readonly transitions?: readonly unknown[]
+    readonly effect?: { readonly kind: string }
+    readonly counts?: Readonly<Record<string, number>>
+    readonly steps?: readonly { readonly call: string; readonly answer: Answer }[]
+  }
 
 /** Describes the answer of a call that was not refused. @param operation the operationId of the call */
 export function sentenceOf(operation: string, body: object): string {
@@ -62,7 +55,8 @@ export function sentenceOf(operation: string, body: object): string {
   if (removed !== undefined) return `Removed: ${counted(removed, toNoun(operation.replace(/^[a-z]+/, '')).trim())}.`
   if (id !== undefined) return `${id} is ${state}: ${outcome}.`
   if (counts !== undefined) return `${clientId ?? 'The client'} has ${sum(counts)} records.${clock && ` ${clock}.`}`
-  if (clientId !== undefined) return clock === '' ? `${clientId} exists.` : `All tokens of ${clientId} are expired.`
+  if (clientId !== undefined)
+    return clock === '' ? `${linkOf(clientId, '/client?client')} exists.` : `All tokens of ${clientId} are expired.`
   return SENTENCES[operation] ?? 'Done.'
 }
 
@@ -78,8 +72,13 @@ function nameOf(answer: Answer): string | undefined {
   const kind = kindOfRecord(record)
   if (kind === undefined) return undefined
   const reference = referenceOf(kind, record)
-  const link = `[${reference}](${pageOf(kind, reference)})`
-  return LINK.test(link) ? link : reference
+  return linkOf(reference, String(pageOf(kind, reference)))
+}
+
+/** Returns a link, or its text if no link can have it. */
+function linkOf(text: string, path: string): string {
+  const link = `[${text}](${path})`
+  return LINK.exec(link)?.[0] === link ? link : text
 }
 
 /** Counts the transitions that an answer reports. */

@@ -1,5 +1,4 @@
 import formbody from '@fastify/formbody'
-import type { MultipartValue } from '@fastify/multipart'
 import fastifyMultipart from '@fastify/multipart'
 import { Type } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
@@ -8,7 +7,8 @@ import type { ApiError } from '../core/errors.js'
 import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
 import { toApiError } from '../http/error-handler.js'
-import { FORM, parseForm, toFields } from '../http/form.js'
+import type { SentForm } from '../http/form.js'
+import { FORM, parseForm, readForm } from '../http/form.js'
 import { maskText } from '../http/masking.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
@@ -19,11 +19,9 @@ import { createQueue } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
-import type { SentForm } from './calls.js'
 import {
   commandOf,
   errorOf,
-  FILE,
   FORM_LIMIT,
   isOfApi,
   obstacleOf,
@@ -83,12 +81,7 @@ const pages: readonly PageRow[] = [
     query: { status: HttpStatuses, cursor: digits(15) },
     filters: ['method', 'path', 'status'],
   },
-  {
-    url: '/requests/:seq',
-    title: ({ params }) => `Request ${params.seq}`,
-    view: requestView,
-    params: RequestParams,
-  },
+  { url: '/requests/:seq', title: ({ params }) => `Request ${params.seq}`, view: requestView, params: RequestParams },
   { url: '/errors/:code', title: ({ params }) => `Error ${params.code}`, view: page => h(ErrorEntry, { page }) },
   { url: '/failures', title: () => 'Failures', view: page => h(Failures, { page }) },
   {
@@ -210,7 +203,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   // The command of a form whose fields have changed.
   app.post('/command', { ...page, preHandler: context.largeReads.preHandler }, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')
-    const form = await formOf(request)
+    const form = await readForm(request, FORM_LIMIT)
     if (form.refusal !== undefined) throw form.refusal
     return commandOf(context, readCall(form, context), clientOf(request), request.sandbox.publicUrl)
   })
@@ -287,7 +280,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
-    const form = await withState(await formOf(request), clientId, { request, reply })
+    const form = await withState(await readForm(request, FORM_LIMIT), clientId, { request, reply })
     const { fields, refusal } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     if (refusal !== undefined && (call === undefined || !prefersHtml(request))) throw refusal
@@ -371,36 +364,6 @@ const HAR = /^(\xEF\xBB\xBF)?\s*\{\s*"log"\s*:/
 const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_CLIENT.clientId
 
 const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/console'.length)
-
-/** Reads a form. Its fields come before its file, so that a refused file keeps them. */
-async function formOf(request: FastifyRequest): Promise<SentForm> {
-  if (!request.isMultipart()) return { fields: (request.body ?? toFields([])) as Fields }
-  let file: Buffer = FILE
-  let refusal: ApiError | undefined
-  const parts: MultipartValue[] = []
-  try {
-    for await (const part of request.parts()) {
-      // The parser gives a part without a name, too.
-      if (part.fieldname === undefined) throw new Error('A part has no name.')
-      if (part.type === 'file') file = await part.toBuffer()
-      else parts.push(part)
-    }
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'FST_REQ_FILE_TOO_LARGE')
-      throw errors.malformed(null, 'The form is not well-formed multipart/form-data, or has too many parts.')
-    refusal = errors.payloadTooLarge('file', 'SANDBOX_STATE_BYTES')
-  }
-  if (file.length === 0) refusal ??= errors.missing('file')
-  let length = 0
-  const fields = parts.map(({ fieldname, mimetype, value, ...part }): [string, string] => {
-    if (mimetype !== 'text/plain') throw errors.unsupportedMediaType(fieldname, 'A field of a form is a text.')
-    const isCut = part.fieldnameTruncated || part.valueTruncated
-    length += Buffer.byteLength(fieldname + value)
-    if (isCut || length > FORM_LIMIT) throw errors.payloadTooLarge(null, `${FORM_LIMIT} bytes without its file`)
-    return [fieldname, String(value)]
-  })
-  return { fields: toFields(fields), file, refusal }
-}
 
 let loaded: ReadonlyMap<string, BrowserFile> | undefined
 

@@ -68,7 +68,7 @@ td { overflow-wrap: break-word; }
 .title .action { margin: 0; }
 td .action { margin: -.125rem 0; }
 
-.fields, .presets { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); align-items: start; }
+.fields, .presets { display: grid; gap: .75rem 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(15rem, 100%), 1fr)); align-items: start; }
 .fields > button, .fields > .error { grid-column: 1 / -1; justify-self: start; }
 .filters { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; margin-bottom: .75rem; }
 .filters input:not([type=checkbox]), .filters select { width: auto; max-width: 12rem; }
@@ -88,9 +88,8 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .fold[open] { padding-bottom: .75rem; }
 .code { font: .8125rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; background: var(--page); border-radius: .5rem;
   padding: .625rem .75rem; margin: .5rem 0 0; overflow: auto; max-height: 30rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-.copyable { position: relative; }
-.copyable .code { padding-right: 5.5rem; white-space: pre; }
-.copyable button { position: absolute; top: .25rem; right: .25rem; }
+.copyable { display: flex; gap: .5rem; align-items: start; margin-top: .5rem; }
+.copyable .code { flex: 1; min-width: 0; margin: 0; white-space: pre; }
 
 .cause { color: var(--error); overflow-wrap: anywhere; }
 .headline + .cause { font-size: 1.0625rem; margin-top: .5rem; }
@@ -118,7 +117,7 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .arrow.taken { fill: var(--ok); }
 .arrow.next { fill: var(--accent); }
 
-.counts { display: grid; gap: 1rem 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 100%), 1fr)); font-size: .875rem; }
+.counts { display: grid; gap: 1rem 1.5rem; grid-template-columns: repeat(auto-fit, minmax(min(11rem, 100%), 1fr)); font-size: .875rem; }
 .counts a { color: inherit; text-decoration: none; }
 .counts a:hover { text-decoration: underline; }
 .counts strong { font-size: 1.25rem; font-variant-numeric: tabular-nums; margin-right: .25rem; }
@@ -133,8 +132,8 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .story .done::before { content: "✓"; background: var(--ok); border-color: var(--ok); color: var(--on-accent); }
 .story .present::before { border-color: var(--accent); color: var(--accent); }
 .story h3 { margin: 0; line-height: 1.5rem; }
-.story .later h3 { font-weight: 400; color: var(--muted); }
-.story .done h3 { font-weight: 400; }
+.story :is(.later, .done) h3 { font-weight: 400; }
+.story .later h3 { color: var(--muted); }
 .story .actions, .story div > .button { margin-top: .5rem; }
 .story + p { margin-top: .75rem; }
 

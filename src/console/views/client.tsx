@@ -1,13 +1,14 @@
 import { formatInstant } from '../../core/time/time.js'
 import type { Scenario } from '../../features/scenarios/files.js'
+import { NO_FILE } from '../../http/form.js'
 import { Card, Facts } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
-import { bodyOf, control, FILE } from '../calls.js'
+import { bodyOf, control } from '../calls.js'
 import { kinds } from '../kinds.js'
 import type { Call, Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions, SameCall } from './forms.js'
-import { Pager, Table, Time } from './parts.js'
+import { Pager, TableCard, Time } from './parts.js'
 
 const MOST_CLIENTS = 50
 
@@ -95,7 +96,7 @@ export async function clientView(page: Page) {
           <p class="hint">An exact copy under another id, with the same secret if you give none.</p>
           <Actions page={page} id="fork" actions={[fork]} />
         </Card>
-        <Card id="end" title="Tokens and end">
+        <Card id="end" title="Expire, reset or remove">
           <Actions page={page} id="expire" actions={[expire]} />
           <p class="actions">
             {['reset', 'remove'].map(name => (
@@ -106,29 +107,29 @@ export async function clientView(page: Page) {
           </p>
         </Card>
       </div>
-      <Card id="clients" title="All clients">
-        <Table
-          caption="All clients"
-          columns={[
-            [
-              'Client',
-              ({ id }) => <a href={`${addressOf(page, 'console')}?${new URLSearchParams({ client: id })}`}>{id}</a>,
-            ],
-            ['Fixture', ({ fixture }) => fixture, 'wide'],
-            ['Records', ({ records }) => records, 'number'],
-            ['Time', ({ now }) => <Time at={now} />],
-          ]}
-          rows={rows}
-          keyOf={({ id }) => `client-${id}`}
-          empty="There is no client."
-        />
+      <TableCard
+        id="clients"
+        title="All clients"
+        columns={[
+          [
+            'Client',
+            ({ id }) => <a href={`${addressOf(page, 'console')}?${new URLSearchParams({ client: id })}`}>{id}</a>,
+          ],
+          ['Fixture', ({ fixture }) => fixture, 'wide'],
+          ['Records', ({ records }) => records, 'number'],
+          ['Time', ({ now }) => <Time at={now} />],
+        ]}
+        rows={rows}
+        keyOf={({ id }) => `client-${id}`}
+        empty="There is no client."
+      >
         <Pager
-          links={[
-            ['First', start > 0 && href(page, '/client')],
-            ['More', all.length > start + MOST_CLIENTS && href(page, '/client', { cursor: shown.at(-1) })],
-          ]}
+          links={{
+            First: start > 0 && href(page, '/client'),
+            More: all.length > start + MOST_CLIENTS && href(page, '/client', { cursor: shown.at(-1) }),
+          }}
         />
-      </Card>
+      </TableCard>
     </>
   )
 }
@@ -182,7 +183,7 @@ export const CONFIRMATIONS: Readonly<
     title: 'Load a state',
     lost: 'All its records, events, faults, armed outcomes, deprecations, clock and settings go, and those of the file come. A HAR file has the records of its traffic. The requests stay.',
     label: 'Load',
-    call: () => control('PUT /state', FILE),
+    call: () => control('PUT /state', NO_FILE),
   },
 }
 

@@ -131,6 +131,8 @@ interface Field {
   /** The path of the member in the body, such as `debtor.iban`. */
   readonly path: string
   readonly name: string
+  /** By default, it is made from the path. */
+  readonly label?: string | undefined
   readonly schema: TSchema
   /** Whether it can be left out, and others of the form cannot. */
   readonly isOptional?: boolean
@@ -184,13 +186,13 @@ interface FormFieldProps {
 }
 
 /** One field: a list where the values are known, else a text. */
-function FormField({ form, field, refused, hasHint }: FormFieldProps) {
+export function FormField({ form, field, refused, hasHint }: FormFieldProps) {
   const { path, name, schema, isOptional, value, options } = field
   const id = `${form}-${path}`
   const given = refused?.fields[name] ?? value
   const error = refused?.error.field === path ? refused.error : undefined
   const isMoment = schema.format === 'date-time'
-  const label = toLabel(path) + (isMoment ? ' (UTC)' : '') + (isOptional ? ' (optional)' : '')
+  const label = (field.label ?? toLabel(path)) + (isMoment ? ' (UTC)' : '') + (isOptional ? ' (optional)' : '')
   const hint = hasHint ? plain(schema.description) : ''
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   const rest = {
@@ -229,7 +231,7 @@ function FormField({ form, field, refused, hasHint }: FormFieldProps) {
   )
 }
 
-export const Refusal = ({ id, code, message }: { id: string; code: string; message: string }) => (
+const Refusal = ({ id, code, message }: { id: string; code: string; message: string }) => (
   <p class="error" id={id} role="alert">
     <code>{code}</code> {message}
   </p>

@@ -132,12 +132,14 @@ function Notice({ page }: { page: Page }) {
     )
   }
   const parts = (noticeOf(page) ?? '').split(new RegExp(LINK, 'g'))
-  // Each link has two parts, its text and its path, after the text before it.
+  // Each link has three parts after the text before it: its text, its path, and whether it is of another client.
   return (
     <>
-      {parts.map((text, at) =>
-        at % 3 === 0 ? text : at % 3 === 1 ? <a href={href(page, parts[at + 1] as string)}>{text}</a> : null,
-      )}
+      {parts.map((text, at) => {
+        const [path, isOfClient] = parts.slice(at + 1)
+        if (at % 4 !== 1) return at % 4 === 0 && text
+        return <a href={href(page, path as string, isOfClient ? { client: text } : {})}>{text}</a>
+      })}
     </>
   )
 }

@@ -8,9 +8,9 @@ import { schemaAt } from '../calls.js'
 import type { Kind } from '../kinds.js'
 import { partsOf } from '../moments.js'
 
-/** Writes the path of a member as a label, such as `Debtor iban`. The place in a list is left out. */
+/** Writes the path of a member as a label, such as `Debtor IBAN`, without the place in a list and the effect of a fault. */
 export function toLabel(path: string): string {
-  const words = toWords((path.split(/\d+\./).at(-1) as string).replaceAll('.', ' '))
+  const words = toWords((path.split(/\d+\.|^effect\./).at(-1) as string).replaceAll('.', ' '))
   return toTitle(words.replace(/\b(iban|bic|ttl|id|ui)\b/g, name => name.toUpperCase()))
 }
 
@@ -131,17 +131,19 @@ export const TableCard = <R,>({
   id,
   title,
   aside,
+  children,
   ...table
-}: Omit<CardProps & TableProps<R>, 'caption' | 'children'>) => (
+}: Omit<CardProps & TableProps<R>, 'caption' | 'children'> & { children?: ComponentChildren }) => (
   <Card id={id} title={title} aside={aside}>
     <Table caption={String(title)} {...table} />
+    {children}
   </Card>
 )
 
-/** The ways to other pages of a table. */
-export const Pager = ({ links }: { links: readonly (readonly [text: string, href: string | false])[] }) => (
+/** The ways to other pages: their texts with their addresses, if there are such pages. */
+export const Pager = ({ links }: { links: Readonly<Record<string, string | false>> }) => (
   <nav class="pager" aria-label="Pages">
-    {links.map(([text, href]) => href && <a href={href}>{text}</a>)}
+    {Object.entries(links).map(([text, href]) => href && <a href={href}>{text}</a>)}
   </nav>
 )
 

@@ -19,7 +19,7 @@ import { addressOf, href } from '../page.js'
 import type { Action } from './forms.js'
 import { Actions } from './forms.js'
 import { LifecycleDrawing } from './lifecycle.js'
-import { causeOf, Json, Pager, Status, Table, Time, Value } from './parts.js'
+import { causeOf, Json, Pager, Status, TableCard, Time, Value } from './parts.js'
 import { linkTo, RecordTable } from './records.js'
 
 interface RecordProps {
@@ -84,25 +84,25 @@ function Timeline({ page, kind }: { page: Page; kind: Kind }) {
   const { timeline = [] } = findRecord(tenant, kind, params.reference as string, region) ?? {}
   const { events, omitted } = tenant.events.latestOf(timeline, MOST_EVENTS, cursor ? Number(cursor) : undefined)
   return (
-    <Card id="timeline" title="Timeline">
-      <Table
-        caption="Timeline"
-        columns={[
-          ['State', ({ to }) => <Status of={to} />],
-          ['At', ({ at }) => <Time at={at} />],
-          ['Why', event => causeOf(event) + (event.reasonCode ? `, ${nameOf(event.reasonCode)}` : '')],
-        ]}
-        rows={events}
-        keyOf={({ seq }) => `event-${seq}`}
-        empty="The record came with a fixture, and has not changed since."
-      />
+    <TableCard
+      id="timeline"
+      title="Timeline"
+      columns={[
+        ['State', ({ to }) => <Status of={to} />],
+        ['At', ({ at }) => <Time at={at} />],
+        ['Why', event => causeOf(event) + (event.reasonCode ? `, ${nameOf(event.reasonCode)}` : '')],
+      ]}
+      rows={events}
+      keyOf={({ seq }) => `event-${seq}`}
+      empty="The record came with a fixture, and has not changed since."
+    >
       <Pager
-        links={[
-          ['Newest', cursor !== undefined && href(page, path, { region })],
-          ['Older', omitted > 0 && href(page, path, { region, cursor: String(events[0]?.seq) })],
-        ]}
+        links={{
+          Newest: cursor !== undefined && href(page, path, { region }),
+          Older: omitted > 0 && href(page, path, { region, cursor: String(events[0]?.seq) }),
+        }}
       />
-    </Card>
+    </TableCard>
   )
 }
 

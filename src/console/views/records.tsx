@@ -1,8 +1,7 @@
+import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import { REGIONS } from '../../core/rules/regions.js'
-import { toTitle } from '../../core/words.js'
-import type { Option } from '../../http/pages/parts.js'
-import { Card, Choice } from '../../http/pages/parts.js'
+import { Card } from '../../http/pages/parts.js'
 import { regionsOf } from '../../http/region.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf, routeOf } from '../calls.js'
@@ -10,7 +9,7 @@ import type { AnyRecord, Kind, Row } from '../kinds.js'
 import { findRecord, pageOf, referenceOf, statesOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
-import { Actions, Refusal } from './forms.js'
+import { Actions, FormField } from './forms.js'
 import type { Column } from './parts.js'
 import { isAmount, Pager, Status, Table, toLabel, Value } from './parts.js'
 
@@ -57,10 +56,10 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
       title={`${tenant[kind.name].size()} in all`}
       aside={kind.create && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
     >
-      <Filters page={page} path={kind.path} isFiltered={isFiltered}>
-        <TextFilter page={page} name="search" label="Reference" />
-        {kind.lifecycle && <ListFilter name="status" values={statesOf(tenant, kind)} value={status} />}
-        {kind.regions !== 'EU' && <ListFilter name="region" values={REGIONS} value={region} />}
+      <Filters page={page}>
+        <Filter page={page} name="search" label="Reference" />
+        {kind.lifecycle && <Filter page={page} name="status" values={statesOf(tenant, kind)} />}
+        {kind.regions !== 'EU' && <Filter page={page} name="region" values={REGIONS} />}
       </Filters>
       <RecordTable
         page={page}
@@ -69,72 +68,45 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
         empty={isFiltered ? `No ${kind.noun} fits this filter.` : kind.empty}
       />
       <Pager
-        links={[
-          ['Newest', cursor !== undefined && href(page, kind.path, filter)],
-          ['Older', nextCursor !== null && href(page, kind.path, { ...filter, cursor: nextCursor })],
-        ]}
+        links={{
+          Newest: cursor !== undefined && href(page, kind.path, filter),
+          Older: nextCursor !== null && href(page, kind.path, { ...filter, cursor: nextCursor }),
+        }}
       />
     </Card>
   )
 }
 
-interface FiltersProps {
-  readonly page: Page
-  readonly path: string
-  readonly isFiltered: boolean
-  readonly children: ComponentChildren
-}
-
-/** The form of the filters of a table. */
-export const Filters = ({ page, path, isFiltered, children }: FiltersProps) => (
-  <form method="get" action={addressOf(page, `console${path}`)} class="filters">
+/** The form of the filters of a page. */
+export const Filters = ({ page, children }: { page: Page; children: ComponentChildren }) => (
+  <form method="get" action={addressOf(page, `console${page.path}`)} class="filters">
     <input type="hidden" name="client" value={page.tenant.clientId} />
     {children}
     <button type="submit" class="plain">
       Filter
     </button>
-    {isFiltered && <a href={href(page, path)}>All</a>}
+    {Object.keys(page.refused?.fields ?? page.query).some(name => name !== 'client') && (
+      <a href={href(page, page.path)}>All</a>
+    )}
   </form>
 )
 
-interface TextFilterProps {
+interface FilterProps {
   readonly page: Page
   readonly name: string
   readonly label?: string
   readonly example?: string
+  /** The values to choose from; undefined: any text. */
+  readonly values?: readonly string[]
 }
 
 /** The field of a filter, with the refusal of its value. */
-export function TextFilter({ page, name, label = toTitle(name), example }: TextFilterProps) {
-  const { refused, query } = page
-  const value = String((refused?.fields ?? query)[name] ?? '')
-  const error = refused?.call === undefined && refused?.error.field === name ? refused.error : undefined
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      <input
-        {...{ id: name, name, value, placeholder: example, autocomplete: 'off', autofocus: error !== undefined }}
-        {...(error && { 'aria-invalid': 'true', 'aria-describedby': `${name}-error` })}
-      />
-      {error && <Refusal id={`${name}-error`} {...error} />}
-    </div>
-  )
+export function Filter({ page: { refused, query }, name, label, example, values }: FilterProps) {
+  const schema = { type: 'string', ...(example && { examples: [example] }) } as unknown as TSchema
+  const options = values && [['', 'All'] as const, ...values]
+  const field = { path: name, name, label, schema, value: query[name] ?? '', options }
+  return <FormField form="filter" field={field} refused={refused?.call ? undefined : refused} hasHint={false} />
 }
-
-interface ListFilterProps {
-  readonly name: string
-  readonly value: string | undefined
-  readonly values: readonly string[]
-}
-
-const ALL: Option = ['', 'All']
-
-/** A list of values; the first one is all. */
-export const ListFilter = ({ name, value, values }: ListFilterProps) => (
-  <div class="field">
-    <Choice id={name} label={toTitle(name)} options={[ALL, ...values]} value={value} />
-  </div>
-)
 
 /** The numbers that are tried for an example. A client can have taken any. */
 const MOST_TRIES = 20

@@ -19,7 +19,7 @@ import { addressOf, href, LONGEST_TEXT } from '../page.js'
 import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.js'
-import { Filters, ListFilter, linkTo, TextFilter } from './records.js'
+import { Filter, Filters, linkTo } from './records.js'
 
 const MOST_ROWS = 50
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
@@ -112,10 +112,10 @@ export async function requestsView(page: Page) {
         </a>
       }
     >
-      <Filters page={page} path="/requests" isFiltered={isFiltered}>
-        <ListFilter name="method" values={METHODS} value={method} />
-        <TextFilter page={page} name="path" />
-        <TextFilter page={page} name="status" example="404 or 4xx" />
+      <Filters page={page}>
+        <Filter page={page} name="method" values={METHODS} />
+        <Filter page={page} name="path" />
+        <Filter page={page} name="status" example="404 or 4xx" />
         <Tick name="errors" label="Errors only" isOn={errors !== undefined} />
         <Tick name="hints" label="With hints" isOn={hints !== undefined} />
       </Filters>
@@ -130,12 +130,7 @@ export async function requestsView(page: Page) {
             : `No request yet. Point your app at ${page.publicUrl}/api/v1 as client ${tenant.clientId}: its requests appear here by themselves.`
         }
       />
-      <Pager
-        links={[
-          ['Newest', cursor !== undefined && href(page, '/requests', filter)],
-          ['Older', older],
-        ]}
-      />
+      <Pager links={{ Newest: cursor !== undefined && href(page, '/requests', filter), Older: older }} />
       {dropped > 0 && <p class="hint">The log has dropped {dropped} older requests to make room.</p>}
       <div class="actions">
         <Form page={page} action={clear} />
@@ -188,10 +183,10 @@ export async function requestView(page: Page) {
         ))}
       </ul>
       <Pager
-        links={[
-          ['Previous request', previous !== undefined && href(page, `/requests/${previous}`)],
-          ['Next request', next !== undefined && href(page, `/requests/${next}`)],
-        ]}
+        links={{
+          'Previous request': previous !== undefined && href(page, `/requests/${previous}`),
+          'Next request': next !== undefined && href(page, `/requests/${next}`),
+        }}
       />
       <div class="columns">
         <Message

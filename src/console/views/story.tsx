@@ -178,16 +178,16 @@ const Doors = ({ page }: { page: Page }) => (
         <Connection page={page} />
       </div>
       <div>
-        <h3>
-          <a class="button" href={href(page, '/failures')}>
-            Break something
-          </a>
-        </h3>
+        <h3>Break something</h3>
         <p class="hint">Take answers away, delay them, or let the next payment bounce.</p>
-        <h3>
-          <a href={addressOf(page, '../docs')}>Read the interface</a>
-        </h3>
+        <a class="button plain" href={href(page, '/failures')}>
+          Break something
+        </a>
+        <h3>Read the interface</h3>
         <p class="hint">All operations, with a form that sends each of them.</p>
+        <a class="button plain" href={addressOf(page, '../docs')}>
+          Read the interface
+        </a>
       </div>
     </div>
   </>

@@ -73,8 +73,10 @@ export function renderLinkPage(page: LinkPage): string {
         isLive: isMoving(status),
         children: <ProgressView {...view} status={status} expectedAt={page.expectedAt} here={page.here} />,
       })
-    default:
-      return renderNotice({ ...frame, name: status === 'REJECTED' ? 'declined' : status })
+    default: {
+      const declined = link.decline?.remarks === undefined ? 'declined' : 'commented'
+      return renderNotice({ ...frame, name: status === 'REJECTED' ? declined : status })
+    }
   }
 }
 

@@ -127,7 +127,8 @@ const en = {
       title: 'This payout was declined',
       text: 'Please ask the sender for a new link if this was a mistake.',
     },
-    declined: { title: 'You declined this payout', text: 'No money moves. The sender can see your comment.' },
+    declined: { title: 'You declined this payout', text: 'No money moves.' },
+    commented: { title: 'You declined this payout', text: 'No money moves. The sender can see your comment.' },
     CLAIMED: {
       title: 'This payout has already been accepted',
       text: 'The transfer is being prepared. A link works once. If it was not you, please contact the sender.',
@@ -297,7 +298,8 @@ const de: Strings = {
       title: 'Diese Auszahlung wurde abgelehnt',
       text: 'Falls das ein Versehen war, fragen Sie den Absender nach einem neuen Link.',
     },
-    declined: {
+    declined: { title: 'Sie haben diese Auszahlung abgelehnt', text: 'Es fließt kein Geld.' },
+    commented: {
       title: 'Sie haben diese Auszahlung abgelehnt',
       text: 'Es fließt kein Geld. Der Absender kann Ihren Kommentar sehen.',
     },
@@ -472,7 +474,8 @@ const fr: Strings = {
       title: 'Ce versement a été refusé',
       text: 'S’il s’agit d’une erreur, demandez un nouveau lien à l’expéditeur.',
     },
-    declined: {
+    declined: { title: 'Vous avez refusé ce versement', text: 'Aucun argent ne circule.' },
+    commented: {
       title: 'Vous avez refusé ce versement',
       text: 'Aucun argent ne circule. L’expéditeur peut voir votre commentaire.',
     },
