@@ -313,6 +313,7 @@ t.test('decisions §8: a decline with a comment makes the link REJECTED', async 
   t.match((await explain(client, id)).record, { status: 'REJECTED', decline: { remarks: 'Not me <b>' } })
   const query = queryAfter(answer)
   t.match(titleOf(await open(client, id, { query })), 'You declined this payout')
+  t.match((await open(client, id, { query })).payload, 'The sender can see your comment.')
   t.match(await open(client, id), { statusCode: 410 })
 
   const long = await createLink(client)
@@ -326,7 +327,9 @@ t.test('decisions §8: a decline with a comment makes the link REJECTED', async 
 
   const silent = await createLink(client)
   const empty = { action: 'decline', token: tokenOf(await open(client, silent)), remarks: '' }
-  t.equal((await submit(client, silent, empty)).statusCode, 303, 'a comment is optional')
+  const declined = await submit(client, silent, empty)
+  t.equal(declined.statusCode, 303, 'a comment is optional')
+  t.notMatch((await open(client, silent, { query: queryAfter(declined) })).payload, 'your comment')
   t.same((await explain(client, silent)).record.decline, {})
 })
 

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { kinds } from '../../src/console/kinds.js'
+import { causeOf } from '../../src/console/views/parts.js'
 import { EFFECT_KINDS } from '../../src/features/faults/state.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { follow as followStream } from '../event-stream.js'
@@ -1051,6 +1052,19 @@ t.test('console, The story: a step of your own with several calls runs the scena
   const { payload } = await open(app, '', client)
   t.match(payload, /<li class="done"/)
   t.match(fieldsOf(payload, 'story-2').fields, { call: 'POST /_sandbox/scenarios/:name', 'params.name': 'story' })
+})
+
+t.test('console, Actions: the cause of a transition is the one who made it', async t => {
+  for (const [cause, kind, to, text] of [
+    ['api', 'collection', 'CANCELLED', 'your app'],
+    ['api', 'payoutLink', 'CANCELLED', 'your app'],
+    ['api', 'payoutLink', 'CLAIMED', 'recipient'],
+    ['api', 'payoutLink', 'REJECTED', 'recipient'],
+    ['control', 'payoutLink', 'CLAIMED', 'sandbox'],
+    ['outcome', 'collection', 'RETURNED', 'chosen outcome'],
+  ] as const) {
+    t.equal(causeOf({ cause, kind, to }), text, `${cause} ${kind} ${to}`)
+  }
 })
 
 t.test('console, The story: its last sentence follows the end of the payout link', async t => {
