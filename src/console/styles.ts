@@ -40,7 +40,7 @@ h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 .hint, .pace { color: var(--muted); font-size: .8125rem; overflow-wrap: anywhere; }
 .empty { color: var(--muted); padding: .75rem 0; max-width: 44rem; }
 
-.columns { display: grid; gap: 0 1rem; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); align-items: start; }
+.columns { display: grid; gap: 0 1rem; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); }
 
 .scroll { position: relative; overflow-x: auto; margin: 0 -1.25rem; padding: 0 1.25rem; }
 .scroll:focus-visible, .code:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
@@ -111,8 +111,8 @@ details[open] > summary.button { margin-bottom: .75rem; }
 .lifecycle .present.idle rect { fill: var(--muted); stroke: var(--muted); }
 .lifecycle .present text { fill: var(--card); }
 .edge { fill: none; stroke: var(--edge); stroke-width: 1.5; }
-.edge.taken { stroke: var(--ok); stroke-width: 2; }
-.edge.next { stroke: var(--accent); stroke-width: 2; stroke-dasharray: 5 4; }
+.edge:is(.taken, .next) { stroke: var(--ok); stroke-width: 2; }
+.edge.next { stroke: var(--accent); stroke-dasharray: 5 4; }
 .arrow { fill: var(--edge); }
 .arrow.taken { fill: var(--ok); }
 .arrow.next { fill: var(--accent); }

@@ -130,9 +130,7 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
     id: 'create',
     label: `Create the ${kind.noun}`,
     call: { ...call, region: regions[0], body },
-    fields: 'all' as const,
-    look: 'primary' as const,
-    regions,
+    ...{ fields: 'all' as const, look: 'primary' as const, regions },
   }
   return (
     <Card id="new" title="The request of the API">
