@@ -46,7 +46,7 @@ t.test('console, Pages: the coverage in a browser', needsChromium, async t => {
   await t.test('the keyboard opens the error codes of an operation, which say how to provoke each', async t => {
     const page = await openCoverage(t)
     const operation = page.getByRole('article').filter({ hasText: 'Create a SEPA mandate' })
-    const condition = operation.getByText('The bearer token has expired on the tenant')
+    const condition = operation.getByText('The bearer token has expired on the client')
     t.notOk(await condition.isVisible())
     await operation.locator('summary').focus()
     await page.keyboard.press('Enter')
