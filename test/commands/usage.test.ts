@@ -136,20 +136,21 @@ t.test('commands, Before you begin: --help of each command describes all argumen
     if (['help', 'start', 'health', 'replay'].includes(name)) continue
     t.match(stdout, `Usage: payments-sandbox ${name}`)
     t.ok(stdout.includes(summary), name)
-    for (const field of [...positions, ...options]) {
-      t.match(field.schema.description, /\.$/, `${name} ${field.name}`)
-      t.ok(stdout.includes(field.schema.description as string), `${name} ${field.name}`)
-    }
+    const undescribed = [...positions, ...options].filter(({ schema: { description = '' } }) => {
+      return !description.endsWith('.') || !stdout.includes(description)
+    })
+    t.same(undescribed, [], name)
   }
   const { stdout } = await command(['help'])
   t.same(
     [...stdout.matchAll(/^(\w+):$/gm)].map(([, title]) => title),
     ['Start', 'Time', 'Records', 'Failures', 'Evidence', 'Clients'],
   )
-  for (const { name } of commands) {
+  const unlisted = commands.filter(({ name }) => {
     const [noun, verb] = name.split(' ')
-    t.match(stdout, new RegExp(`^ {2}${name} |^ {2}${noun} VERB .*\\b${verb}\\b`, 'm'), name)
-  }
+    return !new RegExp(`^ {2}${name} |^ {2}${noun} VERB .*\\b${verb}\\b`, 'm').test(stdout)
+  })
+  t.same(unlisted, [])
   t.match((await command(['cancel', '-h'])).stdout, /collections cancel.*mandates cancel.*payout-links cancel/s)
 })
 

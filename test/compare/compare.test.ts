@@ -299,15 +299,18 @@ t.test('fidelity, Documented and assumed: --json is a list of findings, and --al
   const har = await journeyCapture()
   const { stdout } = await compareHar(t, har, ['--json'])
   const findings = JSON.parse(stdout)
-  for (const { operation, finding, label, where, what } of findings) {
-    t.match(finding, /^(confirmed|never-seen)$/)
-    t.match(label, /^(documented|assumed)$/)
-    t.match(
-      where,
-      label === 'documented' ? /^interface, .+: ./ : /^(decisions §\d+ |errors: )./,
-      `${operation} ${what}`,
-    )
-  }
+  const places = new Map([
+    ['documented', /^interface, .+: ./],
+    ['assumed', /^(decisions §\d+ |errors: )./],
+  ])
+  t.ok(findings.length > 300)
+  t.same(
+    (findings as Record<string, string>[]).filter(
+      ({ finding, label = '', where = '' }) =>
+        !['confirmed', 'never-seen'].includes(finding as string) || !places.get(label)?.test(where),
+    ),
+    [],
+  )
   const of = (operation: string) => findings.filter((one: { operation: string }) => one.operation === operation)
   t.match(of('POST /api/v1/mandates'), [{ what: 'status 201', finding: 'confirmed', where: 'decisions §7 201' }])
   const all = (await compareHar(t, har, ['--all'])).stdout
@@ -355,11 +358,12 @@ t.test(
         ...(operation.isList ? Object.keys(answer.properties) : []).map(name => place.placeOfList(operation, name)),
         ...place.HEADER_NAMES.map(name => place.placeOfHeader(name, undefined)),
       ]
-      for (const { where } of places) {
+      const missing = places.filter(({ where }) => {
         const [, section = '', anchor = ''] = /^(decisions §\d+|interface, .+(?=: )|errors):? (.+)$/.exec(where) ?? []
         const word = anchor.split(/\.(?=\w)/).at(-1) as string
-        t.ok(sections.get(section)?.includes(word), `${operation.id}: ${where}`)
-      }
+        return !sections.get(section)?.includes(word)
+      })
+      t.same(missing, [], operation.id)
     }
   },
 )

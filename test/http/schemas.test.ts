@@ -25,9 +25,15 @@ t.test('ARCHITECTURE, What holds everywhere: each schema is valid, which no serv
   await app.ready()
   t.ok(Object.keys(schemas).length > 300)
   const meta = new Ajv({ strict: false })
+  const faults: string[] = []
   for (const [place, schema] of Object.entries(schemas)) {
-    t.ok(meta.validateSchema(schema as object), `${place}: ${JSON.stringify(meta.errors)}`)
-    // Keywords that no schema has are refused when it is compiled.
-    t.doesNotThrow(() => isValid(schema as TSchema, null), place)
+    if (!meta.validateSchema(schema as object)) faults.push(`${place}: ${JSON.stringify(meta.errors)}`)
+    try {
+      // Keywords that no schema has are refused when it is compiled.
+      isValid(schema as TSchema, null)
+    } catch (error) {
+      faults.push(`${place}: ${error}`)
+    }
   }
+  t.same(faults, [])
 })

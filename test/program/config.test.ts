@@ -206,6 +206,7 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
 ]
 
 t.test('settings, Settings: a wrong value: one line that names variable, value and what is allowed', async t => {
+  const others: unknown[] = []
   for (const [name, values, allowed] of wrong) {
     for (const value of values) {
       let error: unknown
@@ -214,14 +215,16 @@ t.test('settings, Settings: a wrong value: one line that names variable, value a
       } catch (thrown) {
         error = thrown
       }
-      t.ok(error instanceof ConfigError, `${name}=${JSON.stringify(value)}`)
-      const { message } = error as ConfigError
-      t.notMatch(message, '\n', 'one line')
-      t.ok(message.startsWith(`${name}=`), message)
-      t.ok(message.includes(JSON.stringify(value).slice(1, 70)), message)
-      t.match(message, allowed)
+      const { message = '' } = error instanceof ConfigError ? error : {}
+      const isRight =
+        message.startsWith(`${name}=`) &&
+        message.includes(JSON.stringify(value).slice(1, 70)) &&
+        !message.includes('\n') &&
+        allowed.test(message)
+      if (!isRight) others.push([name, value, error])
     }
   }
+  t.same(others, [])
 })
 
 t.test('control plane, SANDBOX_ADMIN_TOKEN: a wrong one is a secret, too: the line does not repeat it', async t => {
