@@ -520,7 +520,11 @@ export const mutants = {
   'compare/records.ts': [['isHeld || !byTime', '!byTime', 'compare/compare']],
   'compare/answers.ts': [['if (at < from || at > to) return false', '', 'compare/mutations']],
   'compare/har.ts': [['    known.set(key, entry)\n', '', 'compare/har']],
-  'compare/asking.ts': [["hasSecret(one) ? SECRET : 'wrong'", 'SECRET', 'compare/compare']],
+  'compare/asking.ts': [
+    ["hasSecret(one) ? SECRET : 'wrong'", 'SECRET', 'compare/compare'],
+    ['status !== 201 || ', '', 'compare/mutations'],
+    ['at > now + 2 * TOLERANCE', 'false', 'compare/compare'],
+  ],
   'compare/state.ts': [
     ['number => `Name ${number}`', '(_, text) => text', 'compare/import'],
     ['new HarError(`the file has', 'new Error(`the file has', 'compare/import'],

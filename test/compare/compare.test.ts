@@ -248,6 +248,18 @@ t.test('decisions §7: what others have done meanwhile is no difference', async 
   }
 })
 
+t.test('decisions §9: a creation that is over an hour away from its request is a difference', async t => {
+  const har = await sessionOf(t, ({ client }) => client.post('/api/v1/bills', bill()))
+  const { content } = (har.log.entries.at(-1) as HarEntry).response
+  const created = JSON.parse(content.text as string)
+  for (const [at, isFound] of Object.entries({ '07:50': true, '08:10': false, '09:50': false, '10:10': true })) {
+    const time = `2026-11-02T${at}:00Z`
+    content.text = JSON.stringify({ ...created, createdAt: time, updatedAt: time })
+    const found = (await differencesOf(t, har)).map(({ what }) => what.split(':')[0])
+    t.same(found, isFound ? ['createdAt is another time', 'updatedAt is another time'] : [], at)
+  }
+})
+
 t.test('decisions §6: a reason code that does not fit the transition is a difference', async t => {
   const har = await sessionOf(t, async ({ client, goTo }) => {
     await client.post('/api/v1/mandates', mandate())
