@@ -34,12 +34,25 @@ export const HttpStatuses = Type.String({
 
 /** The parameters of all pages. Each page reads those that it needs. */
 export const PARAMETERS = {
-  // The notice of an action with its signature and its events, tables, the form of a fault, and `of`: the changes of a page.
-  ...Object.fromEntries(
-    'client notice proof status search cursor method path errors hints kind of'.split(' ').map(name => [name, text]),
-  ),
-  ...{ after: digits(15), until: digits(15), region: OneOf(...REGIONS) },
-}
+  client: text,
+  // The notice of an action with its signature, and the events of an advance.
+  notice: text,
+  proof: text,
+  after: digits(15),
+  until: digits(15),
+  // Tables, and the form of a fault.
+  status: text,
+  search: text,
+  region: OneOf(...REGIONS),
+  cursor: text,
+  method: text,
+  path: text,
+  errors: text,
+  hints: text,
+  kind: text,
+  // The changes of the page: `requests`, or of all else.
+  of: text,
+} as const
 export type Query = Readonly<Record<string, string | undefined>>
 
 /** Texts by their names: the fields of a form, or the parameters of a path. */

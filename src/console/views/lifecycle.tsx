@@ -11,8 +11,13 @@ const STEP_Y = 76
 /** The length of the head of an arrow behind the end of its line. */
 const HEAD = 6
 const MARKER = {
-  ...{ viewBox: '0 0 8 8', refX: 4, refY: 4, markerWidth: 8, markerHeight: 8 },
-  ...{ markerUnits: 'userSpaceOnUse', orient: 'auto' },
+  viewBox: '0 0 8 8',
+  refX: 4,
+  refY: 4,
+  markerWidth: 8,
+  markerHeight: 8,
+  markerUnits: 'userSpaceOnUse',
+  orient: 'auto',
 }
 /** The distance between two lines that begin or end on the same side of a box. */
 const GAP = 20
@@ -99,7 +104,7 @@ export function LifecycleDrawing({ id, lifecycle, status, timeline, next }: Life
   const height = Math.max(...depths, ...all.map(({ y }) => y * STEP_Y)) + HEIGHT + 2 - top
   return (
     <Scroll class="scroll lifecycle" label="The states and the way so far">
-      <svg viewBox={`-2 ${top} ${width} ${height}`} {...{ width, height }} role="img" aria-label={text}>
+      <svg viewBox={`-2 ${top} ${width} ${height}`} width={width} height={height} role="img" aria-label={text}>
         <defs>
           {order.map(kind => (
             <marker key={kind} id={`${id}-${kind}`} {...MARKER}>
