@@ -109,6 +109,8 @@ export function store(
   const place = isOld ? { sequence: --group.lowest, createdAt: group.since } : undefined
   const names = shown as Json
   late.adopt(known, record, names, place, early.adopt(known, record, names, place))
+  // The early end has made it with the bill.
+  if (known.area === 'bills') late.tenant.counterparties.ensure(known.region, String(record.counterpartyReference))
 }
 
 /** Holds a record that was there before the capture against the rules of seeded records. */

@@ -189,16 +189,14 @@ function createEnd(tenant: Tenant, shift: number, ask: (request: Outgoing, undo:
      */
     adopt(reference: Reference, record: Json, shown: Shown, place?: Position, isIdle?: boolean): boolean {
       const known = findEntry(reference)
-      const { area, region } = reference
       const wanted = translate(record) as Json
       if (known !== undefined && hasMembers(known.record, wanted, shown)) return false
       const hidden = Object.entries(known?.record ?? {}).filter(([name]) => !Object.hasOwn(shown, name))
       const now = tenant.clock.now()
       const { sequence, createdAt } = known ?? place ?? { sequence: tenant.nextSequence(), createdAt: now }
-      if (area === 'bills') tenant.counterparties.ensure(region, String(wanted.counterpartyReference))
       const stored = storedOf(reference, { ...wanted, ...Object.fromEntries(hidden) }, sequence, createdAt)
       const isOver = isIdle ?? (stored.nextStep != null && stored.nextStep.at <= now)
-      tenant[area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
+      tenant[reference.area].load({ ...stored, timeline: known?.timeline ?? [], ...(isOver && { nextStep: null }) })
       return isOver
     },
   }

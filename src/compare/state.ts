@@ -44,7 +44,7 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
     throw new HarError(`the file has the records of ${filled.length} clients: give --host, or a file with one client`)
   }
   const [end] = group.ends
-  const { clock, settings, mandates, collections } = end.tenant
+  const { clock, settings, mandates, collections, bills, counterparties } = end.tenant
   clock.replayTo(Math.max(until, clock.now()), 0)
   // The last use of a mandate follows from its collections.
   for (const { record } of collections.entries()) {
@@ -52,6 +52,7 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
     if (at !== undefined && mandates.find(record.mandateReference).length > 0)
       mandates.presented(record.mandateReference, at)
   }
+  for (const { region, record } of bills.entries()) counterparties.ensure(region, record.counterpartyReference)
   const change = mask ? createMask() : (value: unknown) => value
   const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, area, change))
   for (const [area, { refersTo = {} }] of Object.entries<Area>(areas)) {
