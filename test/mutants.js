@@ -180,6 +180,8 @@ export const mutants = {
   ],
   'areas/accounts/store.ts': [['[region, ...REGIONS]', '[...REGIONS]', 'areas/payout-link-pages']],
   'tenants/registry.ts': [
+    ['Math.max(listed.resets, resets)', 'listed.resets', 'persistence/restarts'],
+    ['if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE', '', 'persistence/restarts'],
     ['scope, allowedOrigins, senderName })', 'scope, allowedOrigins })', 'control/tenant'],
     ['leastNeeded(origin)', 'leastNeeded(undefined)', 'tenants/tenants'],
     [', { origin: clientId }), origin)', ', { origin: clientId }))', 'tenants/tenants'],
@@ -446,6 +448,9 @@ export const mutants = {
     ['      httpOnly: true,\n', '', 'control/session'],
     ["(origin ?? url.protocol).startsWith('https:')", "url.protocol === 'https:'", 'control/session'],
     ['if (href.startsWith(base)) ', '', 'control/session'],
+  ],
+  'features/coverage/report.ts': [
+    ['\n      .filter(status => /^[1-5]\\d\\d$/.test(status))', '', 'persistence/coverage'],
   ],
   'console/calls.ts': [
     ['...(host && { authority: host }), ', '', 'areas/payout-links'],

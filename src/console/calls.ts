@@ -99,7 +99,9 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
   }
   const ofBody = bodyOf(context, call)
   const json = fields.json === undefined ? undefined : atOnce(parseLargeJson(Buffer.from(fields.json), FORM_LIMIT))
-  const body = hasMembers(ofBody) ? withFields(ofBody, json, BODY.slice(0, -1), take) : json
+  const body = hasMembers(ofBody)
+    ? withFields(ofBody, json, BODY.slice(0, -1), { names: Object.keys(fields), take })
+    : json
   for (const name of Object.keys(fields)) if (!known.has(name)) refuseUnknown(name, [...known])
   if (params !== undefined) check(params, call.params, 'INVALID_FIELD')
   if (headers !== undefined) check(headers, { 'x-region': call.region }, 'INVALID_FIELD')
@@ -110,30 +112,36 @@ export function readCall({ fields, file }: SentForm, context: ConsoleContext): C
  * Returns a value with the fields of a form in it. The schema leads: a name is looked up, and never taken apart. A list of
  * objects can have one more.
  * @param name the name of the field of the value
- * @param take returns the text of a field; undefined: the form does not have it
+ * @param form the names of its fields; `take` returns the text of one, or undefined if the form does not have it
  */
 function withFields(
   schema: TSchema,
   value: unknown,
   name: string,
-  take: (name: string) => string | undefined,
+  form: { readonly names: readonly string[]; take(name: string): string | undefined },
 ): unknown {
   if (hasMembers(schema)) {
     const given = isObject(value) ? value : {}
     const changed = Object.entries<TSchema>(schema.properties).flatMap(([member, one]) => {
       const before = ownMember(given, member)
-      const after = withFields(one, before, `${name}.${member}`, take)
+      const after = withFields(one, before, `${name}.${member}`, form)
       return after === before ? [] : [[member, after] as const]
     })
     return changed.length === 0 ? value : { ...given, ...Object.fromEntries(changed) }
   }
   if (schema.type === 'array' && hasMembers(schema.items)) {
     const list: readonly unknown[] = Array.isArray(value) ? value : []
-    const items = [...list, undefined].map((item, at) => withFields(schema.items, item, `${name}.${at}`, take))
+    // A list can have many items, and few of them fields.
+    const prefix = `${name}.`
+    const own = form.names.filter(field => field.startsWith(prefix))
+    const places = new Set(own.map(field => field.slice(prefix.length).split('.', 1)[0]))
+    const items = [...list, undefined].map((item, at) =>
+      places.has(String(at)) ? withFields(schema.items, item, prefix + at, form) : item,
+    )
     const given = items.filter(item => item !== undefined)
     return given.length === list.length && given.every((item, at) => item === list[at]) ? value : given
   }
-  const text = take(name)
+  const text = form.take(name)
   // The field of a null is empty, too.
   if (text === undefined || (text === '' && value === null)) return value
   // A form doubles the characters of a line break (WHATWG HTML §4.10.22.4).

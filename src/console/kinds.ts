@@ -44,6 +44,10 @@ export function kindOfRecord(record: AnyRecord): Kind | undefined {
   return named.find(({ record: { properties } }) => named.every(({ reference }) => reference in properties))
 }
 
+/** Whether records of a kind name one of another kind: they have a member for its reference. */
+export const isNaming = (kind: Kind, other: Kind): boolean =>
+  kind !== other && other.reference in kind.record.properties
+
 /** Lists the states of a kind: those of the lifecycle, and those of another release that records have. */
 export const statesOf = (tenant: Tenant, { name, lifecycle }: Kind): readonly string[] => [
   ...new Set([...(lifecycle?.states ?? []), ...tenant[name].counts().keys()]),

@@ -108,10 +108,11 @@ export const DEMO_CLIENT: ClientEntry = {
 /** The client ids that can be registered (decisions §3). In a path, clients of HTTP remove `.` and `..` before they send it. */
 const REGISTRABLE = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/
 const DEFAULT_SCOPE = 'payments'
+const DEFAULT_FIXTURE = 'empty'
 
 interface Registration {
   readonly clientId: string
-  readonly fixture: string
+  fixture: string
   readonly scope: string
   readonly allowedOrigins: readonly string[]
   readonly senderName: string | undefined
@@ -148,7 +149,7 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     client: Omit<ClientEntry, 'clientSecret' | 'senderName'> &
       Pick<Partial<Identity>, 'senderName'> & { clientSecret?: string },
   ): Registration {
-    const { clientId, clientSecret, fixture = 'empty', scope = DEFAULT_SCOPE, senderName } = client
+    const { clientId, clientSecret, fixture = DEFAULT_FIXTURE, scope = DEFAULT_SCOPE, senderName } = client
     const { allowedOrigins = DEFAULT_ALLOWED_ORIGINS } = client
     const resets = retired.get(clientId) ?? 0
     const secretDigest = clientSecret === undefined ? null : digestOf(clientSecret)
@@ -282,6 +283,8 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
 
   function startFromFixture(client: Registration, reason: 'fixture' | 'reset', realNow: number): Tenant {
     const now = frozenAt ?? wholeSecond(realNow)
+    // The fixture of an earlier start can be gone. A reset repairs the client, so it begins with another one.
+    if (!fixtures.has(client.fixture)) client.fixture = DEFAULT_FIXTURE
     const build = () => {
       const records = fixtureRecords(client.fixture, now)
       const { senderName = fixtures.get(client.fixture)?.senderName as string | undefined } = client
@@ -411,6 +414,9 @@ export function createTenantRegistry(options: TenantRegistryOptions) {
     /** Removes a client that another server has removed. Its tokens stay invalid by the number of its resets. */
     retire(clientId: string, resets: number): void {
       retire(clientId, resets)
+      // It may be listed since.
+      const listed = configured.get(clientId)
+      if (listed !== undefined) listed.resets = Math.max(listed.resets, resets)
       const client = registered.get(clientId)
       if (client === undefined) return
       registered.delete(clientId)

@@ -52,9 +52,12 @@ const FORMS: readonly Row[] = [
     ],
   ),
   [{ ...RESET, 'body.constructor.prototype.polluted': 'yes' }, 400, 'INVALID_FIELD'],
-  // A form has fields for each item of its lists.
+  // A form has fields for items of its lists.
   [
-    { call: 'PUT /_sandbox/deprecations', json: `{"data":[${'{},'.repeat(999)}{}]}`, unknown: 'x' },
+    {
+      ...{ call: 'PUT /_sandbox/deprecations', json: `{"data":[${'{},'.repeat(999)}{}]}`, unknown: 'x' },
+      ...Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`body.data.${at}.operation`, 'x'])),
+    },
     400,
     /Known: .{500,5000} and \d+ more\./,
   ],

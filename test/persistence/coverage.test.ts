@@ -91,6 +91,20 @@ onDatabase(
   },
 )
 
+onDatabase('persistence, State in tables: a status that is damaged is left out of the coverage', async (t, storage) => {
+  const first = await storage.start()
+  await (await connect(first.app)).get(MANDATES)
+  await coverage(first.app, 'client=acme')
+  const damage = (status: string) => `UPDATE sandbox_coverage SET fact = 'status ${status}' WHERE fact LIKE 'status %'`
+  let stored = first
+  for (const status of ['NaN', '__proto__', '200 ', '-1', '1e9']) {
+    stored = await storage.change(stored, damage(status))
+    for (const query of ['client=acme', 'clients=all']) {
+      t.match((await coverage(stored.app, query)).summary, { operations: { met: 0 } }, status)
+    }
+  }
+})
+
 onSqliteOnly(
   'persistence, The turn of a request: a client whose coverage fails keeps only its own waiting',
   async t => {

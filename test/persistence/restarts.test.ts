@@ -284,6 +284,37 @@ onDatabase(
   },
 )
 
+onDatabase(
+  'control plane, DELETE /clients/{clientId}: the tokens of a removed client stay invalid where it is listed later',
+  async (t, storage) => {
+    const first = await storage.start()
+    const before = await connect(first.app)
+    await before.control('POST', '/reset')
+    const after = await connect(first.app)
+    await call(first.app, 'DELETE', '/_sandbox/clients/acme')
+    const { app } = await storage.restart(first, { clients: [{ clientId: 'acme', clientSecret: 'secret' }] })
+    for (const _ of ['first', 'after a reset']) {
+      t.equal((await call(app, 'GET', '/_sandbox/state?client=acme')).status, 200)
+      for (const { token } of [before, after]) {
+        t.equal((await resume(app, token).send('GET', '/api/v1/bills')).status, 401)
+      }
+      await call(app, 'POST', '/_sandbox/reset?client=acme')
+    }
+  },
+)
+
+onDatabase(
+  'persistence, Upgrades: a client whose fixture is gone is reset to the fixture empty',
+  async (t, storage) => {
+    const mine = new Map([['mine', { counterparties: [] }]]) as never
+    const clients = [{ clientId: 'acme', clientSecret: 'secret', fixture: 'mine' }]
+    const first = await storage.start({ fixtures: mine, clients })
+    await connect(first.app)
+    const { app } = await storage.restart(first)
+    t.match(await call(app, 'POST', '/_sandbox/reset?client=acme'), { status: 200, body: { fixture: 'empty' } })
+  },
+)
+
 onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
   const messages: string[] = []
   const { app } = await storage.start({ maxTenants: 2, messages })

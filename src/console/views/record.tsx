@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
+import { Fragment } from 'preact'
 import { knownOutcomeOf } from '../../areas/direct-debit/outcomes.js'
 import { findReasonCode } from '../../areas/direct-debit/reason-codes.js'
 import type { MoveForm, SteeredStore } from '../../areas/index.js'
@@ -12,7 +13,7 @@ import { Card, Facts } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { control } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { explain, findRecord, kindOf, referenceOf } from '../kinds.js'
+import { explain, findRecord, isNaming, kinds, referenceOf } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
@@ -233,40 +234,33 @@ const MOST_RELATED = 20
 
 /** The records that a record names, and those that name it. */
 function Related({ page, kind, row: { region, record } }: { page: Page; kind: Kind; row: Row }) {
-  const { collections, bills } = page.tenant
-  const limit = MOST_RELATED
-  const { mandateReference, counterpartyReference } = record as Readonly<Record<string, string | undefined>>
-  const [mandate, counterparty] = [kindOf('mandates'), kindOf('counterparties')]
-  const facts: [string, ComponentChildren][] = []
-  for (const [member, name] of Object.entries(kind.refersTo ?? {})) {
-    const other = kindOf(name)
-    facts.push([toTitle(other.noun), linkTo(page, other, { region, record: { [other.reference]: record[member] } })])
-  }
-  if (counterpartyReference !== undefined && kind !== counterparty) {
-    const isKnown = findRecord(page.tenant, counterparty, counterpartyReference, region) !== undefined
-    facts.push(['Counterparty', isKnown ? linkTo(page, counterparty, { region, record }) : counterpartyReference])
-  }
-  const list =
-    kind === mandate
-      ? ([kindOf('collections'), collections.list({ mandateReference, limit })] as const)
-      : kind === counterparty
-        ? ([kindOf('bills'), bills.list(region as Region, { counterpartyReference, limit })] as const)
-        : undefined
-  if (facts.length === 0 && list === undefined) return null
+  const { tenant } = page
+  const facts = kinds.flatMap((other): [string, ComponentChildren][] => {
+    const { [other.reference]: reference } = record
+    if (!isNaming(kind, other) || typeof reference !== 'string') return []
+    const isKnown = findRecord(tenant, other, reference, region) !== undefined
+    return [[toTitle(other.noun), isKnown ? linkTo(page, other, { region, record }) : reference]]
+  })
+  const lists = kinds.filter(other => isNaming(other, kind))
+  if (facts.length === 0 && lists.length === 0) return null
+  const names = [kind.reference, referenceOf(kind, record)] as const
   return (
     <Card id="related" title="Related">
       <Facts facts={facts} />
-      {list && (
-        <>
-          <RecordTable
-            page={page}
-            kind={list[0]}
-            rows={list[1].data.map(record => ({ region, record }))}
-            empty={`No ${list[0].noun} names this ${kind.noun} yet.`}
-          />
-          {list[1].hasMore && <p>The newest of {list[1].totalCount}.</p>}
-        </>
-      )}
+      {lists.map(other => {
+        const { data, nextCursor } = tenant[other.name].search({ region: region as Region, names, limit: MOST_RELATED })
+        return (
+          <Fragment key={other.name}>
+            <RecordTable
+              page={page}
+              kind={other}
+              rows={data as readonly Row[]}
+              empty={`No ${other.noun} names this ${kind.noun} yet.`}
+            />
+            {nextCursor !== null && <p>The newest of them.</p>}
+          </Fragment>
+        )
+      })}
     </Card>
   )
 }

@@ -51,6 +51,8 @@ export interface SearchQuery extends PageQuery {
   readonly status?: string | undefined
   /** A part of the reference, in any case. */
   readonly search?: string | undefined
+  /** A member that holds a reference of another kind, and that reference. */
+  readonly names?: readonly [member: string, reference: string] | undefined
 }
 
 /** A record that a search has found. */
@@ -195,7 +197,8 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
    * Returns a page of the records of all regions, newest first. It reads only as many records as the page needs.
    * @throws INVALID_CURSOR
    */
-  function search({ region, status, search = '', cursor, limit = MOST_FOUND }: SearchQuery): Page<Found<R>> {
+  function search(query: SearchQuery): Page<Found<R>> {
+    const { region, status, search = '', names: [member, reference] = [], cursor, limit = MOST_FOUND } = query
     const before = cursor === undefined ? undefined : searches.decode(cursor)
     const part = search.toLowerCase()
     const found: E[] = []
@@ -204,6 +207,7 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       const { record } = entry
       if (status !== undefined && (record as { status?: string }).status !== status) continue
       if (!referenceOf(record).toLowerCase().includes(part)) continue
+      if (member !== undefined && (record as Readonly<Record<string, unknown>>)[member] !== reference) continue
       const last = found.at(-1)
       if ((found.length === limit || rest <= 0) && last !== undefined)
         return { data: found.map(show), nextCursor: searches.encode(last) }

@@ -42,7 +42,10 @@ export function reportOf(clients: readonly string[], facts: Facts, documented: r
   const operations = documented.filter(isApi).map(route => {
     const operation = nameOf(route.method, route.url)
     const got = facts.get(operation) ?? NONE
-    const statuses = valuesOf(got, 'status').map(Number)
+    // A damaged row of a database can have any text.
+    const statuses = valuesOf(got, 'status')
+      .filter(status => /^[1-5]\d\d$/.test(status))
+      .map(Number)
     const errorCodes = expectedCodesOf(route)
     const possible = [...successesOf(route), ...errorCodes.map(code => catalogue[code].status)]
     const { tags = [], summary = '' } = route.schema
