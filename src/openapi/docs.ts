@@ -37,7 +37,7 @@ const [text] = note.childNodes
 
 /** Says at the client of the header whether calls can act as it. Without a session of the console, it leads to the form. */
 function say(status, message = '') {
-  text.data = status < 400 ? 'Calls act as ' : status === 401 ? 'Sign in to act as ' : message + ' Client: '
+  text.data = status < 400 ? 'Calls act as ' : status === 401 ? 'Sign in to act as ' : status === 404 ? 'There is no client yet: ' : message + ' Client: '
   const page = status === 401 ? 'sign-in' : 'console/client?client=' + encodeURIComponent(client)
   note.querySelector('a').href = base + '/_sandbox/' + page
 }

@@ -657,6 +657,21 @@ t.test('console, Pages: the status of the filter is one or a class of them, in a
   t.notMatch((await of('2XX')).payload, 'No request fits this filter.')
 })
 
+t.test('console, Pages: the path of the filter is a part of it, or the whole with an asterisk', async t => {
+  const client = await newClient()
+  await client.get('/api/v1/mandates')
+  for (const [path, found] of [
+    ['mandates', true],
+    ['/API', false],
+    ['/api/v1/mandates', true],
+    ['*mandates', true],
+    ['mandates*', false],
+  ] as const) {
+    const { payload } = await open(client.app, '/requests', { client: client.clientId, query: { path } })
+    t.equal(payload.includes('<b>GET</b> /api/v1/mandates'), found, path)
+  }
+})
+
 t.test('console, Pages: a refused filter is shown at its field, which keeps the value', async t => {
   const { app, clientId } = await newClient()
   for (const [path, name, value] of [

@@ -61,9 +61,11 @@ export async function requestsView(page: Page) {
   const { tenant, query, context } = page
   const { method, path, status, errors, hints, cursor } = query
   const filter = { method, path, status, errors, hints }
+  // Like the reference of a list, a path is found by a part of it.
+  const glob = path === undefined || path.includes('*') ? path : `*${path}*`
   const isFiltered = Object.values(filter).some(value => value !== undefined)
   const { data, dropped } = await context.requestLog.list(tenant.clientId, {
-    ...{ method, path, status, errors: errors !== undefined, hints: hints !== undefined },
+    ...{ method, path: glob, status, errors: errors !== undefined, hints: hints !== undefined },
     ...(cursor !== undefined && { before: Number(cursor) }),
     limit: MOST_ROWS + 1,
   })
@@ -114,7 +116,7 @@ export async function requestsView(page: Page) {
     >
       <Filters page={page}>
         <Filter page={page} name="method" values={METHODS} />
-        <Filter page={page} name="path" />
+        <Filter page={page} name="path" example="mandates" />
         <Filter page={page} name="status" example="404 or 4xx" />
         <Tick name="errors" label="Errors only" isOn={errors !== undefined} />
         <Tick name="hints" label="With hints" isOn={hints !== undefined} />
