@@ -93,7 +93,7 @@ t.test('console, Actions: one file is read at a time, up to 60 s, and the others
 })
 
 t.test('console, Actions: a file that takes too much memory is refused, and the next one is read', async t => {
-  const { app, client, port, load } = await start(t, { module: HAR_TO_STATE, megabytes: 48 })
+  const { app, client, port, load } = await start(t, { module: HAR_TO_STATE, megabytes: 72 })
   const entry = (n: number, text: string): Partial<HarEntry> => ({
     startedDateTime: '2026-01-01T00:00:00Z',
     request: {
@@ -107,7 +107,7 @@ t.test('console, Actions: a file that takes too much memory is refused, and the 
   const body = `[${Array(340_000).fill('{}')}]`
   const large = await (await load(har(...Array.from({ length: 8 }, (_, n) => entry(n, body))))).read()
   t.equal(gist(large), '413 PAYLOAD_TOO_LARGE file')
-  t.match(large?.text, 'It takes more than 48 MB of memory to read it.')
+  t.match(large?.text, 'It takes more than 72 MB of memory to read it.')
   await stillServes(t, port)
   await client.post('/api/v1/mandates', mandate())
   const { payload } = await app.inject('/_sandbox/requests?client=acme&format=har')
