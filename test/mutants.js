@@ -310,8 +310,8 @@ export const mutants = {
   'http/slices.ts': [
     ['if (began !== undefined && isSliceOver(began, elapsed))', 'if (false)', 'control/request-stream'],
     [' && !isRoundOver(round, elapsed)', '', 'http/slices'],
-    ['if (isRoundOver(round, elapsed)) round.waiting.push(goOn)', 'if (false) round.waiting.push(goOn)', 'http/slices'],
-    ['if (isRoundOver(round, elapsed)) round.waiting.push(begin)\n    else begin()', 'begin()', 'http/slices'],
+    ['if (isRoundOver(round, elapsed)) round', 'if (false) round', 'http/slices'],
+    ['begin(round, elapsed, () => {\n      beginSlice(round, elapsed)\n      next()\n    })', 'next()', 'http/slices'],
     ['round.waiting.length > 0 ? began', 'false ? began', 'http/slices'],
   ],
   'http/timers.ts': [

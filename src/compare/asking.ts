@@ -53,7 +53,7 @@ function hasSecret({ entry: { secret, status }, group, isAccepted }: Case): bool
   return group.secret === secret
 }
 
-/** Returns the header with the own token or secret of an end in place of the captured one; undefined: it has none. */
+/** Returns the header with the token or secret of an end instead of the captured one. Undefined: it has none. */
 function authorizationOf({ run, entry, group, ends, isToken }: Case, at: 0 | 1, secret: string): string | undefined {
   const { authorization } = entry.headers
   const basic = () => Buffer.from(`${ends[at].clientId}:${secret}`).toString('base64')

@@ -76,7 +76,10 @@ type Framed = Record<'title' | 'styles' | 'current', string> & {
   content(address: (to: string) => string): ComponentChildren
 }
 
-/** Renders a page in the shell of the console, with the client that its address names. Its addresses are relative: a proxy may serve the sandbox below a path prefix. */
+/**
+ * Renders a page in the shell of the console, with the client that its address names. Its addresses are relative: a proxy may
+ * serve the sandbox below a path prefix.
+ */
 function frame({ query, url }: FastifyRequest, { title, styles, current, header, content }: Framed): string {
   const up = rootOf(url)
   // The client that the console shows, for the way back.

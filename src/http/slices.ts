@@ -29,6 +29,12 @@ export const isSliceOver = (began: number, elapsed = realElapsed): boolean => el
 
 const isRoundOver = ({ began }: Round, elapsed: () => number) => began !== undefined && isSliceOver(began, elapsed)
 
+/** Begins some work at once, or when its turn comes after a full round. */
+function begin(round: Round, elapsed: () => number, work: () => void) {
+  if (isRoundOver(round, elapsed)) round.waiting.push(work)
+  else work()
+}
+
 /** Begins another round: the works that wait go on in turn, until its time is over. */
 function beginRound(round: Round, elapsed: () => number) {
   round.began = undefined
@@ -74,8 +80,7 @@ export function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> 
         reject(error)
       }
     }
-    if (isRoundOver(round, elapsed)) round.waiting.push(goOn)
-    else goOn()
+    begin(round, elapsed, goOn)
   })
 }
 
@@ -83,12 +88,10 @@ export function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> 
 export function inRounds(elapsed = realElapsed) {
   const round = roundOf(elapsed)
   return (_request: unknown, _reply: unknown, next: () => void): void => {
-    const begin = () => {
+    begin(round, elapsed, () => {
       beginSlice(round, elapsed)
       next()
-    }
-    if (isRoundOver(round, elapsed)) round.waiting.push(begin)
-    else begin()
+    })
   }
 }
 
