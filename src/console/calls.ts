@@ -127,7 +127,11 @@ function withFields(
       const after = withFields(one, before, `${name}.${member}`, form)
       return after === before ? [] : [[member, after] as const]
     })
-    return changed.length === 0 ? value : { ...given, ...Object.fromEntries(changed) }
+    if (changed.length === 0) return value
+    const after = { ...given, ...Object.fromEntries(changed) }
+    // An empty text is refused at its field, an empty body at none.
+    const isEmpty = schema.anyOf !== undefined && Object.values(after).every(member => member === undefined)
+    return isEmpty ? Object.fromEntries(changed.map(([member]) => [member, ''])) : after
   }
   if (schema.type === 'array' && hasMembers(schema.items)) {
     const list: readonly unknown[] = Array.isArray(value) ? value : []
@@ -193,7 +197,7 @@ export function obstacleOf(request: SentRequest): string | undefined {
   if (mediaTypeOf(headers) === FORM) return 'It cannot be sent again: the log masks the secrets of its form.'
   if (!path.startsWith('/api/v1/')) return 'It cannot be sent again: its path is none of the API.'
   if (!isKept(request)) return 'It cannot be sent again: a URL resolves the segments . and .. of its path.'
-  if (typeof body !== 'object') return `It cannot be sent again: the log does not keep its body, ${body}.`
+  if (typeof body !== 'object') return 'It cannot be sent again: the log has no JSON body of it.'
   return undefined
 }
 

@@ -60,6 +60,7 @@ td { overflow-wrap: break-word; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin-top: .75rem; }
 .action { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; }
 .action > .error { flex-basis: 100%; order: 1; }
+.action .error { width: 0; min-width: max(100%, 14rem); }
 .action .field { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; }
 .action .field label { margin: 0; font-size: .875rem; }
 .action .field input { width: auto; min-width: 0; }

@@ -559,6 +559,8 @@ t.test('console, Actions: a refusal is shown at its field or its form, and keeps
     backwards.payload,
     /id="advance-to-to-error" role="alert"><code>INVALID_FIELD|<form id="advance-to".*?role="alert"><code>INVALID_FIELD/s,
   )
+  const empty = await submit(app, '', 'advance-to', { 'body.to': '' })
+  t.match(empty.payload, /id="advance-to-to-error" role="alert"><code>INVALID_FIELD/, 'an empty field is refused at its place')
   t.same((await client.control('GET', '/state')).body, before, 'nothing was changed')
 })
 
@@ -605,7 +607,7 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
   for (const [seq, reason] of [
     [1, 'the log masks the secrets of its form.'],
     [last - 1, 'its path is none of the API.'],
-    [last, 'the log does not keep its body, (text/plain, not read).'],
+    [last, 'the log has no JSON body of it.'],
   ] as const) {
     t.match((await open(app, `/requests/${seq}`)).payload, `It cannot be sent again: ${reason}`)
   }

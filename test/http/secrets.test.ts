@@ -224,18 +224,26 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
     deep: [{ assertion: {} }],
     amount: '1',
   })
-  await client.post('/api/v1/mandates', '{"amount":1,}')
+  await client.post('/api/v1/mandates', `{"amount":"${client.token}",}`)
+  for (const text of ['{"client_secret":"5",}', '{"%74oken":"5",}', '{"\\u0074oken":"5",}', `"${'x'.repeat(2000)}`]) {
+    await client.post('/api/v1/mandates', text)
+  }
   await client.post('/api/v1/mandates', 'text', { headers: { 'content-type': 'text/plain' } })
   await requestToken(app, { scope: 'all', extra: 'x' })
   const { data } = (await client.control('GET', '/requests')).body
-  const [first, get, json, broken, text, token] = data
+  const [first, get, json, broken, ...others] = data
+  const [token, text] = others.reverse()
   t.match(get, {
     path: '/api/v1/mandates',
     query: { limit: '5', token: ['***', ''], status: ['ACTIVE', 'PENDING'] },
     headers: { authorization: 'Bearer ***', cookie: '***', 'x-author': 'Jane', referer: 'https://a.example/?page=2' },
   })
   t.same(json.body, { token: '', secret: null, Password: '***', deep: [{ assertion: '***' }], amount: '1' })
-  t.same([broken.body, text.body], ['(13 bytes, not JSON)', '(text/plain, not read)'])
+  const size = 14 + client.token.length
+  t.same([broken.body, text.body], [`(${size} bytes, not JSON: {"amount":"***",})`, '(text/plain, not read)'])
+  const bodies = others.slice(2).map(({ body }: { body: unknown }) => body)
+  const notes = [22, 16, 19].map(bytes => `(${bytes} bytes, not JSON)`)
+  t.same(bodies.reverse(), [...notes, `(2001 bytes, not JSON: "${'x'.repeat(1999)})`])
   t.match([first.responseBody, token.responseBody], Array(2).fill({ access_token: '***', token_type: 'Bearer' }))
   const shown = {
     client_id: 'acme',

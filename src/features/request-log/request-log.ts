@@ -6,7 +6,7 @@ import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
 import { FORM } from '../../http/form.js'
 import { hintsOf } from '../../http/hints.js'
-import { MASK, maskHeaders, maskPath, maskQuery, maskTokenRequest, parseMasked } from '../../http/masking.js'
+import { MASK, maskHeaders, maskPath, maskQuery, maskTokenRequest, maskUnparsed, parseMasked } from '../../http/masking.js'
 import type { Eventually } from '../../http/request-context.js'
 import { inSlices } from '../../http/slices.js'
 import { originForm, pathOf } from '../../http/url.js'
@@ -347,10 +347,18 @@ function noteOf({ headers, sandbox: { upload } }: FastifyRequest): string | unde
 }
 
 /** Returns the masked body, or a note of one that cannot be shown; null: there was none. */
-function bodyOf({ form, bodyText, bodyNote }: Exchange): unknown {
+function bodyOf({ form, bodyText, bodyNote, isToken }: Exchange): unknown {
   if (form !== undefined) return maskTokenRequest(form)
-  if (bodyText !== undefined) return parseMasked(bodyText) ?? `(${Buffer.byteLength(bodyText)} bytes, not JSON)`
+  if (bodyText !== undefined) return parseMasked(bodyText) ?? noteOfText(bodyText, isToken)
   return bodyNote ?? null
+}
+
+/** The maximum length of the text in the note of a body that is not JSON. */
+const LONGEST_TEXT = 2000
+
+function noteOfText(text: string, isToken: boolean): string {
+  const shown = isToken ? undefined : maskUnparsed(text)?.slice(0, LONGEST_TEXT)
+  return `(${Buffer.byteLength(text)} bytes, not JSON${shown ? `: ${shown}` : ''})`
 }
 
 /** A name that is not known may be the rest of a secret that was not encoded. */
