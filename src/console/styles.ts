@@ -57,8 +57,8 @@ td { overflow-wrap: break-word; }
 .pager:empty { display: none; }
 
 .clock .now { font-size: clamp(1.25rem, 5vw, 2rem); font-weight: 650; letter-spacing: -.02em; line-height: 1.2; }
-.actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; margin-top: .75rem; }
-.action { display: flex; flex-wrap: wrap; gap: .5rem; align-items: end; }
+.actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: start; margin-top: .75rem; }
+.action { display: flex; flex-wrap: wrap; gap: .5rem; align-items: start; }
 .action > .error { flex-basis: 100%; order: 1; }
 .action .error { width: 0; min-width: max(100%, 14rem); }
 .action .field { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; }
