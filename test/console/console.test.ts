@@ -560,7 +560,11 @@ t.test('console, Actions: a refusal is shown at its field or its form, and keeps
     /id="advance-to-to-error" role="alert"><code>INVALID_FIELD|<form id="advance-to".*?role="alert"><code>INVALID_FIELD/s,
   )
   const empty = await submit(app, '', 'advance-to', { 'body.to': '' })
-  t.match(empty.payload, /id="advance-to-to-error" role="alert"><code>INVALID_FIELD/, 'an empty field is refused at its place')
+  t.match(
+    empty.payload,
+    /id="advance-to-to-error" role="alert"><code>INVALID_FIELD/,
+    'an empty field is refused at its place',
+  )
   t.same((await client.control('GET', '/state')).body, before, 'nothing was changed')
 })
 

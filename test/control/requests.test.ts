@@ -107,7 +107,6 @@ t.test('control plane, GET /requests: headers and members of secret names are ma
 t.test('control plane, GET /requests: a body that cannot be read is shown as a note', async t => {
   const client = await newClient()
   const bodies: CallOptions[] = [
-    { body: '{"hush":' },
     { body: Buffer.from('{"hush":"\xff"}', 'latin1') },
     { body: '<hush/>', headers: { 'content-type': 'text/xml; charset=utf-8' } },
     { body: `"${'hush'.repeat(300_000)}"` },
@@ -121,8 +120,10 @@ t.test('control plane, GET /requests: a body that cannot be read is shown as a n
   }
   t.same(
     seen,
-    [400, 400, 415, 413, 415].map(status => ['string', false, status]),
+    [400, 415, 413, 415].map(status => ['string', false, status]),
   )
+  await client.send('POST', '/api/v1/bills', { body: '{"remarks":' })
+  t.equal((await last(client)).body, '(11 bytes, not JSON: {"remarks":)')
 })
 
 // --------------------------------------------------------------------------------------------------- which requests

@@ -6,7 +6,15 @@ import type { Instant } from '../../core/time/time.js'
 import { formatInstant } from '../../core/time/time.js'
 import { FORM } from '../../http/form.js'
 import { hintsOf } from '../../http/hints.js'
-import { MASK, maskHeaders, maskPath, maskQuery, maskTokenRequest, maskUnparsed, parseMasked } from '../../http/masking.js'
+import {
+  MASK,
+  maskHeaders,
+  maskPath,
+  maskQuery,
+  maskTokenRequest,
+  maskUnparsed,
+  parseMasked,
+} from '../../http/masking.js'
 import type { Eventually } from '../../http/request-context.js'
 import { inSlices } from '../../http/slices.js'
 import { originForm, pathOf } from '../../http/url.js'
