@@ -77,6 +77,8 @@ export function openStream(options: StreamOptions, look: (stream: Stream, isNews
   write(`: ${greeting}\n\n`)
 
   const lookOnce: Look = isNews => {
+    // A client that is not in memory is brought up to date first. One that is removed is unknown after that.
+    if (isNews && !registry.has(client)) return 0
     // A reader that has closed its side may be gone.
     const isOver = isClosing() || !registry.has(client) || socket.readableEnded
     if (raw.writableNeedDrain) {

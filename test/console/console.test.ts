@@ -1401,6 +1401,7 @@ t.test('console, Live pages: a page renews itself at most twice a second', async
   }
   time.pass(1)
   await call(app, 'DELETE', '/_sandbox/clients/acme')
+  time.pass(0)
   await reader.end
   t.equal(reader.text().match(/event: change/g)?.length, 2)
 })

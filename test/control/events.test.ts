@@ -641,6 +641,7 @@ t.test('decisions §3: a stream of a tenant that is dropped ends', async t => {
   const reader = await follow(port)
   await until(() => time.pending === 1)
   await connect(app, 'other')
+  time.pass(0)
   await reader.end
   t.equal(time.pending, 0)
   t.equal(reader.response.complete, true, 'in good order')

@@ -123,6 +123,7 @@ t.test('control plane, GET /requests: a stream is kept open, and ends with its c
   another.hangUp()
   await until(() => time.pending === 1)
   await call(app, 'DELETE', `/_sandbox/clients/${client.clientId}`)
+  time.pass(0)
   await reader.end
   t.equal(time.pending, 0)
   const last = await followStream(port, '/_sandbox/requests')
@@ -234,7 +235,7 @@ function manualStreams() {
   const time = manualTime()
   const waiters = createEventWaiters(time.timers)
   const backlog = createBacklog()
-  const log = { life: {}, last: 0, held: Promise.resolve() }
+  const log = { life: {}, last: 0, held: Promise.resolve(), isInMemory: true }
   const requestLog = {
     async list(_client: string, { after = 0 }: RequestFilter) {
       const data = Array.from({ length: log.last }, (_, at) => ({ seq: at + 1 })).slice(after)
@@ -245,8 +246,11 @@ function manualStreams() {
   } as unknown as RequestLog
   const context = {
     ...{ requestLog, requestReads: createRequestReads(requestLog, time.now), requestWaiters: waiters, backlog },
-    registry: { has: () => true } as unknown as TenantRegistry,
-    refresh: (_client: string, done: () => void) => done(),
+    registry: { has: () => log.isInMemory } as unknown as TenantRegistry,
+    refresh(_client: string, done: () => void) {
+      log.isInMemory = true
+      done()
+    },
     ...{ elapsed: time.now, isClosing: () => false },
   }
   return {
@@ -255,6 +259,7 @@ function manualStreams() {
     /** Wakes the streams, and lets them read. */
     async news() {
       waiters.wake('acme')
+      time.pass(0)
       for (let turn = 0; turn < 30; turn++) await new Promise(resolve => setImmediate(resolve))
     },
     /** Opens a stream whose reader takes so many events. */
@@ -290,6 +295,14 @@ t.test('control plane, GET /requests: requests that come while the log is read a
   release()
   await news()
   for (const { seen } of readers) t.same(seen, ['1', '2'])
+})
+
+t.test('persistence, Several servers on Postgres: a stream goes on when its client has left memory', async t => {
+  const { log, news, open } = manualStreams()
+  const { seen } = await open()
+  Object.assign(log, { isInMemory: false, last: 1 })
+  await news()
+  t.same(seen, ['1'])
 })
 
 t.test('control plane, POST /reset: a stream begins with the new log without another request', async t => {

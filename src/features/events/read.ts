@@ -33,7 +33,7 @@ export function untilNextDue({ clock }: Tenant, realNow: number): number {
 /**
  * Returns the events after a number at once; with `wait`, at the next event or after that many seconds.
  * When the tenant is replaced meanwhile, it returns the events of the new one.
- * Throws CLIENT_NOT_FOUND, also when the client is removed meanwhile.
+ * Throws CLIENT_NOT_FOUND, also when the client is removed meanwhile, and SERVICE_UNAVAILABLE if the database is away at its end.
  */
 export function readEvents(
   client: string,
@@ -71,6 +71,11 @@ export function readEvents(
       return Math.min(left, untilNextDue(current, realNow))
     },
     refresh,
+    failure => {
+      const isLast = elapsed() >= deadline || isClosing()
+      if (isLast) settle.reject(failure)
+      return isLast
+    },
   )
   // A client that has closed its side may be gone.
   socket.once('end', lookAgain).once('close', cancel)

@@ -33,8 +33,9 @@ export function createEventWaiters(timers: Timers) {
     /**
      * Looks at once, and from then on until the wait is over.
      * @param refresh brings the tenant up to date before a timer lets the wait look
+     * @param isLast whether a failure of `refresh` ends the wait. By default, it is tried again
      */
-    wait(clientId: string, look: Look, refresh: Refresh): Wait {
+    wait(clientId: string, look: Look, refresh: Refresh, isLast = (_failure: Error) => false): Wait {
       const all = waits.get(clientId) ?? new Set()
       waits.set(clientId, all)
       let isOver = false
@@ -52,7 +53,9 @@ export function createEventWaiters(timers: Timers) {
           refresh(clientId, error => {
             if (error === undefined) return wait.look(false)
             cancelTimer()
-            if (!isOver) cancelTimer = timers.later(RETRY_MS, wait.lookAgain)
+            if (isOver) return
+            if (isLast(error)) wait.cancel()
+            else cancelTimer = timers.later(RETRY_MS, wait.lookAgain)
           })
         },
         cancel() {

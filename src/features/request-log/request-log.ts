@@ -94,8 +94,8 @@ export interface RequestLogBounds {
 }
 
 export interface RequestPage {
-  /** Another object after each reset; undefined: it is not known, or there is no log yet. */
-  readonly life?: object | undefined
+  /** Another value after each reset; undefined: there is no log yet. */
+  readonly life?: unknown
   readonly data: LoggedExchange[]
   readonly last: number
   readonly dropped: number

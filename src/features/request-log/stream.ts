@@ -23,16 +23,16 @@ export async function streamRequests(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { requestLog, requestReads, requestWaiters: waiters, ...context }: Context,
 ): Promise<void> {
-  let { last: latest, life } = await requestLog.list(client, { limit: 1 })
-  let after = resumeAt(request, query.after ?? 0, latest)
+  const { last, ...log } = await requestLog.list(client, { limit: 1 })
+  let { life } = log
+  let after = resumeAt(request, query.after ?? 0, last)
   let isReading = false
   let isStale = false
   const filter = { ...query, before: undefined, limit: undefined }
 
   openStream({ ...context, client, request, reply, waiters, greeting: 'the requests of this tenant' }, stream => {
     const take = async (page: RequestPage) => {
-      const isReset = page.last < latest || (life !== undefined && page.life !== life)
-      latest = page.last
+      const isReset = life !== undefined && page.life !== life
       life = page.life
       if (isReset) {
         after = 0
