@@ -375,6 +375,7 @@ export const mutants = {
     ['      if (!registry.has(client)) {\n', '      if (false) {\n', 'control/events'],
   ],
   'features/observer.ts': [
+    ['status === 503 ? undefined : DEMO_CLIENT.clientId', 'DEMO_CLIENT.clientId', 'databases/postgres'],
     ['      waiters.wake(clientId)\n      requestWaiters', '      requestWaiters', 'control/events'],
     [
       '      if (isReset) coverage.reset(clientId)\n      else coverage.remove(clientId)',
@@ -712,7 +713,7 @@ export const mutants = {
     ['run(connectSoon(logPool), statement)', 'run(connect(logPool), statement)', 'databases/postgres'],
     ['after = row?.last ?? null', 'after = null', 'databases/postgres'],
     ['SET LOCAL enable_sort = off', 'SELECT 1', 'databases/postgres'],
-    ['`SELECT pg_advisory_xact_lock(${COVERAGE_LOCK})`', "'SELECT 1'", 'databases/postgres'],
+    [', pg_advisory_xact_lock(${COVERAGE_LOCK})', '', 'databases/postgres'],
     [
       "'LOCK TABLE sandbox_coverage IN ROW EXCLUSIVE MODE'",
       "'SELECT 1'",

@@ -81,7 +81,13 @@ const pages: readonly PageRow[] = [
     query: { status: HttpStatuses, cursor: digits(15) },
     filters: ['method', 'path', 'status'],
   },
-  { url: '/requests/:seq', title: ({ params }) => `Request ${params.seq}`, view: requestView, params: RequestParams },
+  {
+    url: '/requests/:seq',
+    title: ({ params }) => `Request ${params.seq}`,
+    view: requestView,
+    query: { status: HttpStatuses },
+    params: RequestParams,
+  },
   { url: '/errors/:code', title: ({ params }) => `Error ${params.code}`, view: page => h(ErrorEntry, { page }) },
   { url: '/failures', title: () => 'Failures', view: page => h(Failures, { page }) },
   {
@@ -280,7 +286,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
-    const form = await withState(await readForm(request, FORM_LIMIT), clientId, { request, reply })
+    const form = await withState(
+      await readForm(request, FORM_LIMIT, `${stateBytes} bytes (SANDBOX_STATE_BYTES)`),
+      clientId,
+      { request, reply },
+    )
     const { fields, refusal } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     if (refusal !== undefined && (call === undefined || !prefersHtml(request))) throw refusal
@@ -338,7 +348,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
 
   /** Returns the request of a page of the log. */
   async function repeated(request: FastifyRequest) {
-    const { exchange } = await findRequest(context, clientOf(request), request.params as Fields)
+    const exchange = await findRequest(context, clientOf(request), request.params as Fields)
     const reason = obstacleOf(exchange)
     if (reason !== undefined) throw errors.invalid('form', reason)
     return exchange

@@ -36,7 +36,7 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     recordAnswer(recorder, request, reply, payload)
-    const clientId = clientOf(request, registry)
+    const clientId = clientOf(request, registry, reply.statusCode)
     if (clientId !== undefined) {
       try {
         requestLog.add(clientId, exchangeOf(request, reply, payload, registry.timeOf(clientId, now())))
@@ -52,13 +52,15 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
 })
 
 /** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
-function clientOf(request: FastifyRequest, registry: TenantRegistry): string | undefined {
+function clientOf(request: FastifyRequest, registry: TenantRegistry, status: number): string | undefined {
   const { route, tenant, isForeign } = request.sandbox
   // The control plane and the browsers of recipients are not the app under test.
   if (isForeign || route.schema?.hide || (route.url ?? pathOf(request.url)).startsWith('/_sandbox')) return undefined
   // The client may have made room for another since the request began.
   if (tenant !== undefined && registry.isGone(tenant)) return undefined
-  return tenant?.clientId ?? claimedClient(request, registry) ?? DEMO_CLIENT.clientId
+  const clientId = tenant?.clientId ?? claimedClient(request, registry)
+  // While the database is away, a client that is not in memory is not known.
+  return clientId ?? (status === 503 ? undefined : DEMO_CLIENT.clientId)
 }
 
 /** Returns the client that a refused request names by its credentials or its token. */

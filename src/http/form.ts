@@ -54,9 +54,10 @@ export const NO_FILE = Buffer.of()
  * Reads a form that `@fastify/formbody` or `@fastify/multipart` has parsed. Its fields come before its file, so that a refused
  * file keeps them.
  * @param limit the maximum size of its fields in bytes
+ * @param fileLimit the maximum size of its file, for the message
  * @throws MALFORMED_REQUEST, UNSUPPORTED_MEDIA_TYPE (a field that is no text), PAYLOAD_TOO_LARGE
  */
-export async function readForm(request: FastifyRequest, limit: number): Promise<SentForm> {
+export async function readForm(request: FastifyRequest, limit: number, fileLimit = ''): Promise<SentForm> {
   if (!request.isMultipart()) return { fields: (request.body ?? toFields([])) as SentForm['fields'] }
   let file: Buffer = NO_FILE
   let refusal: ApiError | undefined
@@ -71,7 +72,7 @@ export async function readForm(request: FastifyRequest, limit: number): Promise<
   } catch (error) {
     if ((error as { code?: string }).code !== 'FST_REQ_FILE_TOO_LARGE')
       throw errors.malformed(null, 'The form is not well-formed multipart/form-data, or has too many parts.')
-    refusal = errors.payloadTooLarge('file', 'SANDBOX_STATE_BYTES')
+    refusal = errors.payloadTooLarge('file', fileLimit)
   }
   if (file.length === 0) refusal ??= errors.missing('file')
   let length = 0

@@ -459,8 +459,9 @@ export async function openPostgres(url: string, { seed, logger }: PostgresOption
           let at = -1
           try {
             await atomically(async run => {
-              // Two servers could each wait for a row of the other.
-              await run('', `SELECT pg_advisory_xact_lock(${COVERAGE_LOCK})`, [])
+              // Two servers could each wait for a row of the other. A server that is frozen here would hold up all others.
+              const silence = `set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}', true)`
+              await run('', `SELECT ${silence}, pg_advisory_xact_lock(${COVERAGE_LOCK})`, [])
               // Who has locked the whole table holds up all clients.
               await run('', 'LOCK TABLE sandbox_coverage IN ROW EXCLUSIVE MODE', [])
               // No server has a lock of a row now. Who has one holds up its client only.

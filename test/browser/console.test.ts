@@ -562,7 +562,7 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
   await recipient.getByLabel('IBAN').fill('DE89370400440532013000')
   await recipient.keyboard.press('Enter')
   await page.getByText('That is the whole story.').waitFor()
-  await isFocused('Break something')
+  await isFocused('Open Failures')
   await page.setViewportSize({ width: 360, height: 740 })
   await page.reload()
   await page.locator('.present', { hasText: 'CLAIMED' }).waitFor()

@@ -1035,8 +1035,8 @@ t.test('console, The story: each step is a button, from the first to the page of
     t.match(end, text)
   }
   for (const [name, path] of [
-    ['Break something', '/_sandbox/console/failures'],
-    ['Read the interface', '/docs'],
+    ['Open Failures', '/_sandbox/console/failures'],
+    ['Open the interface', '/docs'],
     ['Start over', '/_sandbox/console/client/restart'],
   ]) {
     const target = new RegExp(`<a (?:class="button plain" )?href="([^"]+)">${name}</a>`).exec(end)?.[1] ?? ''

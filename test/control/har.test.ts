@@ -21,7 +21,8 @@ async function run(client: Client): Promise<void> {
   await client.get(`/api/v1/bills?limit=5&status=OPEN&status=PAID&x=${encodeURIComponent(HOSTILE)}&x=2&token=hush`)
   await client.post('/api/v1/bills', bill())
   await client.send('POST', '/api/v1/bills/INV-2026-001/document', upload({}))
-  await client.post('/api/v1/mandates', 'not json')
+  await client.post('/api/v1/mandates', "not 'json'")
+  await client.post('/api/v1/mandates', 'a secret')
   await client.post('/api/v1/mandates', { __proto__x: 1, 'a b': [1, { c: null }], list: [] })
   await client.send('GET', '/api/v1/nowhere/%zz/<a>/password=hush', {
     headers: { 'x-note': HOSTILE.slice(0, 30), cookie: 'a=hush' },
@@ -189,6 +190,7 @@ t.test('control plane, GET /requests: a curl command has variables for secrets, 
   )
   t.ok(commands.some(command => command.includes('-F file=@FILE')))
   t.ok(commands.some(command => command.includes('--data-binary @FILE')))
+  t.ok(commands.some(command => command.includes(String.raw`--data-raw 'not '\''json'\'''`)))
   t.ok(commands.some(command => command.startsWith('curl --head ')))
   t.notMatch(commands.join('\n'), /hush/)
 })

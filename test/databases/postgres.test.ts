@@ -671,6 +671,7 @@ t.test(
       const url = await createDatabase()
       const lines: { reason?: string; msg?: string }[] = []
       const { app } = await onPostgres(t, url, { lines, timers: createTimers() })
+      const other = await onPostgres(t, url)
       const client = await connect(app)
       await client.post('/api/v1/bills', bill())
       for (const [gone, back] of [
@@ -695,12 +696,17 @@ t.test(
           t.equal(answer.headers['retry-after'], '1')
         }
         t.equal((await requestToken(app)).status, 503)
+        const headers = { authorization: `Bearer ${client.token}` }
+        t.equal((await call(other.app, 'GET', '/api/v1/bills', { region: 'EU', headers })).status, 503)
         refused(t, await waiting, 503, 'SERVICE_UNAVAILABLE', null)
         t.ok(performance.now() - begun < 9000, 'and at once from then on')
         for (const path of ['health/live', 'errors']) t.equal((await call(app, 'GET', `/_sandbox/${path}`)).status, 200)
         await back()
         while ((await call(app, 'GET', '/_sandbox/health/ready')).status === 503) await pause(20)
         t.match((await client.get('/api/v1/bills')).body, { totalCount: 1 })
+        const ofDemo = () => call(other.app, 'GET', '/_sandbox/requests')
+        while ((await ofDemo()).status === 503) await pause(20)
+        t.equal((await ofDemo()).body.last, 0, 'a client that is not in memory is not taken for that of the demo')
         t.same(
           lines.map(({ reason, ...rest }) => rest),
           [{ msg: 'the database is away' }, { msg: 'the database is back' }],

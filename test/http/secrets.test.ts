@@ -239,11 +239,9 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
     headers: { authorization: 'Bearer ***', cookie: '***', 'x-author': 'Jane', referer: 'https://a.example/?page=2' },
   })
   t.same(json.body, { token: '', secret: null, Password: '***', deep: [{ assertion: '***' }], amount: '1' })
-  const size = 14 + client.token.length
-  t.same([broken.body, text.body], [`(${size} bytes, not JSON: {"amount":"***",})`, '(text/plain, not read)'])
-  const bodies = others.slice(2).map(({ body }: { body: unknown }) => body)
-  const notes = [22, 16, 19].map(bytes => `(${bytes} bytes, not JSON)`)
-  t.same(bodies.reverse(), [...notes, `(2001 bytes, not JSON: "${'x'.repeat(1999)})`])
+  t.same([broken.body, text.body], [`(${14 + client.token.length} bytes, not JSON)`, '(text/plain, not read)'])
+  const texts = [broken, text, ...others.slice(2).reverse()].map(({ text }: { text?: string }) => text)
+  t.same(texts, ['{"amount":"***",}', ...Array(4).fill(undefined), `"${'x'.repeat(1999)}`])
   t.match([first.responseBody, token.responseBody], Array(2).fill({ access_token: '***', token_type: 'Bearer' }))
   const shown = {
     client_id: 'acme',

@@ -12,6 +12,11 @@ const RETRY_MS = 1000
 /** The time for which a button says that it has copied. */
 const COPIED_MS = 2000
 
+/** The name of the id of the list that a page begins with. */
+const FOCUS = 'focus'
+
+const FIELDS = 'input, textarea, select'
+
 const element = (id: string) => document.getElementById(id) as HTMLElement
 
 /** Whether a person has changed a field since the server made it. */
@@ -32,6 +37,9 @@ function isChanged(field: Element): boolean {
 const isTyped = ({ dataset: { of = '' } }: HTMLElement) =>
   [...((document.getElementById(of) as HTMLFormElement | null)?.elements ?? [])].some(isChanged)
 
+/** Whether a form has something that a person would lose with the page. */
+const isFilled = () => [...document.querySelectorAll(FIELDS)].some(isChanged)
+
 /** Whether a text is a page of the console. Parsing another one here would break the policy for its styles. */
 const isOfConsole = (html: string) => html.startsWith('<!doctype html><html lang="en" class="console">')
 
@@ -44,8 +52,10 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
   document.title = next.title
   const { activeElement } = document
   const isOfStory = isInStory(activeElement)
+  // While the page is replaced, a field has a new default and its old value.
+  const changed = new Set([...document.querySelectorAll(FIELDS)].filter(isChanged))
   // The lists of a renewed page can have other options.
-  const lists = [...document.querySelectorAll('select')].filter(list => isChanged(list) && !resets?.(list.form))
+  const lists = [...document.querySelectorAll('select')].filter(list => changed.has(list) && !resets?.(list.form))
   const choices = lists.map(({ id, value }) => ({ id, value }))
   Idiomorph.morph(document.body, next.body, {
     morphStyle: 'outerHTML',
@@ -54,7 +64,7 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
       beforeAttributeUpdated: (name, node) =>
         !(
           name === 'open' ||
-          (['value', 'checked'].includes(name) && isChanged(node) && !resets?.((node as HTMLInputElement).form))
+          (['value', 'checked'].includes(name) && changed.has(node) && !resets?.((node as HTMLInputElement).form))
         ),
       // The notice of an action stays until the next one, and a command follows its fields.
       beforeNodeMorphed: node =>
@@ -103,7 +113,7 @@ async function renew() {
     if (location.href !== address || isSending || document.querySelector('form .error')) return
     if (isOfConsole(html)) morph(html)
     // A session has ended: the page asks for the token. Any other answer is of a server in between, and passes.
-    else if (answer.status === 401) location.reload()
+    else if (answer.status === 401 && !isFilled()) location.reload()
   } catch {
     // The stream reports that the server is away.
   } finally {
@@ -190,8 +200,10 @@ async function send(form: HTMLFormElement) {
     })
     const html = await answer.text()
     if (!isOfConsole(html)) {
-      // A session has ended: the page asks for the token.
-      if (answer.status === 401) return location.reload()
+      // A session has ended: the page asks for the token, unless it would lose a text.
+      if (answer.status === 401 && !isFilled()) return location.reload()
+      if (answer.status === 401)
+        return say('Nothing was sent: your session has ended. Sign in in another tab, and send it again.')
       return say(`The answer was ${answer.status}. ${messageOf(html)}`)
     }
     const { pathname } = location
@@ -243,9 +255,25 @@ function forgetNotice() {
   history.replaceState(null, '', url)
 }
 
-// A choice of a client or of a filter is a page of its own.
+/** Whether the last input was a key. Each arrow is a change of a list, so Enter sends it. */
+let isByKey = false
+
+function choose(target: EventTarget | null) {
+  if (!(target instanceof HTMLSelectElement) || target.form?.method !== 'get') return
+  target.form.requestSubmit()
+  sessionStorage.setItem(FOCUS, target.id)
+}
+
+// A choice of a client or of a filter is a page of its own, which begins with the focus in its list.
 document.addEventListener('change', ({ target }) => {
-  if (target instanceof HTMLSelectElement && target.form?.method === 'get') target.form.requestSubmit()
+  if (!isByKey) choose(target)
+})
+document.addEventListener('pointerdown', () => {
+  isByKey = false
+})
+document.addEventListener('keydown', ({ key, target }) => {
+  isByKey = key !== 'Enter'
+  if (key === 'Enter' && isChanged(target as Element)) choose(target)
 })
 
 let clock = { at: 0, since: 0, rate: 0, ahead: 0 }
@@ -285,7 +313,8 @@ setInterval(() => {
   const now = at + (performance.now() - since) * rate
   time.textContent = formatMoment(now)
   const field = aim()
-  if (field && !isChanged(field)) field.value = field.defaultValue = new Date(now + ahead).toISOString().slice(0, 19)
+  if (field && !isChanged(field) && !Number.isNaN(ahead))
+    field.value = field.defaultValue = new Date(now + ahead).toISOString().slice(0, 19)
 }, 1000)
 
 document.addEventListener('click', async ({ target }) => {
@@ -308,3 +337,5 @@ document.addEventListener('click', async ({ target }) => {
 enhance()
 forgetNotice()
 listen()
+document.getElementById(sessionStorage.getItem(FOCUS) ?? '')?.focus()
+sessionStorage.removeItem(FOCUS)

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
+import { EFFECT_KINDS, EFFECTS } from '../../features/faults/schemas.js'
 import type { EffectKind } from '../../features/faults/state.js'
-import { EFFECT_KINDS } from '../../features/faults/state.js'
 import { isSpent } from '../../features/outcomes/state.js'
 import { Card } from '../../http/pages/parts.js'
 import { control } from '../calls.js'
@@ -12,7 +12,7 @@ import type { Column } from './parts.js'
 import { Status, Table, Time } from './parts.js'
 
 /** The members of the effect of each kind that have fields, and an example of them. */
-const EFFECTS: { readonly [kind in EffectKind]: object } = {
+const EXAMPLES: { readonly [kind in EffectKind]: object } = {
   error: { status: 503, code: undefined, message: undefined, retryAfter: undefined },
   delay: { ms: 2000 },
   drop: { when: 'after' },
@@ -33,8 +33,8 @@ export function Failures({ page }: { page: Page }) {
     label: title,
     call: control('POST /scenarios/:name', {}, { name }),
   }))
-  const fault = { match: { path: '/api/v1/*' }, times: 1, effect: { kind: chosen, ...EFFECTS[chosen] } }
-  const members = Object.keys(EFFECTS[chosen]).map(name => `effect.${name}`)
+  const fault = { match: { path: '/api/v1/*' }, times: 1, effect: { kind: chosen, ...EXAMPLES[chosen] } }
+  const members = Object.keys(EXAMPLES[chosen]).map(name => `effect.${name}`)
   const fields = ['match', 'times', 'skip', 'probability', 'ttl', ...members]
   const isFolded = true
   const outcome = { outcome: 'RETURNED-AM04', times: 1 }
@@ -65,7 +65,7 @@ export function Failures({ page }: { page: Page }) {
         id="faults"
         title="Faults"
         columns={[
-          ['Fault', ({ id }) => id],
+          ['Fault', ({ id }) => id, 'reference'],
           ['State', fault => <Status of={tenant.faults.stateOf(fault, realNow)} />],
           ['Effect', ({ effect }) => valuesOf(effect)],
           ['Of', ({ match }) => valuesOf(match) || 'any request', 'wide'],
@@ -86,13 +86,14 @@ export function Failures({ page }: { page: Page }) {
             </li>
           ))}
         </ul>
+        <p class="hint">{`${chosen}: ${EFFECTS[chosen]}.`}</p>
       </Armed>
       <Armed
         page={page}
         id="outcomes"
         title="Armed outcomes"
         columns={[
-          ['Id', ({ id }) => id],
+          ['Id', ({ id }) => id, 'reference'],
           ['State', outcome => <Status of={isSpent(outcome) ? 'spent' : 'armed'} />],
           ['Outcome', ({ outcome }) => outcome],
           ['Of', ({ match }) => valuesOf(match) || 'any record', 'wide'],
@@ -162,7 +163,7 @@ function Armed<R extends { id?: string | undefined }>(props: ArmedProps<R>) {
     }),
   )
   const remove: Column<R> = ['Remove', row => <Form page={page} action={removals.get(row) as Action} />]
-  const clear = { id: `clear-${id}`, label: 'Clear', call: control(`DELETE /${id}`) }
+  const clear = { id: `clear-${id}`, label: `Clear the ${id}`, call: control(`DELETE /${id}`) }
   return (
     <Card id={id} title={title} aside={rows.length > 0 && <Form page={page} action={clear} />}>
       <Table

@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
+import type { ErrorEnvelope } from '../../core/errors.js'
 import type { Option } from '../../http/pages/parts.js'
 import { Choice } from '../../http/pages/parts.js'
 import { BODY, bodyOf, commandOf, hasMembers, PARAMS, schemaAt } from '../calls.js'
@@ -41,7 +42,7 @@ export function Form({ page, action }: ActionProps) {
   const isFile = Buffer.isBuffer(body)
   const refused = refusalOf(page, action)
   const fields = fieldsOf(page, action)
-  const isOfField = fields.some(({ path }) => path === refused?.error.field)
+  const isOfField = refused !== undefined && fields.some(field => isOf(field, refused.error))
   const hidden = {
     form: id,
     call: route,
@@ -178,6 +179,10 @@ const leavesOf = (schema: TSchema, path?: string): readonly (readonly [path: str
         .filter(([name, member]) => schema.required?.includes(name) || member.enum?.length !== 1)
         .flatMap(([name, member]) => leavesOf(member, path === undefined ? name : `${path}.${name}`))
 
+/** Whether an error is of a field, or of an item of its list. */
+const isOf = ({ path, schema }: Field, { field }: ErrorEnvelope) =>
+  field === path || (schema.type === 'array' && field?.startsWith(`${path}.`) === true)
+
 interface FormFieldProps {
   readonly form: string
   readonly field: Field
@@ -190,7 +195,7 @@ export function FormField({ form, field, refused, hasHint }: FormFieldProps) {
   const { path, name, schema, isOptional, value, options } = field
   const id = `${form}-${path}`
   const given = refused?.fields[name] ?? value
-  const error = refused?.error.field === path ? refused.error : undefined
+  const error = refused && isOf(field, refused.error) ? refused.error : undefined
   const isMoment = schema.format === 'date-time'
   const label = (field.label ?? toLabel(path)) + (isMoment ? ' (UTC)' : '') + (isOptional ? ' (optional)' : '')
   const hint = hasHint ? plain(schema.description) : ''

@@ -141,7 +141,7 @@ export const TableCard = <R,>({
 )
 
 /** The ways to other pages: their texts with their addresses, if there are such pages. */
-export const Pager = ({ links }: { links: Readonly<Record<string, string | false>> }) => (
+export const Pager = ({ links }: { links: Readonly<Record<string, string | false | undefined>> }) => (
   <nav class="pager" aria-label="Pages">
     {Object.entries(links).map(([text, href]) => href && <a href={href}>{text}</a>)}
   </nav>

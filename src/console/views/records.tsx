@@ -50,10 +50,11 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
   const filter = { status, search, region }
   const { data, nextCursor } = tenant[kind.name].search({ ...filter, cursor })
   const isFiltered = Object.values(filter).some(value => value !== undefined)
+  const size = tenant[kind.name].size()
   return (
     <Card
       id="table"
-      title={`${tenant[kind.name].size()} in all`}
+      title={isFiltered ? `Filtered, of ${size} in all` : `${size} in all`}
       aside={kind.create && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
     >
       <Filters page={page}>

@@ -2,7 +2,7 @@ import type { CatalogueEntry, ErrorCode, ErrorEnvelope } from '../../core/errors
 import { catalogue, errors, shorten } from '../../core/errors.js'
 import { mapInSlices } from '../../core/slices.js'
 import { parametersOf, addressOf as targetOf } from '../../features/request-log/address.js'
-import type { LoggedExchange } from '../../features/request-log/request-log.js'
+import type { LoggedExchange, RequestFilter } from '../../features/request-log/request-log.js'
 import { whole } from '../../features/request-log/request-log.js'
 import { toCurl, toExpectation } from '../../features/request-log/snippets.js'
 import { isObject } from '../../http/json-body.js'
@@ -56,16 +56,24 @@ function lossOf({ tenant }: Page, exchange: LoggedExchange): string {
   return `A fault took the answer away: ${id} (${kind}).${effect ? ` The request was ${isKept ? 'not ' : ''}applied.` : ''}`
 }
 
+/** Returns the filter that the address of a page has, for other addresses, and for the log. */
+function filterOf({ method, path, status, errors, hints }: Page['query']) {
+  // Like the reference of a list, a path is found by a part of it.
+  const glob = path === undefined || path.includes('*') ? path : `*${path}*`
+  return {
+    filter: { method, path, status, errors, hints },
+    ofLog: { method, path: glob, status, errors: errors !== undefined, hints: hints !== undefined },
+    isFiltered: [method, path, status, errors, hints].some(value => value !== undefined),
+  }
+}
+
 /** The requests of the app, newest first. */
 export async function requestsView(page: Page) {
   const { tenant, query, context } = page
-  const { method, path, status, errors, hints, cursor } = query
-  const filter = { method, path, status, errors, hints }
-  // Like the reference of a list, a path is found by a part of it.
-  const glob = path === undefined || path.includes('*') ? path : `*${path}*`
-  const isFiltered = Object.values(filter).some(value => value !== undefined)
+  const { errors, hints, cursor } = query
+  const { filter, ofLog, isFiltered } = filterOf(query)
   const { data, dropped } = await context.requestLog.list(tenant.clientId, {
-    ...{ method, path: glob, status, errors: errors !== undefined, hints: hints !== undefined },
+    ...ofLog,
     ...(cursor !== undefined && { before: Number(cursor) }),
     limit: MOST_ROWS + 1,
   })
@@ -82,7 +90,7 @@ export async function requestsView(page: Page) {
       'Request',
       exchange => (
         <>
-          <a href={href(page, `/requests/${exchange.seq}`)}>
+          <a href={href(page, `/requests/${exchange.seq}`, filter)}>
             <b>{exchange.method}</b> {targets.get(exchange)}
           </a>
           <Cause page={page} of={exchange} />
@@ -151,19 +159,32 @@ const Tick = ({ name, label, isOn }: { name: string; label: string; isOn: boolea
 /** The form that sends the request of a page again. A refusal is an answer of it, too. */
 export const REPEAT = 'repeat'
 
-/** Returns a request of the log, and whether the numbers before and after it are there. @throws REQUEST_NOT_FOUND */
+/** Returns a request of the log. @throws REQUEST_NOT_FOUND */
 export async function findRequest({ requestLog, elapsed }: ConsoleContext, client: string, { seq = '' }: Fields) {
-  const number = Number(seq)
-  const { data } = await requestLog.list(client, { after: number - 2, before: number + 2 })
-  const logged = data.find(one => one.seq === number)
+  const { data } = await requestLog.list(client, { after: Number(seq) - 1, before: Number(seq) + 1 })
+  const [logged] = data
   if (logged === undefined) throw errors.requestNotFound(seq)
-  const [previous, next] = [number - 1, number + 1].map(near => data.find(one => one.seq === near)?.seq)
-  return { exchange: await inSlices(whole(logged), elapsed), previous, next }
+  return inSlices(whole(logged), elapsed)
+}
+
+/** Returns the ways to the requests before and after one that fit the filter of its address, and to their list. */
+async function waysFrom(page: Page) {
+  const { tenant, params, query, context } = page
+  const { filter, ofLog, isFiltered } = filterOf(query)
+  const seq = Number(params.seq)
+  const list = (bounds: RequestFilter) => context.requestLog.list(tenant.clientId, { ...ofLog, ...bounds })
+  const [previous] = (await list({ before: seq, limit: 1 })).data
+  const [next] = (await list({ after: seq, before: isFiltered ? undefined : seq + 2 })).data
+  return {
+    'Back to the list': isFiltered && href(page, '/requests', filter),
+    'Previous request': previous && href(page, `/requests/${previous.seq}`, filter),
+    'Next request': next && href(page, `/requests/${next.seq}`, filter),
+  }
 }
 
 export async function requestView(page: Page) {
   const { tenant, params, context } = page
-  const { exchange, previous, next } = await findRequest(context, tenant.clientId, params)
+  const exchange = await findRequest(context, tenant.clientId, params)
   const { method, headers, durationMs, at, faults, hints } = exchange
   const taker = takerOf(exchange)
   const { code } = errorIn(exchange)
@@ -184,12 +205,7 @@ export async function requestView(page: Page) {
           <li key={hint}>{hint}</li>
         ))}
       </ul>
-      <Pager
-        links={{
-          'Previous request': previous !== undefined && href(page, `/requests/${previous}`),
-          'Next request': next !== undefined && href(page, `/requests/${next}`),
-        }}
-      />
+      <Pager links={await waysFrom(page)} />
       <div class="columns">
         <Message
           page={page}
@@ -198,6 +214,7 @@ export async function requestView(page: Page) {
           query={exchange.query}
           headers={headers}
           body={exchange.body}
+          text={exchange.text}
         />
         {exchange.status === null ? (
           <Card id="answer" title="Answer">
@@ -252,14 +269,23 @@ export async function requestView(page: Page) {
 type MessageProps = Pick<LoggedExchange, 'headers' | 'body'> &
   Partial<LoggedExchange> & { page: Page; id: string; title: string }
 
-const Message = ({ page, id, title, query = {}, headers, body }: MessageProps) => (
+const Message = ({ page, id, title, query = {}, headers, body, text }: MessageProps) => (
   <Card id={id} title={title}>
     <Facts facts={parametersOf(query)} />
     <details id={`${id}-headers`}>
       <summary>{Object.keys(headers).length} headers</summary>
       <Facts facts={Object.entries(headers)} />
     </details>
-    {body === null ? <p class="hint">No body.</p> : <Body page={page} label={`The body: ${title}`} body={body} />}
+    {text !== undefined && (
+      <Scroll label={`The text: ${title}`} class="code">
+        <code>{text}</code>
+      </Scroll>
+    )}
+    {typeof body === 'string' || body === null ? (
+      <p class="hint">{body === null ? 'No body.' : body}</p>
+    ) : (
+      <Body page={page} label={`The body: ${title}`} body={body} />
+    )}
   </Card>
 )
 

@@ -169,8 +169,8 @@ function Sent({ page, action, exchange }: SentProps) {
 const Doors = ({ page }: { page: Page }) => (
   <>
     <p>
-      That is the whole story. Every step was a call that your app can make, too. Those of the interface are in{' '}
-      <a href={href(page, '/requests')}>Requests</a> and in <a href={href(page, '/coverage')}>Coverage</a>.
+      That is the whole story. Your app and its tests can make the calls of its steps, too. Those of the interface are
+      in <a href={href(page, '/requests')}>Requests</a> and in <a href={href(page, '/coverage')}>Coverage</a>.
     </p>
     <div class="columns">
       <div>
@@ -181,12 +181,12 @@ const Doors = ({ page }: { page: Page }) => (
         <h3>Break something</h3>
         <p class="hint">Take answers away, delay them, or let the next payment bounce.</p>
         <a class="button plain" href={href(page, '/failures')}>
-          Break something
+          Open Failures
         </a>
         <h3>Read the interface</h3>
         <p class="hint">All operations, with a form that sends each of them.</p>
         <a class="button plain" href={addressOf(page, '../docs')}>
-          Read the interface
+          Open the interface
         </a>
       </div>
     </div>

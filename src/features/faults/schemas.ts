@@ -70,7 +70,8 @@ const ExtraHeaders = Type.Unsafe<Record<string, string>>({
   'x-expected': 'at most 20 header fields of valid names',
 })
 
-const EFFECTS: Readonly<Record<EffectKind, string>> = {
+/** The effects of faults, by their kinds. */
+export const EFFECTS: Readonly<Record<EffectKind, string>> = {
   error: 'an error answer; the request is not applied',
   delay: 'the answer is late',
   drop: 'the connection closes without an answer',

@@ -15,10 +15,10 @@ const textOf = (body: unknown) => (typeof body === 'string' ? '' : JSON.stringif
 /** A body that the log only describes has its description as a comment. */
 const commentOf = (body: unknown) => typeof body === 'string' && { comment: body }
 
-function postDataOf({ headers, body }: LoggedExchange) {
+function postDataOf({ headers, body, text = textOf(body) }: LoggedExchange) {
   const mimeType = headers['content-type'] ?? ''
   if (mediaTypeOf(headers) !== FORM || typeof body === 'string') {
-    return { mimeType, text: textOf(body), ...commentOf(body) }
+    return { mimeType, text, ...commentOf(body) }
   }
   const fields = Object.entries(body as Record<string, string>)
   return { mimeType, params: pairs(fields), text: new URLSearchParams(fields).toString() }

@@ -33,6 +33,8 @@ export interface LoggedExchange {
   readonly headers: Readonly<Record<string, string>>
   /** JSON and forms as their value, else a note; null: there was none. */
   readonly body: unknown
+  /** The beginning of a body that is not JSON. */
+  readonly text?: string | undefined
   /** Null: a fault cut the connection off. */
   readonly status: number | null
   readonly responseHeaders: Readonly<Record<string, string>>
@@ -285,6 +287,9 @@ export function toLogged({ seq, exchange }: Pick<Entry, 'seq' | 'exchange'>): Lo
     get body() {
       return bodyOf(exchange)
     },
+    get text() {
+      return textOf(exchange)
+    },
     status,
     get responseHeaders() {
       const headers = maskHeaders(exchange.responseHeaders)
@@ -355,18 +360,21 @@ function noteOf({ headers, sandbox: { upload } }: FastifyRequest): string | unde
 }
 
 /** Returns the masked body, or a note of one that cannot be shown; null: there was none. */
-function bodyOf({ form, bodyText, bodyNote, isToken }: Exchange): unknown {
+function bodyOf({ form, bodyText, bodyNote }: Exchange): unknown {
   if (form !== undefined) return maskTokenRequest(form)
-  if (bodyText !== undefined) return parseMasked(bodyText) ?? noteOfText(bodyText, isToken)
+  if (bodyText !== undefined) return parseMasked(bodyText) ?? `(${Buffer.byteLength(bodyText)} bytes, not JSON)`
   return bodyNote ?? null
 }
 
-/** The maximum length of the text in the note of a body that is not JSON. */
+/** The maximum length of the text of a body that is not JSON. */
 const LONGEST_TEXT = 2000
 
-function noteOfText(text: string, isToken: boolean): string {
-  const shown = isToken ? undefined : maskUnparsed(text)?.slice(0, LONGEST_TEXT)
-  return `(${Buffer.byteLength(text)} bytes, not JSON${shown ? `: ${shown}` : ''})`
+/** Returns the beginning of a body that is not JSON; undefined: it may hold a secret, or it is none. */
+function textOf({ bodyText, isToken, status }: Exchange): string | undefined {
+  // It is refused, so an accepted one need not be parsed again.
+  const isRefused = (status ?? 400) >= 400
+  if (bodyText === undefined || isToken || !isRefused || parseMasked(bodyText) !== undefined) return undefined
+  return maskUnparsed(bodyText)?.slice(0, LONGEST_TEXT)
 }
 
 /** A name that is not known may be the rest of a secret that was not encoded. */

@@ -49,6 +49,12 @@ export const LoggedRequest = component('LoggedRequest', {
     Type.Any(),
     'The body of the request: the value of JSON and of a form, a note on another body; null: none.',
   ),
+  text: Type.Optional(
+    assumed(
+      Type.String(),
+      'The first 2,000 characters of a body that is not JSON. Absent: there is none, or it may hold a secret.',
+    ),
+  ),
   status: requestLine.status,
   responseHeaders: assumed(Type.Any(), 'The headers of the answer, by name in lower case.'),
   responseBody: assumed(Type.Any(), 'The body of the answer; null: none, or a fault suppressed the answer.'),

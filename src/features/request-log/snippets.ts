@@ -22,10 +22,10 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
  * @param url the URL of the server without a trailing slash
  */
 export function toCurl(
-  request: Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body'>,
+  request: Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body' | 'text'>,
   url: string,
 ): string {
-  const { method, headers, body } = request
+  const { method, headers, body, text } = request
   const { authorization = '', accept = '*/*', ...rest } = headers
   const type = mediaTypeOf(headers)
   const hasBody = body !== null
@@ -36,7 +36,7 @@ export function toCurl(
   for (const [name, value] of Object.entries(rest)) {
     if (!OWN_HEADERS.has(name) && !MASKED.test(value)) lines.push(`-H ${quoted(`${name}: ${value}`)}`)
   }
-  if (hasBody) lines.push(...bodyOptions(type, headers['content-type'], body))
+  if (hasBody) lines.push(...bodyOptions(type, headers['content-type'], { body, text }))
   return lines.join(' \\\n  ')
 }
 
@@ -45,10 +45,11 @@ function methodOption(method: string, hasBody: boolean): string {
   return method === (hasBody ? 'POST' : 'GET') ? '' : `-X ${method} `
 }
 
-function bodyOptions(type: string, header: string | undefined, body: unknown): string[] {
+function bodyOptions(type: string, header: string | undefined, { body, text }: Partial<LoggedExchange>): string[] {
   if (type === MULTIPART) return ['-F file=@FILE']
   if (type === FORM && typeof body === 'object') return fieldOptions(body as Record<string, string>)
-  const data = typeof body === 'string' ? '--data-binary @FILE' : `--data-raw ${quoted(JSON.stringify(body))}`
+  const known = text ?? (typeof body === 'string' ? undefined : JSON.stringify(body))
+  const data = known === undefined ? '--data-binary @FILE' : `--data-raw ${quoted(known)}`
   return [`-H ${quoted(header === undefined ? 'content-type:' : `content-type: ${header}`)}`, data]
 }
 
@@ -74,7 +75,8 @@ export function toExpectation({ method, path, query, body, status }: LoggedExcha
     ...(METHODS.includes(method) && { method }),
     path: path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH - 1)}*` : path,
     ...(parameters > 0 && parameters <= MOST_PARAMETERS && { query }),
-    ...(body !== null && { body }),
+    // A text is a note on a body that is not JSON.
+    ...(body !== null && typeof body !== 'string' && { body }),
     ...(status !== null && { status }),
   }
   return `await sandbox.requests.expect(${sourceOf(expected, '')})`
