@@ -309,7 +309,8 @@ export const mutants = {
   ],
   'http/slices.ts': [
     ['if (began !== undefined && isSliceOver(began, elapsed))', 'if (false)', 'control/request-stream'],
-    [' && !isRoundOver(round, elapsed)', '', 'http/slices'],
+    ['if (!isRoundOver(round, elapsed)) round', 'round', 'http/slices'],
+    ['setImmediate(goOn)', 'goOn()', 'http/slices'],
     ['if (isRoundOver(round, elapsed)) round', 'if (false) round', 'http/slices'],
     ['begin(round, elapsed, () => {\n      beginSlice(round, elapsed)\n      next()\n    })', 'next()', 'http/slices'],
     ['round.waiting.length > 0 ? began', 'false ? began', 'http/slices'],

@@ -15,7 +15,7 @@ import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { prefersHtml } from '../http/pages/prefers-html.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
-import { createQueue } from '../http/slices.js'
+import { inRounds } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
@@ -177,9 +177,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   })
   app.setErrorHandler(refuserWith(refusalPage))
 
-  /** Others come in between the forms of many senders. The call of a form can wait, so it takes no place. */
-  const beginSoon = createQueue()
-  const begin = (_request: FastifyRequest, _reply: FastifyReply, next: () => void) => beginSoon(next)
+  // Others come in between the forms of many senders. The call of a form can wait, so it takes no place.
+  const begin = inRounds(context.elapsed)
   const page = optionsOf()
   for (const row of pages) {
     const page = optionsOf(row)

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import t from 'tap'
-import { inSlices } from '../../src/http/slices.js'
+import { inRounds, inSlices } from '../../src/http/slices.js'
 import type { Timers } from '../../src/http/timers.js'
 import { createTimers } from '../../src/http/timers.js'
 import { buildServer } from '../../src/server.js'
@@ -314,4 +314,27 @@ t.test('control plane, Long calls: a short work that comes after long ones is do
   works.push(inSlices(work('short', 1), elapsed))
   await Promise.all(works)
   t.same(done, ['short', 'long', 'long'])
+})
+
+t.test('control plane, Long calls: the answer of a request counts in the round that it begins in', async t => {
+  let now = 0
+  const begun: number[] = []
+  const begin = inRounds(() => now)
+  const answered = Array.from(
+    { length: 5 },
+    () =>
+      new Promise<void>(resolve =>
+        begin(undefined, undefined, () => {
+          begun.push(now)
+          // The handler is done at once, and its answer is made later.
+          void Promise.resolve().then(() => {
+            now += 30
+            resolve()
+          })
+          if (begun.length === 1) now += 20
+        }),
+      ),
+  )
+  await Promise.all(answered)
+  t.same(begun, [0, 50, 80, 110, 140])
 })

@@ -25,8 +25,11 @@ const MOST_ROWS = 50
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
 
 /** Returns the error of an answer, as far as it has one: a fault can answer anything. */
-const errorIn = ({ status, responseBody }: LoggedExchange): Partial<ErrorEnvelope> =>
-  (status ?? 400) >= 400 && isObject(responseBody) ? responseBody : {}
+function errorIn(exchange: LoggedExchange): Partial<ErrorEnvelope> {
+  // The body is parsed when it is read.
+  const body = (exchange.status ?? 0) >= 400 ? exchange.responseBody : undefined
+  return isObject(body) ? body : {}
+}
 
 /** The message of a refusal, with the field that it is about, or the fault that cut the answer or took it away. */
 function Cause({ page, of: exchange }: { page: Page; of: LoggedExchange }) {
