@@ -89,7 +89,9 @@ export async function boot(config: Config, options: BootOptions): Promise<Server
         await app.listen({ host: config.host, port: config.port })
       } catch (error) {
         await database?.close()
-        throw error
+        const { code = '' } = error as NodeJS.ErrnoException
+        const isOfHost = ['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN', 'EINVAL'].includes(code)
+        throw isOfHost ? new ConfigError(`HOST=${quote(config.host)} is no address of this machine: ${code}.`) : error
       }
       // Reads the address while the server has one. Requests that finish during close still need it.
       publicUrl()

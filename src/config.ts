@@ -156,8 +156,11 @@ export function readConfig(environment: Environment) {
     /** In seconds. */
     tokenLifetime: integer('SANDBOX_TOKEN_TTL', 3600, 1, 315_360_000),
     /** The base URL of payout links without a trailing slash; undefined: the URL of the server. */
-    publicUrl: read<string | undefined>('SANDBOX_PUBLIC_URL', undefined, 'an http or https URL without query', text =>
-      isPublicUrl(text) ? text.replace(/\/+$/, '') : INVALID,
+    publicUrl: read<string | undefined>(
+      'SANDBOX_PUBLIC_URL',
+      undefined,
+      'an http or https URL without query and user',
+      text => (isPublicUrl(text) ? text.replace(/\/+$/, '') : INVALID),
     ),
     /** Host names of the server beside local ones: names, or `*.` and a name for its subdomains. */
     allowedHosts: list(
@@ -215,7 +218,9 @@ function readDatabaseUrl(environment: Environment): string | undefined {
 
 const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text)
 
-const isPublicUrl = (text: string) => /^https?:\/\/[^?#\s]+$/.test(text) && URL.canParse(text)
+// The log and payout links show it, so it has no password.
+const isPublicUrl = (text: string) =>
+  /^https?:\/\/[^?#\s]+$/.test(text) && URL.canParse(text) && new URL(text).username === ''
 
 const CLIENTS_FORM =
   'a JSON file [{"clientId", "clientSecret", "scope"?, "fixture"?, "allowedOrigins"?, "senderName"?}] of non-empty strings, ' +

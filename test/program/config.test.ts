@@ -194,6 +194,7 @@ const wrong: [name: string, values: string[], allowed: RegExp][] = [
       'https://pay.example?a=b',
       'https://pay.example#a',
       'https://a b',
+      'https://user:password@pay.example',
       '/x',
     ],
     /http.*https.*URL/,
