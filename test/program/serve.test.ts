@@ -110,7 +110,7 @@ t.test('settings, PORT: a port that is taken is no wrong setting', async t => {
 t.test('settings, HOST: an address that this machine does not have', async t => {
   const error = await refusal({ PORT: '0', HOST: '203.0.113.1' })
   t.ok(error instanceof ConfigError)
-  t.match(error.message, /^HOST=203\.0\.113\.1 is no address of this machine/)
+  t.match(error.message, /^HOST="203\.0\.113\.1" is no address of this machine/)
 })
 
 t.test('persistence, SANDBOX_DATA: a folder that cannot be used; one that could be is free again', async t => {
