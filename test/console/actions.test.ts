@@ -1,21 +1,23 @@
 import t from 'tap'
 import { kinds } from '../../src/console/kinds.js'
 import { pressAll } from '../actions.js'
+import type { Client } from '../helper.js'
 import { build, connect } from '../helper.js'
 import { open } from './pages.js'
 
-t.test('console, Actions: each transition of each kind is made by its form and by its command', async t => {
-  const app = build(t)
+const app = build(t)
+let client: Client
+t.before(async () => {
   await app.listen({ port: 0, host: '127.0.0.1' })
-  const client = await connect(app)
+  client = await connect(app)
   await client.control('POST', '/seed', { fixture: 'demo' })
+})
+
+t.test('console, Actions: each transition of each kind is made by its form and by its command', async t => {
   for (const kind of kinds) await t.test(kind.name, t => pressAll(t, client, kind))
 })
 
 t.test('console, Pages: a record links the records that it names, and lists those that name it', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  await client.control('POST', '/seed', { fixture: 'demo' })
   const state = (await client.control('GET', '/state')).body
   const related = async (path: string, reference: string) => {
     const { payload } = await open(app, `${path}/${reference}`)

@@ -93,7 +93,7 @@ t.test('console, Actions: one file is read at a time, up to 60 s, and the others
 })
 
 t.test('console, Actions: a file that takes too much memory is refused, and the next one is read', async t => {
-  const { app, client, port, load } = await start(t, { module: HAR_TO_STATE, megabytes: 72 })
+  const { port, load } = await start(t, { module: HAR_TO_STATE, megabytes: 72 })
   const entry = (n: number, text: string): Partial<HarEntry> => ({
     startedDateTime: '2026-01-01T00:00:00Z',
     request: {
@@ -109,11 +109,8 @@ t.test('console, Actions: a file that takes too much memory is refused, and the 
   t.equal(gist(large), '413 PAYLOAD_TOO_LARGE file')
   t.match(large?.text, 'It takes more than 72 MB of memory to read it.')
   await stillServes(t, port)
-  await client.post('/api/v1/mandates', mandate())
-  const { payload } = await app.inject('/_sandbox/requests?client=acme&format=har')
-  await client.control('POST', '/reset')
-  t.equal((await (await load(payload)).read())?.status, 303)
-  t.equal((await client.control('GET', '/mandates')).body.data.length, 1)
+  const next = await (await load(har())).read()
+  t.equal(gist(next), '400 INVALID_FIELD file')
 })
 
 t.test('console, Actions: a failure of the reader is logged without a text of the file', async t => {
@@ -129,14 +126,17 @@ t.test('console, Actions: a failure of the reader is logged without a text of th
   }
 })
 
-t.test('console, Actions: a state document begins no process', async t => {
+t.test('console, Actions: a state document begins no process, nor does a file for an unknown client', async t => {
   const { app } = await start(t, { module: new URL('file:///none.js') })
-  const load = async (content: string) => {
-    const { body: payload, ...form } = loadForm(content)
-    return (await app.inject({ method: 'POST', ...form, payload })).statusCode
+  for (const [content, client, status] of [
+    ['{}', 'acme', 400],
+    [har(), 'acme', 500],
+    [har(), 'unknown', 404],
+    [har(), 'a%00b', 404],
+  ] as const) {
+    const { body: payload, ...form } = loadForm(content, client)
+    t.equal((await app.inject({ method: 'POST', ...form, payload })).statusCode, status, client)
   }
-  t.equal(await load('{}'), 400)
-  t.equal(await load(har()), 500)
 })
 
 t.test('console, Actions: where no process can be started, a HAR file is refused', async t => {
@@ -147,14 +147,6 @@ t.test('console, Actions: where no process can be started, a HAR file is refused
   const answer = await (await load(har())).read()
   t.equal(gist(answer), '503 SERVICE_UNAVAILABLE null')
   t.equal(answer?.headers['retry-after'], '1')
-})
-
-t.test('console, Actions: a HAR file for an unknown client begins no process', async t => {
-  const { app } = await start(t, { module: new URL('file:///none.js') })
-  for (const client of ['unknown', 'a%00b']) {
-    const { body: payload, ...form } = loadForm(har(), client)
-    t.equal((await app.inject({ method: 'POST', ...form, payload })).statusCode, 404)
-  }
 })
 
 t.test('settings, Settings: a server that closes ends the reading of a HAR file', async t => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { newClient } from '../helper.js'
 
 /** Pages of the console as a browser without JavaScript uses them. */
 
@@ -123,6 +124,27 @@ export async function follow(app: FastifyInstance, path: string, { headers }: Li
   const { pathname, search } = new URL(String(headers.location), `http://sandbox${CONSOLE}${path}`)
   const { payload } = await app.inject({ url: pathname + search, headers: { accept: 'text/html' } })
   return { payload, path: pathname.slice(CONSOLE.length), notice: noticeOf(payload) }
+}
+
+/** Returns the functions for the pages of one client. */
+export function pagesOf(app: FastifyInstance, client: string) {
+  const send = (path: string, id: string, changes: PageForm['fields'] = {}, options: PageOptions = {}) =>
+    submit(app, path, id, changes, { client, ...options })
+  return {
+    open: (path: string, options: PageOptions = {}) => open(app, path, { client, ...options }),
+    /** Returns a page as HTML. */
+    read: async (path: string, query: PageOptions['query'] = {}) => (await open(app, path, { client, query })).payload,
+    submit: send,
+    /** Sends a form, and follows its redirection. */
+    act: async (path: string, id: string, changes: PageForm['fields'] = {}) =>
+      follow(app, path, await send(path, id, changes)),
+  }
+}
+
+/** Returns a new client with its pages, on the server that tests share. */
+export async function newConsole() {
+  const client = await newClient()
+  return { ...client, ...pagesOf(client.app, client.clientId) }
 }
 
 /** Returns the text of the notice of a page. */
