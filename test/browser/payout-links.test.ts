@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, FrameLocator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import t from 'tap'
 import { createLink, pagePath } from '../areas/pages.js'
@@ -9,12 +9,10 @@ import { measureCoverage, needsChromium } from './chromium.js'
 import type { Site } from './pages.js'
 import { startPartner, startProxy, startSite } from './pages.js'
 
-/** What a person types for each method, by the label of the field. */
+/** What a person types for a method of each region, by the label of the field. The others have the same fields. */
 const TYPED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'SEPA-CT': { 'Account holder': 'Jane Doe', IBAN: 'de89370400440532013000' },
-  'SEPA-INSTANT': { 'Account holder': 'Jane Doe', IBAN: 'FR14 2004 1010 0505 0001 3M02 606' },
   'US-ACH': { 'Account holder': 'Jane Doe', 'Routing number': '021000021', 'Account number': '000123456789' },
-  'UK-BACS': { 'Account holder': 'Jane Doe', 'Sort code': '20-00-00', 'Account number': '55779911' },
   'UK-FAST': { 'Account holder': 'Jane Doe', 'Sort code': '200000', 'Account number': '5577 9911' },
 }
 const CLAIM = { accountHolderName: 'Jane Doe', accountIdentifier: 'DE89370400440532013000' }
@@ -55,8 +53,8 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     return page
   }
 
-  t.test('a person claims a payout by each method, and sees it paid', async t => {
-    const claim = async (method: string) => {
+  t.test('a person claims a payout, and sees it paid, or that it has failed', async t => {
+    const claim = async (method: string, verb: string, end: string) => {
       const id = await createLink(site.client, method)
       const page = await openPage(t, pagePath(site.client, id))
       await page.clock.install()
@@ -72,28 +70,18 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
       await move(site, id, 'process')
       await page.clock.runFor(1000)
       await heading(page, 'Your money is on its way').waitFor()
-      await move(site, id, 'pay')
+      await move(site, id, verb)
+      await page.evaluate(() => (document.activeElement as HTMLElement).blur())
       await page.clock.runFor(1000)
-      await heading(page, 'Your money has arrived').waitFor()
+      await heading(page, end).waitFor()
+      t.equal(await page.locator('#status').textContent(), end, 'it is announced')
       await page.reload()
-      await heading(page, 'Your money has arrived').waitFor()
+      await heading(page, end).waitFor()
     }
-    await Promise.all(Object.keys(TYPED).map(claim))
-  })
-
-  t.test('a payout fails while the page is open', async t => {
-    const id = await createLink(site.client)
-    const page = await openPage(t, pagePath(site.client, id))
-    await page.clock.install()
-    await fill(page, 'SEPA-CT')
-    await accept(page).click()
-    await heading(page, 'Payout accepted').waitFor()
-    await move(site, id, 'process')
-    await move(site, id, 'fail')
-    await page.evaluate(() => (document.activeElement as HTMLElement).blur())
-    await page.clock.runFor(1000)
-    await heading(page, 'The transfer failed').waitFor()
-    t.equal(await page.locator('#status').textContent(), 'The transfer failed', 'it is announced')
+    await Promise.all([
+      claim('SEPA-CT', 'pay', 'Your money has arrived'),
+      claim('UK-FAST', 'fail', 'The transfer failed'),
+    ])
   })
 
   t.test('a person declines with a comment', async t => {
@@ -152,17 +140,6 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     t.equal(await page.getByLabel('IBAN').getAttribute('autocapitalize'), 'characters')
   })
 
-  t.test('the name that the sender has set is shown and fixed', async t => {
-    const id = await createLink(site.client, 'SEPA-CT', { accountHolderName: 'Ida Lindholm' })
-    const page = await openPage(t, pagePath(site.client, id))
-    const name = page.getByLabel('Account holder')
-    t.same([await name.inputValue(), await name.isEditable()], ['Ida Lindholm', false])
-    await page.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-    await accept(page).click()
-    await heading(page, 'Payout accepted').waitFor()
-    t.equal(await page.getByText('Ida Lindholm').count(), 1)
-  })
-
   t.test('it works without JavaScript', async t => {
     const id = await createLink(site.client, 'UK-FAST')
     const page = await openPage(t, pagePath(site.client, id), { javaScriptEnabled: false })
@@ -210,41 +187,6 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     )
   })
 
-  t.test('of two browsers that claim at once, one wins and the other sees it', async t => {
-    const id = await createLink(site.client)
-    const pages = await Promise.all([openPage(t, pagePath(site.client, id)), openPage(t, pagePath(site.client, id))])
-    // No page looks at the state before both have sent their form.
-    for (const page of pages) await page.clock.install()
-    for (const page of pages) await fill(page, 'SEPA-CT')
-    await Promise.all(pages.map(page => accept(page).click()))
-    const results = await Promise.all(
-      pages.map(async page => {
-        const won = heading(page, 'Payout accepted')
-        const lost = heading(page, 'This payout has already been accepted')
-        await won.or(lost).waitFor()
-        return won.isVisible()
-      }),
-    )
-    t.same(results.sort(), [false, true])
-  })
-
-  t.test('the same link of two forks is claimed in one, and declined in the other', async t => {
-    const id = await createLink(site.client)
-    const openFork = async (clientId: string) => {
-      await site.client.control('POST', '/fork', { clientId })
-      const { body } = await call(site.app, 'GET', `/_sandbox/payout-links/${id}?client=${clientId}`)
-      return openPage(t, body.record.url)
-    }
-    const [first, second] = [await openFork('fork-1'), await openFork('fork-2')]
-    await fill(first, 'SEPA-CT')
-    await accept(first).click()
-    await heading(first, 'Payout accepted').waitFor()
-    await second.getByText('I do not want this payout').click()
-    await second.getByRole('button', { name: 'Decline the payout' }).click()
-    await heading(second, 'You declined this payout').waitFor()
-    t.equal(await statusOf(site, id), 'ACTIVE')
-  })
-
   t.test('a link expires while its page is open', async t => {
     const id = await createLink(site.client)
     const page = await openPage(t, pagePath(site.client, id))
@@ -276,37 +218,6 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     await heading(page, 'Your money is on its way').waitFor()
   })
 
-  t.test('markup in every text shows up as text', async t => {
-    const markup = `<img src=x onerror="alert(1)"><script>alert(2)</script>"'&lt;`
-    const id = await createLink(site.client, 'SEPA-CT', { accountHolderName: markup, remarks: markup })
-    const page = await openPage(t, pagePath(site.client, id))
-    t.equal(await page.getByLabel('Account holder').inputValue(), markup)
-    t.ok(await page.getByText(markup, { exact: true }).isVisible())
-    await page.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-    await accept(page).click()
-    await heading(page, 'Payout accepted').waitFor()
-    t.equal(await page.getByText(markup, { exact: true }).count(), 2, 'the message and the account holder')
-
-    const typed = await createLink(site.client)
-    const plain = await openPage(t, pagePath(site.client, typed), { javaScriptEnabled: false })
-    await plain.getByLabel('Account holder').fill(markup)
-    await plain.getByLabel('IBAN').fill(markup.slice(0, 60))
-    await accept(plain).click()
-    await plain.getByRole('alert').waitFor()
-    t.equal(await plain.getByLabel('Account holder').inputValue(), markup)
-  })
-
-  t.test('the page is in the language of the browser', async t => {
-    const id = await createLink(site.client)
-    for (const [locale, title] of [
-      ['de-CH', 'Wohin soll das Geld?'],
-      ['fr-BE', 'Où envoyer l’argent ?'],
-      ['pl-PL', 'Where should we send it?'],
-    ] as const) {
-      t.ok(await heading(await openPage(t, pagePath(site.client, id), { locale }), title).isVisible(), locale)
-    }
-  })
-
   t.test('the language can be chosen, and stays', async t => {
     const id = await createLink(site.client)
     const page = await openPage(t, pagePath(site.client, id))
@@ -331,7 +242,7 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     await page.setViewportSize(viewport)
     for (const [method, changes] of [
       ['SEPA-CT', {}],
-      ['UK-BACS', { remarks, counterpartyReference: 'CPTY-0001' }],
+      ['UK-FAST', { remarks, counterpartyReference: 'CPTY-0001' }],
       ['US-ACH', { amount: '123456789.99', accountHolderName: 'Jane Doe', remarks }],
     ] as const) {
       await page.goto(site.url + pagePath(site.client, await createLink(site.client, method, changes)))
@@ -451,45 +362,45 @@ async function embedded(t: Test, site: Site, browser: Browser) {
   const log = (page: Page) => page.locator('#log li').allTextContents()
   const link = (changes: object = {}) => createLink(site.client, 'SEPA-CT', { uiMode: 'embedded', ...changes })
   const frameOf = (page: Page) => page.frameLocator('iframe[title="Payout from the shop"]')
+  const fillIn = async (frame: FrameLocator) => {
+    await frame.getByLabel('Account holder').fill('Jane Doe')
+    await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
+  }
+  const acceptIn = (frame: FrameLocator) => frame.getByRole('button', { name: /^Accept / }).click()
 
-  t.test(
-    'payout-pages, Payout links in a browser: an allowed origin: the frame fits, and the claim is reported',
-    async t => {
-      const id = await link({ origin: allowed })
-      const page = await shop(t, id)
-      await logged(page, 'ready')
-      const frame = frameOf(page)
-      await frame.getByLabel('Account holder').fill('Jane Doe')
-      await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-      const fits = async () => {
-        const height = await frame.locator('body').evaluate(body => Math.ceil(body.getBoundingClientRect().height))
-        await page.locator(`iframe[style*="height: ${height}px"]`).waitFor()
-      }
-      await fits()
-      await frame.getByText('I do not want this payout').click()
-      await fits()
-      await frame.getByRole('button', { name: /^Accept / }).click()
-      await logged(page, 'claimed')
-      await fits()
-      t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED'])
-      t.equal(await statusOf(site, id), 'CLAIMED')
-      await move(site, id, 'process')
-      await page.clock.runFor(1000)
-      await frame.getByText('Your money is on its way').first().waitFor()
-      await move(site, id, 'pay')
-      await page.clock.runFor(1000)
-      await logged(page, 'paid')
-      t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'paid PAID'])
-    },
-  )
+  t.test('payout-pages, Payout links in a browser: the frame fits, and the claim is reported', async t => {
+    const id = await link({ origin: allowed })
+    const page = await shop(t, id)
+    await logged(page, 'ready')
+    const frame = frameOf(page)
+    await fillIn(frame)
+    const fits = async () => {
+      const height = await frame.locator('body').evaluate(body => Math.ceil(body.getBoundingClientRect().height))
+      await page.locator(`iframe[style*="height: ${height}px"]`).waitFor()
+    }
+    await fits()
+    await frame.getByText('I do not want this payout').click()
+    await fits()
+    await acceptIn(frame)
+    await logged(page, 'claimed')
+    await fits()
+    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED'])
+    t.equal(await statusOf(site, id), 'CLAIMED')
+    await move(site, id, 'process')
+    await page.clock.runFor(1000)
+    await frame.getByText('Your money is on its way').first().waitFor()
+    await move(site, id, 'pay')
+    await page.clock.runFor(1000)
+    await logged(page, 'paid')
+    t.same(await log(page), ['ready ACTIVE', 'claimed CLAIMED', 'paid PAID'])
+  })
 
   t.test('payout-pages, Payout links in a browser: a transfer that fails is reported', async t => {
     const id = await link()
     const page = await shop(t, id)
     const frame = frameOf(page)
-    await frame.getByLabel('Account holder').fill('Jane Doe')
-    await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-    await frame.getByRole('button', { name: /^Accept / }).click()
+    await fillIn(frame)
+    await acceptIn(frame)
     await logged(page, 'claimed')
     for (const verb of ['process', 'fail']) await move(site, id, verb)
     await page.clock.runFor(1000)
@@ -537,6 +448,12 @@ async function embedded(t: Test, site: Site, browser: Browser) {
         await log(page),
         ['ready', ...callbacks].map(name => `${name} ${status}`),
       )
+      if (status !== 'CLAIMED') continue
+      // It is paid while the frame is open.
+      for (const verb of ['process', 'pay']) await move(site, id, verb)
+      await page.clock.runFor(1000)
+      await logged(page, 'paid')
+      t.same(await log(page), ['ready CLAIMED', 'claimed CLAIMED', 'paid PAID'])
     }
     const cancelled = await link()
     await site.client.patch(`/api/v1/payout-links/${cancelled}/cancel`, { cancellationComment: 'No' })
@@ -548,89 +465,60 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     ])
   })
 
-  t.test(
-    'payout-pages, Payout links in a browser: a link that was claimed before is paid while the frame is open',
-    async t => {
-      const id = await link()
-      await move(site, id, 'claim', CLAIM)
-      const page = await shop(t, id)
-      await logged(page, 'claimed')
-      for (const verb of ['process', 'pay']) await move(site, id, verb)
-      await page.clock.runFor(1000)
-      await logged(page, 'paid')
-      t.same(await log(page), ['ready CLAIMED', 'claimed CLAIMED', 'paid PAID'])
-    },
-  )
+  t.test('payout-pages, Payout links in a browser: a refused link says why, and shows nothing of itself', async t => {
+    const gone = await link({ origin: allowed })
+    const { allowedOrigins } = (await site.client.control('GET', '/settings')).body
+    const only = (origins: string[]) => site.client.control('PUT', '/settings', { allowedOrigins: origins })
+    const mismatch = await link({ origin: 'http://localhost:1', remarks: 'a secret' })
+    const cases = [
+      [await createLink(site.client, 'SEPA-CT', { remarks: 'a secret' }), allowed, 'UI_MODE_MISMATCH'],
+      [await link({ remarks: 'a secret' }), foreign, 'ORIGIN_NOT_ALLOWED'],
+      [mismatch, allowed, 'ORIGIN_NOT_ALLOWED'],
+      ['pl_unknown', allowed, 'PAYOUT_LINK_NOT_FOUND'],
+      ['pl_unknown', foreign, 'PAYOUT_LINK_NOT_FOUND'],
+      ['short', allowed, 'INVALID_FIELD'],
+    ] as const
+    for (const [id, origin, code] of cases) {
+      const page = await shop(t, id, { origin })
+      await logged(page, `error ${code}`)
+      t.equal((await log(page)).length, 1, `${code}: once, and no other callback`)
+      const text = await frameOf(page).locator('body').textContent()
+      t.notMatch(text, /25|secret|acme/, `${code}: ${text}`)
+    }
+    await only(['https://shop.example'])
+    const page = await shop(t, gone)
+    await logged(page, 'error ORIGIN_NOT_ALLOWED')
+    await only(allowedOrigins)
+  })
 
-  t.test(
-    'payout-pages, Payout links in a browser: a refused link says why at once, and shows nothing of the link',
-    async t => {
-      const gone = await link({ origin: allowed })
-      const { allowedOrigins } = (await site.client.control('GET', '/settings')).body
-      const only = (origins: string[]) => site.client.control('PUT', '/settings', { allowedOrigins: origins })
-      const mismatch = await link({ origin: 'http://localhost:1', remarks: 'a secret' })
-      const cases = [
-        [await createLink(site.client, 'SEPA-CT', { remarks: 'a secret' }), allowed, 'UI_MODE_MISMATCH'],
-        [await link({ remarks: 'a secret' }), foreign, 'ORIGIN_NOT_ALLOWED'],
-        [mismatch, allowed, 'ORIGIN_NOT_ALLOWED'],
-        ['pl_unknown', allowed, 'PAYOUT_LINK_NOT_FOUND'],
-        ['pl_unknown', foreign, 'PAYOUT_LINK_NOT_FOUND'],
-        ['short', allowed, 'INVALID_FIELD'],
-      ] as const
-      for (const [id, origin, code] of cases) {
-        const page = await shop(t, id, { origin })
-        await logged(page, `error ${code}`)
-        t.equal((await log(page)).length, 1, `${code}: once, and no other callback`)
-        const text = await frameOf(page).locator('body').textContent()
-        t.notMatch(text, /25|secret|acme/, `${code}: ${text}`)
-      }
-      await only(['https://shop.example'])
-      const page = await shop(t, gone)
-      await logged(page, 'error ORIGIN_NOT_ALLOWED')
-      await only(allowedOrigins)
-    },
-  )
+  t.test('payout-pages, Payout links in a browser: a foreign page that lies about itself gets no frame', async t => {
+    const page = await newPage(t)
+    const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
+    // The address that the SDK of an allowed origin makes.
+    const url = `${at(await link())}&embedder=${encodeURIComponent(allowed)}`
+    await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
+    await page.evaluate(url => {
+      const frame = document.createElement('iframe')
+      frame.src = url
+      document.body.append(frame)
+    }, url)
+    await refused
+  })
 
-  t.test(
-    'payout-pages, Payout links in a browser: a page of a foreign origin that lies about it gets no frame',
-    async t => {
-      const page = await browser.newPage()
-      t.teardown(() => page.close())
-      await page.clock.install()
-      const refused = page.waitForEvent('console', message => message.text().includes('frame-ancestors'))
-      // The address that the SDK of an allowed origin makes.
-      const url = `${at(await link())}&embedder=${encodeURIComponent(allowed)}`
-      await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
-      await page.evaluate(url => {
-        const frame = document.createElement('iframe')
-        frame.src = url
-        document.body.append(frame)
-      }, url)
-      await refused
-    },
-  )
-
-  t.test(
-    'payout-pages, Payout links in a browser: a server that does not answer is reported after five seconds',
-    async t => {
-      const id = await link()
-      const page = await browser.newPage()
-      t.teardown(() => page.close())
-      await measureCoverage(t, page)
-      await page.clock.install()
-      await page.route('**/pay/**', route => route.abort())
-      await page.goto(`${allowed}/?${new URLSearchParams({ url: at(id), options: '{}' })}`)
-      await page.locator('iframe').waitFor()
-      await page.waitForLoadState()
-      await page.clock.runFor(5000)
-      await logged(page, 'error FRAME_NOT_READY')
-      t.equal((await log(page)).length, 1)
-    },
-  )
+  t.test('payout-pages, Payout links in a browser: a server without an answer is reported after 5 s', async t => {
+    const id = await link()
+    const page = await newPage(t)
+    await page.route('**/pay/**', route => route.abort())
+    await page.goto(`${allowed}/?${new URLSearchParams({ url: at(id), options: '{}' })}`)
+    await page.locator('iframe').waitFor()
+    await page.waitForLoadState()
+    await page.clock.runFor(5000)
+    await logged(page, 'error FRAME_NOT_READY')
+    t.equal((await log(page)).length, 1)
+  })
 
   t.test('payout-pages, Payout links in a browser: a page without an origin is told so, and loads nothing', async t => {
-    const page = await browser.newPage()
-    t.teardown(() => page.close())
+    const page = await newPage(t)
     await page.goto(`${allowed}/?${new URLSearchParams({ url: at(await link()), options: '{}' })}`)
     const frame = await page.evaluate(html => {
       const sandboxed = document.createElement('iframe')
@@ -739,50 +627,50 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     t.same(await log(page), ['ready ACTIVE'])
   })
 
-  t.test(
-    'payout-pages, Payout links in a browser: the page sends its state to no window but that of its partner',
-    async t => {
-      const id = await link({ origin: `http://shop.example:${port}` }).catch(() => '')
-      t.equal(id, '', 'an origin that is not on the list gets no link')
-      const page = await browser.newPage()
-      t.teardown(() => page.close())
-      // A window that is no frame: the opener of the page is no partner.
-      await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
-      const popup = page.waitForEvent('popup')
-      const own = await link()
-      await page.evaluate(url => {
-        const messages: unknown[] = []
-        const opened = window.open(url)
-        Object.assign(window, { messages, opened })
-        // The frame of this page says why it is refused.
-        window.addEventListener('message', ({ data, source }) => source === opened && messages.push(data))
-      }, at(own))
-      await heading(await popup, 'This payout belongs to another website').waitFor()
-      await page.evaluate(() => {
-        const { opened } = window as unknown as { opened: Window }
-        opened.postMessage({ source: 'payments-sandbox', event: 'hello' }, '*')
-      })
-      t.same(await page.evaluate(() => (window as unknown as { messages: unknown[] }).messages), [])
-    },
-  )
+  t.test('payout-pages, Payout links in a browser: its state goes to no window but its partner', async t => {
+    const id = await link({ origin: `http://shop.example:${port}` }).catch(() => '')
+    t.equal(id, '', 'an origin that is not on the list gets no link')
+    const page = await newPage(t)
+    // A window that is no frame: the opener of the page is no partner.
+    await page.goto(`${foreign}/?${new URLSearchParams({ url: at('pl_unknown'), options: '{}' })}`)
+    const popup = page.waitForEvent('popup')
+    const own = await link()
+    await page.evaluate(url => {
+      const messages: unknown[] = []
+      const opened = window.open(url)
+      Object.assign(window, { messages, opened })
+      // The frame of this page says why it is refused.
+      window.addEventListener('message', ({ data, source }) => source === opened && messages.push(data))
+    }, at(own))
+    await heading(await popup, 'This payout belongs to another website').waitFor()
+    await page.evaluate(() => {
+      const { opened } = window as unknown as { opened: Window }
+      opened.postMessage({ source: 'payments-sandbox', event: 'hello' }, '*')
+    })
+    t.same(await page.evaluate(() => (window as unknown as { messages: unknown[] }).messages), [])
+  })
 
-  t.test('payout-pages, Payout links in a browser: the demo embeds a link from a second origin', async t => {
+  t.test('control plane, GET /embed-demo: the page of an embedded link shows it, from a second origin', async t => {
+    const id = await link({ origin: site.url, amount: '73.21' })
     const page = await browser.newPage({ locale: 'en-GB' })
     t.teardown(() => page.close())
-    await measureCoverage(t, page)
-    await page.goto(`${site.url}/_sandbox/embed-demo`)
-    await page.getByRole('button', { name: 'Create and embed a payout link' }).click()
-    const frame = page.frameLocator('iframe')
-    await frame.getByLabel('Account holder').fill('Jane Doe')
-    await frame.getByLabel('IBAN').fill(CLAIM.accountIdentifier)
-    await frame.getByRole('button', { name: /^Accept / }).click()
-    await page.locator('#log li', { hasText: 'onClaimed {"payoutLinkId":"pl_' }).waitFor()
+    await page.goto(`${site.url}/_sandbox/console/payout-links/${id}?client=${site.client.clientId}`)
+    const opened = page.context().waitForEvent('page')
+    await page.getByRole('link', { name: 'Show it embedded' }).click()
+    const demo = await opened
+    const frame = demo.frameLocator('iframe')
+    await frame.getByText('73.21').first().waitFor()
+    await demo.locator('#log li', { hasText: `onReady {"payoutLinkId":"${id}","status":"ACTIVE"}` }).waitFor()
+    await fillIn(frame)
+    await acceptIn(frame)
+    await demo.locator('#log li', { hasText: `onClaimed {"payoutLinkId":"${id}"` }).waitFor()
     const port = new URL(site.url).port
-    t.match(await page.locator('#origins').textContent(), `http://127.0.0.1:${port} → http://localhost:${port}`)
+    t.match(await demo.locator('#origins').textContent(), `http://127.0.0.1:${port} → http://localhost:${port}`)
     t.match(
-      page.frames().map(frame => new URL(frame.url()).hostname),
+      demo.frames().map(frame => new URL(frame.url()).hostname),
       ['127.0.0.1', 'localhost'],
     )
+    await demo.close()
   })
 }
 

@@ -28,16 +28,4 @@ t.test('fidelity, Documented and assumed: compare and import, with a capture of 
     stderr: '',
     stdout: /^yesterday has the records of the capture: mandates 2, .* bills \d+/,
   })
-  const form = new FormData()
-  for (const [name, value] of [
-    ['form', 'load'],
-    ['call', 'PUT /_sandbox/state'],
-  ] as const)
-    form.set(name, value)
-  form.set('file', new Blob([JSON.stringify(har)]), 'same.har')
-  const page = `${url}/_sandbox/console/client/load?client=yesterday`
-  const loaded = await fetch(page, { method: 'POST', body: form, headers: { accept: 'text/html' } })
-  t.match(await loaded.text(), /yesterday has \d+ records\./)
-  t.match(await bin(['import', join(folder, 'same.har'), '--fixture']), { code: 0, stdout: /^\{\n {2}"mandates"/ })
-  t.match(await bin(['compare', join(folder, 'none.har')]), { code: 2, stdout: '', stderr: /cannot be read: ENOENT/ })
 })

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { install, typeErrors } from './install.js'
@@ -157,24 +157,57 @@ t.test('console, Actions: HAR files are read in a program of ES modules, and in 
   }
 })
 
-t.test('library, In your tests; README, One test: the examples with node:test', async t => {
-  const { folder, run } = install()
+t.test('library, In your tests; README, One test; agents, For coding agents: the examples with node:test', async t => {
+  const { folder, home, run } = install()
   writeFileSync(join(folder, 'library.test.mjs'), example('node:test'))
   writeFileSync(join(folder, 'readme.test.mjs'), example('node:test', 'README.md'))
-  const { code, stdout } = await run('node', ['--test', 'library.test.mjs', 'readme.test.mjs'])
+  writeFileSync(join(folder, 'skill.test.mjs'), example('node:test', join(home, 'skills/payments-sandbox/SKILL.md')))
+  const { code, stdout } = await run('node', ['--test', 'library.test.mjs', 'readme.test.mjs', 'skill.test.mjs'])
   t.equal(code, 0, stdout)
-  t.match(stdout, /pass 3\n/)
+  t.match(stdout, /pass 4\n/)
+})
+
+const HOOK = /^```js\n(afterEach\(async t => .*?)^```$/ms.exec(readFileSync('docs/library.md', 'utf8'))?.[1]
+
+/** The tests of a user. An expectation does not hold, and an assertion fails. */
+const FAILING = `
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import { createSandbox } from 'payments-sandbox'
+const sandbox = await createSandbox()
+after(() => sandbox.close())
+${HOOK}
+test('it lists', () => sandbox.mandates.list())
+test('it pays', async () => {
+  await sandbox.requests.expect({ method: 'POST', path: '/api/v1/direct-debit' }).catch(() => {})
+})
+test('it fails', () => assert.equal(1, 2))
+`
+
+t.test('library, After a failure: a failed expectation and a failed test leave a file each', async t => {
+  const { folder, run } = install()
+  writeFileSync(join(folder, 'failing.test.mjs'), FAILING)
+  const { code } = await run('node', ['--test', 'failing.test.mjs'], { env: { SANDBOX_EVIDENCE: 'evidence' } })
+  t.equal(code, 1)
+  const files = readdirSync(join(folder, 'evidence')).sort()
+  t.same(
+    files.map(file => file.split('-')[0]),
+    ['expect', 'failure'],
+  )
+  for (const file of files) {
+    const evidence = JSON.parse(readFileSync(join(folder, 'evidence', file), 'utf8'))
+    t.match(evidence, { clientId: 'app', events: [], test: file.startsWith('failure') ? 'it fails' : undefined })
+    t.ok(evidence.requests.some(({ path }: { path: string }) => path === '/api/v1/mandates'))
+  }
 })
 
 t.test('library, In your tests: the types of the library and of the SDK', async t => {
   const installed = install()
   const write = (name: string, text: string) => writeFileSync(join(installed.folder, name), text)
   write('typed.mts', TYPED)
-  const bundler = { module: 'esnext', moduleResolution: 'bundler' }
-  t.equal(await typeErrors(installed, ['typed.mts'], bundler), '', 'bundler')
   write('page.mts', PAGE)
-  const browser = { ...bundler, lib: ['es2022', 'dom'], skipLibCheck: false }
-  t.equal(await typeErrors(installed, ['page.mts'], browser), '', 'the SDK')
+  const browser = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], skipLibCheck: false }
+  t.equal(await typeErrors(installed, ['page.mts'], browser), '', 'the SDK, with a bundler')
   // The examples import packages that are not installed here.
   write('stubs.d.ts', "declare module 'vitest'\ndeclare module 'testcontainers'\n")
   for (const module of ['vitest', 'testcontainers']) write(`${module}.mjs`, example(module))

@@ -3,26 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { operationsOf } from '../docs/contract.js'
-import { skip } from '../docs/walk.js'
-import { mandate } from '../helper.js'
-import { requestTokenAt } from '../program.js'
 import { install } from './install.js'
-
-t.test('decisions §1: Location of a created mandate, followed with curl', { skip }, async t => {
-  const { sh, start } = install()
-  const { url } = await start(t)
-  const { access_token } = await (await requestTokenAt(url)).json()
-  const { code, stdout, stderr } = await sh(
-    `
-    api() { curl -sS -H "authorization: Bearer $TOKEN" -H 'x-region: EU' "$@"; }
-    location=$(api ${url}/api/v1/mandates --json "$MANDATE" -o /dev/null -D - | tr -d '\\r' | sed -n 's/^location: //p')
-    api "${url}$location"
-  `,
-    { env: { TOKEN: access_token, MANDATE: JSON.stringify(mandate({ mandateReference: 'MND-0077' })) } },
-  )
-  t.equal(code, 0, stderr)
-  t.match(JSON.parse(stdout), { mandateReference: 'MND-0077', status: 'ACTIVE' })
-})
 
 interface Step {
   operationId?: string

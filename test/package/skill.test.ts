@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -24,23 +24,4 @@ t.test('agents, For coding agents: the commands of the skill give the answers th
   const { url } = await start(t)
   t.ok(stepsOf(page()).filter(({ answer }) => answer !== undefined).length >= 5)
   await walk(t, page(), url, sh)
-})
-
-t.test('agents, For coding agents: the test of the skill passes', async t => {
-  const { folder, run } = install()
-  const [, example = ''] = /^```js\n(.*?)^```$/ms.exec(readFileSync(page(), 'utf8')) ?? []
-  writeFileSync(join(folder, 'skill.test.mjs'), example)
-  const { code, stdout } = await run('node', ['--test', 'skill.test.mjs'])
-  t.equal(code, 0, stdout)
-  t.match(stdout, /pass 1\n/)
-})
-
-t.test('agents, For coding agents: the index of the operations, and one entry, with curl', { skip }, async t => {
-  const { sh, start } = install()
-  const { url } = await start(t)
-  const { stdout } = await sh(`
-    curl -sSf -H 'Accept: text/markdown' ${url}/docs | grep -o 'docs/createMandate'
-    curl -sSf ${url}/docs/createMandate | sed -n 1p
-  `)
-  t.same(stdout, 'docs/createMandate\n# createMandate\n')
 })
