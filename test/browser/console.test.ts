@@ -91,38 +91,34 @@ t.test('console, Pages: each fits both widths, and axe finds nothing in either s
   }
 })
 
-t.test(
-  'README, The guide: its pages fit both widths, and axe finds nothing in either scheme',
-  needsChromium,
-  async t => {
-    const browser = await openBrowser(t)
-    const { url } = await startSite(t)
-    const page = await browser.newPage()
-    t.teardown(() => page.close())
-    page.on('console', message => t.fail(message.text()))
-    for (const name of ['', '/library', '/operations', '/oauth', '/errors#MANDATE_NOT_FOUND']) {
-      await page.goto(`${url}/docs/guide${name}`)
-      for (const width of [1280, 360]) {
-        await page.setViewportSize({ width, height: 800 })
-        await assertFits(t, page)
-      }
-      // The others have no other parts.
-      if (['', '/operations'].includes(name)) await assertAccessible(t, page)
-    }
-    t.match(await page.locator('tr:target').textContent(), /^MANDATE_NOT_FOUND/)
-    const [header, guide] = ['body > header', 'body > nav [aria-current]'].map(part => page.locator(part))
-    const heightOf = async () => (await header?.boundingBox())?.height
-    for (const width of [1280, 390]) {
+t.test('README, The guide: its pages fit both widths; axe finds nothing in either scheme', needsChromium, async t => {
+  const browser = await openBrowser(t)
+  const { url } = await startSite(t)
+  const page = await browser.newPage()
+  t.teardown(() => page.close())
+  page.on('console', message => t.fail(message.text()))
+  for (const name of ['', '/library', '/operations', '/oauth', '/errors#MANDATE_NOT_FOUND']) {
+    await page.goto(`${url}/docs/guide${name}`)
+    for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 800 })
-      await page.goto(`${url}/docs/guide`)
-      const { x = 0, width: wide = 0 } = (await guide?.boundingBox()) ?? {}
-      t.ok(x > 0 && x + wide <= width, `${width} px: the navigation shows the guide`)
-      const height = await heightOf()
-      await page.goto(`${url}/_sandbox/console`)
-      t.equal(height, await heightOf(), `${width} px: the header is that of the console`)
+      await assertFits(t, page)
     }
-  },
-)
+    // The others have no other parts.
+    if (['', '/operations'].includes(name)) await assertAccessible(t, page)
+  }
+  t.match(await page.locator('tr:target').textContent(), /^MANDATE_NOT_FOUND/)
+  const [header, guide] = ['body > header', 'body > nav [aria-current]'].map(part => page.locator(part))
+  const heightOf = async () => (await header?.boundingBox())?.height
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 })
+    await page.goto(`${url}/docs/guide`)
+    const { x = 0, width: wide = 0 } = (await guide?.boundingBox()) ?? {}
+    t.ok(x > 0 && x + wide <= width, `${width} px: the navigation shows the guide`)
+    const height = await heightOf()
+    await page.goto(`${url}/_sandbox/console`)
+    t.equal(height, await heightOf(), `${width} px: the header is that of the console`)
+  }
+})
 
 t.test('console, Live pages: the script in a browser', needsChromium, async t => {
   const browser = await openBrowser(t)
@@ -176,29 +172,26 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     t.equal(await page.evaluate(() => scrollY), top)
   })
 
-  await t.test(
-    'a command follows what is typed, and what is typed in one form outlives an action of another',
-    async t => {
-      const site = await startSite(t)
-      await stock(site)
-      const page = await openConsole(t, browser, site, '/client')
-      await page.locator('#same-fork summary').click()
-      const command = page.locator('#same-fork code')
-      await page.locator('[name="body.clientId"]').fill("o'neil")
-      await command.filter({ hasText: `"clientId":"o'\\''neil"` }).waitFor()
-      await page.getByRole('button', { name: 'Expire all tokens' }).click()
-      await page.getByRole('status').filter({ hasText: 'All tokens' }).waitFor()
-      t.equal(await page.locator('[name="body.clientId"]').inputValue(), "o'neil")
-      const renewed = page.waitForResponse(answer => answer.url().includes('/console/client?'))
-      await site.client.control('POST', '/clock/advance', { by: 'PT1H' })
-      await renewed
-      await command.filter({ hasText: `"clientId":"o'\\''neil"` }).waitFor()
-      await page.locator('[name="body.clientId"]').fill('copy')
-      await command.filter({ hasText: '"clientId":"copy"' }).waitFor()
-      await page.locator('#fork-client button').click()
-      await page.getByRole('status').filter({ hasText: 'copy exists.' }).waitFor()
-    },
-  )
+  await t.test('a command follows what is typed, which outlives an action of another form', async t => {
+    const site = await startSite(t)
+    await stock(site)
+    const page = await openConsole(t, browser, site, '/client')
+    await page.locator('#same-fork summary').click()
+    const command = page.locator('#same-fork code')
+    await page.locator('[name="body.clientId"]').fill("o'neil")
+    await command.filter({ hasText: `"clientId":"o'\\''neil"` }).waitFor()
+    await page.getByRole('button', { name: 'Expire all tokens' }).click()
+    await page.getByRole('status').filter({ hasText: 'All tokens' }).waitFor()
+    t.equal(await page.locator('[name="body.clientId"]').inputValue(), "o'neil")
+    const renewed = page.waitForResponse(answer => answer.url().includes('/console/client?'))
+    await site.client.control('POST', '/clock/advance', { by: 'PT1H' })
+    await renewed
+    await command.filter({ hasText: `"clientId":"o'\\''neil"` }).waitFor()
+    await page.locator('[name="body.clientId"]').fill('copy')
+    await command.filter({ hasText: '"clientId":"copy"' }).waitFor()
+    await page.locator('#fork-client button').click()
+    await page.getByRole('status').filter({ hasText: 'copy exists.' }).waitFor()
+  })
 
   await t.test('the field for a time stays a day ahead of the clock, until a person changes it', async t => {
     const site = await startSite(t)

@@ -212,7 +212,7 @@ async function assertAll(t: Test, proxy: Proxy, title: string) {
 
 for (const proxy of PROXIES) {
   t.test(
-    `deploy, Another host name; deploy, A path prefix; deploy, TLS: all is there behind ${proxy}`,
+    `deploy, Another host name; deploy, A path prefix; deploy, TLS: all of it behind ${proxy}`,
     { skip },
     async t => {
       for (const { title } of CASES) await t.test(title, t => assertAll(t, proxy, title))

@@ -37,7 +37,7 @@ const inside = (urls: readonly string[], origin: string) =>
   urls.filter(url => !url.startsWith(`${origin}/`) && !/^(data|blob):/.test(url))
 
 t.test(
-  'fidelity, Documented and assumed: /docs shows both documents and the labels, offline; its requests are answered',
+  'fidelity, Documented and assumed: /docs shows documents and labels, offline, and sends',
   needsChromium,
   async t => {
     const { page, origin, docs, requested, complaints } = await openDocs(t)
@@ -146,29 +146,25 @@ t.test('settings, SANDBOX_ADMIN_TOKEN: calls of /docs carry the token that one t
   t.equal((await send(page, docs, MANDATES, '/api/v1/mandates')).status, 200)
 })
 
-t.test(
-  'console, Pages: calls of /docs act as the client of its address, and a fault meets them',
-  needsChromium,
-  async t => {
-    const { page, origin, app } = await openDocs(t)
-    const client = await connect(app)
-    await client.control('POST', '/faults', { effect: { kind: 'error', status: 429 } })
-    const before = (await client.control('GET', '/requests')).body.data.length
-    const docs = `${origin}/docs?client=acme`
-    t.equal((await send(page, docs, MANDATES, '/api/v1/mandates')).status, 429)
-    t.equal((await pressSend(page, '/api/v1/mandates')).status, 200)
-    const logged = (await client.control('GET', '/requests')).body.data.slice(before)
-    t.match(logged, [
-      { path: '/api/v1/mandates', status: 429 },
-      { path: '/api/v1/mandates', status: 200 },
-    ])
-    t.equal(await noteOf(page), 'Calls act as acme.')
-    await page.goto('about:blank')
-    t.match(await send(page, docs, CLOCK, '/_sandbox/clock'), {
-      status: 200,
-      url: `${origin}/_sandbox/clock?client=acme`,
-    })
-    t.equal((await send(page, `${origin}/docs?client=nobody`, MANDATES, '/api/v1/mandates')).status, 401)
-    t.match(await noteOf(page), 'nobody')
-  },
-)
+t.test('console, Pages: calls of /docs act as the client of its address, and meet faults', needsChromium, async t => {
+  const { page, origin, app } = await openDocs(t)
+  const client = await connect(app)
+  await client.control('POST', '/faults', { effect: { kind: 'error', status: 429 } })
+  const before = (await client.control('GET', '/requests')).body.data.length
+  const docs = `${origin}/docs?client=acme`
+  t.equal((await send(page, docs, MANDATES, '/api/v1/mandates')).status, 429)
+  t.equal((await pressSend(page, '/api/v1/mandates')).status, 200)
+  const logged = (await client.control('GET', '/requests')).body.data.slice(before)
+  t.match(logged, [
+    { path: '/api/v1/mandates', status: 429 },
+    { path: '/api/v1/mandates', status: 200 },
+  ])
+  t.equal(await noteOf(page), 'Calls act as acme.')
+  await page.goto('about:blank')
+  t.match(await send(page, docs, CLOCK, '/_sandbox/clock'), {
+    status: 200,
+    url: `${origin}/_sandbox/clock?client=acme`,
+  })
+  t.equal((await send(page, `${origin}/docs?client=nobody`, MANDATES, '/api/v1/mandates')).status, 401)
+  t.match(await noteOf(page), 'nobody')
+})

@@ -339,43 +339,40 @@ function sectionsOf(file: string, depth: RegExp): Map<string, string> {
   return new Map(sections.map(section => [section.split('\n')[0] as string, section.replace(/\s+/g, ' ')]))
 }
 
-t.test(
-  'CONTRIBUTING, Requirements of a change: each place of a finding is in its section of the documents',
-  async t => {
-    const decisions = [...sectionsOf('docs/decisions.md', /^## (?=\d)/m)]
-    const documented = [...sectionsOf('docs/service-interface.md', /^#{2,3} /m)]
-    const sections = new Map([
-      ['errors', readFileSync('docs/errors.md', 'utf8')],
-      ...decisions.map(([heading, text]): [string, string] => [`decisions §${heading.split('.')[0]}`, text]),
-      ...documented.map(([heading, text]): [string, string] => [`interface, ${heading}`, text]),
-    ])
-    const { contract, close } = await createSandbox(Date.parse(MONDAY))
-    await close()
-    const { ENVELOPE, JSON_BODY, NO_CONTENT, FIELD } = place
-    const unknown = place.placeOfRefusal(undefined, 'ROUTE_NOT_FOUND', null, '/api/v1/a/b/c')
-    for (const operation of contract.operations) {
-      const { codes, answer, params, query, body } = operation
-      const schema = operation.record ?? answer
-      const names = Object.keys(schema.properties ?? {})
-      const fields = [params, query, body].flatMap(part => Object.keys(part?.properties ?? {}))
-      const states: string[] = schema.properties?.status?.enum ?? []
-      const facts = [...states.map(state => `state ${state}`), ...codes.map(code => `errorCode ${code}`), 'page first']
-      const places = [
-        ...[ENVELOPE, JSON_BODY, NO_CONTENT, FIELD, unknown, place.placeOfStatus(operation)],
-        ...names.flatMap(name => [undefined, 'x'].map(value => place.placeOfMember(operation, schema, [name], value))),
-        ...facts.map(fact => place.placeOfFact(operation, fact)),
-        ...codes.map(place.placeOfCode),
-        ...codes.flatMap(code => [null, 'file'].map(field => place.placeOfRefusal(operation, code, field))),
-        ...fields.map(field => place.placeOfRefusal(operation, 'INVALID_FIELD', field)),
-        ...(operation.isList ? Object.keys(answer.properties) : []).map(name => place.placeOfList(operation, name)),
-        ...place.HEADER_NAMES.map(name => place.placeOfHeader(name, undefined)),
-      ]
-      const missing = places.filter(({ where }) => {
-        const [, section = '', anchor = ''] = /^(decisions §\d+|interface, .+(?=: )|errors):? (.+)$/.exec(where) ?? []
-        const word = anchor.split(/\.(?=\w)/).at(-1) as string
-        return !sections.get(section)?.includes(word)
-      })
-      t.same(missing, [], operation.id)
-    }
-  },
-)
+t.test('CONTRIBUTING, Requirements of a change: each place of a finding is in its section of a document', async t => {
+  const decisions = [...sectionsOf('docs/decisions.md', /^## (?=\d)/m)]
+  const documented = [...sectionsOf('docs/service-interface.md', /^#{2,3} /m)]
+  const sections = new Map([
+    ['errors', readFileSync('docs/errors.md', 'utf8')],
+    ...decisions.map(([heading, text]): [string, string] => [`decisions §${heading.split('.')[0]}`, text]),
+    ...documented.map(([heading, text]): [string, string] => [`interface, ${heading}`, text]),
+  ])
+  const { contract, close } = await createSandbox(Date.parse(MONDAY))
+  await close()
+  const { ENVELOPE, JSON_BODY, NO_CONTENT, FIELD } = place
+  const unknown = place.placeOfRefusal(undefined, 'ROUTE_NOT_FOUND', null, '/api/v1/a/b/c')
+  for (const operation of contract.operations) {
+    const { codes, answer, params, query, body } = operation
+    const schema = operation.record ?? answer
+    const names = Object.keys(schema.properties ?? {})
+    const fields = [params, query, body].flatMap(part => Object.keys(part?.properties ?? {}))
+    const states: string[] = schema.properties?.status?.enum ?? []
+    const facts = [...states.map(state => `state ${state}`), ...codes.map(code => `errorCode ${code}`), 'page first']
+    const places = [
+      ...[ENVELOPE, JSON_BODY, NO_CONTENT, FIELD, unknown, place.placeOfStatus(operation)],
+      ...names.flatMap(name => [undefined, 'x'].map(value => place.placeOfMember(operation, schema, [name], value))),
+      ...facts.map(fact => place.placeOfFact(operation, fact)),
+      ...codes.map(place.placeOfCode),
+      ...codes.flatMap(code => [null, 'file'].map(field => place.placeOfRefusal(operation, code, field))),
+      ...fields.map(field => place.placeOfRefusal(operation, 'INVALID_FIELD', field)),
+      ...(operation.isList ? Object.keys(answer.properties) : []).map(name => place.placeOfList(operation, name)),
+      ...place.HEADER_NAMES.map(name => place.placeOfHeader(name, undefined)),
+    ]
+    const missing = places.filter(({ where }) => {
+      const [, section = '', anchor = ''] = /^(decisions §\d+|interface, .+(?=: )|errors):? (.+)$/.exec(where) ?? []
+      const word = anchor.split(/\.(?=\w)/).at(-1) as string
+      return !sections.get(section)?.includes(word)
+    })
+    t.same(missing, [], operation.id)
+  }
+})

@@ -306,7 +306,7 @@ const ROWS: readonly Row[] = [
 ]
 
 t.test(
-  'interface, Errors; decisions §1: each of these differences is one finding, in its entry',
+  'interface, Errors; decisions §1: each difference is one finding, in its entry',
   { timeout: 300_000 },
   async t => {
     t.equal(ROWS.length, 108)

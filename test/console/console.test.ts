@@ -83,34 +83,31 @@ const mainButtonsOf = (html: string) =>
     /<(?:button|a)(?! [^>]*class="[^"]*(?:plain|danger))(?=[^>]*class="(?:button|primary)|[^>]*type="submit")[^>]*>(.*?)<\//gs,
   )
 
-t.test(
-  'console, Pages: each page has its title, its client and a strict policy; the API knows nothing of it',
-  async t => {
-    const { app, clientId, control, open } = await stocked()
-    const before = (await control('GET', '/requests')).body.last
-    const coverage = (await control('GET', '/coverage')).body
-    for (const path of PATHS) {
-      const { statusCode, headers, payload } = await open(path)
-      t.equal(statusCode, 200, path)
-      t.match(headers, {
-        'content-type': 'text/html; charset=utf-8',
-        'cache-control': 'no-store',
-        'referrer-policy': 'same-origin',
-        'x-content-type-options': 'nosniff',
-        'content-security-policy': /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'$/,
-      })
-      t.match(/<title>(.*?)<\/title>/.exec(payload)?.[1], new RegExp(` · ${clientId} · Payments Sandbox$`))
-      t.match(payload, 'This page is part of the sandbox, not of the service.')
-      t.notMatch(payload, /<script(?! type="module" src="[./a-z]+"><\/script>)|<style| style=| on[a-z]+=/)
-      t.equal(payload.match(/<h1/g)?.length, 1)
-      t.ok(mainButtonsOf(payload).length <= 1, `${path}: at most one main button`)
-    }
-    t.equal((await control('GET', '/requests')).body.last, before)
-    t.same((await control('GET', '/coverage')).body, coverage)
-    const { body } = await call(app, 'GET', '/_sandbox/openapi.json')
-    t.notOk(Object.keys(body.paths).some(path => path.includes('console')))
-  },
-)
+t.test('console, Pages: each page has its title, client and strict policy; the API knows nothing of it', async t => {
+  const { app, clientId, control, open } = await stocked()
+  const before = (await control('GET', '/requests')).body.last
+  const coverage = (await control('GET', '/coverage')).body
+  for (const path of PATHS) {
+    const { statusCode, headers, payload } = await open(path)
+    t.equal(statusCode, 200, path)
+    t.match(headers, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': /^default-src 'none'; script-src 'self'; style-src 'self';.*frame-ancestors 'none'$/,
+    })
+    t.match(/<title>(.*?)<\/title>/.exec(payload)?.[1], new RegExp(` · ${clientId} · Payments Sandbox$`))
+    t.match(payload, 'This page is part of the sandbox, not of the service.')
+    t.notMatch(payload, /<script(?! type="module" src="[./a-z]+"><\/script>)|<style| style=| on[a-z]+=/)
+    t.equal(payload.match(/<h1/g)?.length, 1)
+    t.ok(mainButtonsOf(payload).length <= 1, `${path}: at most one main button`)
+  }
+  t.equal((await control('GET', '/requests')).body.last, before)
+  t.same((await control('GET', '/coverage')).body, coverage)
+  const { body } = await call(app, 'GET', '/_sandbox/openapi.json')
+  t.notOk(Object.keys(body.paths).some(path => path.includes('console')))
+})
 
 t.test('console, Pages: what does not exist, and what is not well-formed, is a page with the error', async t => {
   const { app, clientId, open } = await newConsole()
@@ -153,36 +150,33 @@ t.test('console, Pages: what does not exist, and what is not well-formed, is a p
   t.match(json, { status: 404, body: { code: 'MANDATE_NOT_FOUND', field: 'mandateReference' } })
 })
 
-t.test(
-  'console, Pages: a table has 50 rows, newest first, and the way to all others; a search finds a part',
-  async t => {
-    const { control, get, read } = await newConsole()
-    const numbers = Array.from({ length: 120 }, (_, at) => 1000 + at)
-    const mandates = numbers.map(number => mandate({ mandateReference: `MND-${number}` }))
-    await control('POST', '/seed', { records: { mandates } })
-    for (let sent = 1; sent < 120; sent++) await get('/api/v1/accounts')
-    for (const [path, row, rows] of [
-      ['/mandates', /<tr[^>]* id="mandates-EU-MND-(\d+)"/g, numbers],
-      ['/requests', /<tr[^>]* id="request-(\d+)"/g, numbers.map(number => number - 999)],
-    ] as const) {
-      const seen: string[] = []
-      let query = {}
-      for (let pages = 0; pages < 3; pages++) {
-        const page = await read(path, query)
-        const found = all(page, row)
-        t.ok(found.length <= 50)
-        seen.push(...found)
-        const [older] = all(page, /<a href="([^"]+)">Older<\/a>/g)
-        query = Object.fromEntries(resolve(older ?? '').searchParams)
-        t.equal(older !== undefined, pages < 2, path)
-      }
-      t.same(seen, rows.toReversed().map(String), path)
+t.test('console, Pages: a table has 50 rows, newest first, and the way to all others; a search finds any', async t => {
+  const { control, get, read } = await newConsole()
+  const numbers = Array.from({ length: 120 }, (_, at) => 1000 + at)
+  const mandates = numbers.map(number => mandate({ mandateReference: `MND-${number}` }))
+  await control('POST', '/seed', { records: { mandates } })
+  for (let sent = 1; sent < 120; sent++) await get('/api/v1/accounts')
+  for (const [path, row, rows] of [
+    ['/mandates', /<tr[^>]* id="mandates-EU-MND-(\d+)"/g, numbers],
+    ['/requests', /<tr[^>]* id="request-(\d+)"/g, numbers.map(number => number - 999)],
+  ] as const) {
+    const seen: string[] = []
+    let query = {}
+    for (let pages = 0; pages < 3; pages++) {
+      const page = await read(path, query)
+      const found = all(page, row)
+      t.ok(found.length <= 50)
+      seen.push(...found)
+      const [older] = all(page, /<a href="([^"]+)">Older<\/a>/g)
+      query = Object.fromEntries(resolve(older ?? '').searchParams)
+      t.equal(older !== undefined, pages < 2, path)
     }
-    const found = await read('/mandates', { search: 'nd-111', status: 'ACTIVE' })
-    t.equal(found.match(/<tr[^>]* id="mandates-/g)?.length, 10)
-    t.match(await read('/mandates', { status: 'FAILED' }), 'No mandate fits this filter.')
-  },
-)
+    t.same(seen, rows.toReversed().map(String), path)
+  }
+  const found = await read('/mandates', { search: 'nd-111', status: 'ACTIVE' })
+  t.equal(found.match(/<tr[^>]* id="mandates-/g)?.length, 10)
+  t.match(await read('/mandates', { status: 'FAILED' }), 'No mandate fits this filter.')
+})
 
 type Fields = Readonly<Record<string, string>>
 /** A form, its fields that are changed, the call that shows the effect, its answer, the notice, and the page that follows. */
@@ -469,51 +463,48 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
   }
 })
 
-t.test(
-  'console, Pages: a request has its query, its hints, and the cause of a refusal or of no answer first',
-  async t => {
-    const { get, post, control, read } = await newConsole()
-    const last = async () => read(`/requests/${(await control('GET', '/requests?limit=1')).body.last}`)
-    const cut = async (effect: object) => {
-      await control('POST', '/faults', { effect })
-      await post('/api/v1/mandates?page=1&page=2', mandate()).catch(() => {})
-      return last()
-    }
-    const dropped = await cut({ kind: 'drop', when: 'before' })
-    t.match(dropped, 'fault-1 (drop). The request was not applied.')
-    t.match(dropped, /id="answer".*No answer was sent: the fault <a href="[^"]*failures[^"]*">fault-1<\/a> closed the/)
-    t.match(await cut({ kind: 'drop', when: 'after' }), 'fault-2 (drop). The request was applied.')
-    const lost = await cut({ kind: 'garbage' })
-    t.match(lost, 'A fault took the answer away: fault-3 (garbage). The request was applied.')
-    t.match(lost, /id="answer".*fault-3<\/a> sent bytes that are not HTTP/)
-    t.match(lost, /<\/p><ul class="hints"><li>/)
-    t.match(toText(lost), 'POST /api/v1/mandates?page=1&page=2</code>')
-    t.match(await cut({ kind: 'truncate' }), 'A fault cut the answer: fault-4 (truncate).')
-    await control('DELETE', '/faults')
-    const list = await read('/requests')
-    t.match(toText(list), '<b>POST</b> /api/v1/mandates?page=1&page=2</a>')
-    t.match(list, /<p class="cause">A fault took the answer away: fault-3 \(garbage\)\.<\/p>/)
+t.test('console, Pages: a request has its query, hints, and first the cause of a refusal or of no answer', async t => {
+  const { get, post, control, read } = await newConsole()
+  const last = async () => read(`/requests/${(await control('GET', '/requests?limit=1')).body.last}`)
+  const cut = async (effect: object) => {
+    await control('POST', '/faults', { effect })
+    await post('/api/v1/mandates?page=1&page=2', mandate()).catch(() => {})
+    return last()
+  }
+  const dropped = await cut({ kind: 'drop', when: 'before' })
+  t.match(dropped, 'fault-1 (drop). The request was not applied.')
+  t.match(dropped, /id="answer".*No answer was sent: the fault <a href="[^"]*failures[^"]*">fault-1<\/a> closed the/)
+  t.match(await cut({ kind: 'drop', when: 'after' }), 'fault-2 (drop). The request was applied.')
+  const lost = await cut({ kind: 'garbage' })
+  t.match(lost, 'A fault took the answer away: fault-3 (garbage). The request was applied.')
+  t.match(lost, /id="answer".*fault-3<\/a> sent bytes that are not HTTP/)
+  t.match(lost, /<\/p><ul class="hints"><li>/)
+  t.match(toText(lost), 'POST /api/v1/mandates?page=1&page=2</code>')
+  t.match(await cut({ kind: 'truncate' }), 'A fault cut the answer: fault-4 (truncate).')
+  await control('DELETE', '/faults')
+  const list = await read('/requests')
+  t.match(toText(list), '<b>POST</b> /api/v1/mandates?page=1&page=2</a>')
+  t.match(list, /<p class="cause">A fault took the answer away: fault-3 \(garbage\)\.<\/p>/)
 
-    const causes = (html: string) =>
-      all(html, /<p class="cause">(.*?)<\/p>/gs).map(cause => toText(cause.replaceAll(/<[^>]*>/g, '')).trim())
-    const { mandateReference, ...rest } = mandate()
-    const refusals: [send: () => Promise<unknown>, cause: string | RegExp][] = [
-      [() => post('/api/v1/mandates', rest), 'mandateReference is required.'],
-      [() => get('/api/v1/mandate'), 'Did you mean /api/v1/mandates?'],
-      [() => post('/api/v1/mandates', 'x', { headers: { 'content-type': 'text/plain' } }), /^Content-Type must be/],
-      [() => get('/api/v1/mandates'), 'Away.'],
-    ]
-    for (const [at, [send, cause]] of refusals.entries()) {
-      const effect = { kind: 'error', status: 503, message: 'Away.', code: 'INTERNAL_ERROR' }
-      if (at === refusals.length - 1) await control('POST', '/faults', { effect })
-      await send()
-      const page = await last()
-      t.match(causes(page)[0], cause)
-      t.ok(page.indexOf('class="cause"') < page.indexOf('<h2'), 'it is on top')
-      t.equal(causes(await read('/requests'))[0], causes(page)[0], 'and in the list')
-    }
-  },
-)
+  const causes = (html: string) =>
+    all(html, /<p class="cause">(.*?)<\/p>/gs).map(cause => toText(cause.replaceAll(/<[^>]*>/g, '')).trim())
+  const { mandateReference, ...rest } = mandate()
+  const refusals: [send: () => Promise<unknown>, cause: string | RegExp][] = [
+    [() => post('/api/v1/mandates', rest), 'mandateReference is required.'],
+    [() => get('/api/v1/mandate'), 'Did you mean /api/v1/mandates?'],
+    [() => post('/api/v1/mandates', 'x', { headers: { 'content-type': 'text/plain' } }), /^Content-Type must be/],
+    [() => get('/api/v1/mandates'), 'Away.'],
+  ]
+  for (const [at, [send, cause]] of refusals.entries()) {
+    const effect = { kind: 'error', status: 503, message: 'Away.', code: 'INTERNAL_ERROR' }
+    if (at === refusals.length - 1) await control('POST', '/faults', { effect })
+    await send()
+    const page = await last()
+    t.match(causes(page)[0], cause)
+    t.ok(page.indexOf('class="cause"') < page.indexOf('<h2'), 'it is on top')
+    t.equal(causes(await read('/requests'))[0], causes(page)[0], 'and in the list')
+  }
+})
 
 t.test('console, Pages: the filters of requests, and a refused one at its field, which keeps the value', async t => {
   const { get, open, read } = await newConsole()
@@ -617,33 +608,30 @@ t.test('console, Actions: an error of a request leads to its entry in the catalo
   t.notMatch(payload, /<li>\w+ \/_sandbox.*<li>\w+ \/api/s, 'operations of the API come first')
 })
 
-t.test(
-  'console, Pages: a request leads to its record if it made it, or its reference is taken; and to others',
-  async t => {
-    const { post, control, read } = await newConsole()
-    const COLLECTIONS = '/api/v1/direct-debit'
-    const rows: [path: string, body: object, record: string | undefined][] = [
-      ['/api/v1/mandates', mandate(), 'MND-0001'],
-      ['/api/v1/mandates', mandate(), 'MND-0001'],
-      ['/api/v1/mandates', mandate({ type: 'x' }), undefined],
-      ['/api/v1/mandates', mandate({ mandateReference: 'MND-0404', type: 'x' }), undefined],
-      ['/api/v1/mandates', mandate({ mandateReference: { toString: 1 } }), undefined],
-      [COLLECTIONS, collection(), 'COL-0001'],
-      ['/api/v1/bills', bill(), 'INV-2026-001'],
-      ['/api/v1/bills', bill({ uniqueReferenceIdentifier: 'x'.repeat(65) }), undefined],
-      [COLLECTIONS, collection({ collectionReference: 'COL-0002', mandateReference: 'MND-0009' }), undefined],
-    ]
-    for (const [at, [path, body, record]] of rows.entries()) {
-      if (record === undefined && path === COLLECTIONS) await control('POST', '/mandates/MND-0001/cancel')
-      await post(path, body)
-      const page = await read(`/requests/${at + 2}`)
-      t.equal(/<dt>Record<\/dt><dd><a [^>]+>(.*?)</.exec(page)?.[1], record, JSON.stringify(body))
-    }
-    const neighbours = /<a href="[^"]*\/requests\/(\d+)\?[^"]*">(?:Previous|Next) request</g
-    const linked = [1, 2, rows.length + 1].map(async seq => all(await read(`/requests/${seq}`), neighbours))
-    t.same(await Promise.all(linked), [['2'], ['1', '3'], [String(rows.length)]])
-  },
-)
+t.test('console, Pages: a request leads to its record if it made it or its reference is taken; and on', async t => {
+  const { post, control, read } = await newConsole()
+  const COLLECTIONS = '/api/v1/direct-debit'
+  const rows: [path: string, body: object, record: string | undefined][] = [
+    ['/api/v1/mandates', mandate(), 'MND-0001'],
+    ['/api/v1/mandates', mandate(), 'MND-0001'],
+    ['/api/v1/mandates', mandate({ type: 'x' }), undefined],
+    ['/api/v1/mandates', mandate({ mandateReference: 'MND-0404', type: 'x' }), undefined],
+    ['/api/v1/mandates', mandate({ mandateReference: { toString: 1 } }), undefined],
+    [COLLECTIONS, collection(), 'COL-0001'],
+    ['/api/v1/bills', bill(), 'INV-2026-001'],
+    ['/api/v1/bills', bill({ uniqueReferenceIdentifier: 'x'.repeat(65) }), undefined],
+    [COLLECTIONS, collection({ collectionReference: 'COL-0002', mandateReference: 'MND-0009' }), undefined],
+  ]
+  for (const [at, [path, body, record]] of rows.entries()) {
+    if (record === undefined && path === COLLECTIONS) await control('POST', '/mandates/MND-0001/cancel')
+    await post(path, body)
+    const page = await read(`/requests/${at + 2}`)
+    t.equal(/<dt>Record<\/dt><dd><a [^>]+>(.*?)</.exec(page)?.[1], record, JSON.stringify(body))
+  }
+  const neighbours = /<a href="[^"]*\/requests\/(\d+)\?[^"]*">(?:Previous|Next) request</g
+  const linked = [1, 2, rows.length + 1].map(async seq => all(await read(`/requests/${seq}`), neighbours))
+  t.same(await Promise.all(linked), [['2'], ['1', '3'], [String(rows.length)]])
+})
 
 t.test('console, Pages: no line of a drawing crosses a box, and no two end in one place', async t => {
   const { read } = await stocked()
@@ -821,36 +809,33 @@ function rowsOf(html: string, table: string) {
   }))
 }
 
-t.test(
-  'console, Actions: what happened has the records of the story first, then the newest; all are latest',
-  async t => {
-    const { control, read, submit, act } = await newDemo()
-    for (const step of [1, 2]) await submit('', `story-${step}`)
-    const { payload } = await act('', 'story-3')
-    const happened = rowsOf(payload, 'happened')
-    const others = happened.slice(3)
-    t.same(
-      happened.slice(0, 3).map(({ reference, to }) => `${reference} ${to}`),
-      ['SETTLED', 'PROCESSING', 'SUBMITTED'].map(state => `STORY-COLLECTION-1 ${state}`),
-    )
-    t.same([others.length, others.filter(({ reference }) => reference.startsWith('STORY'))], [17, []], 'none is twice')
-    const times = others.map(({ at }) => at)
-    t.same(times, times.toSorted().reverse())
-    const { events } = (await control('GET', '/state')).body as { events: { at: string; reference: string }[] }
-    t.equal(times[0], events.findLast(({ reference }) => !reference.startsWith('STORY'))?.at, 'the newest are listed')
-    t.match(payload, /<span>And \d+ before these\.<\/span>/)
-    const latest = events
-      .map(({ at }) => at)
-      .toSorted()
-      .reverse()
-      .slice(0, 10)
-    t.same(
-      rowsOf(await read(''), 'latest').map(({ at }) => at),
-      latest,
-      'by time, and of all kinds',
-    )
-  },
-)
+t.test('console, Actions: what happened has the records of the story first, then the newest ones', async t => {
+  const { control, read, submit, act } = await newDemo()
+  for (const step of [1, 2]) await submit('', `story-${step}`)
+  const { payload } = await act('', 'story-3')
+  const happened = rowsOf(payload, 'happened')
+  const others = happened.slice(3)
+  t.same(
+    happened.slice(0, 3).map(({ reference, to }) => `${reference} ${to}`),
+    ['SETTLED', 'PROCESSING', 'SUBMITTED'].map(state => `STORY-COLLECTION-1 ${state}`),
+  )
+  t.same([others.length, others.filter(({ reference }) => reference.startsWith('STORY'))], [17, []], 'none is twice')
+  const times = others.map(({ at }) => at)
+  t.same(times, times.toSorted().reverse())
+  const { events } = (await control('GET', '/state')).body as { events: { at: string; reference: string }[] }
+  t.equal(times[0], events.findLast(({ reference }) => !reference.startsWith('STORY'))?.at, 'the newest are listed')
+  t.match(payload, /<span>And \d+ before these\.<\/span>/)
+  const latest = events
+    .map(({ at }) => at)
+    .toSorted()
+    .reverse()
+    .slice(0, 10)
+  t.same(
+    rowsOf(await read(''), 'latest').map(({ at }) => at),
+    latest,
+    'by time, and of all kinds',
+  )
+})
 
 t.test('console, The story: each step is a button, from the first to the page of the recipient', async t => {
   const { app, control, open: openDemo, read, submit, act } = await newDemo()
@@ -1006,19 +991,16 @@ t.test('console, Safety: texts of the app are shown as text on every page, also 
   t.equal(moment?.replaceAll(/<span class="wide">.*?<\/span>/g, ''), '2 Nov 2026, 09:00', 'a narrow screen has less')
 })
 
-t.test(
-  'console, Safety: only an action puts a notice into a page, and that of a client is none of its fork',
-  async t => {
-    const { control, read, submit } = await newConsole()
-    t.equal(noticeOf(await read('', { notice: 'Your account is locked', proof: 'x'.repeat(16) })), '')
-    const { headers } = await submit('', 'advance-PT1H')
-    const query = Object.fromEntries(resolve(String(headers.location)).searchParams)
-    t.match(noticeOf(await read('', query)), 'The clock shows')
-    t.equal(noticeOf(await read('', { ...query, notice: 'Another' })), '')
-    await control('POST', '/fork', { clientId: 'fork-of-notice' })
-    t.equal(noticeOf(await read('', { ...query, client: 'fork-of-notice' })), '')
-  },
-)
+t.test('console, Safety: only an action puts a notice into a page; that of a client is none of its fork', async t => {
+  const { control, read, submit } = await newConsole()
+  t.equal(noticeOf(await read('', { notice: 'Your account is locked', proof: 'x'.repeat(16) })), '')
+  const { headers } = await submit('', 'advance-PT1H')
+  const query = Object.fromEntries(resolve(String(headers.location)).searchParams)
+  t.match(noticeOf(await read('', query)), 'The clock shows')
+  t.equal(noticeOf(await read('', { ...query, notice: 'Another' })), '')
+  await control('POST', '/fork', { clientId: 'fork-of-notice' })
+  t.equal(noticeOf(await read('', { ...query, client: 'fork-of-notice' })), '')
+})
 
 /** Asks for a token, as the page of the reference does. */
 const tokenOf = (app: FastifyInstance, headers: Record<string, string> = {}, client = 'acme') =>

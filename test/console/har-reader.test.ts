@@ -48,20 +48,17 @@ t.test('console, Actions: while a HAR file is read, other requests are answered'
   await isHeld(0)
 })
 
-t.test(
-  'console, Actions: the work ends when its client closes the connection, its side of it, or breaks it',
-  async t => {
-    const { port, load, isHeld } = await start(t, endless(t))
-    for (const close of ['destroy', 'reset', 'end'] as const) {
-      const connection = await load(har())
-      await isHeld(1)
-      connection[close]()
-      await isHeld(0)
-      if (close === 'end') t.equal(gist(await connection.read()), '503 SERVICE_UNAVAILABLE null')
-    }
-    await stillServes(t, port)
-  },
-)
+t.test('console, Actions: the work ends when its client closes the connection or its side, or breaks it', async t => {
+  const { port, load, isHeld } = await start(t, endless(t))
+  for (const close of ['destroy', 'reset', 'end'] as const) {
+    const connection = await load(har())
+    await isHeld(1)
+    connection[close]()
+    await isHeld(0)
+    if (close === 'end') t.equal(gist(await connection.read()), '503 SERVICE_UNAVAILABLE null')
+  }
+  await stillServes(t, port)
+})
 
 t.test('console, Actions: one file is read at a time, up to 60 s, and the others wait up to 30 s', async t => {
   const { time, load, isHeld } = await start(t, endless(t))

@@ -21,7 +21,7 @@ function watch(t: Test, requests: readonly Promise<{ status: number }>[]) {
 }
 
 t.test(
-  'persistence, Several servers on Postgres: five turns that wait for locked rows hold up no other client',
+  'persistence, Several servers on Postgres: five locked turns hold up no other',
   { skip: postgresSkip },
   async t => {
     const { createDatabase } = await sharedPostgres()
@@ -46,7 +46,7 @@ t.test(
 )
 
 t.test(
-  'persistence, Several servers on Postgres: 16 turns at a time, beside which reads are answered',
+  'persistence, Several servers on Postgres: 16 turns at a time, and reads beside',
   { skip: postgresSkip },
   async t => {
     const { createDatabase, query } = await sharedPostgres()

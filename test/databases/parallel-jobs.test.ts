@@ -23,15 +23,11 @@ async function play(t: Test, rounds: number, settings?: Readonly<Record<string, 
 // test/http/concurrency.test.ts has the short form.
 if (IS_LONG) t.test('control plane, Run 16 CI jobs against one container: 320 rounds in memory', t => play(t, 320))
 
-t.test(`persistence, SANDBOX_DATA: ${ROUNDS} rounds of parallel jobs, with kill -9`, async t => {
+t.test(`persistence, SANDBOX_DATA: ${ROUNDS} rounds of jobs, with kill -9`, async t => {
   await play(t, ROUNDS, { SANDBOX_DATA: join(t.testdir(), 'data') })
 })
 
-t.test(
-  `persistence, SANDBOX_DATABASE_URL: ${ROUNDS} rounds of parallel jobs, with kill -9`,
-  { skip: postgresSkip },
-  async t => {
-    const { createDatabase } = await sharedPostgres()
-    await play(t, ROUNDS, { SANDBOX_DATABASE_URL: await createDatabase() })
-  },
-)
+t.test(`persistence, SANDBOX_DATABASE_URL: ${ROUNDS} rounds of jobs, with kill -9`, { skip: postgresSkip }, async t => {
+  const { createDatabase } = await sharedPostgres()
+  await play(t, ROUNDS, { SANDBOX_DATABASE_URL: await createDatabase() })
+})

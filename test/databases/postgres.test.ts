@@ -37,7 +37,7 @@ const bills = (count: number, prefix = 'INV') =>
   Array.from({ length: count }, (_, n) => bill({ uniqueReferenceIdentifier: `${prefix}-${1000 + n}` }))
 
 t.test(
-  'persistence, Several servers on Postgres: the database that they share',
+  'persistence, Several servers on Postgres: what they share',
   { skip: postgresSkip, buffered: false },
   async t => {
     const postgres = await sharedPostgres()
@@ -77,47 +77,44 @@ t.test(
       }
     })
 
-    t.test(
-      'persistence: one tenant on three servers: unique references, one of two cancels, and no stale read',
-      async t => {
-        const url = await createDatabase()
-        // It makes no difference.
-        await query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_isolation = 'serializable'`)
-        const servers = await serve(t, url, 3)
-        const { token } = await connect(servers[0].app)
-        const on = (at: number) => resume((servers[at % 3] as Stored).app, token)
-        for (const body of bills(5)) {
-          const answers = Array.from({ length: 20 }, (_, at) => on(at).send('POST', '/api/v1/bills', body))
-          t.same(tally(await Promise.all(answers)), { 201: 1, 409: 19 })
-        }
-        for (let round = 0; round < 10; round++) {
-          const mandateReference = `MND-${round}`
-          const url = `/api/v1/mandates/${mandateReference}`
-          t.equal((await on(round).send('POST', '/api/v1/mandates', mandate({ mandateReference }))).status, 201)
-          const answers = await Promise.all([1, 2, 3].map(at => on(round + at).send('DELETE', url)))
-          t.same(tally(answers), { 200: 1, 409: 2 }, 'one cancels')
-          t.match(await on(round + 1).send('GET', url), { body: { status: 'CANCELLED' } })
-        }
-        const wrong: unknown[] = []
-        await Promise.all(
-          servers.map(async (_, at) => {
-            for (const body of bills(25, `S${at}`)) {
-              const created = await on(at).send('POST', '/api/v1/bills', body)
-              const read = await on(at + 1).send('GET', `/api/v1/bills/${body.uniqueReferenceIdentifier}`)
-              if (created.status !== 201 || read.status !== 200) wrong.push([created, read])
-            }
-          }),
-        )
-        t.same(wrong, [], 'another server reads what one has acknowledged')
-        const registrations = Array.from({ length: 12 }, (_, at) =>
-          requestToken((servers[at % 3] as Stored).app, { client_id: 'beta', client_secret: `secret ${at}` }),
-        )
-        t.same(tally(await Promise.all(registrations)), { 200: 1, 401: 11 }, 'one registration')
-        const states = await Promise.all(servers.map(({ app }) => stateOf(app)))
-        t.equal(new Set(states).size, 1)
-        t.equal(JSON.parse(states[0] as string).bills.length, 80)
-      },
-    )
+    t.test('persistence: a tenant on three servers: unique references, one of two cancels, no stale read', async t => {
+      const url = await createDatabase()
+      // It makes no difference.
+      await query(url, `ALTER DATABASE ${nameOf(url)} SET default_transaction_isolation = 'serializable'`)
+      const servers = await serve(t, url, 3)
+      const { token } = await connect(servers[0].app)
+      const on = (at: number) => resume((servers[at % 3] as Stored).app, token)
+      for (const body of bills(5)) {
+        const answers = Array.from({ length: 20 }, (_, at) => on(at).send('POST', '/api/v1/bills', body))
+        t.same(tally(await Promise.all(answers)), { 201: 1, 409: 19 })
+      }
+      for (let round = 0; round < 10; round++) {
+        const mandateReference = `MND-${round}`
+        const url = `/api/v1/mandates/${mandateReference}`
+        t.equal((await on(round).send('POST', '/api/v1/mandates', mandate({ mandateReference }))).status, 201)
+        const answers = await Promise.all([1, 2, 3].map(at => on(round + at).send('DELETE', url)))
+        t.same(tally(answers), { 200: 1, 409: 2 }, 'one cancels')
+        t.match(await on(round + 1).send('GET', url), { body: { status: 'CANCELLED' } })
+      }
+      const wrong: unknown[] = []
+      await Promise.all(
+        servers.map(async (_, at) => {
+          for (const body of bills(25, `S${at}`)) {
+            const created = await on(at).send('POST', '/api/v1/bills', body)
+            const read = await on(at + 1).send('GET', `/api/v1/bills/${body.uniqueReferenceIdentifier}`)
+            if (created.status !== 201 || read.status !== 200) wrong.push([created, read])
+          }
+        }),
+      )
+      t.same(wrong, [], 'another server reads what one has acknowledged')
+      const registrations = Array.from({ length: 12 }, (_, at) =>
+        requestToken((servers[at % 3] as Stored).app, { client_id: 'beta', client_secret: `secret ${at}` }),
+      )
+      t.same(tally(await Promise.all(registrations)), { 200: 1, 401: 11 }, 'one registration')
+      const states = await Promise.all(servers.map(({ app }) => stateOf(app)))
+      t.equal(new Set(states).size, 1)
+      t.equal(JSON.parse(states[0] as string).bills.length, 80)
+    })
 
     t.test('persistence: all servers answer the same coverage, and count each answer once', async t => {
       const servers = await serve(t, await createDatabase(), 3, { timers })
@@ -454,21 +451,18 @@ t.test(
       stream.hangUp()
     })
 
-    t.test(
-      'console, Live pages: an open page of one server shows a change of another within a second or so',
-      async t => {
-        const [a, b] = await serve(t, await createDatabase(), 2, { timers: undefined })
-        const client = await connect(a.app)
-        const stream = await follow(await listen(b.app), `${CONSOLE}/changes?client=acme`)
-        const began = performance.now()
-        await client.post('/api/v1/mandates', mandate())
-        t.match(await stream.next(), [{ event: 'change' }])
-        // Without news, there is an event after 15 s.
-        t.ok(performance.now() - began < 5000, 'the change of the other server is the reason')
-        t.match((await openConsole(b.app, '/mandates')).payload, 'MND-0001')
-        stream.hangUp()
-      },
-    )
+    t.test('console, Live pages: an open page of one server shows a change of another within seconds', async t => {
+      const [a, b] = await serve(t, await createDatabase(), 2, { timers: undefined })
+      const client = await connect(a.app)
+      const stream = await follow(await listen(b.app), `${CONSOLE}/changes?client=acme`)
+      const began = performance.now()
+      await client.post('/api/v1/mandates', mandate())
+      t.match(await stream.next(), [{ event: 'change' }])
+      // Without news, there is an event after 15 s.
+      t.ok(performance.now() - began < 5000, 'the change of the other server is the reason')
+      t.match((await openConsole(b.app, '/mandates')).payload, 'MND-0001')
+      stream.hangUp()
+    })
 
     t.test('persistence: the request log has the requests of all servers, in its bounds', async t => {
       const [a, b] = await serve(t, await createDatabase(), 2, { requestLog: { entries: 5, bytes: 1_000_000 } })

@@ -27,23 +27,20 @@ t.test('README, The guide: the README has at most 1,500 words', async t => {
   t.ok(words <= 1500, `${words} words`)
 })
 
-t.test(
-  'README, The guide: each link of the README, the guide and the skill leads to a file and its heading',
-  async t => {
-    const others = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'skills/payments-sandbox/SKILL.md']
-    const wrong = [...others, ...pages].flatMap(file =>
-      linksOf(file)
-        .filter(link => !/^https?:/.test(link))
-        .filter(link => {
-          const [path = '', anchor] = link.split('#')
-          const target = path === '' ? file : join(dirname(file), path)
-          return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
-        })
-        .map(link => `${file}: ${link}`),
-    )
-    t.same(wrong, [])
-  },
-)
+t.test('README, The guide: each link of README, guide and skill leads to a file and its heading', async t => {
+  const others = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'skills/payments-sandbox/SKILL.md']
+  const wrong = [...others, ...pages].flatMap(file =>
+    linksOf(file)
+      .filter(link => !/^https?:/.test(link))
+      .filter(link => {
+        const [path = '', anchor] = link.split('#')
+        const target = path === '' ? file : join(dirname(file), path)
+        return !existsSync(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor))
+      })
+      .map(link => `${file}: ${link}`),
+  )
+  t.same(wrong, [])
+})
 
 t.test('README, The guide: it has each page of docs once', async t => {
   const [, map = ''] = read('README.md').split('\n## The guide\n')
@@ -75,44 +72,39 @@ const ADDRESSES = ['/docs/guide', ...NAMES.map(name => `/docs/guide/${name}`)]
 
 const open = (url: string, accept = 'text/html') => app.inject({ url, headers: { accept } })
 
-t.test(
-  'README, The guide: each link of a served page leads to an address and its anchor, also below a path',
-  async t => {
-    const texts = new Map<string, string>()
-    for (const address of ADDRESSES) {
-      const { statusCode, headers, payload } = await open(address)
-      t.match([statusCode, headers['content-type'], headers['x-content-type-options']], [200, /^text\/html/, 'nosniff'])
-      t.match(headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-/)
-      texts.set(address, payload)
+t.test('README, The guide: each link of a served page has its target and anchor, also below a path', async t => {
+  const texts = new Map<string, string>()
+  for (const address of ADDRESSES) {
+    const { statusCode, headers, payload } = await open(address)
+    t.match([statusCode, headers['content-type'], headers['x-content-type-options']], [200, /^text\/html/, 'nosniff'])
+    t.match(headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-/)
+    texts.set(address, payload)
+  }
+  const wrong = new Set<string>()
+  const found = new Map<string, boolean>()
+  for (const [address, text] of texts) {
+    const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    t.equal(new Set(ids).size, ids.length, `${address}: each id is there once`)
+    for (const [, href = ''] of text.matchAll(/ href="([^"]+)"/g)) {
+      const { origin, pathname, search, hash } = new URL(href.replaceAll('&amp;', '&'), `${BASE}${address}`)
+      if (origin !== new URL(BASE).origin) continue
+      const path = `${pathname.slice(PREFIX.length)}${search}`
+      const target = texts.get(path)
+      if (!found.has(path)) found.set(path, target !== undefined || (await open(path)).statusCode < 400)
+      const isThere = hash === '' || target?.includes(` id="${decodeURIComponent(hash.slice(1))}"`)
+      if (!pathname.startsWith(`${PREFIX}/`) || !found.get(path) || !isThere) wrong.add(`${address}: ${href}`)
     }
-    const wrong = new Set<string>()
-    const found = new Map<string, boolean>()
-    for (const [address, text] of texts) {
-      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
-      t.equal(new Set(ids).size, ids.length, `${address}: each id is there once`)
-      for (const [, href = ''] of text.matchAll(/ href="([^"]+)"/g)) {
-        const { origin, pathname, search, hash } = new URL(href.replaceAll('&amp;', '&'), `${BASE}${address}`)
-        if (origin !== new URL(BASE).origin) continue
-        const path = `${pathname.slice(PREFIX.length)}${search}`
-        const target = texts.get(path)
-        if (!found.has(path)) found.set(path, target !== undefined || (await open(path)).statusCode < 400)
-        const isThere = hash === '' || target?.includes(` id="${decodeURIComponent(hash.slice(1))}"`)
-        if (!pathname.startsWith(`${PREFIX}/`) || !found.get(path) || !isThere) wrong.add(`${address}: ${href}`)
-      }
-    }
-    t.same([...wrong], [])
-    const index = texts.get('/docs/guide') ?? ''
-    t.same(
-      NAMES.filter(name => !index.includes(`<li><a href="guide/${name}">`)),
-      [],
-      'the first page lists all others',
-    )
-    const entries = Object.keys(catalogue).filter(
-      code => !texts.get('/docs/guide/errors')?.includes(`<tr id="${code}">`),
-    )
-    t.same(entries, [], 'each code has an anchor')
-  },
-)
+  }
+  t.same([...wrong], [])
+  const index = texts.get('/docs/guide') ?? ''
+  t.same(
+    NAMES.filter(name => !index.includes(`<li><a href="guide/${name}">`)),
+    [],
+    'the first page lists all others',
+  )
+  const entries = Object.keys(catalogue).filter(code => !texts.get('/docs/guide/errors')?.includes(`<tr id="${code}">`))
+  t.same(entries, [], 'each code has an anchor')
+})
 
 t.test('README, The guide; agents, For coding agents: a page as its source, and the skill', async t => {
   for (const [url, file, accept] of [

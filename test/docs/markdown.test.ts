@@ -44,60 +44,54 @@ t.test('agents, For coding agents: the index has each operation with its path, s
   t.equal(payload.match(/\]\(docs\/(?!guide|skill)/g)?.length, operations.length, 'and no other')
 })
 
-t.test(
-  'agents, For coding agents: each entry has the parameters, members, answers and codes of its operation',
-  async t => {
-    let longest = 0
-    for (const { id, method, path, operation, responses } of operations) {
-      const { statusCode, headers, payload } = await read(`/docs/${id}`)
-      t.match([statusCode, headers['content-type'], headers.vary], [200, 'text/markdown; charset=utf-8', /accept/i], id)
-      const codes = Object.values(responses).flatMap(response => response['x-error-codes'] ?? [])
-      const expected = [
-        `# ${id}\n`,
-        `\`${method} ${path}\``,
-        ...(operation.parameters ?? []).map(({ name }: { name: string }) => `- \`${name}\` (`),
-        ...codes.map(({ code }) => code),
-      ]
-      const absent = expected.filter(text => !payload.includes(text))
-      if (absent.length > 0 || /undefined|\[object/.test(payload)) t.fail(`${id}: ${absent}\n${payload}`)
-      longest = Math.max(longest, Buffer.byteLength(payload))
-    }
-    t.ok(longest < 64 * 1024, `the longest has ${longest} bytes`)
-  },
-)
+t.test('agents, For coding agents: each entry has parameters, members, answers and codes of its operation', async t => {
+  let longest = 0
+  for (const { id, method, path, operation, responses } of operations) {
+    const { statusCode, headers, payload } = await read(`/docs/${id}`)
+    t.match([statusCode, headers['content-type'], headers.vary], [200, 'text/markdown; charset=utf-8', /accept/i], id)
+    const codes = Object.values(responses).flatMap(response => response['x-error-codes'] ?? [])
+    const expected = [
+      `# ${id}\n`,
+      `\`${method} ${path}\``,
+      ...(operation.parameters ?? []).map(({ name }: { name: string }) => `- \`${name}\` (`),
+      ...codes.map(({ code }) => code),
+    ]
+    const absent = expected.filter(text => !payload.includes(text))
+    if (absent.length > 0 || /undefined|\[object/.test(payload)) t.fail(`${id}: ${absent}\n${payload}`)
+    longest = Math.max(longest, Buffer.byteLength(payload))
+  }
+  t.ok(longest < 64 * 1024, `the longest has ${longest} bytes`)
+})
 
-t.test(
-  'agents, For coding agents: an entry says what is documented, what is assumed, and gives an example',
-  async t => {
-    const { payload } = await read('/docs/createCollection')
-    t.match(payload, /^`POST \/api\/v1\/direct-debit`: Initiate a collection request .* \(documented\)$/m)
-    t.match(payload, /^- `x-region` \(string, header, required, one of EU, documented\): Selects/m)
-    t.match(payload, /^- `amount` \(string, required, documented\): .*at most 2 decimals and no leading zeros/m)
-    t.match(payload, /^- `reasonCode` \(.*assumed\)/m)
-    t.match(payload, /^- 409: .*MANDATE_NOT_ACTIVE/m)
-    const [, example = ''] = /^```\n(.*)\n```$/m.exec(payload) ?? []
-    const { access_token } = (await requestToken(app, { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }))
-      .body
-    const headers = { authorization: `Bearer ${access_token}` }
-    const { status } = await call(app, 'POST', '/api/v1/direct-debit', {
-      region: 'EU',
-      headers,
-      body: JSON.parse(example),
-    })
-    t.equal(status, 201, 'the example works now')
+t.test('agents, For coding agents: an entry says what is documented, what is assumed, and has an example', async t => {
+  const { payload } = await read('/docs/createCollection')
+  t.match(payload, /^`POST \/api\/v1\/direct-debit`: Initiate a collection request .* \(documented\)$/m)
+  t.match(payload, /^- `x-region` \(string, header, required, one of EU, documented\): Selects/m)
+  t.match(payload, /^- `amount` \(string, required, documented\): .*at most 2 decimals and no leading zeros/m)
+  t.match(payload, /^- `reasonCode` \(.*assumed\)/m)
+  t.match(payload, /^- 409: .*MANDATE_NOT_ACTIVE/m)
+  const [, example = ''] = /^```\n(.*)\n```$/m.exec(payload) ?? []
+  const { access_token } = (await requestToken(app, { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }))
+    .body
+  const headers = { authorization: `Bearer ${access_token}` }
+  const { status } = await call(app, 'POST', '/api/v1/direct-debit', {
+    region: 'EU',
+    headers,
+    body: JSON.parse(example),
+  })
+  t.equal(status, 201, 'the example works now')
 
-    const nested = (await read('/docs/createMandate')).payload
-    t.match(nested, /^- `creditor` .*\n {2}- `name` .*\n {2}- `bankIdentifier` .*\n {4}- `type` /m)
-    t.match((await read('/docs/uploadBillDocument')).payload, /\(documented: .*multipart\/form-data` is assumed\.\)$/m)
-    t.match(
-      (await read('/docs/issueToken')).payload,
-      /\(documented: The content is documented, the status is assumed\.\)/,
-    )
-    t.match((await read('/docs/issueToken')).payload, /^client_id=sandbox-client&client_secret=/m)
-    t.match((await read('/docs/cancelPayoutLink')).payload, /^## 204$/m)
-    t.match((await read('/docs/advanceClock')).payload, /Exactly one of the members\./)
-  },
-)
+  const nested = (await read('/docs/createMandate')).payload
+  t.match(nested, /^- `creditor` .*\n {2}- `name` .*\n {2}- `bankIdentifier` .*\n {4}- `type` /m)
+  t.match((await read('/docs/uploadBillDocument')).payload, /\(documented: .*multipart\/form-data` is assumed\.\)$/m)
+  t.match(
+    (await read('/docs/issueToken')).payload,
+    /\(documented: The content is documented, the status is assumed\.\)/,
+  )
+  t.match((await read('/docs/issueToken')).payload, /^client_id=sandbox-client&client_secret=/m)
+  t.match((await read('/docs/cancelPayoutLink')).payload, /^## 204$/m)
+  t.match((await read('/docs/advanceClock')).payload, /Exactly one of the members\./)
+})
 
 /** Values of Accept, and the media type of the answer to `GET /docs`. */
 const NEGOTIATED: [accept: string | undefined, type: string][] = [
@@ -124,23 +118,20 @@ t.test('agents, For coding agents: Accept chooses the form, by its quality value
   t.match(headers['content-type'], /^text\/markdown/)
 })
 
-t.test(
-  'agents, For coding agents: a browser gets the operation in the reference, also below a path prefix',
-  async t => {
-    const { statusCode, headers } = await read('/docs/getCollection', BROWSER)
-    t.same(
-      [statusCode, headers.location],
-      [302, '../docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}'],
-    )
-    const { pathname } = new URL(headers.location as string, 'https://sandbox.example/base/docs/getCollection')
-    t.equal(pathname, '/base/docs')
-    t.equal(
-      (await read('/docs/advanceClock', BROWSER)).headers.location,
-      '../docs#control-plane/tag/clock/POST/_sandbox/clock/advance',
-    )
-    t.match((await read('/docs/getCollection', '*/*')).headers['content-type'], /^text\/markdown/)
-  },
-)
+t.test('agents, For coding agents: a browser gets the operation in the reference, also below a prefix', async t => {
+  const { statusCode, headers } = await read('/docs/getCollection', BROWSER)
+  t.same(
+    [statusCode, headers.location],
+    [302, '../docs#payments-service/tag/direct-debit/GET/api/v1/direct-debit/{collectionReference}'],
+  )
+  const { pathname } = new URL(headers.location as string, 'https://sandbox.example/base/docs/getCollection')
+  t.equal(pathname, '/base/docs')
+  t.equal(
+    (await read('/docs/advanceClock', BROWSER)).headers.location,
+    '../docs#control-plane/tag/clock/POST/_sandbox/clock/advance',
+  )
+  t.match((await read('/docs/getCollection', '*/*')).headers['content-type'], /^text\/markdown/)
+})
 
 t.test('agents, For coding agents: all links of the index and of an entry work, also below a path prefix', async t => {
   for (const page of ['/docs', '/docs/createMandate']) {

@@ -221,16 +221,13 @@ const NOTES: [find: (service: Json) => Json, label: string, note: RegExp][] = [
 ]
 const parameterOf = ({ parameters }: Json, name: string): Json => parameters.find((one: Json) => one.name === name)
 
-t.test(
-  'fidelity, Documented and assumed: notes separate what is documented from what is assumed beside it',
-  async t => {
-    for (const [find, label, note] of NOTES) {
-      const { 'x-fidelity': found, 'x-fidelity-note': said = '' } = resolve(service(), find(service()))
-      t.equal(found, label, String(find))
-      t.match(said, note, String(find))
-    }
-  },
-)
+t.test('fidelity, Documented and assumed: notes separate what is documented from what is assumed', async t => {
+  for (const [find, label, note] of NOTES) {
+    const { 'x-fidelity': found, 'x-fidelity-note': said = '' } = resolve(service(), find(service()))
+    t.equal(found, label, String(find))
+    t.match(said, note, String(find))
+  }
+})
 
 /** Words of rules that the sandbox adds. A description of a documented field has none of them: its note has. */
 const RULES = /by default|must belong|two open days|T2|SIM-|steers|ONE_OFF mandate|sets that to 0|created with/
@@ -251,30 +248,22 @@ t.test('interface, Versioning: Sunset is a date-time', async t => {
   t.same(service().components.headers.Sunset.schema, { type: 'string', format: 'date-time' })
 })
 
-t.test(
-  'interface, POST /api/v1/oauth/token: the members of RFC 6749 are optional in the envelope of its errors',
-  async t => {
-    t.same(service().components.schemas.TokenErrorEnvelope.required, ['code', 'field', 'message'])
-  },
-)
+t.test('interface, POST /api/v1/oauth/token: the members of RFC 6749 are optional in its errors', async t => {
+  t.same(service().components.schemas.TokenErrorEnvelope.required, ['code', 'field', 'message'])
+})
 
-t.test(
-  'interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel: an identifier with a slash is described',
-  async t => {
-    const withIdentifier = operationsOf(service()).filter(({ path }) => path.includes('{'))
-    const silent = withIdentifier.filter(({ operation }) =>
-      operation.parameters.some(
-        (one: Json) => one.in === 'path' && !/A slash is a path separator/.test(one.description),
-      ),
-    )
-    t.same(
-      silent.map(({ id }) => id),
-      [],
-    )
-    const { cancellationComment } = service().components.schemas.PayoutLinkCancelRequest.properties
-    t.match(cancellationComment.description, /when the counterparty rejects the link for the payout/)
-  },
-)
+t.test('interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel: an id with a slash is described', async t => {
+  const withIdentifier = operationsOf(service()).filter(({ path }) => path.includes('{'))
+  const silent = withIdentifier.filter(({ operation }) =>
+    operation.parameters.some((one: Json) => one.in === 'path' && !/A slash is a path separator/.test(one.description)),
+  )
+  t.same(
+    silent.map(({ id }) => id),
+    [],
+  )
+  const { cancellationComment } = service().components.schemas.PayoutLinkCancelRequest.properties
+  t.match(cancellationComment.description, /when the counterparty rejects the link for the payout/)
+})
 
 t.test('fidelity, Documented and assumed: each response has the codes of its status', async t => {
   const used = new Set<string>()
@@ -361,45 +350,39 @@ const MOMENTS = [
   ...['2028-02-29T07:50:00Z', '2027-03-28T00:50:00Z', '2041-12-31T22:55:00Z'],
 ]
 
-t.test(
-  'fidelity, Documented and assumed: each example succeeds, in the order of the documents, at any date',
-  async t => {
-    for (const [index, at] of MOMENTS.entries()) {
-      const clock = index % 2 === 0 ? 'real' : at
-      const own = build(t, { clock, now: () => Date.parse(at) })
-      const credentials = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
-      const token = (await requestToken(own, credentials)).body.access_token
-      const [service, control] = await Promise.all(
-        Object.keys(DOCUMENTS).map(async path => (await call(own, 'GET', path)).body),
-      )
-      t.same(await refusals(own, service, token), [], `${at} ${clock}: the service`)
-      t.same(await refusals(own, control, token), [], `${at} ${clock}: the control plane`)
-    }
-  },
-)
-
-t.test(
-  'fidelity, Documented and assumed: a document that is read later has new references and later dates',
-  async t => {
-    let now = Date.parse(MONDAY)
-    const own = build(t, { clock: 'real', now: () => now })
+t.test('fidelity, Documented and assumed: the examples succeed in their order, at any date', async t => {
+  for (const [index, at] of MOMENTS.entries()) {
+    const clock = index % 2 === 0 ? 'real' : at
+    const own = build(t, { clock, now: () => Date.parse(at) })
     const credentials = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
-    const create = async () => {
-      const authorization = `Bearer ${(await requestToken(own, credentials)).body.access_token}`
-      const document = (await call(own, 'GET', '/openapi.json')).body
-      const [operation] = operationsOf(document).filter(({ id }) => id === 'createCollection')
-      const { url, headers, body } = exampleRequest(operation as Operation)
-      t.equal((await call(own, 'POST', url, { headers: { authorization, ...headers }, body })).status, 201)
-      return body
-    }
-    const first = await create()
-    const second = await create()
-    t.not(second.collectionReference, first.collectionReference)
-    now += 400 * 86_400_000
-    const later = await create()
-    t.ok(later.collectionDate > '2027-12-01', later.collectionDate)
-  },
-)
+    const token = (await requestToken(own, credentials)).body.access_token
+    const [service, control] = await Promise.all(
+      Object.keys(DOCUMENTS).map(async path => (await call(own, 'GET', path)).body),
+    )
+    t.same(await refusals(own, service, token), [], `${at} ${clock}: the service`)
+    t.same(await refusals(own, control, token), [], `${at} ${clock}: the control plane`)
+  }
+})
+
+t.test('fidelity, Documented and assumed: a document of later has new references and dates', async t => {
+  let now = Date.parse(MONDAY)
+  const own = build(t, { clock: 'real', now: () => now })
+  const credentials = { client_id: 'sandbox-client', client_secret: 'sandbox-secret' }
+  const create = async () => {
+    const authorization = `Bearer ${(await requestToken(own, credentials)).body.access_token}`
+    const document = (await call(own, 'GET', '/openapi.json')).body
+    const [operation] = operationsOf(document).filter(({ id }) => id === 'createCollection')
+    const { url, headers, body } = exampleRequest(operation as Operation)
+    t.equal((await call(own, 'POST', url, { headers: { authorization, ...headers }, body })).status, 201)
+    return body
+  }
+  const first = await create()
+  const second = await create()
+  t.not(second.collectionReference, first.collectionReference)
+  now += 400 * 86_400_000
+  const later = await create()
+  t.ok(later.collectionDate > '2027-12-01', later.collectionDate)
+})
 
 t.test('fidelity, Documented and assumed: each call that ends something has a record of its own', async t => {
   const ENDING = /^(cancel|forceCancel|submit|process|settle|fail|reject|return|activate|expire|claim|decline|pay)[A-Z]/

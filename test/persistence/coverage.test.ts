@@ -68,7 +68,7 @@ onDatabase('persistence, State in tables: the coverage in a database is that in 
 })
 
 onDatabase(
-  'persistence, State in tables: a damaged number of answers is left out, and begins again',
+  'persistence, State in tables: a damaged number of answers is left out, and restarts',
   async (t, storage) => {
     const first = await storage.start()
     for (const clientId of ['one', 'two']) {
@@ -105,38 +105,35 @@ onDatabase('persistence, State in tables: a status that is damaged is left out o
   }
 })
 
-onSqliteOnly(
-  'persistence, The turn of a request: a client whose coverage fails keeps only its own waiting',
-  async t => {
-    const time = manualTime()
-    const written: unknown[] = []
-    let broken = ['one']
-    const coverage = createStoredCoverage(
-      {
-        select: async () => [],
-        async transact(statements) {
-          const at = statements.findIndex(({ values }) => broken.includes(values[0] as string))
-          if (at >= 0) return at
-          written.push(statements.length)
-          return undefined
-        },
+onSqliteOnly('persistence, The turn of a request: a client whose coverage fails holds up only its own', async t => {
+  const time = manualTime()
+  const written: unknown[] = []
+  let broken = ['one']
+  const coverage = createStoredCoverage(
+    {
+      select: async () => [],
+      async transact(statements) {
+        const at = statements.findIndex(({ values }) => broken.includes(values[0] as string))
+        if (at >= 0) return at
+        written.push(statements.length)
+        return undefined
       },
-      time.timers,
-    )
-    const facts = Array.from({ length: 1500 }, (_, at) => `header x-${at}` as const)
-    for (const clientId of ['one', 'two', 'three']) coverage.add(clientId, `GET ${MANDATES}`, facts as never)
-    await coverage.read(['two'])
-    t.same(written, [1500, 1500], 'a transaction ends with a client')
-    await t.rejects(coverage.read(['one']) as Promise<unknown>, { code: 'SERVICE_UNAVAILABLE' })
-    await coverage.read('all')
-    t.same(written, [1500, 1500])
-    broken = []
-    for (const milliseconds of [200, 1000]) time.pass(milliseconds)
-    await until(() => written.length === 3)
-    t.same(written[2], 1500, 'it is written later')
-    await coverage.read(['one'])
-  },
-)
+    },
+    time.timers,
+  )
+  const facts = Array.from({ length: 1500 }, (_, at) => `header x-${at}` as const)
+  for (const clientId of ['one', 'two', 'three']) coverage.add(clientId, `GET ${MANDATES}`, facts as never)
+  await coverage.read(['two'])
+  t.same(written, [1500, 1500], 'a transaction ends with a client')
+  await t.rejects(coverage.read(['one']) as Promise<unknown>, { code: 'SERVICE_UNAVAILABLE' })
+  await coverage.read('all')
+  t.same(written, [1500, 1500])
+  broken = []
+  for (const milliseconds of [200, 1000]) time.pass(milliseconds)
+  await until(() => written.length === 3)
+  t.same(written[2], 1500, 'it is written later')
+  await coverage.read(['one'])
+})
 
 onSqliteOnly('persistence, The turn of a request: coverage that cannot be written is written later', async t => {
   const time = manualTime()

@@ -71,9 +71,8 @@ onSqliteOnly('persistence, The turn of a request: an operation that fails midway
   return testSteps(t, server)
 })
 
-onDatabase(
-  'persistence, The turn of a request: an operation that fails in the middle leaves no trace',
-  async (t, storage) => testSteps(t, await storage.start()),
+onDatabase('persistence, The turn of a request: one that fails midway leaves no trace', async (t, storage) =>
+  testSteps(t, await storage.start()),
 )
 
 // ------------------------------------------------------------------------------------------------------ a commit
@@ -121,101 +120,95 @@ function faulty() {
   return faults
 }
 
-onDatabase(
-  'persistence, The turn of a request: a change that cannot be stored is 503, and not there',
-  async (t, storage) => {
-    const database = faulty()
-    const messages: string[] = []
-    const stored = await storage.start({ wrap: database.wrap, messages })
-    const { app } = stored
-    const client = await connect(app)
-    await client.post('/api/v1/mandates', mandate())
-    const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
-    const effect = { kind: 'error', status: 418 }
-    await client.control('POST', '/faults', { times: 5, match: { path: '*/accounts' }, effect })
-    const state = await stateOf(app)
-    const document = JSON.parse(state)
-    const clients = (await call(app, 'GET', '/_sandbox/clients')).body
-    const logged = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
-    const { send, control } = resume(app, client.token)
-    const attempts: [what: string, step: () => ReturnType<typeof send>][] = [
-      ['a write', () => send('POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))],
-      ['a deletion', () => send('DELETE', '/api/v1/mandates/MND-0001')],
-      ['a change', () => send('PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'No.' })],
-      ['a read that meets a fault', () => send('GET', '/api/v1/accounts')],
-      ['a transition', () => control('POST', '/mandates/MND-0001/cancel')],
-      ['the clock', () => control('POST', '/clock/advance', { by: 'P40D' })],
-      ['a fault', () => control('POST', '/faults', { effect: { kind: 'delay', ms: 0 } })],
-      ['no faults', () => control('DELETE', '/faults')],
-      ['settings', () => control('PUT', '/settings', { mandateActivation: 'manual' })],
-      ['a seed', () => control('POST', '/seed', { fixture: 'demo' })],
-      ['the end of tokens', () => control('POST', '/tokens/expire')],
-      ['a reset', () => control('POST', '/reset')],
-      ['another state', () => control('PUT', '/state', { ...document, faults: [] })],
-      ['a fork', () => control('POST', '/fork', { clientId: 'copy' })],
-      ['a removal', () => call(app, 'DELETE', '/_sandbox/clients/acme')],
-    ]
-    for (const [at, [what, step]] of attempts.entries()) {
-      database.failing = (['before', 'write', 'tenant'] as const)[at % 3] ?? null
-      const answer = await step()
-      database.failing = null
-      refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, what)
-      t.equal(answer.headers['retry-after'], '1')
-      t.equal(database.open, 0, 'its transaction has ended')
-      t.equal(await stateOf(app), state, `${what} changes nothing`)
-    }
-    database.failing = 'before'
-    t.equal((await requestToken(app)).status, 200, 'a token changes nothing in the database')
-    const registration = await requestToken(app, { client_id: 'fresh' })
-    t.match([registration.status, registration.body.error], [503, 'temporarily_unavailable'])
-    t.equal((await send('GET', '/api/v1/mandates')).status, 200, 'reads go on')
-    t.same((await call(app, 'GET', '/_sandbox/clients')).body, clients)
-    t.match(messages, [/database/])
-    const now = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
-    t.same(now.slice(0, logged.length), logged, 'the failed reset did not empty the request log')
-
-    database.failing = 'after'
-    refused(t, await send('POST', '/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
-    t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'first' })).status, 503)
+onDatabase('persistence, The turn of a request: what cannot be stored is 503, and not there', async (t, storage) => {
+  const database = faulty()
+  const messages: string[] = []
+  const stored = await storage.start({ wrap: database.wrap, messages })
+  const { app } = stored
+  const client = await connect(app)
+  await client.post('/api/v1/mandates', mandate())
+  const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
+  const effect = { kind: 'error', status: 418 }
+  await client.control('POST', '/faults', { times: 5, match: { path: '*/accounts' }, effect })
+  const state = await stateOf(app)
+  const document = JSON.parse(state)
+  const clients = (await call(app, 'GET', '/_sandbox/clients')).body
+  const logged = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
+  const { send, control } = resume(app, client.token)
+  const attempts: [what: string, step: () => ReturnType<typeof send>][] = [
+    ['a write', () => send('POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))],
+    ['a deletion', () => send('DELETE', '/api/v1/mandates/MND-0001')],
+    ['a change', () => send('PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'No.' })],
+    ['a read that meets a fault', () => send('GET', '/api/v1/accounts')],
+    ['a transition', () => control('POST', '/mandates/MND-0001/cancel')],
+    ['the clock', () => control('POST', '/clock/advance', { by: 'P40D' })],
+    ['a fault', () => control('POST', '/faults', { effect: { kind: 'delay', ms: 0 } })],
+    ['no faults', () => control('DELETE', '/faults')],
+    ['settings', () => control('PUT', '/settings', { mandateActivation: 'manual' })],
+    ['a seed', () => control('POST', '/seed', { fixture: 'demo' })],
+    ['the end of tokens', () => control('POST', '/tokens/expire')],
+    ['a reset', () => control('POST', '/reset')],
+    ['another state', () => control('PUT', '/state', { ...document, faults: [] })],
+    ['a fork', () => control('POST', '/fork', { clientId: 'copy' })],
+    ['a removal', () => call(app, 'DELETE', '/_sandbox/clients/acme')],
+  ]
+  for (const [at, [what, step]] of attempts.entries()) {
+    database.failing = (['before', 'write', 'tenant'] as const)[at % 3] ?? null
+    const answer = await step()
     database.failing = null
-    t.equal((await send('POST', '/api/v1/bills', bill())).status, 409, 'the repeated request')
-    t.equal((await send('GET', '/api/v1/bills')).body.totalCount, 1)
-    t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'second' })).status, 401, 'it was registered')
-    t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'another' })).status, 200, 'it was not')
-    t.equal((await control('POST', '/fork', { clientId: 'copy' })).status, 201)
-    const after = await stateOf(app)
-    t.equal(database.open, 0)
-    t.equal(await stateOf((await storage.restart(stored)).app), after)
-  },
-)
+    refused(t, answer, 503, 'SERVICE_UNAVAILABLE', null, what)
+    t.equal(answer.headers['retry-after'], '1')
+    t.equal(database.open, 0, 'its transaction has ended')
+    t.equal(await stateOf(app), state, `${what} changes nothing`)
+  }
+  database.failing = 'before'
+  t.equal((await requestToken(app)).status, 200, 'a token changes nothing in the database')
+  const registration = await requestToken(app, { client_id: 'fresh' })
+  t.match([registration.status, registration.body.error], [503, 'temporarily_unavailable'])
+  t.equal((await send('GET', '/api/v1/mandates')).status, 200, 'reads go on')
+  t.same((await call(app, 'GET', '/_sandbox/clients')).body, clients)
+  t.match(messages, [/database/])
+  const now = (await call(app, 'GET', '/_sandbox/requests?client=acme')).body.data
+  t.same(now.slice(0, logged.length), logged, 'the failed reset did not empty the request log')
 
-onDatabase(
-  'persistence, The turn of a request: a change that cannot be stored replays no event, and resets no stream',
-  async (t, storage) => {
-    const database = faulty()
-    const time = manualTime()
-    const { app } = await storage.start({ wrap: database.wrap, timers: time.timers })
-    const client = await connect(app)
-    const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
-    for (const n of [1, 2, 3]) await create(n)
-    const reader = await follow(await listen(app), '/_sandbox/events?client=acme')
-    const waiting = client.control('GET', '/events?after=3&wait=60')
-    t.match(await reader.next(3), [{ id: '1' }, { id: '2' }, { id: '3' }])
-    // The call waits once a later one is answered.
-    await client.control('GET', '/events')
-    database.failing = 'before'
-    t.equal((await create(4)).status, 503)
-    database.failing = null
-    // It is loaded again.
-    t.equal((await client.get('/api/v1/bills')).body.totalCount, 3)
-    t.equal((await create(4)).status, 201)
-    t.match((await waiting).body, { data: [{ seq: 4, reference: 'INV-0004' }], last: 4 })
-    t.match(await reader.next(), [{ id: '4', event: 'bill' }])
-    await client.control('POST', '/reset')
-    t.match(await reader.next(), [{ event: 'reset' }])
-    reader.hangUp()
-  },
-)
+  database.failing = 'after'
+  refused(t, await send('POST', '/api/v1/bills', bill()), 503, 'SERVICE_UNAVAILABLE', null)
+  t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'first' })).status, 503)
+  database.failing = null
+  t.equal((await send('POST', '/api/v1/bills', bill())).status, 409, 'the repeated request')
+  t.equal((await send('GET', '/api/v1/bills')).body.totalCount, 1)
+  t.equal((await requestToken(app, { client_id: 'beta', client_secret: 'second' })).status, 401, 'it was registered')
+  t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'another' })).status, 200, 'it was not')
+  t.equal((await control('POST', '/fork', { clientId: 'copy' })).status, 201)
+  const after = await stateOf(app)
+  t.equal(database.open, 0)
+  t.equal(await stateOf((await storage.restart(stored)).app), after)
+})
+
+onDatabase('persistence, The turn of a request: what cannot be stored repeats no event', async (t, storage) => {
+  const database = faulty()
+  const time = manualTime()
+  const { app } = await storage.start({ wrap: database.wrap, timers: time.timers })
+  const client = await connect(app)
+  const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
+  for (const n of [1, 2, 3]) await create(n)
+  const reader = await follow(await listen(app), '/_sandbox/events?client=acme')
+  const waiting = client.control('GET', '/events?after=3&wait=60')
+  t.match(await reader.next(3), [{ id: '1' }, { id: '2' }, { id: '3' }])
+  // The call waits once a later one is answered.
+  await client.control('GET', '/events')
+  database.failing = 'before'
+  t.equal((await create(4)).status, 503)
+  database.failing = null
+  // It is loaded again.
+  t.equal((await client.get('/api/v1/bills')).body.totalCount, 3)
+  t.equal((await create(4)).status, 201)
+  t.match((await waiting).body, { data: [{ seq: 4, reference: 'INV-0004' }], last: 4 })
+  t.match(await reader.next(), [{ id: '4', event: 'bill' }])
+  await client.control('POST', '/reset')
+  t.match(await reader.next(), [{ event: 'reset' }])
+  reader.hangUp()
+})
 
 // ----------------------------------------------------------------------------------------------------- the amount
 
@@ -267,94 +260,91 @@ onDatabase('persistence, The turn of a request: lists of clients write nothing',
   t.same([registry.peek('listed'), await database.version('listed')], [undefined, 0])
 })
 
-onDatabase(
-  'persistence, The turn of a request: a large state is written and read in batches, whose rows are made in slices',
-  async (t, storage) => {
-    let [rounds, looks, isOver] = [0, 0, false]
-    const countRounds = () => {
-      rounds++
-      if (!isOver) setImmediate(countRounds)
-    }
-    t.teardown(() => {
-      isOver = true
-    })
-    /** The rows of each batch, the length of their content, and the rounds of the event loop since the batch before. */
-    const batches: { rows: number; length: number; rounds: number }[] = []
-    const add = (rows: readonly Row[]) => {
-      batches.push({ rows: rows.length, length: rows.reduce((sum, { content }) => sum + content.length, 0), rounds })
-      rounds = 0
-    }
-    const watched = <R extends Reader>(reader: R): R => ({
-      ...reader,
-      async rows(...range) {
-        const rows = await reader.rows(...range)
-        add(rows)
-        return rows
-      },
-    })
-    const wrap = (database: Database): Database => ({
-      ...database,
-      read: work => database.read(reader => work(watched(reader))),
-      async begin(clientIds) {
-        const transaction = watched(await database.begin(clientIds))
-        return {
-          ...transaction,
-          write(clientId, tenant, rows) {
-            add([...rows.record, ...rows.event])
-            return transaction.write(clientId, tenant, rows)
-          },
-        }
-      },
-    })
-    // Every slice is over at once.
-    const options = { wrap, timers: { ...timers, elapsed: () => ++looks * 1000 } }
-    const first = await storage.start(options)
-    const client = await connect(first.app)
-    await client.post('/api/v1/bills', bill())
-    const document = JSON.parse(await stateOf(first.app))
-    const [entry] = document.bills
-    const documents = (at: number) =>
-      Array.from({ length: 250 }, (_, n) => ({
-        ...{ documentId: `doc_${at}_${n}`, fileName: 'f'.repeat(250), contentType: 'application/pdf', size: 10 },
-        ...{ sha256: 'a'.repeat(64), uploadedAt: entry.record.createdAt },
-      }))
-    document.sequence = 1000
-    for (let at = 0; at < 40; at++) {
-      const record = { ...entry.record, uniqueReferenceIdentifier: `INV-${1000 + at}`, documents: documents(at) }
-      document.bills.push({ ...entry, sequence: 100 + at, timeline: [], record })
-    }
-    batches.length = 0
-    countRounds()
-    const answer = await client.control('PUT', '/state', document)
-    t.equal(answer.status, 200, JSON.stringify(answer.body))
-    const check = (what: string) => {
-      const large = batches.filter(({ length }) => length > 100_000)
-      t.equal(large.reduce((sum, { rows }) => sum + rows, 0) >= 40, true, what)
-      t.ok(large.length > 3, what)
-      t.same(
-        large.filter(({ length }) => length > 1_200_000),
-        [],
-        `${what}: batches of about 1 MiB`,
-      )
-      batches.length = 0
-      return large
-    }
-    const written = check('written')
+onDatabase('persistence, The turn of a request: a large state goes in batches, made in slices', async (t, storage) => {
+  let [rounds, looks, isOver] = [0, 0, false]
+  const countRounds = () => {
+    rounds++
+    if (!isOver) setImmediate(countRounds)
+  }
+  t.teardown(() => {
+    isOver = true
+  })
+  /** The rows of each batch, the length of their content, and the rounds of the event loop since the batch before. */
+  const batches: { rows: number; length: number; rounds: number }[] = []
+  const add = (rows: readonly Row[]) => {
+    batches.push({ rows: rows.length, length: rows.reduce((sum, { content }) => sum + content.length, 0), rounds })
+    rounds = 0
+  }
+  const watched = <R extends Reader>(reader: R): R => ({
+    ...reader,
+    async rows(...range) {
+      const rows = await reader.rows(...range)
+      add(rows)
+      return rows
+    },
+  })
+  const wrap = (database: Database): Database => ({
+    ...database,
+    read: work => database.read(reader => work(watched(reader))),
+    async begin(clientIds) {
+      const transaction = watched(await database.begin(clientIds))
+      return {
+        ...transaction,
+        write(clientId, tenant, rows) {
+          add([...rows.record, ...rows.event])
+          return transaction.write(clientId, tenant, rows)
+        },
+      }
+    },
+  })
+  // Every slice is over at once.
+  const options = { wrap, timers: { ...timers, elapsed: () => ++looks * 1000 } }
+  const first = await storage.start(options)
+  const client = await connect(first.app)
+  await client.post('/api/v1/bills', bill())
+  const document = JSON.parse(await stateOf(first.app))
+  const [entry] = document.bills
+  const documents = (at: number) =>
+    Array.from({ length: 250 }, (_, n) => ({
+      ...{ documentId: `doc_${at}_${n}`, fileName: 'f'.repeat(250), contentType: 'application/pdf', size: 10 },
+      ...{ sha256: 'a'.repeat(64), uploadedAt: entry.record.createdAt },
+    }))
+  document.sequence = 1000
+  for (let at = 0; at < 40; at++) {
+    const record = { ...entry.record, uniqueReferenceIdentifier: `INV-${1000 + at}`, documents: documents(at) }
+    document.bills.push({ ...entry, sequence: 100 + at, timeline: [], record })
+  }
+  batches.length = 0
+  countRounds()
+  const answer = await client.control('PUT', '/state', document)
+  t.equal(answer.status, 200, JSON.stringify(answer.body))
+  const check = (what: string) => {
+    const large = batches.filter(({ length }) => length > 100_000)
+    t.equal(large.reduce((sum, { rows }) => sum + rows, 0) >= 40, true, what)
+    t.ok(large.length > 3, what)
     t.same(
-      written.slice(1).filter(({ rows, rounds }) => rounds < rows),
+      large.filter(({ length }) => length > 1_200_000),
       [],
-      'a slice for each row',
+      `${what}: batches of about 1 MiB`,
     )
-    const state = await stateOf(first.app)
+    batches.length = 0
+    return large
+  }
+  const written = check('written')
+  t.same(
+    written.slice(1).filter(({ rows, rounds }) => rounds < rows),
+    [],
+    'a slice for each row',
+  )
+  const state = await stateOf(first.app)
 
-    const { app } = await storage.restart(first, options)
-    batches.length = 0
-    t.equal(await stateOf(app), state)
-    const read = check('read')
-    t.same(
-      read.slice(1).filter((_, at) => (read[at + 1]?.rounds ?? 0) < (read[at]?.rows ?? 0)),
-      [],
-      'likewise',
-    )
-  },
-)
+  const { app } = await storage.restart(first, options)
+  batches.length = 0
+  t.equal(await stateOf(app), state)
+  const read = check('read')
+  t.same(
+    read.slice(1).filter((_, at) => (read[at + 1]?.rounds ?? 0) < (read[at]?.rows ?? 0)),
+    [],
+    'likewise',
+  )
+})

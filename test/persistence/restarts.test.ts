@@ -66,76 +66,70 @@ const withOtherOrder = (database: Database): Database => ({
     ),
 })
 
-onDatabase(
-  'control plane, GET /events: the members of events have one order, in lists, streams and states',
-  async (t, storage) => {
-    const { timers } = manualTime()
-    const first = await storage.start({ timers })
-    const demo = (app: FastifyInstance) => app.inject('/_sandbox/events?client=sandbox-client')
-    const listed = (await demo(first.app)).payload
-    const all: object[] = JSON.parse(listed).data
-    t.ok(listed.includes('"cause":"control","reasonCode"'))
+onDatabase('control plane, GET /events: the members of events have one order everywhere', async (t, storage) => {
+  const { timers } = manualTime()
+  const first = await storage.start({ timers })
+  const demo = (app: FastifyInstance) => app.inject('/_sandbox/events?client=sandbox-client')
+  const listed = (await demo(first.app)).payload
+  const all: object[] = JSON.parse(listed).data
+  t.ok(listed.includes('"cause":"control","reasonCode"'))
 
-    async function isSame(app: FastifyInstance, port: number, what: string) {
-      t.equal((await demo(app)).payload, listed, what)
-      const reader = await follow(port, '/_sandbox/events?client=sandbox-client')
-      const sent = (await reader.next(all.length)).map(({ data }) => data)
-      reader.hangUp()
-      t.same(
-        sent,
-        all.map(event => JSON.stringify(event)),
-        `${what}: the stream`,
-      )
-      t.same(JSON.stringify(JSON.parse(await stateOf(app, 'sandbox-client')).events), JSON.stringify(all), what)
-    }
-    const port = await listen(first.app)
-    await isSame(first.app, port, 'from a fixture')
-    const state = JSON.parse(await stateOf(first.app, 'sandbox-client'))
-    const body = { ...state, events: state.events.map(reversed) }
-    t.equal((await call(first.app, 'PUT', '/_sandbox/state?client=sandbox-client', { body })).status, 200)
-    await isSame(first.app, port, 'from a document')
-    const second = await storage.restart(first, { timers, wrap: withOtherOrder })
-    await isSame(second.app, await listen(second.app), 'from rows')
-  },
-)
-
-onDatabase(
-  'persistence, State in tables: a running clock goes on while no server runs, at its rate',
-  async (t, storage) => {
-    const time = { now: Date.parse(MONDAY) + 250 }
-    const options = { clock: 'real', now: () => time.now }
-    let stored = await storage.start(options)
-    const client = await connect(stored.app)
-    await client.post('/api/v1/mandates', mandate())
-    await client.post('/api/v1/direct-debit', collection())
-    await client.control('PATCH', '/clock', { rate: 3600 })
-    time.now += 7250
-    const clockOf = async () => (await call(stored.app, 'GET', '/_sandbox/clock?client=acme')).body
-    const expected = { now: '2026-11-02T16:15:00Z', mode: 'running', rate: 3600 }
-    t.same(await clockOf(), expected)
-    for (let count = 0; count < 2; count++) {
-      stored = await storage.restart(stored, options)
-      t.same(await clockOf(), expected, 'no time is lost')
-    }
-    time.now += 7 * 24_000
-    stored = await storage.restart(stored, options)
-    t.match(await clockOf(), { now: '2026-11-09T16:15:00Z' })
-    const { timeline } = (await call(stored.app, 'GET', '/_sandbox/direct-debit/COL-0001?client=acme')).body
+  async function isSame(app: FastifyInstance, port: number, what: string) {
+    t.equal((await demo(app)).payload, listed, what)
+    const reader = await follow(port, '/_sandbox/events?client=sandbox-client')
+    const sent = (await reader.next(all.length)).map(({ data }) => data)
+    reader.hangUp()
     t.same(
-      timeline.map(({ to, at }: { to: string; at: string }) => `${at} ${to}`),
-      [
-        '2026-11-02T09:00:00Z PENDING',
-        '2026-11-05T15:00:00Z SUBMITTED',
-        '2026-11-06T08:00:00Z PROCESSING',
-        '2026-11-09T13:00:00Z SETTLED',
-      ],
-      'each due transition happened at its own time',
+      sent,
+      all.map(event => JSON.stringify(event)),
+      `${what}: the stream`,
     )
-    const state = await stateOf(stored.app)
+    t.same(JSON.stringify(JSON.parse(await stateOf(app, 'sandbox-client')).events), JSON.stringify(all), what)
+  }
+  const port = await listen(first.app)
+  await isSame(first.app, port, 'from a fixture')
+  const state = JSON.parse(await stateOf(first.app, 'sandbox-client'))
+  const body = { ...state, events: state.events.map(reversed) }
+  t.equal((await call(first.app, 'PUT', '/_sandbox/state?client=sandbox-client', { body })).status, 200)
+  await isSame(first.app, port, 'from a document')
+  const second = await storage.restart(first, { timers, wrap: withOtherOrder })
+  await isSame(second.app, await listen(second.app), 'from rows')
+})
+
+onDatabase('persistence, State in tables: a running clock goes on while no server runs', async (t, storage) => {
+  const time = { now: Date.parse(MONDAY) + 250 }
+  const options = { clock: 'real', now: () => time.now }
+  let stored = await storage.start(options)
+  const client = await connect(stored.app)
+  await client.post('/api/v1/mandates', mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  await client.control('PATCH', '/clock', { rate: 3600 })
+  time.now += 7250
+  const clockOf = async () => (await call(stored.app, 'GET', '/_sandbox/clock?client=acme')).body
+  const expected = { now: '2026-11-02T16:15:00Z', mode: 'running', rate: 3600 }
+  t.same(await clockOf(), expected)
+  for (let count = 0; count < 2; count++) {
     stored = await storage.restart(stored, options)
-    t.equal(await stateOf(stored.app), state, 'and is in the database')
-  },
-)
+    t.same(await clockOf(), expected, 'no time is lost')
+  }
+  time.now += 7 * 24_000
+  stored = await storage.restart(stored, options)
+  t.match(await clockOf(), { now: '2026-11-09T16:15:00Z' })
+  const { timeline } = (await call(stored.app, 'GET', '/_sandbox/direct-debit/COL-0001?client=acme')).body
+  t.same(
+    timeline.map(({ to, at }: { to: string; at: string }) => `${at} ${to}`),
+    [
+      '2026-11-02T09:00:00Z PENDING',
+      '2026-11-05T15:00:00Z SUBMITTED',
+      '2026-11-06T08:00:00Z PROCESSING',
+      '2026-11-09T13:00:00Z SETTLED',
+    ],
+    'each due transition happened at its own time',
+  )
+  const state = await stateOf(stored.app)
+  stored = await storage.restart(stored, options)
+  t.equal(await stateOf(stored.app), state, 'and is in the database')
+})
 
 onDatabase('persistence, State in tables: a frozen clock stands, whatever SANDBOX_CLOCK is now', async (t, storage) => {
   const first = await storage.start()
@@ -201,41 +195,38 @@ onDatabase('decisions §3: a client of the list has the secret of the list, and 
   t.equal((await resume(app, renewed.access_token).send('GET', '/api/v1/bills')).body.totalCount, 1)
 })
 
-onDatabase(
-  'persistence, State in tables: no row has a secret, a token or the content of a document',
-  async (t, storage) => {
-    const stored = await storage.start()
-    const { app } = stored
-    const hush = { client_id: 'acme', client_secret: 'hush-secret' }
-    const { access_token } = (await requestToken(app, hush)).body
-    const { send, control } = resume(app, access_token)
-    await send('POST', '/api/v1/bills', bill({ description: 'visible-text' }))
-    const content = Buffer.concat([Buffer.from('%PDF-1.7\nhush-content'), Buffer.from([0, 13, 10, 255, 254])])
-    const names = ['a.pdf', 'é; x.pdf', 'token=visible-name.pdf']
-    for (const fileName of names) {
-      const headers = {
-        authorization: `Bearer ${access_token}`,
-        'content-type': 'multipart/form-data; boundary=tap-boundary',
-      }
-      const body = multipart({ fileName, content })
-      const url = `/api/v1/bills/${bill().uniqueReferenceIdentifier}/document`
-      t.equal((await call(app, 'POST', url, { region: 'EU', headers, body })).status, 201)
+onDatabase('persistence, State in tables: no row has a secret, token or content of a document', async (t, storage) => {
+  const stored = await storage.start()
+  const { app } = stored
+  const hush = { client_id: 'acme', client_secret: 'hush-secret' }
+  const { access_token } = (await requestToken(app, hush)).body
+  const { send, control } = resume(app, access_token)
+  await send('POST', '/api/v1/bills', bill({ description: 'visible-text' }))
+  const content = Buffer.concat([Buffer.from('%PDF-1.7\nhush-content'), Buffer.from([0, 13, 10, 255, 254])])
+  const names = ['a.pdf', 'é; x.pdf', 'token=visible-name.pdf']
+  for (const fileName of names) {
+    const headers = {
+      authorization: `Bearer ${access_token}`,
+      'content-type': 'multipart/form-data; boundary=tap-boundary',
     }
-    await control('POST', '/fork', { clientId: 'copy', clientSecret: 'hush-copy' })
-    await call(app, 'POST', '/_sandbox/credentials/verify', { body: { ...hush, client_secret: 'hush-wrong' } })
-    const state = await stateOf(app)
-    t.match(
-      JSON.parse(state).bills[0].record.documents,
-      names.map(fileName => ({ fileName, size: content.length })),
-    )
-    const rows = await storage.dump()
-    t.match(rows, 'visible-text')
-    t.match(rows, 'visible-name')
-    t.notMatch(rows, 'hush')
-    t.notOk(rows.includes(access_token) || rows.includes(content.toString('base64').slice(4, 24)))
-    t.equal(await stateOf((await storage.restart(stored)).app), state)
-  },
-)
+    const body = multipart({ fileName, content })
+    const url = `/api/v1/bills/${bill().uniqueReferenceIdentifier}/document`
+    t.equal((await call(app, 'POST', url, { region: 'EU', headers, body })).status, 201)
+  }
+  await control('POST', '/fork', { clientId: 'copy', clientSecret: 'hush-copy' })
+  await call(app, 'POST', '/_sandbox/credentials/verify', { body: { ...hush, client_secret: 'hush-wrong' } })
+  const state = await stateOf(app)
+  t.match(
+    JSON.parse(state).bills[0].record.documents,
+    names.map(fileName => ({ fileName, size: content.length })),
+  )
+  const rows = await storage.dump()
+  t.match(rows, 'visible-text')
+  t.match(rows, 'visible-name')
+  t.notMatch(rows, 'hush')
+  t.notOk(rows.includes(access_token) || rows.includes(content.toString('base64').slice(4, 24)))
+  t.equal(await stateOf((await storage.restart(stored)).app), state)
+})
 
 onDatabase('decisions §8: a claim outlasts a crash, and the page finds its tenant again', async (t, storage) => {
   const first = await storage.start()
@@ -257,35 +248,28 @@ onDatabase('decisions §8: a claim outlasts a crash, and the page finds its tena
 /** A client id that exceeds what an index of Postgres takes. */
 const LONG = Array.from({ length: 150 }, (_, n) => sha256(`${n}`)).join('')
 
-onDatabase(
-  'control plane, DELETE /clients/{clientId}: a removed client is gone after a restart',
-  async (t, storage) => {
-    let stored = await storage.start()
-    const client = await connect(stored.app)
-    await client.post('/api/v1/payout-links', payoutLink())
-    t.match(await call(stored.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
-    for (const _ of ['here', 'after a restart']) {
-      for (const url of ['acme', 'a%00b', LONG].map(id => `/_sandbox/state?client=${id}`)) {
-        t.match(await call(stored.app, 'GET', url), { status: 404, body: { code: 'CLIENT_NOT_FOUND' } })
-      }
-      t.equal((await call(stored.app, 'DELETE', '/_sandbox/clients/acme')).status, 404)
-      t.equal((await resume(stored.app, client.token).send('GET', '/api/v1/bills')).status, 401)
-      stored = await storage.restart(stored)
+onDatabase('control plane, DELETE /clients/{clientId}: a removed client is gone after restarts', async (t, storage) => {
+  let stored = await storage.start()
+  const client = await connect(stored.app)
+  await client.post('/api/v1/payout-links', payoutLink())
+  t.match(await call(stored.app, 'DELETE', '/_sandbox/clients/acme'), { status: 200, body: { removed: 1 } })
+  for (const _ of ['here', 'after a restart']) {
+    for (const url of ['acme', 'a%00b', LONG].map(id => `/_sandbox/state?client=${id}`)) {
+      t.match(await call(stored.app, 'GET', url), { status: 404, body: { code: 'CLIENT_NOT_FOUND' } })
     }
-    t.equal((await requestToken(stored.app, { client_secret: 'another' })).status, 200)
-    t.equal(
-      (await resume(stored.app, client.token).send('GET', '/api/v1/bills')).status,
-      401,
-      'its tokens stay invalid',
-    )
-    t.match(JSON.parse(await stateOf(stored.app)), { payoutLinks: [], events: [] })
-    const first = await requestToken(stored.app, { client_id: 'a\0b' })
-    t.match([first.status, first.body.code], [401, 'INVALID_CLIENT'])
-  },
-)
+    t.equal((await call(stored.app, 'DELETE', '/_sandbox/clients/acme')).status, 404)
+    t.equal((await resume(stored.app, client.token).send('GET', '/api/v1/bills')).status, 401)
+    stored = await storage.restart(stored)
+  }
+  t.equal((await requestToken(stored.app, { client_secret: 'another' })).status, 200)
+  t.equal((await resume(stored.app, client.token).send('GET', '/api/v1/bills')).status, 401, 'its tokens stay invalid')
+  t.match(JSON.parse(await stateOf(stored.app)), { payoutLinks: [], events: [] })
+  const first = await requestToken(stored.app, { client_id: 'a\0b' })
+  t.match([first.status, first.body.code], [401, 'INVALID_CLIENT'])
+})
 
 onDatabase(
-  'control plane, DELETE /clients/{clientId}: the tokens of a removed client stay invalid where it is listed later',
+  'control plane, DELETE /clients/{clientId}: its tokens are invalid where it is listed later',
   async (t, storage) => {
     const first = await storage.start()
     const before = await connect(first.app)
@@ -303,17 +287,14 @@ onDatabase(
   },
 )
 
-onDatabase(
-  'persistence, Upgrades: a client whose fixture is gone is reset to the fixture empty',
-  async (t, storage) => {
-    const mine = new Map([['mine', { counterparties: [] }]]) as never
-    const clients = [{ clientId: 'acme', clientSecret: 'secret', fixture: 'mine' }]
-    const first = await storage.start({ fixtures: mine, clients })
-    await connect(first.app)
-    const { app } = await storage.restart(first)
-    t.match(await call(app, 'POST', '/_sandbox/reset?client=acme'), { status: 200, body: { fixture: 'empty' } })
-  },
-)
+onDatabase('persistence, Upgrades: a client without its fixture is reset to empty', async (t, storage) => {
+  const mine = new Map([['mine', { counterparties: [] }]]) as never
+  const clients = [{ clientId: 'acme', clientSecret: 'secret', fixture: 'mine' }]
+  const first = await storage.start({ fixtures: mine, clients })
+  await connect(first.app)
+  const { app } = await storage.restart(first)
+  t.match(await call(app, 'POST', '/_sandbox/reset?client=acme'), { status: 200, body: { fixture: 'empty' } })
+})
 
 onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant makes room for another, and comes back', async (t, storage) => {
   const messages: string[] = []
@@ -333,24 +314,21 @@ onDatabase('settings, SANDBOX_MAX_TENANTS: a tenant makes room for another, and 
   t.same(messages, [], 'no tenant is dropped')
 })
 
-onSqliteOnly(
-  'persistence, State in tables: records of a fixture stay after a restart with another fixture',
-  async t => {
-    const storage = sqlite(t)
-    const fixtures = (dueDate: string) =>
-      new Map([
-        ['empty', {}],
-        ['demo', {}],
-        ['story', { bills: [bill({ dueDate })] }],
-      ])
-    const first = await storage.start({ fixtures: fixtures('{{today+P14D}}') })
-    const client = await connect(first.app)
-    t.equal((await client.control('POST', '/seed', { fixture: 'story' })).status, 200)
-    const state = await stateOf(first.app)
-    t.match(JSON.parse(state).bills, [{ record: { dueDate: '2026-11-16' } }])
-    t.equal(await stateOf((await storage.restart(first, { fixtures: fixtures('2030-01-01') })).app), state)
-  },
-)
+onSqliteOnly('persistence, State in tables: records of a fixture stay after a restart with another one', async t => {
+  const storage = sqlite(t)
+  const fixtures = (dueDate: string) =>
+    new Map([
+      ['empty', {}],
+      ['demo', {}],
+      ['story', { bills: [bill({ dueDate })] }],
+    ])
+  const first = await storage.start({ fixtures: fixtures('{{today+P14D}}') })
+  const client = await connect(first.app)
+  t.equal((await client.control('POST', '/seed', { fixture: 'story' })).status, 200)
+  const state = await stateOf(first.app)
+  t.match(JSON.parse(state).bills, [{ record: { dueDate: '2026-11-16' } }])
+  t.equal(await stateOf((await storage.restart(first, { fixtures: fixtures('2030-01-01') })).app), state)
+})
 
 onDatabase('persistence, State in tables: a text of a state document can have U+0000', async (t, storage) => {
   const first = await storage.start()
@@ -363,19 +341,16 @@ onDatabase('persistence, State in tables: a text of a state document can have U+
   t.same(JSON.parse(await stateOf(app)), document)
 })
 
-onDatabase(
-  'persistence, State in tables: a client whose row is missing leaves nothing to the next',
-  async (t, storage) => {
-    const first = await storage.start()
-    const client = await connect(first.app)
-    await client.post('/api/v1/bills', bill())
-    await client.control('PUT', '/snapshots/one')
-    const stored = await storage.change(first, "DELETE FROM sandbox_tenant WHERE client_id = 'acme'")
-    const next = await connect(stored.app)
-    t.same((await next.control('GET', '/snapshots')).body, { data: [] })
-    t.match(JSON.parse(await stateOf((await storage.restart(stored)).app)), {
-      bills: { length: 0 },
-      events: { length: 0 },
-    })
-  },
-)
+onDatabase('persistence, State in tables: a client without a row leaves nothing to the next', async (t, storage) => {
+  const first = await storage.start()
+  const client = await connect(first.app)
+  await client.post('/api/v1/bills', bill())
+  await client.control('PUT', '/snapshots/one')
+  const stored = await storage.change(first, "DELETE FROM sandbox_tenant WHERE client_id = 'acme'")
+  const next = await connect(stored.app)
+  t.same((await next.control('GET', '/snapshots')).body, { data: [] })
+  t.match(JSON.parse(await stateOf((await storage.restart(stored)).app)), {
+    bills: { length: 0 },
+    events: { length: 0 },
+  })
+})

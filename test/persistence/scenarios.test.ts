@@ -2,7 +2,7 @@ import { build, call, connect } from '../helper.js'
 import { onDatabase, stateOf } from './helper.js'
 
 onDatabase(
-  'control plane, POST /scenarios/{name}: a database keeps the state that memory has, and nothing of one that fails',
+  'control plane, POST /scenarios/{name}: a database keeps the same state, and no failed one',
   async (t, storage) => {
     const memory = build(t)
     let stored = await storage.start()

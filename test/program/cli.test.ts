@@ -288,21 +288,17 @@ t.test(
   },
 )
 
-t.test(
-  'settings, LOG_LEVEL: a reader of standard output that stops reading does not stop the server',
-  { buffered: true },
-  async t => {
-    // Without a listener for its data, the pipe of the child is not read.
-    const { child, url, exited, errors } = await startUnread(t, 'pipe')
-    // The line of each has its path: together, more than the pipe takes.
-    const answers = await Promise.all(Array.from({ length: 25 }, () => fetch(`${url}/${'x'.repeat(15_000)}`)))
-    t.same(new Set(answers.map(({ status }) => status)), new Set([404]))
-    child.kill('SIGTERM')
-    t.same(await exited, [0, null])
-    t.match(errors, [/^payments-sandbox: the log is incomplete/])
-    t.equal(errors.length, 1)
-  },
-)
+t.test('settings, LOG_LEVEL: a reader that stops reading does not stop the server', { buffered: true }, async t => {
+  // Without a listener for its data, the pipe of the child is not read.
+  const { child, url, exited, errors } = await startUnread(t, 'pipe')
+  // The line of each has its path: together, more than the pipe takes.
+  const answers = await Promise.all(Array.from({ length: 25 }, () => fetch(`${url}/${'x'.repeat(15_000)}`)))
+  t.same(new Set(answers.map(({ status }) => status)), new Set([404]))
+  child.kill('SIGTERM')
+  t.same(await exited, [0, null])
+  t.match(errors, [/^payments-sandbox: the log is incomplete/])
+  t.equal(errors.length, 1)
+})
 
 t.test('settings, Settings: options set what variables set, and precede them', { buffered: true }, async t => {
   const data = `${t.testdir()}/data`
@@ -313,72 +309,64 @@ t.test('settings, Settings: options set what variables set, and precede them', {
   t.ok(existsSync(`${data}/sandbox.db`))
 })
 
-t.test(
-  'settings, Settings: npm start, killed or interrupted, leaves no process behind',
-  { buffered: true },
-  async t => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
-      const server = new Server(launch(npm, [], { PORT: '0' }))
-      const { pid } = await server.line('ready')
-      const exited = once(server.child, 'exit')
-      server.child.kill(signal)
-      await exited
-      const isLeft = isRunning(pid as number)
-      if (isLeft) process.kill(pid as number, 'SIGKILL')
-      t.notOk(isLeft, signal)
-      await server.exited
-      t.match(server.lines.at(-1), { msg: 'closing' }, 'the log is complete')
-    }
-  },
-)
+t.test('settings, Settings: npm start, when killed, leaves no process behind', { buffered: true }, async t => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const npm = { ...program, command: [...PLAIN, 'npm'] as const, main: 'start' }
+    const server = new Server(launch(npm, [], { PORT: '0' }))
+    const { pid } = await server.line('ready')
+    const exited = once(server.child, 'exit')
+    server.child.kill(signal)
+    await exited
+    const isLeft = isRunning(pid as number)
+    if (isLeft) process.kill(pid as number, 'SIGKILL')
+    t.notOk(isLeft, signal)
+    await server.exited
+    t.match(server.lines.at(-1), { msg: 'closing' }, 'the log is complete')
+  }
+})
 
-t.test(
-  'control plane, payments-sandbox replay: --until: serves the tenant before the request',
-  { buffered: true },
-  async t => {
-    const config = readConfig({ PORT: '0', SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
-    const recorded = await createServer(config, silentLogger)
-    t.teardown(() => recorded.close())
-    const origin = { url: await recorded.listen() }
-    // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape
-    const control = async (server: { url: string }, method: string, path: string, body?: object): Promise<any> => {
-      const headers = { 'content-type': 'application/json' }
-      const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
-      const response = await fetch(`${server.url}/_sandbox${path}?client=acme`, init)
-      return response.json()
-    }
-    const createLink = async (server: { url: string }, secret: string) => {
-      const token = await requestTokenAt(server.url, 'acme', secret)
-      const { access_token } = (await token.json()) as { access_token: string }
-      const response = await fetch(`${server.url}/api/v1/payout-links`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${access_token}`, 'x-region': 'EU', 'content-type': 'application/json' },
-        body: '{"amount":"25","currency":"EUR","payoutMethod":"SEPA-CT"}',
-      })
-      return { status: response.status, body: await response.json() }
-    }
-    await requestTokenAt(origin.url, 'acme', 'secret')
-    await control(origin, 'POST', '/clock/advance', { by: 'PT30M' })
-    const fault = { match: { method: 'DELETE' }, ttl: 'PT3S', effect: { kind: 'error', status: 418 } }
-    await control(origin, 'POST', '/faults', fault)
-    const created = await createLink(origin, 'secret')
-    t.equal(created.status, 201)
-    const recording = await control(origin, 'GET', '/recording')
-    t.equal(recording.requests.length, 3)
-    const folder = t.testdir({ 'run.json': JSON.stringify(recording) })
+t.test('control plane, payments-sandbox replay: --until serves the tenant before it', { buffered: true }, async t => {
+  const config = readConfig({ PORT: '0', SANDBOX_SEED: 'ci', SANDBOX_CLOCK: '2026-11-02T09:00:00Z' })
+  const recorded = await createServer(config, silentLogger)
+  t.teardown(() => recorded.close())
+  const origin = { url: await recorded.listen() }
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of any shape
+  const control = async (server: { url: string }, method: string, path: string, body?: object): Promise<any> => {
+    const headers = { 'content-type': 'application/json' }
+    const init = body === undefined ? { method } : { method, headers, body: JSON.stringify(body) }
+    const response = await fetch(`${server.url}/_sandbox${path}?client=acme`, init)
+    return response.json()
+  }
+  const createLink = async (server: { url: string }, secret: string) => {
+    const token = await requestTokenAt(server.url, 'acme', secret)
+    const { access_token } = (await token.json()) as { access_token: string }
+    const response = await fetch(`${server.url}/api/v1/payout-links`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${access_token}`, 'x-region': 'EU', 'content-type': 'application/json' },
+      body: '{"amount":"25","currency":"EUR","payoutMethod":"SEPA-CT"}',
+    })
+    return { status: response.status, body: await response.json() }
+  }
+  await requestTokenAt(origin.url, 'acme', 'secret')
+  await control(origin, 'POST', '/clock/advance', { by: 'PT30M' })
+  const fault = { match: { method: 'DELETE' }, ttl: 'PT3S', effect: { kind: 'error', status: 418 } }
+  await control(origin, 'POST', '/faults', fault)
+  const created = await createLink(origin, 'secret')
+  t.equal(created.status, 201)
+  const recording = await control(origin, 'GET', '/recording')
+  t.equal(recording.requests.length, 3)
+  const folder = t.testdir({ 'run.json': JSON.stringify(recording) })
 
-    const file = `${folder}/run.json`
-    const settings = { SANDBOX_DATA: `${folder}/data`, SANDBOX_MAX_TENANTS: '1', SANDBOX_OPEN_REGISTRATION: 'false' }
-    const stopped = await start(t, settings, { args: ['replay', file, '--until', '3'] })
-    t.match(stopped.output, /request 3 of 3: POST \/api\/v1\/payout-links/)
-    t.match(await control(stopped, 'GET', '/clock'), { now: '2026-11-02T09:30:00Z', mode: 'frozen' })
-    t.match(await control(stopped, 'GET', '/faults'), { data: [{ state: 'armed' }] }, 'the fault has its time to live')
-    t.same(await createLink(stopped, 'my own'), created, 'the first token request sets the secret')
-    const other = await requestTokenAt(stopped.url, 'acme', 'another')
-    t.equal(other.status, 401)
-    stopped.child.kill('SIGTERM')
-    t.same(await stopped.exited, [0, null])
-    t.notOk(existsSync(settings.SANDBOX_DATA))
-  },
-)
+  const file = `${folder}/run.json`
+  const settings = { SANDBOX_DATA: `${folder}/data`, SANDBOX_MAX_TENANTS: '1', SANDBOX_OPEN_REGISTRATION: 'false' }
+  const stopped = await start(t, settings, { args: ['replay', file, '--until', '3'] })
+  t.match(stopped.output, /request 3 of 3: POST \/api\/v1\/payout-links/)
+  t.match(await control(stopped, 'GET', '/clock'), { now: '2026-11-02T09:30:00Z', mode: 'frozen' })
+  t.match(await control(stopped, 'GET', '/faults'), { data: [{ state: 'armed' }] }, 'the fault has its time to live')
+  t.same(await createLink(stopped, 'my own'), created, 'the first token request sets the secret')
+  const other = await requestTokenAt(stopped.url, 'acme', 'another')
+  t.equal(other.status, 401)
+  stopped.child.kill('SIGTERM')
+  t.same(await stopped.exited, [0, null])
+  t.notOk(existsSync(settings.SANDBOX_DATA))
+})

@@ -147,24 +147,21 @@ t.test('settings, Settings: a mistyped variable ends the start with the nearest 
   })
 })
 
-t.test(
-  'settings, Settings: docker-compose.yml has each setting with its default, and takes it from the shell',
-  async t => {
-    const { services } = parse(readFileSync('docker-compose.yml', 'utf8'))
-    const given = Object.entries<string>(services['payments-sandbox'].environment)
-    // The image sets the others.
-    const expected = SETTINGS.map(({ variable }) => variable).filter(name => name !== 'HOST' && name !== 'PORT')
-    t.same(given.map(([name]) => name).sort(), [...expected].sort())
-    const environment = given.map(([name, value]) => {
-      const [, shell, byDefault] = /^\$\{([A-Z_]+):-(.*)\}$/.exec(value) ?? []
-      t.equal(shell, name)
-      return [name, byDefault]
-    })
-    const { seed: _, ...config } = readConfig(Object.fromEntries(environment))
-    const { seed: __, ...defaults } = readConfig({})
-    t.same(config, defaults)
-  },
-)
+t.test('settings, Settings: docker-compose.yml has each setting with its default, which the shell sets', async t => {
+  const { services } = parse(readFileSync('docker-compose.yml', 'utf8'))
+  const given = Object.entries<string>(services['payments-sandbox'].environment)
+  // The image sets the others.
+  const expected = SETTINGS.map(({ variable }) => variable).filter(name => name !== 'HOST' && name !== 'PORT')
+  t.same(given.map(([name]) => name).sort(), [...expected].sort())
+  const environment = given.map(([name, value]) => {
+    const [, shell, byDefault] = /^\$\{([A-Z_]+):-(.*)\}$/.exec(value) ?? []
+    t.equal(shell, name)
+    return [name, byDefault]
+  })
+  const { seed: _, ...config } = readConfig(Object.fromEntries(environment))
+  const { seed: __, ...defaults } = readConfig({})
+  t.same(config, defaults)
+})
 
 const wrong: [name: string, values: string[], allowed: RegExp][] = [
   ['HOST', ['a b', 'http://x', 'a/b', '[::1]', 'ä'], /host name or address/],

@@ -82,34 +82,31 @@ t.test('settings, PORT: 0 listens on a free port and logs its URL', async t => {
   t.match(await send(server, 'GET', '/_sandbox'), { status: 200, body: { seed: 'my seed', tenants: 1 } })
 })
 
-t.test(
-  'settings, Settings: the first line names console, guide and storage, and warns of an open control plane',
-  async t => {
-    const data = t.testdir()
-    for (const [settings, level, msg] of [
-      [
-        {},
-        30,
-        /^payments-sandbox \d+\.\d+\.\d+: console \/_sandbox\/console, guide \/docs\/guide\. It keeps its clients in memory$/,
-      ],
-      [{ SANDBOX_DATA: data }, 30, `keeps its clients in SQLite: ${data}`],
-      [{ HOST: '127.0.0.2' }, 30, /memory$/],
-      [{ HOST: 'localhost' }, 30, /memory$/],
-      [{ HOST: '0.0.0.0' }, 40, /memory\. All that reach 0\.0\.0\.0 can control it: set SANDBOX_ADMIN_TOKEN$/],
-      [{ HOST: '0.0.0.0', SANDBOX_ADMIN_TOKEN: 'hush' }, 30, /memory$/],
-    ] as const) {
-      const { lines, close } = await start(t, settings)
-      t.match(lines[0], { level, msg }, JSON.stringify(settings))
-      await close()
-    }
-    // An address of no machine, which begins as that of the loopback.
-    const { logger, lines } = createTestLogger('info')
-    const server = await createServer(readConfig({ PORT: '0', HOST: '::1234' }), logger)
-    t.teardown(() => server.close())
-    await t.rejects(server.listen())
-    t.match(lines[0], { level: 40, msg: 'All that reach ::1234' })
-  },
-)
+t.test('settings, Settings: the first line names console, guide and storage, and warns if it is open', async t => {
+  const data = t.testdir()
+  for (const [settings, level, msg] of [
+    [
+      {},
+      30,
+      /^payments-sandbox \d+\.\d+\.\d+: console \/_sandbox\/console, guide \/docs\/guide\. It keeps its clients in memory$/,
+    ],
+    [{ SANDBOX_DATA: data }, 30, `keeps its clients in SQLite: ${data}`],
+    [{ HOST: '127.0.0.2' }, 30, /memory$/],
+    [{ HOST: 'localhost' }, 30, /memory$/],
+    [{ HOST: '0.0.0.0' }, 40, /memory\. All that reach 0\.0\.0\.0 can control it: set SANDBOX_ADMIN_TOKEN$/],
+    [{ HOST: '0.0.0.0', SANDBOX_ADMIN_TOKEN: 'hush' }, 30, /memory$/],
+  ] as const) {
+    const { lines, close } = await start(t, settings)
+    t.match(lines[0], { level, msg }, JSON.stringify(settings))
+    await close()
+  }
+  // An address of no machine, which begins as that of the loopback.
+  const { logger, lines } = createTestLogger('info')
+  const server = await createServer(readConfig({ PORT: '0', HOST: '::1234' }), logger)
+  t.teardown(() => server.close())
+  await t.rejects(server.listen())
+  t.match(lines[0], { level: 40, msg: 'All that reach ::1234' })
+})
 
 t.test('settings, Settings: a server that has closed leaves no timer that holds up its process', async t => {
   const begun = t.capture(realTimers, 'setTimeout', realTimers.setTimeout)
@@ -273,31 +270,28 @@ async function mapPort(t: Test, { url }: Running): Promise<string> {
   return `http://localhost:${(proxy.address() as AddressInfo).port}`
 }
 
-t.test(
-  'decisions §8: behind a mapped port, a payout link has the address of its request, also in a replay',
-  async t => {
-    const server = await start(t)
-    const mapped = { ...server, url: await mapPort(t, server) }
-    const { access_token: token } = (await issueToken(mapped, 'acme')).body
-    const created = (await send(mapped, 'POST', '/api/v1/payout-links', token, LINK)).body
-    t.equal(created.url, `${mapped.url}/pay/${created.payoutLinkId}?client=acme`)
-    t.equal((await fetch(created.url)).status, 200, 'the page of the link is there')
-    const direct = (await send(server, 'POST', '/api/v1/payout-links', token, LINK)).body
-    t.ok(direct.url.startsWith(`${server.url}/pay/`), direct.url)
-    const { body: metadata } = await send(mapped, 'GET', '/.well-known/oauth-authorization-server')
-    t.equal(metadata.issuer, mapped.url)
+t.test('decisions §8: behind a mapped port, a link has the address of its request, also in a replay', async t => {
+  const server = await start(t)
+  const mapped = { ...server, url: await mapPort(t, server) }
+  const { access_token: token } = (await issueToken(mapped, 'acme')).body
+  const created = (await send(mapped, 'POST', '/api/v1/payout-links', token, LINK)).body
+  t.equal(created.url, `${mapped.url}/pay/${created.payoutLinkId}?client=acme`)
+  t.equal((await fetch(created.url)).status, 200, 'the page of the link is there')
+  const direct = (await send(server, 'POST', '/api/v1/payout-links', token, LINK)).body
+  t.ok(direct.url.startsWith(`${server.url}/pay/`), direct.url)
+  const { body: metadata } = await send(mapped, 'GET', '/.well-known/oauth-authorization-server')
+  t.equal(metadata.issuer, mapped.url)
 
-    const { body: recording } = await send(server, 'GET', '/_sandbox/recording?client=acme')
-    t.equal(recording.publicUrl, server.url)
-    t.same(
-      recording.requests.map(({ publicUrl }: { publicUrl?: string }) => publicUrl),
-      [mapped.url, server.url],
-      'a request has the address where it has changed',
-    )
-    const file = t.testdir({ 'recording.json': JSON.stringify(recording) })
-    t.match(await command(['replay', `${file}/recording.json`]), { code: 0, stdout: /^acme: 2 requests, every answer/ })
-  },
-)
+  const { body: recording } = await send(server, 'GET', '/_sandbox/recording?client=acme')
+  t.equal(recording.publicUrl, server.url)
+  t.same(
+    recording.requests.map(({ publicUrl }: { publicUrl?: string }) => publicUrl),
+    [mapped.url, server.url],
+    'a request has the address where it has changed',
+  )
+  const file = t.testdir({ 'recording.json': JSON.stringify(recording) })
+  t.match(await command(['replay', `${file}/recording.json`]), { code: 0, stdout: /^acme: 2 requests, every answer/ })
+})
 
 t.test('decisions §3: SANDBOX_CLIENTS, registration, lifetime of tokens, and a folder of fixtures', async t => {
   const folder = t.testdir({

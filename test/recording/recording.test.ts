@@ -285,66 +285,63 @@ t.test('control plane, GET /recording: a tenant may begin again while a body com
 
 // ------------------------------------------------------------------------------------------------- what is recorded
 
-t.test(
-  'control plane, GET /recording: the file has seed, start, and the requests with the input of the handler',
-  async t => {
-    const app = build(t, { clients: [{ clientId: 'Käse & Söhne', clientSecret: 'hush', fixture: 'demo' }] })
-    const name = encodeURIComponent('Käse & Söhne')
-    const { headers, body } = await call(app, 'GET', `/_sandbox/recording?client=${name}`)
-    t.match(headers, {
-      'content-type': /^application\/json/,
-      'content-disposition': `attachment; filename="recording-${name}.json"`,
-    })
-    t.match(body, {
-      format: 'payments-sandbox/recording',
-      recordedBy: (await call(app, 'GET', '/_sandbox')).body.version,
-      clientId: 'Käse & Söhne',
-      seed: 'test',
-      complete: true,
-      requests: [],
-    })
-    t.notOk('dropped' in body)
-    t.same(body.start, (await call(app, 'GET', `/_sandbox/state?client=${name}`)).body)
+t.test('control plane, GET /recording: a file has seed, start, and requests as the handler gets them', async t => {
+  const app = build(t, { clients: [{ clientId: 'Käse & Söhne', clientSecret: 'hush', fixture: 'demo' }] })
+  const name = encodeURIComponent('Käse & Söhne')
+  const { headers, body } = await call(app, 'GET', `/_sandbox/recording?client=${name}`)
+  t.match(headers, {
+    'content-type': /^application\/json/,
+    'content-disposition': `attachment; filename="recording-${name}.json"`,
+  })
+  t.match(body, {
+    format: 'payments-sandbox/recording',
+    recordedBy: (await call(app, 'GET', '/_sandbox')).body.version,
+    clientId: 'Käse & Söhne',
+    seed: 'test',
+    complete: true,
+    requests: [],
+  })
+  t.notOk('dropped' in body)
+  t.same(body.start, (await call(app, 'GET', `/_sandbox/state?client=${name}`)).body)
 
-    const client = await connect(app)
-    const url = '/api/v1/mandates?x=1&access_token=hush'
-    const record = await client.post(url, { ...mandate({ colour: 'red' }), password: 'hush' })
-    await client.control('POST', '/mandates/MND-0001/cancel')
-    await client.patch('/api/v1/counterparties/CPTY-0001', { remarks: 'token=abc, Basic YTpi' }, { region: 'US' })
-    const [first, second, third] = (await replays(t, app)).requests
-    const bodyOf = (entry: Entry | undefined) => {
-      const { body } = entry?.answer ?? {}
-      return typeof body === 'string' ? JSON.parse(body) : body
-    }
-    const times = { at: MONDAY, receivedAt: '1970-01-01T00:00:00.000Z' }
-    const { answer, ...input } = first as Entry
-    t.same(input, {
-      n: 1,
-      ...times,
-      operation: 'POST /api/v1/mandates',
-      region: 'EU',
-      params: {},
-      query: {},
-      body: mandate(),
-    })
-    t.same([answer?.status, bodyOf(first)], [201, record.body])
-    t.match(second, {
-      n: 2,
-      ...times,
-      operation: 'POST /_sandbox/mandates/{mandateReference}/cancel',
-      params: { mandateReference: 'MND-0001' },
-      answer: { status: 200 },
-    })
-    t.match(bodyOf(second), { record: { status: 'CANCELLED' } })
-    t.notOk('region' in (second ?? {}))
-    t.match(third, {
-      operation: 'PATCH /api/v1/counterparties/{counterpartyReference}',
-      region: 'US',
-      params: { counterpartyReference: 'CPTY-0001' },
-      body: { remarks: 'token=abc, Basic YTpi' },
-    })
-  },
-)
+  const client = await connect(app)
+  const url = '/api/v1/mandates?x=1&access_token=hush'
+  const record = await client.post(url, { ...mandate({ colour: 'red' }), password: 'hush' })
+  await client.control('POST', '/mandates/MND-0001/cancel')
+  await client.patch('/api/v1/counterparties/CPTY-0001', { remarks: 'token=abc, Basic YTpi' }, { region: 'US' })
+  const [first, second, third] = (await replays(t, app)).requests
+  const bodyOf = (entry: Entry | undefined) => {
+    const { body } = entry?.answer ?? {}
+    return typeof body === 'string' ? JSON.parse(body) : body
+  }
+  const times = { at: MONDAY, receivedAt: '1970-01-01T00:00:00.000Z' }
+  const { answer, ...input } = first as Entry
+  t.same(input, {
+    n: 1,
+    ...times,
+    operation: 'POST /api/v1/mandates',
+    region: 'EU',
+    params: {},
+    query: {},
+    body: mandate(),
+  })
+  t.same([answer?.status, bodyOf(first)], [201, record.body])
+  t.match(second, {
+    n: 2,
+    ...times,
+    operation: 'POST /_sandbox/mandates/{mandateReference}/cancel',
+    params: { mandateReference: 'MND-0001' },
+    answer: { status: 200 },
+  })
+  t.match(bodyOf(second), { record: { status: 'CANCELLED' } })
+  t.notOk('region' in (second ?? {}))
+  t.match(third, {
+    operation: 'PATCH /api/v1/counterparties/{counterpartyReference}',
+    region: 'US',
+    params: { counterpartyReference: 'CPTY-0001' },
+    body: { remarks: 'token=abc, Basic YTpi' },
+  })
+})
 
 t.test('control plane, GET /recording: a recorded body is the sent one', async t => {
   const app = build(t)
@@ -552,17 +549,14 @@ t.test('control plane, SANDBOX_RECORDING_BYTES: at its bound, a recording stops,
   }
 })
 
-t.test(
-  'control plane, SANDBOX_RECORDING_BYTES: a restored state without room is read, and its recording stops',
-  async t => {
-    const app = build(t, { recordingBytes: 100 })
-    const client = await connect(app)
-    await client.post('/api/v1/bills', bill())
-    const state = (await client.control('GET', '/state')).body
-    t.equal((await client.control('PUT', '/state', state)).status, 200)
-    t.match(await replays(t, app), { complete: false, start: { bills: { length: 1 } }, requests: { length: 0 } })
-  },
-)
+t.test('control plane, SANDBOX_RECORDING_BYTES: a restored state without room is read, unrecorded', async t => {
+  const app = build(t, { recordingBytes: 100 })
+  const client = await connect(app)
+  await client.post('/api/v1/bills', bill())
+  const state = (await client.control('GET', '/state')).body
+  t.equal((await client.control('PUT', '/state', state)).status, 200)
+  t.match(await replays(t, app), { complete: false, start: { bills: { length: 1 } }, requests: { length: 0 } })
+})
 
 t.test('control plane, SANDBOX_RECORDING_BYTES: one bound for all tenants; answers and files count', async t => {
   const recordingBytes = 100_000
