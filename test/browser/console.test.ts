@@ -141,11 +141,8 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     })
     t.equal(await page.locator('#choose-outcome').inputValue(), 'RETURNED-AM04')
     t.equal(await page.evaluate(() => document.activeElement?.id), 'choose-outcome')
-    t.same(
-      await page.locator('details[open]').evaluateAll(all => all.map(({ id }) => id)),
-      ['same-moves'],
-      'what is unfolded stays unfolded',
-    )
+    const found = await page.locator('details[open]').evaluateAll(all => all.map(({ id }) => id))
+    t.same(found, ['same-moves'], 'what is unfolded stays unfolded')
   })
 
   await t.test('typed text, its selection and the scroll position stay while the page renews itself', async t => {
@@ -452,11 +449,8 @@ t.test('console, The story: by keyboard, from the first step to the claim', need
   for (const [at, name] of steps.entries()) {
     await page.getByRole('button', { name }).waitFor()
     await (at === 0 ? focus : isFocused)(name)
-    t.equal(
-      await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle),
-      'solid',
-      'the focus is visible',
-    )
+    const found = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle)
+    t.equal(found, 'solid', 'the focus is visible')
     await page.keyboard.press('Enter')
   }
   await isFocused('Open the page')

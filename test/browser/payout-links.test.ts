@@ -180,11 +180,8 @@ t.test('payout-pages, Payout links in a browser: claims and declines', needsChro
     t.equal(outline, 'solid', 'the focus is visible')
     await keyboard.press('Enter')
     await heading(page, 'Payout accepted').waitFor()
-    t.equal(
-      await page.evaluate(() => document.activeElement?.textContent),
-      'Payout accepted',
-      'the focus is on the title of the result',
-    )
+    const found = await page.evaluate(() => document.activeElement?.textContent)
+    t.equal(found, 'Payout accepted', 'the focus is on the title of the result')
   })
 
   t.test('a link expires while its page is open', async t => {
@@ -666,10 +663,8 @@ async function embedded(t: Test, site: Site, browser: Browser) {
     await demo.locator('#log li', { hasText: `onClaimed {"payoutLinkId":"${id}"` }).waitFor()
     const port = new URL(site.url).port
     t.match(await demo.locator('#origins').textContent(), `http://127.0.0.1:${port} → http://localhost:${port}`)
-    t.match(
-      demo.frames().map(frame => new URL(frame.url()).hostname),
-      ['127.0.0.1', 'localhost'],
-    )
+    const found = demo.frames().map(frame => new URL(frame.url()).hostname)
+    t.match(found, ['127.0.0.1', 'localhost'])
     await demo.close()
   })
 }

@@ -124,10 +124,8 @@ t.test('decisions §9: what a capture leaves out of uploads or spoils is no diff
     await client.get('/api/v1/bills/INV-2026-001')
   })
   const uploads = har.log.entries.filter(({ request }) => request.url.endsWith('/document'))
-  t.same(
-    uploads.map(({ response }) => response.status),
-    [201, 201, 400, 404],
-  )
+  const found = uploads.map(({ response }) => response.status)
+  t.same(found, [201, 201, 400, 404])
   const spoilt: [name: string, textOf: (body: Buffer) => string | undefined][] = [
     ['as Latin-1', body => body.toString('latin1')],
     ['as UTF-8', body => body.toString()],
@@ -284,11 +282,8 @@ t.test('decisions §6: a reason code that does not fit the transition is a diffe
     for (const [change, findings] of cases) {
       last.response.content.text = JSON.stringify({ ...returned, ...change })
       const found = await differencesOf(t, { log: { ...har.log, entries } })
-      t.same(
-        found.map(({ what }) => what),
-        findings,
-        JSON.stringify(change),
-      )
+      const shown = found.map(({ what }) => what)
+      t.same(shown, findings, JSON.stringify(change))
     }
   }
 })

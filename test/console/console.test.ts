@@ -815,8 +815,9 @@ t.test('console, Actions: what happened has the records of the story first, then
   const { payload } = await act('', 'story-3')
   const happened = rowsOf(payload, 'happened')
   const others = happened.slice(3)
+  const found = happened.slice(0, 3).map(({ reference, to }) => `${reference} ${to}`)
   t.same(
-    happened.slice(0, 3).map(({ reference, to }) => `${reference} ${to}`),
+    found,
     ['SETTLED', 'PROCESSING', 'SUBMITTED'].map(state => `STORY-COLLECTION-1 ${state}`),
   )
   t.same([others.length, others.filter(({ reference }) => reference.startsWith('STORY'))], [17, []], 'none is twice')
@@ -830,11 +831,8 @@ t.test('console, Actions: what happened has the records of the story first, then
     .toSorted()
     .reverse()
     .slice(0, 10)
-  t.same(
-    rowsOf(await read(''), 'latest').map(({ at }) => at),
-    latest,
-    'by time, and of all kinds',
-  )
+  const shown = rowsOf(await read(''), 'latest').map(({ at }) => at)
+  t.same(shown, latest, 'by time, and of all kinds')
 })
 
 t.test('console, The story: each step is a button, from the first to the page of the recipient', async t => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import t from 'tap'
-import { bill, build, payoutLink } from '../helper.js'
+import { bill, build } from '../helper.js'
 import { onPostgres, stateOf } from '../persistence/helper.js'
 import { postgresSkip, startPostgres } from '../postgres.js'
 import type { Program } from '../program.js'
@@ -201,33 +201,6 @@ t.test('persistence, Several servers on Postgres: three servers on Postgres', { 
       await postgres.start()
     })
     t.ok(unavailable > 0, `${unavailable} answers of 503`)
-  })
-
-  t.test('the page of each acknowledged link opens on all servers at once, while servers are killed', async t => {
-    const killing = cluster.killInTurn()
-    const clientId = 'recipients'
-    const form = `grant_type=client_credentials&client_id=${clientId}&client_secret=secret`
-    const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    const granted = await cluster.insist({ method: 'POST', url: '/api/v1/oauth/token', headers: type, payload: form })
-    const authorization = `Bearer ${JSON.parse(granted.text).access_token}`
-    const headers = { authorization, 'x-region': 'EU', 'content-type': 'application/json' }
-    const payload = JSON.stringify(payoutLink())
-    const wrong: string[] = []
-    let acknowledged = 0
-    while (acknowledged < OPERATIONS / 5 || killing.kills < 2) {
-      const request = { method: 'POST', url: '/api/v1/payout-links', headers, payload }
-      const created = await cluster.send(request).catch(() => undefined)
-      if (created?.status !== 201) continue
-      acknowledged++
-      const url = `/pay/${JSON.parse(created.text).payoutLinkId}?client=${clientId}`
-      for (const _ of [1, 2, 3]) {
-        const { status } = await cluster.insist({ method: 'GET', url, headers: { accept: 'text/html' } })
-        if (status !== 200) wrong.push(`${status} ${url}`)
-      }
-    }
-    await killing.end()
-    t.comment(`${acknowledged} links acknowledged, ${killing.kills} kills`)
-    t.same(wrong, [])
   })
 
   t.test(`${OPERATIONS} random operations of ${WORKERS} clients of one tenant, while servers are killed`, async t => {

@@ -289,7 +289,9 @@ onDatabase('persistence, Upgrades: later releases answer the same about all that
     await server.kill()
   }
   // A build takes a second, so each of three has every third change: of a module, at most one. The long form has each alone.
-  const builds = IS_LONG ? [...CHANGES.keys()].map(number => [number]) : BUILDS
+  // What is read from a database is the same, so Postgres has one of them.
+  const each = storage.name === 'SQLite' ? BUILDS : BUILDS.slice(0, 1)
+  const builds = IS_LONG ? [...CHANGES.keys()].map(number => [number]) : each
   // Two at the same time.
   const turns = [0, 1].map(async first => {
     for (const [at, numbers] of builds.entries()) if (at % 2 === first) await testBuild(numbers, at)

@@ -17,8 +17,6 @@ t.test('decisions §2: docs/errors.md lists the catalogue, row by row (npm run e
 })
 
 t.test('interface, Errors: every code of the catalogue is labelled, and none as documented', async t => {
-  t.same(
-    Object.entries(catalogue).filter(([, entry]) => entry['x-fidelity'] !== 'assumed'),
-    [],
-  )
+  const wrong = Object.entries(catalogue).filter(([, entry]) => entry['x-fidelity'] !== 'assumed')
+  t.same(wrong, [])
 })

@@ -190,10 +190,8 @@ t.test('library, After a failure: a failed expectation and a failed test leave a
   const { code } = await run('node', ['--test', 'failing.test.mjs'], { env: { SANDBOX_EVIDENCE: 'evidence' } })
   t.equal(code, 1)
   const files = readdirSync(join(folder, 'evidence')).sort()
-  t.same(
-    files.map(file => file.split('-')[0]),
-    ['expect', 'failure'],
-  )
+  const found = files.map(file => file.split('-')[0])
+  t.same(found, ['expect', 'failure'])
   for (const file of files) {
     const evidence = JSON.parse(readFileSync(join(folder, 'evidence', file), 'utf8'))
     t.match(evidence, { clientId: 'app', events: [], test: file.startsWith('failure') ? 'it fails' : undefined })

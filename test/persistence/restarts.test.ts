@@ -41,11 +41,8 @@ onDatabase('persistence, State in tables: all that a tenant has outlasts a crash
   const { last } = (await control('GET', '/events')).body
   await send('DELETE', '/api/v1/mandates/MND-0001')
   const { data } = (await call(app, 'GET', `/_sandbox/events?client=acme&after=${last}`)).body
-  t.same(
-    data.map(({ reference }: { reference: string }) => reference),
-    ['MND-0001', 'COL-0001', 'COL-0002', 'COL-0003'],
-    'collections are cancelled in the order of creation',
-  )
+  const found = data.map(({ reference }: { reference: string }) => reference)
+  t.same(found, ['MND-0001', 'COL-0001', 'COL-0002', 'COL-0003'], 'collections are cancelled in the order of creation')
 })
 
 const reversed = <E extends object>(event: E) => Object.fromEntries(Object.entries(event).reverse()) as unknown as E

@@ -3,6 +3,15 @@ import { refused } from '../answers.js'
 import { bill, call, connect, mandate } from '../helper.js'
 import { onDatabase, resume, stateOf } from './helper.js'
 
+type Snapshots = Database['snapshots']
+/** Replaces functions for the snapshots of a database. */
+const withSnapshots = (replace: (snapshots: Snapshots) => Partial<Snapshots>) => ({
+  wrap: (database: Database): Database => ({
+    ...database,
+    snapshots: { ...database.snapshots, ...replace(database.snapshots) },
+  }),
+})
+
 onDatabase('persistence, State in tables: snapshots outlast a crash, and restore the same', async (t, storage) => {
   const first = await storage.start()
   const client = await connect(first.app)
@@ -74,17 +83,8 @@ onDatabase('persistence, State in tables: a client has at most 20 snapshots; the
 
 onDatabase('persistence, State in tables: one saved while its client goes is not of the next', async (t, storage) => {
   let hold = Promise.resolve()
-  const wrap = (database: Database): Database => ({
-    ...database,
-    snapshots: {
-      ...database.snapshots,
-      async save(...snapshot) {
-        await hold
-        return database.snapshots.save(...snapshot)
-      },
-    },
-  })
-  const { app } = await storage.start({ wrap })
+  const held = withSnapshots(({ save }) => ({ save: (...snapshot) => hold.then(() => save(...snapshot)) }))
+  const { app } = await storage.start(held)
   const register = (secret: string) => connect(app, 'acme', 'EU', secret)
   const remove = () => call(app, 'DELETE', '/_sandbox/clients/acme')
   const names = async () => {
@@ -178,18 +178,14 @@ onDatabase('persistence, State in tables: a damaged snapshot hides none, and can
 
 onDatabase('persistence, State in tables: one read while its client goes is not restored', async (t, storage) => {
   let meanwhile = async () => {}
-  const wrap = (database: Database): Database => ({
-    ...database,
-    snapshots: {
-      ...database.snapshots,
-      async find(...names) {
-        const rows = await database.snapshots.find(...names)
-        await meanwhile()
-        return rows
-      },
+  const late = withSnapshots(({ find }) => ({
+    async find(...names) {
+      const rows = await find(...names)
+      await meanwhile()
+      return rows
     },
-  })
-  const { app } = await storage.start({ wrap })
+  }))
+  const { app } = await storage.start(late)
   const restore = () => call(app, 'POST', '/_sandbox/snapshots/one/restore?client=acme')
   const first = await connect(app)
   await first.post('/api/v1/mandates', mandate())

@@ -1,6 +1,7 @@
 import fs, { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import type { FastifyInstance } from 'fastify'
 import Libsql from 'libsql'
 import type { Test } from 'tap'
 import t from 'tap'
@@ -206,75 +207,70 @@ t.test('persistence, SQLite: a statement or COMMIT that fails is undone, and the
   t.same(await (await onSqlite(t, folder)).database.clients(), clients)
 })
 
+/** A client of a server on a folder, and a check that its writes are refused and its reads go on. */
+async function writer(t: Test, folder: string, what: string, messages: string[] = []) {
+  const stored = await onSqlite(t, folder, { messages })
+  const client = await connect(stored.app)
+  const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
+  t.equal((await create(1)).status, 201)
+  const state = await stateOf(stored.app)
+  async function refuses() {
+    refused(t, await create(2), 503, 'SERVICE_UNAVAILABLE', null, what)
+    refused(t, await client.control('PUT', '/snapshots/s'), 503, 'SERVICE_UNAVAILABLE', null, what)
+    t.equal((await call(stored.app, 'GET', '/_sandbox/health/ready')).status, 503)
+    t.equal(await stateOf(stored.app), state, 'reads go on')
+  }
+  return { ...stored, create, refuses }
+}
+
 t.test('persistence, SQLite: a file that is deleted, moved or replaced takes no write', async t => {
   const messages: string[] = []
-  for (const [what, take, give] of [
-    ['deleted', (folder: string) => fs.rmSync(folder, { recursive: true }), null],
-    ['moved', (folder: string) => fs.renameSync(folder, `${folder}-2`), (folder: string) => `${folder}-2`],
-  ] as const) {
+  for (const what of ['deleted', 'moved']) {
     const folder = join(t.testdir({}), what)
-    const stored = await onSqlite(t, folder, { messages })
-    const client = await connect(stored.app)
-    const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
-    t.equal((await create(1)).status, 201)
-    const state = await stateOf(stored.app)
-
-    async function refuses() {
-      refused(t, await create(2), 503, 'SERVICE_UNAVAILABLE', null, what)
-      refused(t, await client.control('PUT', '/snapshots/s'), 503, 'SERVICE_UNAVAILABLE', null, what)
-      t.equal((await call(stored.app, 'GET', '/_sandbox/health/ready')).status, 503)
-      t.equal(await stateOf(stored.app), state, 'reads go on')
-    }
-    take(folder)
+    const { app, close, create, refuses } = await writer(t, folder, what, messages)
+    if (what === 'moved') fs.renameSync(folder, `${folder}-2`)
+    else fs.rmSync(folder, { recursive: true })
     await refuses()
     const second = await onSqlite(t, folder)
     t.equal((await (await connect(second.app)).post('/api/v1/bills', bill())).status, 201)
     await refuses()
     await second.close()
-    if (give !== null) {
-      fs.rmSync(folder, { recursive: true })
-      fs.renameSync(give(folder), folder)
-      t.equal((await create(2)).status, 201, 'it is back')
-      const after = await stateOf(stored.app)
-      await stored.close()
-      t.equal(await stateOf((await onSqlite(t, folder)).app), after)
-    }
+    if (what === 'deleted') continue
+    fs.rmSync(folder, { recursive: true })
+    fs.renameSync(`${folder}-2`, folder)
+    t.equal((await create(2)).status, 201, 'it is back')
+    const after = await stateOf(app)
+    await close()
+    t.equal(await stateOf((await onSqlite(t, folder)).app), after)
   }
   t.match(messages, [/database/])
 })
 
 t.test('persistence, SQLite: a log that is deleted, moved, replaced or shortened takes no write', async t => {
-  const log = `${FILE}-wal`
-  const moved = `${log}-2`
-  for (const [what, damage, repair] of [
-    ['deleted', (path: string) => fs.rmSync(path), null],
-    ['moved', (path: string) => fs.renameSync(path, `${path}-2`), (path: string) => fs.renameSync(`${path}-2`, path)],
-    ['replaced', (path: string) => copyFileSync(path, `${path}-2`), null],
-    ['emptied', (path: string) => fs.truncateSync(path), null],
-    ['shortened', (path: string) => fs.truncateSync(path, statSync(path).size - 1), null],
-  ] as const) {
+  const damages: Record<string, (log: string) => void> = {
+    deleted: log => fs.rmSync(log),
+    moved: log => fs.renameSync(log, `${log}-2`),
+    replaced(log) {
+      copyFileSync(log, `${log}-2`)
+      fs.renameSync(`${log}-2`, log)
+    },
+    emptied: log => fs.truncateSync(log),
+    shortened: log => fs.truncateSync(log, statSync(log).size - 1),
+  }
+  for (const [what, damage] of Object.entries(damages)) {
     const folder = join(t.testdir({}), what)
-    const { app, close } = await onSqlite(t, folder)
-    const client = await connect(app)
-    const create = (n: number) => client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-000${n}` }))
-    t.equal((await create(1)).status, 201)
-    const state = await stateOf(app)
-    damage(join(folder, log))
-    if (what === 'replaced') fs.renameSync(join(folder, moved), join(folder, log))
-    for (const _ of [1, 2]) {
-      refused(t, await create(2), 503, 'SERVICE_UNAVAILABLE', null, what)
-      t.equal((await call(app, 'GET', '/_sandbox/health/ready')).status, 503)
-      t.equal(await stateOf(app), state, 'reads go on')
-    }
-    if (repair !== null) {
-      repair(join(folder, log))
+    const log = join(folder, `${FILE}-wal`)
+    const { app, close, create, refuses } = await writer(t, folder, what)
+    damage(log)
+    for (const _ of [1, 2]) await refuses()
+    if (what === 'moved') {
+      fs.renameSync(`${log}-2`, log)
       t.equal((await create(2)).status, 201, 'it is back')
     }
     const after = await stateOf(app)
     await close()
-    if (!['emptied', 'shortened'].includes(what)) {
-      t.equal(await stateOf((await onSqlite(t, folder)).app), after, 'a clean stop loses nothing')
-    }
+    if (['emptied', 'shortened'].includes(what)) continue
+    t.equal(await stateOf((await onSqlite(t, folder)).app), after, 'a clean stop loses nothing')
   }
 })
 
@@ -399,20 +395,37 @@ t.test('persistence, Upgrades: a client with an unknown region concerns no other
 
 t.test('persistence, State in tables: a damaged client can be reset and removed, and concerns no other', async t => {
   const folder = t.testdir()
+  const secrets: Record<string, string> = { acme: 'secret', beta: 'secret', 'sandbox-client': 'sandbox-secret' }
   const tokens = new Map<string, string>()
   const first = await onSqlite(t, folder)
-  const clientIds = ['acme', 'beta', 'sandbox-client']
-  for (const clientId of clientIds) {
-    const client = await connect(first.app, clientId, 'EU', clientId === 'sandbox-client' ? 'sandbox-secret' : 'secret')
+  for (const [clientId, secret] of Object.entries(secrets)) {
     // Each life has other tokens.
-    await client.control('POST', '/reset')
-    const again = await connect(first.app, clientId, 'EU', clientId === 'sandbox-client' ? 'sandbox-secret' : 'secret')
-    await again.post('/api/v1/bills', bill())
-    await again.control('PUT', '/snapshots/whole')
-    tokens.set(clientId, again.token)
+    await (await connect(first.app, clientId, 'EU', secret)).control('POST', '/reset')
+    const client = await connect(first.app, clientId, 'EU', secret)
+    await client.post('/api/v1/bills', bill())
+    await client.control('PUT', '/snapshots/whole')
+    tokens.set(clientId, client.token)
   }
   const beta = await stateOf(first.app, 'beta')
   await first.close()
+
+  /** Damages a copy of the file. Returns its folder. */
+  function damagedCopy(damage: string, clientId: string): string {
+    const copy = copyOf(t, folder)
+    const connection = new Libsql(join(copy, FILE))
+    t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
+    connection.close()
+    return copy
+  }
+  /** Asserts that tokens of the former life are invalid, and whether another secret is accepted. */
+  async function assertNewLife(app: FastifyInstance, clientId: string, takesAnySecret: boolean) {
+    const headers = { authorization: `Bearer ${tokens.get(clientId)}` }
+    t.equal((await call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })).status, 401)
+    const client_secret = clientId === 'acme' ? 'other' : 'sandbox-secret'
+    const isOpen = clientId !== 'acme' || takesAnySecret
+    t.equal((await requestToken(app, { client_id: clientId, client_secret })).status, isOpen ? 200 : 401)
+  }
+
   for (const [damage, keepsSecret, damaged] of [
     [`UPDATE sandbox_record SET content = '{}' WHERE client_id = ?1 AND number = 1`, true, ['acme']],
     ['DELETE FROM sandbox_event WHERE client_id = ?1 AND number = 1', true, ['sandbox-client']],
@@ -424,65 +437,44 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
     ['UPDATE sandbox_tenant SET removed = 1 WHERE client_id = ?1', false, ['acme']],
   ] as const) {
     for (const clientId of damaged) {
-      const copy = copyOf(t, folder)
-      const connection = new Libsql(join(copy, FILE))
-      t.equal(connection.prepare(damage).run([clientId]).changes, 1, damage)
-      connection.close()
+      const isAcme = clientId === 'acme'
+      const state = `/_sandbox/state?client=${clientId}`
+      const copy = damagedCopy(damage, clientId)
       const { app, close } = await onSqlite(t, copy)
-      const send = (method: string, url: string) => call(app, method, `/_sandbox${url}`)
-      const state = `/state?client=${clientId}`
-      refused(t, await send('GET', state), 503, 'SERVICE_UNAVAILABLE', null)
-      t.match((await send('GET', state)).body.message, 'Reset or remove the client')
-      const listed = (await send('GET', '/clients')).body.data.map((client: { clientId: string }) => client.clientId)
-      t.same(
-        listed.sort(),
-        clientIds.filter(other => other !== clientId),
-        'the others are listed',
-      )
-      t.equal((await send('GET', '')).status, 200)
+      const refusal = await call(app, 'GET', state)
+      refused(t, refusal, 503, 'SERVICE_UNAVAILABLE', null)
+      t.match(refusal.body.message, 'Reset or remove the client')
+      const listed = (await call(app, 'GET', '/_sandbox/clients')).body.data
+      const others = Object.keys(secrets).filter(other => other !== clientId)
+      t.same(listed.map((client: { clientId: string }) => client.clientId).sort(), others)
+      t.equal((await call(app, 'GET', '/_sandbox')).status, 200)
       t.equal(await stateOf(app, 'beta'), beta)
 
-      const counts = clientId === 'acme' ? { bills: 0 } : { bills: 20 }
-      t.match(await send('POST', `/reset?client=${clientId}`), { status: 200, body: { clientId, counts } }, damage)
-      t.match(JSON.parse(await stateOf(app, clientId)).events.length, clientId === 'acme' ? 0 : 296)
-      t.match((await send('GET', `/snapshots?client=${clientId}`)).body.data, [{ name: 'whole' }])
-      const headers = { authorization: `Bearer ${tokens.get(clientId)}` }
-      const used = () => call(app, 'GET', '/api/v1/bills', { region: 'EU', headers })
-      t.equal((await used()).status, 401, 'its tokens are invalid')
-      const client_secret = clientId === 'acme' ? 'other' : 'sandbox-secret'
-      const isOpen = clientId !== 'acme' || !keepsSecret
-      t.equal((await requestToken(app, { client_id: clientId, client_secret })).status, isOpen ? 200 : 401)
+      const reset = await call(app, 'POST', `/_sandbox/reset?client=${clientId}`)
+      t.match(reset, { status: 200, body: { clientId, counts: { bills: isAcme ? 0 : 20 } } }, damage)
+      t.equal(JSON.parse(await stateOf(app, clientId)).events.length, isAcme ? 0 : 296)
+      t.match((await call(app, 'GET', `/_sandbox/snapshots?client=${clientId}`)).body.data, [{ name: 'whole' }])
+      await assertNewLife(app, clientId, !keepsSecret)
 
       // A restart reads the repaired row, of which no damaged column is left.
       const repaired = await stateOf(app, clientId)
       await close()
       const stored = new Libsql(join(copy, FILE))
-      const isSound =
-        'SELECT version BETWEEN 1 AND 1000 AND instant = 0 AS sound FROM sandbox_tenant WHERE client_id = ?'
-      t.match(stored.prepare(isSound).get([clientId]), { sound: 1 }, damage)
+      const sound = 'SELECT version BETWEEN 1 AND 1000 AND instant = 0 AS sound FROM sandbox_tenant WHERE client_id = ?'
+      t.match(stored.prepare(sound).get([clientId]), { sound: 1 }, damage)
       stored.close()
       t.equal(await stateOf((await onSqlite(t, copy)).app, clientId), repaired)
 
-      const next = copyOf(t, folder)
-      const again = new Libsql(join(next, FILE))
-      again.prepare(damage).run([clientId])
-      again.close()
+      const next = damagedCopy(damage, clientId)
       const second = await onSqlite(t, next)
       const removal = await call(second.app, 'DELETE', `/_sandbox/clients/${clientId}`)
-      t.match(removal, { status: 200, body: { removed: clientId === 'acme' ? 1 : 0 } }, damage)
-      const found = await call(second.app, 'GET', `/_sandbox${state}`)
-      t.equal(found.status, clientId === 'acme' ? 404 : 200)
+      t.match(removal, { status: 200, body: { removed: isAcme ? 1 : 0 } }, damage)
+      t.equal((await call(second.app, 'GET', state)).status, isAcme ? 404 : 200)
       await second.close()
       // It is stored.
       const third = await onSqlite(t, next)
-      t.equal((await call(third.app, 'GET', `/_sandbox${state}`)).status, found.status)
-      const registered = await requestToken(third.app, {
-        client_id: clientId,
-        client_secret: clientId === 'acme' ? 'other' : 'sandbox-secret',
-      })
-      t.equal(registered.status, 200)
-      const stale = await call(third.app, 'GET', '/api/v1/bills', { region: 'EU', headers })
-      t.equal(stale.status, 401, 'tokens of the former life')
+      t.equal((await call(third.app, 'GET', state)).status, isAcme ? 404 : 200)
+      await assertNewLife(third.app, clientId, true)
     }
   }
 })
@@ -507,11 +499,8 @@ t.test('persistence, SQLite: a copy of the files at any moment opens, with all t
     const restarted = await onSqlite(t, copy)
     const text = await stateOf(restarted.app)
     await restarted.close()
-    t.same(
-      expected.filter(reference => !text.includes(`"${reference}"`)),
-      [],
-      `${expected.length} acknowledged before copy ${round}`,
-    )
+    const wrong = expected.filter(reference => !text.includes(`"${reference}"`))
+    t.same(wrong, [], `${expected.length} acknowledged before copy ${round}`)
   }
   t.equal(acknowledged.size, rounds * 8)
   t.ok(statSync(join(folder, `${FILE}-wal`)).size < 8_000_000, 'the log beside the file stays short')

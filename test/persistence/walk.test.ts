@@ -4,7 +4,7 @@ import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 import { onDatabase, stateOf, timers, wrongCounts } from './helper.js'
 
 const IS_LONG = process.env.TEST_LONG === '1'
-const TOTAL = IS_LONG ? 3000 : 400
+const TOTAL = IS_LONG ? 3000 : 280
 const CLIENTS = {
   acme: 'hush acme',
   beta: 'hush beta',

@@ -6,31 +6,23 @@ import { silentLogger } from './log.js'
 
 const oneLine = /^payments-sandbox: [^\n]+\n$/
 
-t.test('settings, Settings: --help and --version', async t => {
-  const help = await command(['--help'])
-  for (const word of ['start', 'health', 'replay', '--port', 'SANDBOX_SEED']) t.match(help.stdout, word)
-  t.match(help, { code: 0, stderr: '' })
-  t.same(await command(['-h']), help)
+t.test('settings, Settings: --help, -h and help print one help, with each option; --version', async t => {
+  const { stdout } = await command(['--help'])
+  for (const args of [['--help'], ['-h'], ['help'], ['start', '--help'], ['health', '--help']]) {
+    t.same(await command(args), { code: 0, stdout, stderr: '' }, args.join(' '))
+  }
+  for (const word of ['start', 'replay', 'SANDBOX_SEED', /^ {2}health .*--url.*exit code 0 or 1$/m])
+    t.match(stdout, word)
+  for (const { variable } of SETTINGS) t.match(stdout, new RegExp(`--${optionOf(variable)}\\b`))
   for (const option of ['--version', '-v']) {
     t.match(await command([option]), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' })
   }
 })
 
-t.test('settings, Settings: --help, -h and help print one help, with each option', async t => {
-  const { stdout } = await command(['--help'])
-  for (const args of [['-h'], ['help'], ['start', '--help'], ['health', '--help']]) {
-    t.same(await command(args), { code: 0, stdout, stderr: '' }, args.join(' '))
-  }
-  t.match(stdout, /^ {2}health .*--url.*exit code 0 or 1$/m)
-  for (const { variable } of SETTINGS) t.match(stdout, new RegExp(`--${optionOf(variable)}\\b`))
-})
-
 t.test('settings, Settings: commands that run at once in one process have their own exit codes', async t => {
   const results = await Promise.all([['--help'], ['stop'], ['--version'], ['--prot=1']].map(args => command(args)))
-  t.same(
-    results.map(({ code }) => code),
-    [0, 2, 0, 2],
-  )
+  const found = results.map(({ code }) => code)
+  t.same(found, [0, 2, 0, 2])
 })
 
 t.test('settings, Settings: --admin-token is not repeated in an error', async t => {

@@ -150,10 +150,8 @@ t.test('control plane, GET /recording: random requests over several tenants repl
   }
   t.ok(count >= total / 2, `${count} requests`)
   const expected = [200, 201, 204, 400, 404, 409]
-  t.same(
-    expected.filter(status => !statuses.has(status)),
-    [],
-  )
+  const wrong = expected.filter(status => !statuses.has(status))
+  t.same(wrong, [])
 })
 
 type Player = ReturnType<typeof createPlayer>
@@ -182,10 +180,8 @@ t.test('control plane, GET /recording: a fault in the delivery does nothing to t
   }
   const { requests } = await replays(t, app)
   const created = requests.filter(({ operation }) => operation === 'POST /api/v1/mandates')
-  t.same(
-    created.map(({ answer }) => answer?.status),
-    [503, 201, 503, 201, 201, 201, 201, 201],
-  )
+  const found = created.map(({ answer }) => answer?.status)
+  t.same(found, [503, 201, 503, 201, 201, 201, 201, 201])
 })
 
 // ------------------------------------------------------------------------------------------------------------- order
@@ -361,8 +357,9 @@ t.test('control plane, GET /recording: a recorded body is the sent one', async t
   await client.control('POST', '/mandates/MND-0001/cancel')
   await client.control('POST', '/clock/advance', { by: 'P30D' })
   const { requests } = await replays(t, app)
+  const found = requests.slice(0, sent.length).map(({ body }) => body)
   t.same(
-    requests.slice(0, sent.length).map(({ body }) => body),
+    found,
     sent.map(([, , body]) => body),
   )
 })
@@ -468,11 +465,8 @@ t.test('control plane, GET /recording: reads and refused requests are not record
   await client.post('/api/v1/direct-debit', collection())
   await client.control('POST', '/mandates/MND-NONE/cancel')
   const { requests } = await replays(t, app)
-  t.same(
-    requests.map(({ answer }) => answer?.status),
-    [404, 404, 404],
-    'what the state refuses is recorded',
-  )
+  const found = requests.map(({ answer }) => answer?.status)
+  t.same(found, [404, 404, 404], 'what the state refuses is recorded')
 })
 
 t.test('control plane, GET /recording: a read is recorded while a fault is armed for it', async t => {
@@ -532,8 +526,9 @@ t.test('control plane, SANDBOX_RECORDING_BYTES: at its bound, a recording stops,
     t.same(recording.start.bills, [], 'it keeps the start')
     const { length } = recording.requests
     t.ok(length >= least && length < 60, `${recordingBytes}: ${length} requests`)
+    const found = recording.requests.map(({ n, body }) => [n, body?.uniqueReferenceIdentifier])
     t.same(
-      recording.requests.map(({ n, body }) => [n, body?.uniqueReferenceIdentifier]),
+      found,
       Array.from({ length }, (_, at) => [at + 1, `INV-${at}`]),
       'it keeps the first requests',
     )
@@ -576,14 +571,10 @@ t.test('control plane, SANDBOX_RECORDING_BYTES: one bound for all tenants; answe
   const recordings = []
   for (const { clientId } of clients) recordings.push(await replays(t, app, clientId))
   t.ok(sizeOf(...recordings) <= recordingBytes, `${sizeOf(...recordings)} bytes`)
-  t.ok(
-    recordings.some(({ complete }) => !complete),
-    'one at least has stopped',
-  )
-  t.ok(
-    recordings.every(({ complete, requests }) => complete === (requests.length === 5)),
-    'each says whether it is complete',
-  )
+  const isRight = recordings.some(({ complete }) => !complete)
+  t.ok(isRight, 'one at least has stopped')
+  const holds = recordings.every(({ complete, requests }) => complete === (requests.length === 5))
+  t.ok(holds, 'each says whether it is complete')
 })
 
 t.test('decisions §3: a recording has no digest of the secret', async t => {

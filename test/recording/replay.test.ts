@@ -51,12 +51,14 @@ t.test('control plane, payments-sandbox replay: exit code 0 where every answer i
   t.same(await command(['replay', write(t, JSON.stringify(recording, null, 4))]), SAME)
   t.same(await command(['replay', write(t, recording)], settings), SAME)
   t.notOk(fs.existsSync(settings.SANDBOX_DATA))
-})
+  const bounded = await command(['replay', write(t, { ...recording, complete: false })])
+  t.match(bounded, { code: 0, stdout: /stopped at its bound/ })
 
-t.test('control plane, payments-sandbox replay: it prints that the recording stopped at its bound', async t => {
-  const { code, stdout } = await command(['replay', write(t, { ...(await live(t)), complete: false })])
-  t.equal(code, 0)
-  t.match(stdout, /stopped at its bound/)
+  // A request without an answer is applied.
+  recording.requests[0].answer = null
+  t.same(await command(['replay', write(t, recording)]), SAME)
+  const none = await command(['replay', write(t, { ...recording, requests: [] })])
+  t.match(none, { code: 0, stdout: /^acme: 0 requests, / })
 })
 
 t.test('control plane, payments-sandbox replay: claims and declines of pages', async t => {
@@ -85,93 +87,68 @@ t.test('control plane, payments-sandbox replay: claims and declines of pages', a
   })
 })
 
-t.test('control plane, payments-sandbox replay: a request without an answer is applied', async t => {
-  const recording = await live(t)
-  recording.requests[0].answer = null
-  t.same(await command(['replay', write(t, recording)]), SAME)
-  t.match(await command(['replay', write(t, { ...recording, requests: [] })]), {
-    code: 0,
-    stdout: /^acme: 0 requests, /,
-  })
-})
-
 t.test('control plane, payments-sandbox replay: exit code 1 at the first answer that differs', async t => {
   const recording = await live(t)
-  const cases: [name: string, n: number, tamper: (copy: Recording) => void, lines: [RegExp, RegExp, RegExp]][] = [
+  const answers = [/201 /, /201 /] as const
+  const otherwise = (answer: object) => JSON.parse(JSON.stringify(answer).replaceAll('ACTIVE', 'FAILED'))
+  const cases: [
+    name: string,
+    n: number,
+    path: RegExp,
+    answers: readonly [RegExp, RegExp],
+    tamper: (copy: Recording) => object,
+  ][] = [
     [
-      'another body of an answer',
+      'body of an answer',
       1,
-      ({ requests }) => {
-        requests[0].answer = JSON.parse(JSON.stringify(requests[0].answer).replaceAll('ACTIVE', 'FAILED'))
-      },
-      [/POST \/api\/v1\/mandates/, /201 .*FAILED/, /201 .*ACTIVE/],
+      /mandates/,
+      [/201 .*FAILED/, /201 .*ACTIVE/],
+      ({ requests: [first] }) => Object.assign(first, { answer: otherwise(first.answer) }),
     ],
     [
-      'another status of an answer',
+      'status of an answer',
       3,
-      ({ requests }) => {
-        requests[2].answer.status = 201
-      },
-      [/POST \/api\/v1\/mandates/, /201 .*DUPLICATE/, /409 .*DUPLICATE/],
+      /mandates/,
+      [/201 .*DUPLICATE/, /409 .*DUPLICATE/],
+      ({ requests }) => Object.assign(requests[2].answer, { status: 201 }),
     ],
     [
-      'another digest of an answer',
+      'digest of an answer',
       6,
-      ({ requests }) => {
-        requests[5].answer = { status: 200, sha256: 'f00' }
-      },
-      [/POST \/_sandbox\/seed/, /200 .*f00/, /200 /],
+      /seed/,
+      [/200 .*f00/, /200 /],
+      ({ requests }) => Object.assign(requests[5], { answer: { status: 200, sha256: 'f00' } }),
     ],
     [
-      'another body of a request',
+      'body of a request',
       1,
-      ({ requests }) => {
-        requests[0].body.type = 'ONE_OFF'
-      },
-      [/POST \/api\/v1\/mandates/, /201 .*RECURRING/, /201 .*ONE_OFF/],
+      /mandates/,
+      [/201 .*RECURRING/, /201 .*ONE_OFF/],
+      ({ requests }) => Object.assign(requests[0].body, { type: 'ONE_OFF' }),
     ],
     [
-      'another start',
+      'start',
       1,
-      ({ start }) => {
-        start.settings.mandateActivation = 'manual'
-      },
-      [/POST \/api\/v1\/mandates/, /201 .*ACTIVE/, /201 .*PENDING/],
+      /mandates/,
+      [/201 .*ACTIVE/, /201 .*PENDING/],
+      ({ start }) => Object.assign(start.settings, { mandateActivation: 'manual' }),
     ],
-    [
-      'another seed',
-      4,
-      copy => {
-        copy.seed = 'other'
-      },
-      [/payout-links/, /201 /, /201 /],
-    ],
-    [
-      'another time',
-      2,
-      ({ requests }) => {
-        requests[1].at = '2026-11-03T09:00:00Z'
-      },
-      [/direct-debit/, /201 /, /201 /],
-    ],
+    ['seed', 4, /payout-links/, answers, copy => Object.assign(copy, { seed: 'other' })],
+    ['time', 2, /direct-debit/, answers, ({ requests }) => Object.assign(requests[1], { at: '2026-11-03T09:00:00Z' })],
   ]
-  for (const [name, n, tamper, lines] of cases) {
+  for (const [name, n, path, lines, tamper] of cases) {
     const copy = structuredClone(recording)
     tamper(copy)
     const { code, stdout, stderr } = await command(['replay', write(t, copy)])
     t.same([code, stderr], [1, ''], name)
     const [first = '', recorded = '', replayed = ''] = stdout.split('\n')
-    t.match([first, recorded, replayed], lines, name)
+    t.match([first, recorded, replayed], [path, ...lines], name)
     t.ok(first.startsWith(`request ${n} of 6 is answered otherwise`), first)
     t.ok(/^ *recorded /.test(recorded) && /^ *replayed /.test(replayed), stdout)
   }
-})
-
-t.test('control plane, payments-sandbox replay: --until: an answer before it that differs', async t => {
-  const recording = await live(t)
   recording.requests[0].answer.status = 500
-  const expected = { code: 1, stdout: /^request 1 of \d is answered otherwise/ }
-  t.match(await command(['replay', write(t, recording), '--until', '5']), expected)
+  const until = await command(['replay', write(t, recording), '--until', '5'])
+  t.match(until, { code: 1, stdout: /^request 1 of \d is answered otherwise/ }, 'also before --until')
 })
 
 t.test('control plane, payments-sandbox replay: a request that seeds a fixture has its records', async t => {
@@ -284,8 +261,9 @@ t.test('control plane, payments-sandbox replay: wrong usage ends with one line a
     ),
   ]
   const rows = await refusals(cases)
+  const found = rows.map(([name, code, stdout, isOneLine, , why]) => [name, code, stdout, isOneLine, why])
   t.same(
-    rows.map(([name, code, stdout, isOneLine, , why]) => [name, code, stdout, isOneLine, why]),
+    found,
     cases.map(([name]) => [name, 2, '', true, true]),
   )
 })
