@@ -80,16 +80,10 @@ const attack = (page: Page, url: string): Promise<Record<string, string>> =>
     }
   }, url)
 
-const CLOSED = {
-  reset: 'unreadable',
-  'reset without CORS': 'opaque',
-  seed: 'unreadable',
-  state: 'unreadable',
-  'state without CORS': 'opaque',
-  events: 'refused',
-  token: 'unreadable',
-  'token without CORS': 'opaque',
-}
+const NAMES = ['reset', 'reset without CORS', 'seed', 'state', 'state without CORS', 'token', 'token without CORS']
+const all = (result: string) => Object.fromEntries(NAMES.map(name => [name, result]))
+const opaque = Object.fromEntries(NAMES.filter(name => name.includes('CORS')).map(name => [name, 'opaque']))
+const CLOSED = { ...all('unreadable'), ...opaque, events: 'refused' }
 
 const TARGETS = [
   'POST /_sandbox/reset?client=acme',
@@ -147,8 +141,7 @@ t.test('control plane, Keep web pages out: nor can one by DNS rebinding', needsC
   // The page has the origin that its scripts reach the sandbox by, so that they can read each answer.
   await page.goto(`${url}/nowhere`)
   answers.length = 0
-  const refused = Object.fromEntries(Object.keys(CLOSED).map(name => [name, '403 FORBIDDEN_HOST']))
-  t.same(await attack(page, url), { ...refused, events: 'refused' })
+  t.same(await attack(page, url), { ...all('403 FORBIDDEN_HOST'), events: 'refused' })
   t.same(
     answers,
     TARGETS.map(target => `${target} 403 FORBIDDEN_HOST`),
@@ -161,8 +154,7 @@ t.test('control plane, Keep web pages out: the same requests work from its own p
   const browser = await openBrowser(t)
   const page = await browser.newPage()
   await page.goto(`${url}/_sandbox`)
-  const done = Object.fromEntries(Object.keys(CLOSED).map(name => [name, '200']))
-  t.same(await attack(page, url), { ...done, events: 'open' })
+  t.same(await attack(page, url), { ...all('200'), events: 'open' })
   t.equal((await client.control('GET', '/mandates/MND-0001')).status, 404, 'the reset has removed it')
 })
 
@@ -187,4 +179,11 @@ t.test('settings, SANDBOX_CORS_ORIGINS: a page uses the API, and not the control
   const { reset, state, events } = await attack(page, url)
   t.same({ reset, state, events }, { reset: 'unreadable', state: 'unreadable', events: 'refused' })
   t.equal((await call(client.app, 'GET', '/_sandbox/mandates/MND-0001?client=acme')).status, 200)
+})
+
+t.test('CONTRIBUTING, A page for browsers: the browser opens pages of this machine only', needsChromium, async t => {
+  const port = await servePage(t)
+  const page = await (await openBrowser(t)).newPage()
+  for (const host of [SHOP, '127.0.0.1']) t.equal((await page.goto(`http://${host}:${port}/`))?.status(), 200)
+  await t.rejects(page.goto(`http://other.example:${port}/`), /ERR_NAME_NOT_RESOLVED/)
 })

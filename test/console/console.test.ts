@@ -179,7 +179,7 @@ t.test('console, Pages: a table has 50 rows, newest first, and the way to all ot
 })
 
 type Fields = Readonly<Record<string, string>>
-/** A form, its fields that are changed, the call that shows the effect, its answer, the notice, and the page that follows. */
+/** A form, the fields that change, the call that shows the effect, its answer, the notice, and another page that follows. */
 type Action = readonly [
   form: string,
   changes: Fields,

@@ -15,7 +15,7 @@ const SEED = 14
 /** The number of random values for each place, beside those on and beside its bounds. */
 const RANDOM_VALUES = 4
 /** The most cases of one operation, evenly drawn. TEST_LONG=1 sends all: two operations have thousands. */
-const MOST_CASES = 24
+const MOST_CASES = 20
 const FORM = 'application/x-www-form-urlencoded'
 
 /** A parameter or the body of an operation. */

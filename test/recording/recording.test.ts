@@ -15,6 +15,7 @@ import {
   connect,
   MONDAY,
   mandate,
+  NO_WAIT,
   newClient,
   payoutLink,
   requestToken,
@@ -74,17 +75,6 @@ async function replays(t: Test, app: FastifyInstance, clientId = 'acme'): Promis
 
 // --------------------------------------------------------------------------------------------------------- sameness
 
-/** Ends the delays of faults at once. */
-const timers = {
-  elapsed: () => 0,
-  later(_: number, work: () => void) {
-    work()
-    return () => {}
-  },
-  flush() {},
-  pending: () => 0,
-}
-
 t.test('control plane, GET /recording: a request has one real time, even while time passes', async t => {
   let realNow = Date.parse(MONDAY)
   const app = build(t, {
@@ -114,7 +104,7 @@ t.test('control plane, GET /recording: random requests over several tenants repl
   const app = build(t, {
     clock: 'real',
     now: () => realNow,
-    timers,
+    timers: NO_WAIT,
     recordingBytes: 64 * MIB,
     requestLog: { entries: 9 },
   })
@@ -340,8 +330,7 @@ t.test('control plane, GET /recording: a file has seed, start, and requests as t
 })
 
 t.test('control plane, GET /recording: a recorded body is the sent one', async t => {
-  const app = build(t)
-  const client = await connect(app)
+  const client = await newClient()
   const sent: [string, string, object][] = [
     ['PUT', '/_sandbox/settings', { allowedOrigins: ['https://a.example'] }],
     ['POST', '/_sandbox/seed', { records: { counterparties: [{ region: 'EU', counterpartyReference: 'CPTY-0001' }] } }],
@@ -353,10 +342,10 @@ t.test('control plane, GET /recording: a recorded body is the sent one', async t
     ['PATCH', '/api/v1/bills/INV-2026-001', { dueDate: '2026-12-03' }],
     ['PUT', '/_sandbox/settings', { allowedOrigins: ['https://b.example'] }],
   ]
-  for (const [method, path, body] of sent) await client.send(method, `${path}?client=acme`, { body })
+  for (const [method, path, body] of sent) await client.send(method, `${path}?client=${client.clientId}`, { body })
   await client.control('POST', '/mandates/MND-0001/cancel')
   await client.control('POST', '/clock/advance', { by: 'P30D' })
-  const { requests } = await replays(t, app)
+  const { requests } = await replays(t, client.app, client.clientId)
   const found = requests.slice(0, sent.length).map(({ body }) => body)
   t.same(
     found,
@@ -388,15 +377,14 @@ t.test('control plane, GET /recording: token requests are recorded only if a fau
 })
 
 t.test('control plane, GET /recording: an uploaded file is recorded with its name and content', async t => {
-  const app = build(t)
-  const client = await connect(app)
+  const client = await newClient()
   await client.post('/api/v1/bills', bill())
   const contents = [Buffer.from('%PDF-1.7\n\xff\xfe', 'latin1'), Buffer.from('%PDF-1.7\nplain: é')]
   for (const content of contents)
     await client.post('/api/v1/bills/INV-2026-001/document', multipart({ fileName: 'é.pdf', content }), {
       headers: MULTIPART,
     })
-  const { requests } = await replays(t, app)
+  const { requests } = await replays(t, client.app, client.clientId)
   t.same(
     requests.slice(1).map(({ file, params, answer }) => [file, params, answer?.status]),
     contents.map(content => [
@@ -408,17 +396,16 @@ t.test('control plane, GET /recording: an uploaded file is recorded with its nam
 })
 
 t.test('control plane, GET /recording: a long answer is known by its digest', async t => {
-  const app = build(t)
-  const client = await connect(app)
+  const client = await newClient()
   const mandates = Array.from({ length: 200 }, (_, at) => mandate({ mandateReference: `MND-${1000 + at}` }))
   await client.control('POST', '/seed', { records: { mandates } })
   const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
   await client.patch(`/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'No.' })
   await client.control('POST', '/faults', { times: null, effect: { kind: 'delay', ms: 0 } })
   const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU' }
-  const { payload } = await app.inject({ url: '/api/v1/mandates?limit=200', headers })
+  const { payload } = await client.app.inject({ url: '/api/v1/mandates?limit=200', headers })
   t.ok(payload.length > 64 * 1024)
-  const { requests } = await replays(t, app)
+  const { requests } = await replays(t, client.app, client.clientId)
   const sha256 = createHash('sha256').update(payload).digest('hex')
   t.same(requests.at(-1)?.answer, { status: 200, sha256 })
   t.match(requests[2]?.answer, { status: 204 })
@@ -470,15 +457,14 @@ t.test('control plane, GET /recording: reads and refused requests are not record
 })
 
 t.test('control plane, GET /recording: a read is recorded while a fault is armed for it', async t => {
-  const app = build(t)
-  const client = await connect(app)
+  const client = await newClient()
   const match = { path: '/api/v1/mandates' }
   await client.control('POST', '/faults', { match, skip: 1, times: 1, effect: { kind: 'stale-token' } })
   const statuses = []
   for (let count = 0; count < 3; count++) statuses.push((await client.get('/api/v1/mandates?limit=5')).status)
   await client.get('/api/v1/bills')
   t.same(statuses, [200, 401, 200])
-  const recording = await replays(t, app)
+  const recording = await replays(t, client.app, client.clientId)
   t.same(operations(recording).slice(1, 3), ['GET /api/v1/mandates', 'GET /api/v1/mandates'])
   t.notMatch(operations(recording), /bills/)
 })
