@@ -50,6 +50,13 @@ async function openConsole(
   return page
 }
 
+/** Opens a page of a site of its own, with records. */
+async function visit(t: Test, browser: Browser, path = '') {
+  const site = await startSite(t)
+  await stock(site)
+  return { site, page: await openConsole(t, browser, site, path) }
+}
+
 /** Asserts that nothing loads the page again: it is renewed in place. */
 async function assertNoLoad(t: Test, page: Page, act: () => Promise<void>): Promise<void> {
   await page.evaluate(() => Object.assign(globalThis, { isTheSame: true }))
@@ -59,9 +66,7 @@ async function assertNoLoad(t: Test, page: Page, act: () => Promise<void>): Prom
 
 t.test('console, Pages: each fits both widths, and axe finds nothing in either scheme', needsChromium, async t => {
   const browser = await openBrowser(t)
-  const site = await startSite(t)
-  await stock(site)
-  const page = await openConsole(t, browser, site)
+  const { site, page } = await visit(t, browser)
   for (const path of [...PATHS, ...ALIKE]) {
     await page.goto(`${site.url}/_sandbox/console${path}?client=${site.client.clientId}`)
     await unfold(page)
@@ -124,9 +129,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
   const browser = await openBrowser(t)
 
   await t.test('changes of the app, of another page and of time appear, and what a person does stays', async t => {
-    const site = await startSite(t)
-    await stock(site)
-    const page = await openConsole(t, browser, site, '/collections/COL-0001')
+    const { site, page } = await visit(t, browser, '/collections/COL-0001')
     await page.locator('#same-moves summary').click()
     await page.locator('#choose-outcome').selectOption('RETURNED-AM04')
     await page.locator('#choose-outcome').focus()
@@ -146,9 +149,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
   })
 
   await t.test('typed text, its selection and the scroll position stay while the page renews itself', async t => {
-    const site = await startSite(t)
-    await stock(site)
-    const page = await openConsole(t, browser, site, '/mandates/new')
+    const { site, page } = await visit(t, browser, '/mandates/new')
     const field = page.getByLabel('Iban')
     const suggested = await page.locator('[name="body.mandateReference"]').inputValue()
     await field.fill('NL91ABNA')
@@ -170,9 +171,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
   })
 
   await t.test('a command follows what is typed, which outlives an action of another form', async t => {
-    const site = await startSite(t)
-    await stock(site)
-    const page = await openConsole(t, browser, site, '/client')
+    const { site, page } = await visit(t, browser, '/client')
     await page.locator('#same-fork summary').click()
     const command = page.locator('#same-fork code')
     await page.locator('[name="body.clientId"]').fill("o'neil")
@@ -242,9 +241,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
   })
 
   await t.test('an action changes the page in place, and says so', async t => {
-    const site = await startSite(t)
-    await stock(site)
-    const page = await openConsole(t, browser, site)
+    const { site, page } = await visit(t, browser)
     await assertNoLoad(t, page, async () => {
       await page.getByRole('button', { name: 'Next: COL-0001 SUBMITTED, 5 Nov 2026, 15:00' }).click()
       await page.getByRole('status').filter({ hasText: '1 transition happened.' }).waitFor()
@@ -301,9 +298,7 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
   })
 
   await t.test('a server that goes away is reported, and the page catches up when it is back', async t => {
-    const site = await startSite(t)
-    await stock(site)
-    const page = await openConsole(t, browser, site, '/mandates')
+    const { site, page } = await visit(t, browser, '/mandates')
     page.removeAllListeners('console')
     const { port } = new URL(site.url)
     closesEarly(site.app)

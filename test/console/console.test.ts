@@ -384,38 +384,20 @@ t.test('console, Actions: a refusal is shown at its field or its form, and keeps
   t.equal(payload.match(/ autofocus/g)?.length, 1, 'it alone gets the focus')
   for (const part of ['<p id="notice" class="notice refused"', 'value="&lt;b>Jo"']) t.match(payload, part)
 
-  // The state has changed since the page was loaded.
+  const COLLECTION_PAGE = '/collections/COL-0001'
+  // The state has changed since the page was loaded; then, the form is no more, and its refusal is said.
   const settle = { call: 'POST /_sandbox/direct-debit/:collectionReference/settle' }
+  const gone = { ...settle, form: 'move-settle' }
+  const taken = { 'body.mandateReference': 'MND-0001' }
+  const atField = (id: string, code: string) => new RegExp(`id="${id}-error" role="alert"><code>${code}</code>`)
+  const atForm = (id: string, code: string) => new RegExp(`<form id="${id}".*?role="alert"><code>${code}</code>`, 's')
   for (const [path, form, changes, status, place] of [
-    [
-      '/mandates/new',
-      'create',
-      typed,
-      400,
-      /class="error" id="create-debtor\.iban-error" role="alert"><code>INVALID_F/,
-    ],
-    [
-      ...(['/mandates/new', 'create', { 'body.mandateReference': 'MND-0001' }, 409] as const),
-      /id="create-mandateReference-error" role="alert"><code>DUPLICATE_REFERENCE/,
-    ],
-    [
-      ...(['/collections/COL-0001', 'move-cancel', settle, 409] as const),
-      /<form id="move-cancel".*?role="alert"><code>ILLEGAL_TRANSITION<\/code> Cannot settle/s,
-    ],
-    // The form is no more, and its refusal is said.
-    [
-      ...(['/collections/COL-0001', 'move-cancel', { ...settle, form: 'move-settle' }, 409] as const),
-      /<p id="notice"[^>]*>ILLEGAL_TRANSITION:/,
-    ],
-    [
-      '',
-      'advance-to',
-      { 'body.to': '2020-01-01T00:00' },
-      400,
-      /<form id="advance-to".*?role="alert"><code>INVALID_FIELD/s,
-    ],
-    // An empty field is refused at its place.
-    ['', 'advance-to', { 'body.to': '' }, 400, /id="advance-to-to-error" role="alert"><code>INVALID_FIELD/],
+    ['/mandates/new', 'create', typed, 400, atField('create-debtor\\.iban', 'INVALID_FIELD')],
+    ['/mandates/new', 'create', taken, 409, atField('create-mandateReference', 'DUPLICATE_REFERENCE')],
+    [COLLECTION_PAGE, 'move-cancel', settle, 409, atForm('move-cancel', 'ILLEGAL_TRANSITION')],
+    [COLLECTION_PAGE, 'move-cancel', gone, 409, /<p id="notice"[^>]*>ILLEGAL_TRANSITION:/],
+    ['', 'advance-to', { 'body.to': '2020-01-01T00:00' }, 400, atForm('advance-to', 'INVALID_FIELD')],
+    ['', 'advance-to', { 'body.to': '' }, 400, atField('advance-to-to', 'INVALID_FIELD')],
   ] as const) {
     const answer = await submit(path, form, changes)
     t.equal(answer.statusCode, status, JSON.stringify(changes))

@@ -81,17 +81,36 @@ function createLone(clientId: string, twin: Transport, requests: readonly Random
   }
 }
 
-const tokenRequest = (clientId: string) => ({
-  method: 'POST',
-  url: '/api/v1/oauth/token',
-  headers: { 'content-type': 'application/x-www-form-urlencoded' },
-  payload: `grant_type=client_credentials&client_id=${clientId}&client_secret=secret`,
-})
-const apiHeaders = (token: string) => ({
-  authorization: `Bearer ${token}`,
-  'x-region': 'EU',
-  'content-type': 'application/json',
-})
+/** The connections of a client, which have its token. */
+function createWriter(clientId: string) {
+  let headers: Record<string, string> = {}
+  return {
+    /** Its next request gets a new token. */
+    forget() {
+      headers = {}
+    },
+    /** Does a step again and again, until the server is gone. */
+    async write(server: Server, sent: () => void, step: (headers: Record<string, string>) => Promise<void>) {
+      try {
+        while (!server.isKilled) {
+          sent()
+          if (headers.authorization === undefined) {
+            const { text } = await server.transport({
+              ...{ method: 'POST', url: '/api/v1/oauth/token' },
+              headers: { 'content-type': 'application/x-www-form-urlencoded' },
+              payload: `grant_type=client_credentials&client_id=${clientId}&client_secret=secret`,
+            })
+            const authorization = `Bearer ${JSON.parse(text).access_token}`
+            headers = { authorization, 'x-region': 'EU', 'content-type': 'application/json' }
+          }
+          await step(headers)
+        }
+      } catch (error) {
+        if (!server.isKilled) throw error
+      }
+    },
+  }
+}
 
 const LARGE = [
   '--cut\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF-1.7\n',
@@ -103,44 +122,27 @@ const LARGE = [
 function createShared(clientId: string) {
   const answered = new Map<string, Played>()
   let sentBills = 0
-  let token = ''
+  const writer = createWriter(clientId)
   const url = '/api/v1/bills'
-
-  async function authenticate(transport: Transport) {
-    const { text } = await transport(tokenRequest(clientId))
-    token = JSON.parse(text).access_token
-  }
-
-  const headers = () => apiHeaders(token)
 
   return {
     clientId,
-    async write({ transport }: Server, isOver: () => boolean, sent: () => void) {
-      try {
-        while (!isOver()) {
-          sent()
-          if (token === '') await authenticate(transport)
-          const number = ++sentBills
-          const uniqueReferenceIdentifier = `INV-${number}`
-          // It is refused, but it makes the log long, so that there are new snapshots.
-          if (number % 5 === 0) {
-            const type = { 'content-type': 'multipart/form-data; boundary=cut' }
-            await transport({
-              method: 'POST',
-              url: `${url}/NONE/document`,
-              headers: { ...headers(), ...type },
-              payload: LARGE,
-            })
-          }
-          // A bill that brings a counterparty into being: two records at once.
-          const body = bill({ uniqueReferenceIdentifier, counterpartyReference: `CPTY-${number}` })
-          const payload = JSON.stringify(body)
-          answered.set(uniqueReferenceIdentifier, await transport({ method: 'POST', url, headers: headers(), payload }))
+    write: (server: Server, sent: () => void) =>
+      writer.write(server, sent, async headers => {
+        const { transport } = server
+        const number = ++sentBills
+        const uniqueReferenceIdentifier = `INV-${number}`
+        // It is refused, but it makes the log long, so that there are new snapshots.
+        if (number % 5 === 0) {
+          const type = { 'content-type': 'multipart/form-data; boundary=cut' }
+          const own = { ...headers, ...type }
+          await transport({ method: 'POST', url: `${url}/NONE/document`, headers: own, payload: LARGE })
         }
-      } catch (error) {
-        if (!isOver()) throw error
-      }
-    },
+        // A bill that brings a counterparty into being: two records at once.
+        const body = bill({ uniqueReferenceIdentifier, counterpartyReference: `CPTY-${number}` })
+        const payload = JSON.stringify(body)
+        answered.set(uniqueReferenceIdentifier, await transport({ method: 'POST', url, headers, payload }))
+      }),
     /** How many were acknowledged, and how many are kept that were not. */
     async check(t: Test, { transport }: Server): Promise<{ all: number; kept: number }> {
       const { status, text } = await transport({
@@ -149,7 +151,7 @@ function createShared(clientId: string) {
         headers: {},
       })
       if (status === 404 && answered.size === 0) {
-        token = ''
+        writer.forget()
         return { all: 0, kept: 0 }
       }
       const state = JSON.parse(text)
@@ -179,30 +181,18 @@ function createShared(clientId: string) {
 function createRecipients(clientId: string) {
   const acknowledged: string[] = []
   let opened = 0
-  let headers: Record<string, string> = {}
-
-  async function authenticate(transport: Transport) {
-    const { text } = await transport(tokenRequest(clientId))
-    headers = apiHeaders(JSON.parse(text).access_token)
-  }
+  const writer = createWriter(clientId)
 
   return {
     get opened() {
       return opened
     },
-    async write({ transport }: Server, isOver: () => boolean, sent: () => void) {
-      try {
-        while (!isOver()) {
-          sent()
-          if (headers.authorization === undefined) await authenticate(transport)
-          const payload = JSON.stringify(payoutLink())
-          const { status, text } = await transport({ method: 'POST', url: '/api/v1/payout-links', headers, payload })
-          if (status === 201) acknowledged.push(JSON.parse(text).payoutLinkId)
-        }
-      } catch (error) {
-        if (!isOver()) throw error
-      }
-    },
+    write: (server: Server, sent: () => void) =>
+      writer.write(server, sent, async headers => {
+        const request = { method: 'POST', url: '/api/v1/payout-links', headers, payload: JSON.stringify(payoutLink()) }
+        const { status, text } = await server.transport(request)
+        if (status === 201) acknowledged.push(JSON.parse(text).payoutLinkId)
+      }),
     /** Opens the pages of the links that were acknowledged last. */
     async check(t: Test, { transport }: Server) {
       const pages = await Promise.all(
@@ -260,8 +250,8 @@ async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
     }
     const writing = [
       ...lone.map(tenant => tenant.write(server, sent)),
-      ...[1, 2, 3].map(() => shared.write(server, () => server.isKilled, sent)),
-      recipients.write(server, () => server.isKilled, sent),
+      ...[1, 2, 3].map(() => shared.write(server, sent)),
+      recipients.write(server, sent),
     ]
     await Promise.race([moment, Promise.all(writing)])
     for (let count = 0; count < turns; count++) await turn()

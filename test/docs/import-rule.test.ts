@@ -99,22 +99,22 @@ t.test('ARCHITECTURE, Layout: core, areas and tenants read no real time or chanc
   t.same(found(IMPURE, deterministic), [])
 })
 
-for (const [source, matches] of [
-  ['const now = Date.now', ['Date.now']],
-  ['new Date()', ['new Date']],
-  ['new Date', ['new Date']],
-  ['Date()', ['Date(']],
-  ['Math.random()', ['Math.random']],
-  ['const f = async () => await g()', ['async', 'await']],
-  ['for await (const a of b) {}', ['await']],
-  ["import { randomUUID } from 'node:crypto'", ['randomUUID']],
-  ['new Date(0); Date.parse(a)', []],
-  ['// await\n/* Date.now() */', []],
-] as const) {
-  t.test(`ARCHITECTURE, Layout: the check for time and waiting reads ${JSON.stringify(source)}`, async t => {
-    t.same(matchesOf(IMPURE, source), matches)
-  })
-}
+t.test('ARCHITECTURE, Layout: the check for time and waiting reads code, and no comments', async t => {
+  for (const [source, matches] of [
+    ['const now = Date.now', ['Date.now']],
+    ['new Date()', ['new Date']],
+    ['new Date', ['new Date']],
+    ['Date()', ['Date(']],
+    ['Math.random()', ['Math.random']],
+    ['const f = async () => await g()', ['async', 'await']],
+    ['for await (const a of b) {}', ['await']],
+    ["import { randomUUID } from 'node:crypto'", ['randomUUID']],
+    ['new Date(0); Date.parse(a)', []],
+    ['// await\n/* Date.now() */', []],
+  ] as const) {
+    t.same(matchesOf(IMPURE, source), matches, source)
+  }
+})
 
 t.test('ARCHITECTURE, Layout: Biome refuses timers, promises and the process in core, areas and tenants', async t => {
   const wrong = 'setTimeout(f, 1)\nfetch(process.title)\nexport const a: Promise<1> = b.then\n'

@@ -24,41 +24,22 @@ async function serve(t: Test, answer: (respond: (status: number) => void) => voi
 }
 
 t.test('control plane, GET /health/ready: `health` accepts only 200', async t => {
-  for (const [status, expected] of [
-    [200, true],
-    [503, false],
-    [500, false],
-    [404, false],
-    [204, false],
-    [302, false],
-  ] as const) {
+  for (const status of [200, 503, 500, 404, 204, 302]) {
     const { port, paths } = await serve(t, respond => respond(status))
-    t.equal(await isReady(localUrl('127.0.0.1', port)), expected, String(status))
+    t.equal(await isReady(localUrl('127.0.0.1', port)), status === 200, String(status))
     t.same(paths, ['/_sandbox/health/ready'])
   }
 })
 
 t.test('control plane, GET /health/ready: a server that listens everywhere is probed on this machine', async t => {
-  const { port } = await serve(t, respond => respond(200), '0.0.0.0')
-  t.equal(await isReady(localUrl('0.0.0.0', port)), true)
+  const ok = (host: string) => serve(t, respond => respond(200), host)
+  t.equal(await isReady(localUrl('0.0.0.0', (await ok('0.0.0.0')).port)), true)
+  const ofIPv6 = await ok('::').catch(() => undefined)
+  t.equal(await isReady(localUrl('::', ofIPv6?.port ?? 1)), ofIPv6 !== undefined, 'the same with IPv6, if it is here')
 })
 
-t.test('control plane, GET /health/ready: the same with IPv6', async t => {
-  let port: number
-  try {
-    port = (await serve(t, respond => respond(200), '::')).port
-  } catch {
-    t.equal(await isReady(localUrl('::', 1)), false, 'no IPv6 here')
-    return
-  }
-  t.equal(await isReady(localUrl('::', port)), true)
-})
-
-t.test('control plane, GET /health/ready: without a listener, the server is not ready', async t => {
+t.test('control plane, GET /health/ready: without a listener, or one that speaks HTTP, it is not ready', async t => {
   t.equal(await isReady(localUrl('127.0.0.1', await freePort())), false)
-})
-
-t.test('control plane, GET /health/ready: what does not speak HTTP is not ready', async t => {
   const server = createTcpServer(socket => socket.end('hello\r\n')).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
