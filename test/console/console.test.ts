@@ -602,7 +602,7 @@ t.test('console, Pages: a request leads to its record if it made it or its refer
     [COLLECTIONS, collection(), 'COL-0001'],
     ['/api/v1/bills', bill(), 'INV-2026-001'],
     ['/api/v1/bills', bill({ uniqueReferenceIdentifier: 'x'.repeat(65) }), undefined],
-    [COLLECTIONS, collection({ collectionReference: 'COL-0002', mandateReference: 'MND-0009' }), undefined],
+    [COLLECTIONS, collection({ collectionReference: 'COL-0002' }), undefined],
   ]
   for (const [at, [path, body, record]] of rows.entries()) {
     if (record === undefined && path === COLLECTIONS) await control('POST', '/mandates/MND-0001/cancel')

@@ -53,7 +53,7 @@ async function testSteps(t: Test, { app, registry }: Omit<Stored, 'database' | '
   const [player, expected] = [createPlayer(flaky, 'acme'), createPlayer(injecting(twin), 'acme')]
   // A fault counts a request before the request begins.
   const isAtOnce = ({ path }: { path: string }) => !/faults|token/.test(path)
-  const requests = randomRequests(5, IS_LONG ? 3000 : 160).filter(request => isTimeless(request) && isAtOnce(request))
+  const requests = randomRequests(5, IS_LONG ? 3000 : 200).filter(request => isTimeless(request) && isAtOnce(request))
   for (const request of requests) {
     const answers = [await player.play(request), await expected.play(request)]
     if (JSON.stringify(answers[0]) !== JSON.stringify(answers[1])) wrong.push([request, answers])
