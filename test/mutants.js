@@ -546,7 +546,8 @@ export const mutants = {
   ],
   'boot.ts': [
     ['    await database?.close()\n    throw error\n  }\n\n', '    throw error\n  }\n\n', 'program/start'],
-    ['        await database?.close()\n        throw error', '        throw error', 'program/start'],
+    ['        await database?.close()\n        const { code', '        const { code', 'program/start'],
+    ['throw isOfHost ? new', 'throw false ? new', 'program/start'],
     ['${server}${pathname}', '${databaseUrl}', 'program/start'],
     ['      realTimers.clearTimeout(timer)\n', '', 'program/start'],
     ['|::1)$/', '|::1)/', 'program/start'],
