@@ -206,11 +206,27 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     )
     await page.getByRole('button', { name: 'Go' }).click()
     await page.locator('#notice', { hasText: 'The clock shows' }).waitFor()
-    await site.client.control('PATCH', '/clock', { mode: 'frozen' })
+    await page.getByRole('button', { name: 'Freeze' }).click()
+    await page.locator('#notice', { hasText: 'is frozen' }).waitFor()
+    await page.getByRole('button', { name: '+1 week' }).click()
+    await page.locator('#notice', { hasText: 'Nothing was due' }).waitFor()
+    const now = await page.locator('.now time').getAttribute('datetime')
+    const ahead = Date.parse(`${await field.inputValue()}Z`) - Date.parse(String(now))
+    t.ok(ahead >= 86_400_000, `the field that the clock has set is ${ahead} ms ahead of it`)
     await field.fill('2026-12-24T18:00')
     await site.client.control('POST', '/clock/advance', { to: '2026-12-01T11:00:00Z' })
     await show('11:00:00')
     t.equal(await field.inputValue(), '2026-12-24T18:00')
+  })
+
+  await t.test('the keys move through a list, and Enter sends it', async t => {
+    const { page } = await visit(t, browser, '/collections')
+    await page.getByLabel('Status').focus()
+    for (let pressed = 0; pressed < 2; pressed++) await page.keyboard.press('ArrowDown')
+    t.equal(new URL(page.url()).searchParams.get('status'), null)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/status=SUBMITTED/)
+    await page.locator('#filter-status:focus').waitFor()
   })
 
   await t.test('a command is copied, and its button says so; a list needs no button', async t => {
