@@ -114,6 +114,9 @@ export interface Client {
   delete(url: string, options?: CallOptions): Promise<Answer>
   /** A call of the control plane for this client: `client.control('POST', '/clock/advance', { by: 'P1D' })`. */
   control(method: string, path: string, body?: unknown): Promise<Answer>
+  /** The body that a call of the control plane by GET answers. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  read(path: string): Promise<any>
   /** Moves the clock and asks for a new token, since the old one may have expired on the way. */
   advance(step: { by: string } | { to: string } | { toNextEvent: true }): Promise<Answer>
 }
@@ -151,6 +154,7 @@ export async function connect(
     patch: (url, body, options) => send('PATCH', url, { body, ...options }),
     delete: (url, options) => send('DELETE', url, options),
     control,
+    read: async path => (await control('GET', path)).body,
     async advance(step) {
       const answer = await control('POST', '/clock/advance', step)
       token = await issue()
@@ -179,6 +183,10 @@ export function requestToken(app: FastifyInstance, fields: Record<string, string
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })
 }
+
+/** Returns one member of each item. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into lists of every shape
+export const pluck = (items: readonly any[], name: string): any[] => items.map(item => item[name])
 
 /** A mandate request that is accepted. */
 export const mandate = (changes: object = {}) => ({

@@ -199,23 +199,20 @@ for (const [shell, script] of Object.entries(SHELLS)) {
   })
 }
 
-t.test(
-  'commands, Check the requests of your app: --follow prints past and new requests until it is interrupted',
-  async t => {
-    const { url, run } = await start(t)
-    const child = launch(program, ['requests', '--follow', '--client', 'shop'], { SANDBOX_URL: url })
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-    t.match((await lines.next()).value, /^1 +2026-11-02T09:00:00Z +POST +\/api\/v1\/oauth\/token +200/)
-    await run('token')
-    t.match((await lines.next()).value, /^2 +2026-11-02T09:00:00Z +POST /)
-    child.kill('SIGINT')
-    t.same(await once(child, 'close'), [null, 'SIGINT'])
-    const later = launch(program, ['requests', '--follow', '--after', '1', '--client', 'shop'], { SANDBOX_URL: url })
-    t.match((await createInterface(later.stdout)[Symbol.asyncIterator]().next()).value, /^2 /)
-    later.kill('SIGINT')
-    await once(later, 'close')
-  },
-)
+t.test('commands, Check the requests of your app: --follow prints requests until it is interrupted', async t => {
+  const { url, run } = await start(t)
+  const child = launch(program, ['requests', '--follow', '--client', 'shop'], { SANDBOX_URL: url })
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  t.match((await lines.next()).value, /^1 +2026-11-02T09:00:00Z +POST +\/api\/v1\/oauth\/token +200/)
+  await run('token')
+  t.match((await lines.next()).value, /^2 +2026-11-02T09:00:00Z +POST /)
+  child.kill('SIGINT')
+  t.same(await once(child, 'close'), [null, 'SIGINT'])
+  const later = launch(program, ['requests', '--follow', '--after', '1', '--client', 'shop'], { SANDBOX_URL: url })
+  t.match((await createInterface(later.stdout)[Symbol.asyncIterator]().next()).value, /^2 /)
+  later.kill('SIGINT')
+  await once(later, 'close')
+})
 
 t.test('commands, Output: a reader that ends first is no failure, and --json is one object a line', async t => {
   const { url, run } = await start(t)

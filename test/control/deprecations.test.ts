@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { build, call, connect, MONDAY, mandate, newClient, payoutLink, requestToken } from '../helper.js'
+import { build, call, connect, MONDAY, mandate, newClient, payoutLink, pluck, requestToken } from '../helper.js'
 
 const MANDATES = '/api/v1/mandates'
 const LIST = `GET ${MANDATES}`
@@ -27,7 +27,7 @@ const NOTHING = [undefined, undefined]
 
 t.test('decisions §11: absent by default', async t => {
   const client = await newClient()
-  t.same((await client.control('GET', '/deprecations')).body, { data: [] })
+  t.same(await client.read('/deprecations'), { data: [] })
   const answers = [
     await client.get(MANDATES),
     await client.get(`${MANDATES}/MND-NONE`),
@@ -46,7 +46,7 @@ t.test('control plane, PUT /deprecations: GET, PUT and DELETE answer what there 
   ]
   const answer = await put(client, all[0] as object, { operation: ITEM })
   t.same([answer.status, answer.body], [200, { data: all }])
-  t.same((await client.control('GET', '/deprecations')).body, { data: all })
+  t.same(await client.read('/deprecations'), { data: all })
 
   t.same((await put(client, { operation: CREATE })).body.data.length, 1, 'these replace all')
   t.same(told(await client.get(MANDATES)), NOTHING)
@@ -135,21 +135,18 @@ t.test('decisions §11: style rfc sends a date and an IMF-fixdate, from the next
   t.same(told(await client.get(MANDATES)), ['true', SUNSET])
 })
 
-t.test(
-  "decisions §11: one that lies ahead: true comes with its day on the tenant's clock, the date at once",
-  async t => {
-    const client = await newClient()
-    await deprecate(t, client, { operation: LIST, deprecatedSince: '2026-11-03T00:00:00Z', sunset: SUNSET })
-    t.same(told(await client.get(MANDATES)), [undefined, SUNSET])
-    await client.advance({ to: '2026-11-02T23:59:59Z' })
-    t.same(told(await client.get(MANDATES)), [undefined, SUNSET])
-    await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })
-    t.equal((await client.get(MANDATES)).headers.deprecation, '@1793664000')
-    await client.control('PUT', '/settings', { deprecationStyle: 'seed' })
-    await client.advance({ by: 'PT1S' })
-    t.same(told(await client.get(MANDATES)), ['true', SUNSET])
-  },
-)
+t.test('decisions §11: of one that lies ahead, true comes with its day, and the date at once', async t => {
+  const client = await newClient()
+  await deprecate(t, client, { operation: LIST, deprecatedSince: '2026-11-03T00:00:00Z', sunset: SUNSET })
+  t.same(told(await client.get(MANDATES)), [undefined, SUNSET])
+  await client.advance({ to: '2026-11-02T23:59:59Z' })
+  t.same(told(await client.get(MANDATES)), [undefined, SUNSET])
+  await client.control('PUT', '/settings', { deprecationStyle: 'rfc' })
+  t.equal((await client.get(MANDATES)).headers.deprecation, '@1793664000')
+  await client.control('PUT', '/settings', { deprecationStyle: 'seed' })
+  await client.advance({ by: 'PT1S' })
+  t.same(told(await client.get(MANDATES)), ['true', SUNSET])
+})
 
 t.test("decisions §11: from its sunset on, on the tenant's clock, an operation is gone if it was told so", async t => {
   const client = await newClient()
@@ -192,11 +189,8 @@ t.test('decisions §1, §11: 410 comes after 401 and the region, and before all 
     await client.get(`${MANDATES}?limit=0`),
     await client.post(MANDATES, mandate()),
   ]
-  t.same(
-    answers.map(({ status }) => status),
-    [401, 400, 410, 410],
-  )
-  t.equal((await client.control('GET', '/faults')).body.data[0].seen, 0, 'no fault is met')
+  t.same(pluck(answers, 'status'), [401, 400, 410, 410])
+  t.equal((await client.read('/faults')).data[0].seen, 0, 'no fault is met')
 })
 
 t.test('decisions §3, §11: the token endpoint can be deprecated, and gone, with the members of OAuth', async t => {
@@ -260,7 +254,7 @@ t.test('control plane, PUT /deprecations: every operation of the API can be depr
 t.test('control plane, PUT /deprecations: a wrong list is refused, and all stays as it was', async t => {
   const client = await newClient()
   await deprecate(t, client, { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true })
-  const before = (await client.control('GET', '/deprecations')).body
+  const before = await client.read('/deprecations')
   const send = (body: object) => client.control('PUT', '/deprecations', body)
   await table(t, send, {
     [missing('data')]: [{}],
@@ -301,7 +295,7 @@ t.test('control plane, PUT /deprecations: a wrong list is refused, and all stays
       'data.1.goneAfterSunset': ['true', null],
     },
   )
-  t.same((await client.control('GET', '/deprecations')).body, before)
+  t.same(await client.read('/deprecations'), before)
 })
 
 t.test('control plane, PUT /deprecations: an unknown operation is told which there are', async t => {
@@ -322,8 +316,8 @@ t.test('control plane, PUT /deprecations: with fork, state and reset they go alo
   await copy.control('DELETE', '/deprecations')
   t.same(told(await client.get(MANDATES)), rfc, 'the origin keeps its own')
 
-  const { body: state } = await client.control('GET', '/state')
-  t.same(state.deprecations, (await client.control('GET', '/deprecations')).body.data)
+  const state = await client.read('/state')
+  t.same(state.deprecations, (await client.read('/deprecations')).data)
   await client.control('POST', '/reset')
   const fresh = await connect(app, 'origin')
   t.same(told(await fresh.get(MANDATES)), NOTHING)

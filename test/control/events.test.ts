@@ -9,7 +9,7 @@ import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
 import type { Sent } from '../event-stream.js'
 import { follow as followStream } from '../event-stream.js'
 import type { BuildOptions, Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 import { closed, listen, open, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { closesEarly } from '../nothing-left.js'
@@ -24,8 +24,8 @@ function timed(t: Test, options: BuildOptions = {}) {
   return { app, time }
 }
 
-const events = async (client: Client, query = '') => (await client.control('GET', `/events${query}`)).body
-const seqs = ({ data }: { data: Event[] }) => data.map(({ seq }) => seq)
+const events = async (client: Client, query = '') => await client.read(`/events${query}`)
+const seqs = ({ data }: { data: Event[] }) => pluck(data, 'seq')
 const read = (app: FastifyInstance, client: string) => call(app, 'GET', `/_sandbox/state?client=${client}`)
 const put = (app: FastifyInstance, client: string, body: unknown) =>
   call(app, 'PUT', `/_sandbox/state?client=${client}`, { body })
@@ -293,29 +293,26 @@ t.test('control plane, Wait for an event: an event that its filters keep out doe
   t.same(seqs(await byKind), [3])
 })
 
-t.test(
-  'control plane, Wait for an event: a wait looks every minute, and after a failure, until it is cancelled',
-  async t => {
-    const time = manualTime()
-    const refreshed: ((error?: Error) => void)[] = []
-    const { wait } = createEventWaiters(time.timers)
-    const { cancel } = wait(
-      'acme',
-      () => Infinity,
-      (_client, done) => void refreshed.push(done),
-    )
-    time.pass(59_999)
-    t.equal(refreshed.length, 0)
-    time.pass(1)
-    t.equal(refreshed.length, 1)
-    refreshed[0]?.(new Error('The database is away.'))
-    time.pass(1000)
-    t.equal(refreshed.length, 2)
-    cancel()
-    refreshed[1]?.(new Error('The database is away.'))
-    t.equal(time.pending, 0)
-  },
-)
+t.test('control plane, Wait for an event: a wait looks each minute, and after a failure', async t => {
+  const time = manualTime()
+  const refreshed: ((error?: Error) => void)[] = []
+  const { wait } = createEventWaiters(time.timers)
+  const { cancel } = wait(
+    'acme',
+    () => Infinity,
+    (_client, done) => void refreshed.push(done),
+  )
+  time.pass(59_999)
+  t.equal(refreshed.length, 0)
+  time.pass(1)
+  t.equal(refreshed.length, 1)
+  refreshed[0]?.(new Error('The database is away.'))
+  time.pass(1000)
+  t.equal(refreshed.length, 2)
+  cancel()
+  refreshed[1]?.(new Error('The database is away.'))
+  t.equal(time.pending, 0)
+})
 
 t.test('control plane, Wait for an event: every waiting client of the tenant gets it, no other tenant', async t => {
   const { app, time } = timed(t)
@@ -349,25 +346,22 @@ t.test('control plane, Wait for an event: a running clock wakes it at the next d
   t.equal(time.pending, 0)
 })
 
-t.test(
-  'control plane, PATCH /clock: a waiting call keeps up with a clock that goes faster, slower or not at all',
-  async t => {
-    const { app, time } = timed(t, { clock: 'real' })
-    const client = await connect(app)
-    await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
-    const waiting = events(client, '?after=1&wait=60')
-    await until(() => time.pending === 1)
-    await client.control('PATCH', '/clock', { rate: 100 })
-    time.pass(1000)
-    await client.control('PATCH', '/clock', { mode: 'frozen' })
-    time.pass(20_000)
-    await client.control('PATCH', '/clock', { mode: 'running', rate: 50 })
-    time.pass(9999)
-    t.equal(time.pending, 1)
-    time.pass(1)
-    t.match(await waiting, { data: [{ seq: 2, at: '2026-11-02T09:10:00Z' }] })
-  },
-)
+t.test('control plane, PATCH /clock: a waiting call keeps up with each change of the clock', async t => {
+  const { app, time } = timed(t, { clock: 'real' })
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  const waiting = events(client, '?after=1&wait=60')
+  await until(() => time.pending === 1)
+  await client.control('PATCH', '/clock', { rate: 100 })
+  time.pass(1000)
+  await client.control('PATCH', '/clock', { mode: 'frozen' })
+  time.pass(20_000)
+  await client.control('PATCH', '/clock', { mode: 'running', rate: 50 })
+  time.pass(9999)
+  t.equal(time.pending, 1)
+  time.pass(1)
+  t.match(await waiting, { data: [{ seq: 2, at: '2026-11-02T09:10:00Z' }] })
+})
 
 t.test('control plane, POST /clock/advance: a call that waits at a frozen clock is answered', async t => {
   const { app, time } = timed(t)
@@ -496,7 +490,7 @@ t.test('control plane, GET /events: a stream takes after, kind and reference', a
   const one = await follow(port, '&reference=MND-0001&after=1')
   await client.post('/api/v1/bills', bill())
   await client.delete('/api/v1/mandates/MND-0001')
-  const ids = (sent: Sent[]) => sent.map(({ id }) => id)
+  const ids = (sent: Sent[]) => pluck(sent, 'id')
   t.same(ids(await late.next(3)), ['2', '3', '4'])
   t.same(ids(await bills.next()), ['3'])
   t.same(ids(await one.next()), ['4'])
@@ -602,39 +596,33 @@ t.test('control plane, GET /events: many follow one tenant, and each gets all', 
   for (const mandateReference of ['MND-0001', 'MND-0002', 'MND-0003'])
     await client.post('/api/v1/mandates', mandate({ mandateReference }))
   for (const reader of readers) {
-    t.same(
-      (await reader.next(3)).map(({ id }) => id),
-      ['1', '2', '3'],
-    )
+    t.same(pluck(await reader.next(3), 'id'), ['1', '2', '3'])
     reader.hangUp()
   }
   await until(() => time.pending === 0)
   t.equal(time.pending, 0)
 })
 
-t.test(
-  'control plane, GET /events: a reader that has hung up before its stream begins leaves nothing behind',
-  async t => {
-    const { app, time } = timed(t)
-    let isHeld = false
-    let release = () => {}
-    app.addHook('preHandler', (_request, _reply, done) => {
-      isHeld = true
-      release = done
-    })
-    const port = await listen(app)
-    const arrived = once(app.server, 'connection')
-    const socket = dial(port, '127.0.0.1')
-    const [atServer] = await arrived
-    socket.write('GET /_sandbox/events HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n')
-    await until(() => isHeld)
-    const isGone = new Promise(resolve => atServer.once('close', resolve))
-    socket.resetAndDestroy()
-    await isGone
-    release()
-    t.equal(time.pending, 0)
-  },
-)
+t.test('control plane, GET /events: a reader that hangs up before its stream begins leaves nothing', async t => {
+  const { app, time } = timed(t)
+  let isHeld = false
+  let release = () => {}
+  app.addHook('preHandler', (_request, _reply, done) => {
+    isHeld = true
+    release = done
+  })
+  const port = await listen(app)
+  const arrived = once(app.server, 'connection')
+  const socket = dial(port, '127.0.0.1')
+  const [atServer] = await arrived
+  socket.write('GET /_sandbox/events HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n')
+  await until(() => isHeld)
+  const isGone = new Promise(resolve => atServer.once('close', resolve))
+  socket.resetAndDestroy()
+  await isGone
+  release()
+  t.equal(time.pending, 0)
+})
 
 t.test('decisions §3: a stream of a tenant that is dropped ends', async t => {
   const { app, time, port } = await streaming(t, { maxTenants: 2 })
@@ -654,7 +642,7 @@ t.test('control plane, GET /events: when the server closes, streams end, and it 
   await until(() => time.pending === 3)
   closesEarly(app)
   await app.close()
-  await Promise.all(readers.map(({ end }) => end))
+  await Promise.all(pluck(readers, 'end'))
   t.ok(readers.every(({ response }) => response.complete))
   t.match(await readers[0]?.next(), [{ id: '1' }], 'what was sent has arrived')
   t.equal(time.pending, 0)

@@ -28,7 +28,7 @@ async function armed(t: Test, client: Client, effect: object, more: object = {})
   return answer.body
 }
 
-const listed = async (client: Client) => (await client.control('GET', '/faults')).body.data
+const listed = async (client: Client) => (await client.read('/faults')).data
 
 /** Id, seen, fired and state of each. */
 const standing = async (client: Client) =>
@@ -70,7 +70,7 @@ t.test('control plane, POST /faults: tells what was given, as it was given', asy
 
 t.test('control plane, GET /faults: lists all in the order of arming, with how often each has fired', async t => {
   const client = await newClient()
-  t.same((await client.control('GET', '/faults')).body, { data: [] })
+  t.same(await client.read('/faults'), { data: [] })
   await armed(t, client, error(503), { times: 2 })
   await armed(t, client, { kind: 'delay', ms: 0 }, { times: null })
   await armed(t, client, error(500), { skip: 5 })
@@ -241,7 +241,7 @@ t.test('control plane, POST /faults: an error fires before anything is applied',
   await client.post(MANDATES, mandate())
   await client.post('/api/v1/direct-debit', collection())
   const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
-  const before = (await client.control('GET', '/state')).body
+  const before = await client.read('/state')
   const requests: [string, string, object?][] = [
     ['POST', MANDATES, mandate({ mandateReference: 'MND-0002' })],
     ['DELETE', `${MANDATES}/MND-0001`],
@@ -254,7 +254,7 @@ t.test('control plane, POST /faults: an error fires before anything is applied',
     refused(t, await client.send(method, url, { body }), 500, 'INTERNAL_ERROR', null, `${method} ${url}`)
     await client.control('DELETE', '/faults')
   }
-  const { ids, ...after } = (await client.control('GET', '/state')).body
+  const { ids, ...after } = await client.read('/state')
   const { ids: earlier, ...rest } = before
   t.same(after, rest)
   t.same(ids.counters, { ...earlier.counters, 'fault id': requests.length }, 'no number is used up, but of the faults')
@@ -422,7 +422,7 @@ t.test('control plane, POST /faults: at most 1,000, with the spent ones, and no 
   t.equal((await arm(client, { effect: error(500), ttl: 'PT0S' })).status, 400)
   t.equal((await armed(t, client, error(500))).id, 'fault-1', 'a refused fault takes no number')
   await statuses(client, 1)
-  const { body: state } = await client.control('GET', '/state')
+  const state = await client.read('/state')
   const faults = Array.from({ length: 999 }, (_, at) => ({ ...state.faults[0], id: `fault-${at + 1}` }))
   const counters = { ...state.ids.counters, 'fault id': 999 }
   t.equal((await client.control('PUT', '/state', { ...state, faults, ids: { ...state.ids, counters } })).status, 200)
@@ -478,7 +478,7 @@ t.test('control plane, PUT /state: the document holds faults, and puts them back
   await armed(t, client, error(503, { headers: { 'x-a': 'b' } }), { times: 3, skip: 1, match: { path: '/api/v1/*' } })
   await armed(t, client, { kind: 'delay', ms: { distribution: 'uniform', min: 0, max: 0 } }, { times: null })
   t.same(await statuses(client, 2), [200, 503])
-  const { body: state } = await client.control('GET', '/state')
+  const state = await client.read('/state')
   const faults = await listed(client)
   t.same(
     state.faults,
@@ -496,7 +496,7 @@ t.test('control plane, PUT /state: an id of the document is not given again', as
   const client = await newClient()
   for (let count = 0; count < 3; count++) await armed(t, client, error(500))
   await client.control('DELETE', '/faults/fault-2')
-  const { body: state } = await client.control('GET', '/state')
+  const state = await client.read('/state')
   state.ids.counters['fault id'] = 0
   t.equal((await client.control('PUT', '/state', state)).status, 200)
   t.equal((await armed(t, client, error(500))).id, 'fault-2')
@@ -738,7 +738,7 @@ t.test('control plane, POST /faults: all faults of a client are at most 1 MiB', 
     Object.fromEntries(
       Array.from({ length: 20 }, (_, n) => [`x-${n}`, 'x'.repeat(Math.max(0, Math.min(1024, bytes - n * 1024)))]),
     )
-  const stateOf = async () => (await client.control('GET', '/state')).body
+  const stateOf = async () => await client.read('/state')
   const large = error(500, { headers: headers(20 * 1024) })
   for (let count = 1; count <= 50; count++) await armed(t, client, large)
   const before = await stateOf()

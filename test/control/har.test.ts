@@ -6,7 +6,7 @@ import type { LoggedExchange } from '../../src/features/request-log/request-log.
 import { toCurl, toExpectation } from '../../src/features/request-log/snippets.js'
 import { validatorOfHar } from '../har.js'
 import type { Client } from '../helper.js'
-import { bill, build, connect, mandate, requestToken } from '../helper.js'
+import { bill, build, connect, mandate, pluck, requestToken } from '../helper.js'
 import { listen } from '../http/raw.js'
 import { upload } from '../multipart.js'
 
@@ -37,7 +37,7 @@ async function logged() {
   const app = build(t, { publicUrl: () => 'http://127.0.0.1:8080' })
   const client = await connect(app)
   await run(client)
-  return { client, data: (await client.control('GET', '/requests')).body.data as LoggedExchange[] }
+  return { client, data: (await client.read('/requests')).data as LoggedExchange[] }
 }
 
 const harOf = (client: Client, query = '') => client.control('GET', `/requests?format=har${query}`)
@@ -89,13 +89,13 @@ t.test('control plane, GET /requests: a HAR document has no secret, and the filt
     [0, 401],
   )
   t.same((await harOf(client, '&path=/none')).body.log.entries, [])
-  t.same((await client.control('GET', '/requests?format=json&limit=1')).body.data.length, 1)
+  t.same((await client.read('/requests?format=json&limit=1')).data.length, 1)
   t.equal((await client.control('GET', '/requests?format=xml')).status, 400)
 })
 
 t.test('control plane, GET /requests/{seq}: one request as the list has it', async t => {
   const { client, data } = await logged()
-  for (const entry of data) t.same((await client.control('GET', `/requests/${entry.seq}`)).body, entry)
+  for (const entry of data) t.same(await client.read(`/requests/${entry.seq}`), entry)
   t.match(await client.control('GET', '/requests/999'), {
     status: 404,
     body: { code: 'REQUEST_NOT_FOUND', field: 'seq' },
@@ -106,9 +106,8 @@ t.test('control plane, GET /requests/{seq}: one request as the list has it', asy
 
 t.test('control plane, GET /requests: before and limit page from the latest on', async t => {
   const { client, data } = await logged()
-  const seqs = async (query: string) =>
-    (await client.control('GET', `/requests?${query}`)).body.data.map(({ seq }: LoggedExchange) => seq)
-  const all = data.map(({ seq }) => seq)
+  const seqs = async (query: string) => pluck((await client.read(`/requests?${query}`)).data, 'seq')
+  const all = pluck(data, 'seq')
   t.same(await seqs('limit=3'), all.slice(-3))
   t.same(await seqs('limit=3&before=5'), [2, 3, 4])
   t.same(await seqs('after=2&before=5'), [3, 4])
@@ -146,7 +145,7 @@ t.test('library, In your tests: the curl command of a logged request sends it ag
   const port = await listen(app)
   const client = await connect(app)
   await run(client)
-  const before = (await client.control('GET', '/requests')).body.data as LoggedExchange[]
+  const before = (await client.read('/requests')).data as LoggedExchange[]
   const isRepeatable = ({ method, path, body }: LoggedExchange) =>
     method !== 'HEAD' && !path.includes('nowhere') && (body === null || typeof body === 'object')
   const repeatable = before.filter(isRepeatable)
@@ -156,7 +155,7 @@ t.test('library, In your tests: the curl command of a logged request sends it ag
     const env = { PATH: process.env.PATH, TOKEN: client.token, CLIENT_SECRET: 'secret', HOME: '/nonexistent' }
     // The server answers in this process, so curl must not block it.
     await once(spawn('bash', ['-c', `${command} -s -m 5 -o /dev/null`], { env }), 'close')
-    const { data } = (await client.control('GET', '/requests?limit=1')).body
+    const { data } = await client.read('/requests?limit=1')
     const { method, path, query, body } = original
     t.match({ ...data[0] }, { method, path }, `request ${original.seq}`)
     t.same([data[0].query, data[0].body], [query, body], `request ${original.seq}`)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { invalid, missing, refused, refusesValues, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
+import { collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 
 // Outcomes of collections and payout links that the application does not select itself.
 
@@ -16,8 +16,8 @@ async function open(): Promise<Client> {
 }
 
 const arm = (client: Client, outcome: object) => client.control('POST', '/outcomes', outcome)
-const armed = async (client: Client) => (await client.control('GET', '/outcomes')).body.armed
-const explain = async (client: Client, path: string) => (await client.control('GET', path)).body
+const armed = async (client: Client) => (await client.read('/outcomes')).armed
+const explain = async (client: Client, path: string) => await client.read(path)
 const steered = async (client: Client, path: string) => (await explain(client, path)).record.outcome
 
 /** Creates a collection. Fails the test if it is refused. */
@@ -38,7 +38,7 @@ async function offer(client: Client, changes: object = {}): Promise<string> {
 async function way(client: Client, path: string): Promise<string> {
   const { timeline } = await explain(client, path)
   const { reasonCode, cause } = timeline.at(-1)
-  return [...timeline.slice(1).map(({ to }: { to: string }) => to), reasonCode, cause].filter(Boolean).join(' ')
+  return [...pluck(timeline.slice(1), 'to'), reasonCode, cause].filter(Boolean).join(' ')
 }
 
 // ------------------------------------------------------------------------------------------------------------- arming
@@ -79,16 +79,13 @@ t.test('control plane, POST /outcomes: it steers the next collection, whatever i
 
 t.test('control plane, POST /outcomes: every outcome of the table can be armed', async t => {
   const client = await open()
-  const { data, payoutLinks } = (await client.control('GET', '/outcomes')).body
+  const { data, payoutLinks } = await client.read('/outcomes')
   t.ok(data.length > 40)
   for (const { outcome, debtorReference, fidelity } of data) {
     t.same([debtorReference, fidelity], [`SIM-${outcome}`, 'assumed'])
     t.equal((await arm(client, { outcome })).status, 201, outcome)
   }
-  t.same(
-    payoutLinks.map(({ outcome }: { outcome: string }) => outcome),
-    ['FAILED', 'STUCK-PROCESSING'],
-  )
+  t.same(pluck(payoutLinks, 'outcome'), ['FAILED', 'STUCK-PROCESSING'])
 })
 
 t.test('control plane, POST /outcomes: it is in no answer of the API, and in the explained record', async t => {
@@ -390,7 +387,7 @@ t.test('control plane, Make the next collection bounce: a wrong outcome is refus
   const client = await open()
   await collect(client, 'COL-0001')
   const path = await offer(client)
-  const before = (await client.control('GET', '/state')).body
+  const before = await client.read('/state')
   const put = ([target, body]: [string, object]) => client.control('PUT', `${target}/outcome`, body)
   const ofCollection = [{ outcome: 7 }, { outcome: 'SIM-FAILED' }].map(body => ['/direct-debit/COL-0001', body])
   const ofLink = [{ outcome: 'RETURNED' }, { outcome: null }].map(body => [path, body])
@@ -402,7 +399,7 @@ t.test('control plane, Make the next collection bounce: a wrong outcome is refus
     '404 COLLECTION_NOT_FOUND collectionReference': [['/direct-debit/COL-9999', { outcome: 'FAILED' }]],
     '404 PAYOUT_LINK_NOT_FOUND payoutLinkId': [['/payout-links/pl_nothing', { outcome: 'FAILED' }]],
   })
-  t.same((await client.control('GET', '/state')).body, before)
+  t.same(await client.read('/state'), before)
 })
 
 t.test('control plane, Make the next collection bounce: a link, until it is paid or closed', async t => {
@@ -445,7 +442,7 @@ async function steeredTenant(): Promise<Client> {
 
 t.test('control plane, POST /outcomes: armed outcomes and steered records are part of the state document', async t => {
   const client = await steeredTenant()
-  const text = async () => JSON.stringify((await client.control('GET', '/state')).body)
+  const text = async () => JSON.stringify(await client.read('/state'))
   const before = await text()
   t.match(JSON.parse(before), {
     outcomes: [
@@ -480,7 +477,7 @@ t.test('control plane, POST /outcomes: a fork has the armed outcomes; a reset re
 
 t.test('control plane, POST /outcomes: a document with wrong outcomes is refused', async t => {
   const client = await steeredTenant()
-  const state = (await client.control('GET', '/state')).body
+  const state = await client.read('/state')
   const [first, second] = state.outcomes
   const withOutcomes = (...outcomes: object[]) => ({ ...state, outcomes })
   const [entry] = state.collections
@@ -497,7 +494,7 @@ t.test('control plane, POST /outcomes: a document with wrong outcomes is refused
       { ...state, collections: [{ ...entry, record: { ...entry.record, outcome: 'LOST' } }] },
     ],
   })
-  t.same((await client.control('GET', '/state')).body, state)
+  t.same(await client.read('/state'), state)
   const { outcomes, ...earlier } = state
   t.equal((await client.control('PUT', '/state', earlier)).status, 200)
   t.same(await armed(client), [])
@@ -507,9 +504,6 @@ t.test('control plane, POST /outcomes: of two armed outcomes of a name, only the
   const client = await open()
   for (const amount of ['1', '2']) await arm(client, { outcome: 'CANCELLED', match: { amount } })
   await client.post('/api/v1/direct-debit', collection({ amount: '2' }))
-  const { armed } = (await client.control('GET', '/outcomes')).body
-  t.same(
-    armed.map(({ fired }: { fired: number }) => fired),
-    [0, 1],
-  )
+  const { armed } = await client.read('/outcomes')
+  t.same(pluck(armed, 'fired'), [0, 1])
 })

@@ -7,7 +7,7 @@ import type { StoredRecord } from '../../src/core/records/repository.js'
 import { buildServer } from '../../src/server.js'
 import type { Tenant } from '../../src/tenants/tenant.js'
 import { refused } from '../answers.js'
-import { bill, call, collection, connect, mandate, payoutLink, requestToken, serverOptions } from '../helper.js'
+import { bill, call, collection, connect, mandate, payoutLink, pluck, requestToken, serverOptions } from '../helper.js'
 
 // persistence, Upgrades: due work that fails, and records of another release, hold up nothing.
 
@@ -63,7 +63,7 @@ t.test('persistence, Upgrades: a due step that fails is parked, and the client g
     '/api/v1/direct-debit',
     collection({ collectionReference: 'COL-WHOLE', collectionDate: '2026-11-20' }),
   )
-  const due = (await client.control('GET', '/direct-debit/COL-BROKEN')).body.next
+  const due = (await client.read('/direct-debit/COL-BROKEN')).next
   t.same(due, { at: '2026-11-18T15:00:00Z', to: 'SUBMITTED' })
   lines.length = 0
   pass(30)
@@ -74,14 +74,14 @@ t.test('persistence, Upgrades: a due step that fails is parked, and the client g
   const upcoming = await client.control('GET', '/upcoming')
   t.match(upcoming.body.data[0], { at: due.at, reference: 'COL-BROKEN', from: 'PENDING', to: 'SUBMITTED', parked })
   t.same(parkedIn(upcoming.body), [['COL-BROKEN', parked]])
-  t.equal((await client.control('GET', '/direct-debit/COL-WHOLE')).body.record.status, 'SETTLED')
-  t.equal((await client.control('GET', '/clock')).body.now, '2026-12-02T09:00:00Z')
+  t.equal((await client.read('/direct-debit/COL-WHOLE')).record.status, 'SETTLED')
+  t.equal((await client.read('/clock')).now, '2026-12-02T09:00:00Z')
   const advanced = await client.control('POST', '/clock/advance', { toNextEvent: true })
   t.not(advanced.body.now, due.at, 'it is no next event')
   for (const path of ['/state', '/events', '/console', '/console/collections/COL-BROKEN']) {
     t.equal((await client.control('GET', path)).status, 200, path)
   }
-  const page = (await client.control('GET', '/console/collections/COL-BROKEN')).body
+  const page = await client.read('/console/collections/COL-BROKEN')
   t.match(page, 'The transition was due, and failed. There is no mandate')
   t.match(lines, [{ clientId: 'broken', err: { message: /^The transition of the collection "COL-BROKEN" failed/ } }])
   t.equal(lines.length, 1, 'it is logged once')
@@ -96,7 +96,7 @@ t.test('persistence, Upgrades: a failure that is no refusal is not shown, and le
   pass(30)
   await client.control('GET', '/clock')
   t.equal(events.last(), last, 'no event')
-  const { body } = await client.control('GET', '/direct-debit/COL-ODD')
+  const body = await client.read('/direct-debit/COL-ODD')
   t.match(body, {
     record: { status: 'PENDING' },
     timeline: { length: 1 },
@@ -111,11 +111,11 @@ t.test('persistence, Upgrades: a parked transition is tried again after a change
   const { pass, store, send } = serve(t)
   const client = await store('mended', 'COL-MENDED', { record: { mandateReference: 'MND-LATER' } })
   pass(30)
-  t.match((await client.control('GET', '/direct-debit/COL-MENDED')).body, { parked: /MND-LATER/ })
+  t.match(await client.read('/direct-debit/COL-MENDED'), { parked: /MND-LATER/ })
   const later = mandate({ mandateReference: 'MND-LATER' })
   t.equal((await send('mended', 'POST', '/mandates', later)).status, 201)
   await client.control('PUT', '/direct-debit/COL-MENDED/outcome', { outcome: 'STUCK-SUBMITTED' })
-  const { record, parked } = (await client.control('GET', '/direct-debit/COL-MENDED')).body
+  const { record, parked } = await client.read('/direct-debit/COL-MENDED')
   t.same([record.status, parked], ['SUBMITTED', undefined])
 })
 
@@ -156,19 +156,16 @@ t.test('persistence, Upgrades: a record of a state or with a verb of another rel
     const { pass, store } = serve(t)
     const client = await store(clientId, 'COL-KEPT', changes)
     pass(60)
-    const { body } = await client.control('GET', '/direct-debit/COL-KEPT')
+    const body = await client.read('/direct-debit/COL-KEPT')
     t.match(body, { next: null, parked })
-    t.same(
-      body.legal.map(({ verb }: { verb: string }) => verb),
-      legal,
-    )
-    const { data } = (await client.control('GET', '/upcoming')).body
+    t.same(pluck(body.legal, 'verb'), legal)
+    const { data } = await client.read('/upcoming')
     t.notOk(data.some(({ reference }: { reference: string }) => reference === 'COL-KEPT'))
-    const overview = (await client.control('GET', '/console')).body
+    const overview = await client.read('/console')
     t.match(overview, body.record.status)
     t.equal((await client.control('POST', '/clock/advance', { by: 'P10D' })).status, 200)
     t.equal((await client.control('GET', `/console/collections?status=${body.record.status}`)).status, 200)
-    t.match((await client.control('GET', '/console/collections/COL-KEPT')).body, parked.replaceAll('"', '&quot;'))
+    t.match(await client.read('/console/collections/COL-KEPT'), parked.replaceAll('"', '&quot;'))
     const { status } = await client.control('POST', '/direct-debit/COL-KEPT/submit')
     t.equal(status, legal.length === 0 ? 409 : 200)
     const settled = await client.control('POST', '/direct-debit/COL-KEPT/settle')
@@ -195,13 +192,13 @@ t.test('persistence, Upgrades: every kind of record has pages and answers in a s
     const [entry] = store.find(reference)
     const kept = store.toStored(entry as never)
     store.load({ ...kept, record: { ...(kept.record as object), status: 'HELD' } })
-    const { body } = await client.control('GET', `/${path}/${reference}`)
+    const body = await client.read(`/${path}/${reference}`)
     t.match(
       body,
       { record: { status: 'HELD' }, next: null, legal: [], parked: /^This release has no state "HELD"/ },
       kind,
     )
-    t.match((await client.control('GET', `/${path}`)).body.data[0].record, { status: 'HELD' })
+    t.match((await client.read(`/${path}`)).data[0].record, { status: 'HELD' })
     for (const page of [`/console${pages}`, `/console${pages}/${reference}`]) {
       const { status, body } = await client.control('GET', page)
       t.equal(status, 200, page)
@@ -216,7 +213,7 @@ t.test('persistence, Upgrades: every kind of record has pages and answers in a s
     t.match((await send('all', 'GET', `/${list}`)).body.data, [{ status: 'HELD' }])
   }
   t.equal((await send('all', 'PATCH', '/bills/INV-2026-001', { status: 'PAID' })).status, 409)
-  const { url } = (await client.control('GET', `/payout-links/${payoutLinkId}`)).body.record
+  const { url } = (await client.read(`/payout-links/${payoutLinkId}`)).record
   const receipt = receiptOf(tenant.ids, payoutLinkId)
   for (const query of ['', `&receipt=${receipt}`]) {
     const page = await call(app, 'GET', new URL(url).pathname + new URL(url).search + query, {
@@ -235,8 +232,8 @@ t.test('persistence, Upgrades: a link whose payout method is gone stays readable
   const path = `/payout-links/${payoutLinkId}`
   for (const status of ['ACTIVE', 'PROCESSING', 'PAID']) {
     store.load({ ...kept, record: { ...(kept.record as object), status, payoutMethod: 'GONE' } })
-    t.match((await client.control('GET', path)).body.record, { status, payoutMethod: 'GONE' })
-    t.match((await client.control('GET', `/console${path}`)).body, 'GONE')
+    t.match((await client.read(path)).record, { status, payoutMethod: 'GONE' })
+    t.match(await client.read(`/console${path}`), 'GONE')
     const { pathname, search } = new URL(url)
     const receipt = `&receipt=${receiptOf(tenantOf('all').ids, payoutLinkId)}`
     const page = await call(app, 'GET', pathname + search + receipt, { headers: { accept: 'text/html' } })
@@ -250,7 +247,7 @@ t.test('persistence, Upgrades: a link whose payout method is gone stays readable
   t.match(claimed.body.message, 'This release has no payout method "GONE".')
   store.load({ ...kept, record: { ...(kept.record as object), status: 'PROCESSING', payoutMethod: 'GONE' } })
   t.equal((await client.control('PUT', `${path}/outcome`, { outcome: 'FAILED' })).status, 200)
-  const { next, parked } = (await client.control('GET', path)).body
+  const { next, parked } = await client.read(path)
   t.same([next, parked], [null, 'This release has no payout method "GONE". The link stays as it is.'])
 })
 
@@ -261,7 +258,7 @@ t.test('persistence, Upgrades: a collection whose outcome is gone takes no other
   const parked =
     'This release has no outcome "DISPUTED" of a collection. It takes no further step until it has another one.'
   const shown = async () => {
-    const { record, next, parked } = (await client.control('GET', path)).body
+    const { record, next, parked } = await client.read(path)
     return [record.status, next, parked]
   }
   await client.control('PUT', '/snapshots/kept')
@@ -299,7 +296,7 @@ t.test('persistence, Upgrades: a payout link whose outcome is gone is not paid',
   await client.control('POST', '/clock/advance', { by: 'P60D' })
   const parked =
     'This release has no outcome "HELD" of a payout link. It takes no further step until it has another one.'
-  t.match((await client.control('GET', path)).body, { record: { status: 'PROCESSING' }, next: null, parked })
+  t.match(await client.read(path), { record: { status: 'PROCESSING' }, next: null, parked })
 })
 
 t.test('persistence, Upgrades: amounts above a limit of this release are read as they are', async t => {
@@ -314,7 +311,7 @@ t.test('persistence, Upgrades: amounts above a limit of this release are read as
   t.equal(armed.status, 201, armed.body.message)
   outcomes.restore(outcomes.list().map(one => ({ ...one, match: { amount } })))
   t.match((await send('former', 'GET', '/direct-debit?amountMin=1000000000')).body.data, [{ amount }])
-  t.match((await client.control('GET', '/bills/INV-2026-001')).body.record, { totalAmount: amount })
+  t.match((await client.read('/bills/INV-2026-001')).record, { totalAmount: amount })
   t.equal((await client.control('GET', '/console/bills/INV-2026-001')).status, 200)
   t.equal((await send('former', 'PATCH', '/bills/INV-2026-001', { openAmount: '1' })).status, 200)
   t.equal((await send('former', 'POST', '/payout-links', payoutLink())).status, 201)
@@ -324,48 +321,45 @@ t.test('persistence, Upgrades: the control plane shows a record as it is kept, t
   const { store, send } = serve(t)
   const client = await store('former', 'COL-FORMER', { record: { formerMember: { of: ['1.0.0'] } } })
   const record = { formerMember: { of: ['1.0.0'] } }
-  t.match((await client.control('GET', '/direct-debit/COL-FORMER')).body.record, record)
-  t.match((await client.control('GET', '/direct-debit')).body.data[0].record, record)
+  t.match((await client.read('/direct-debit/COL-FORMER')).record, record)
+  t.match((await client.read('/direct-debit')).data[0].record, record)
   t.match((await client.control('POST', '/direct-debit/COL-FORMER/submit')).body.record, record)
-  t.match((await client.control('GET', '/state')).body.collections[0].record, record)
+  t.match((await client.read('/state')).collections[0].record, record)
   const answer = await send('former', 'GET', '/direct-debit/COL-FORMER')
   t.equal(answer.status, 200)
   t.notOk('formerMember' in answer.body)
 })
 
-t.test(
-  'persistence, Upgrades: a snapshot of the server restores without rules, a document from outside with them',
-  async t => {
-    const { store, tenantOf, send } = serve(t)
-    const client = await store('kept', 'COL-KEPT', {
-      record: { outcome: 'RETURNED-ZZ99', debtorReference: 'x'.repeat(999) },
-    })
-    const { outcomes } = tenantOf('kept')
-    const armed = {
-      id: 'outcome-7',
-      match: {},
-      outcome: 'FAILED-ZZ99',
-      times: 2,
-      fired: 0,
-      armedAt: '2026-11-02T09:00:00Z',
-    }
-    outcomes.restore([armed as never])
-    const { payoutLinkId } = (await send('kept', 'POST', '/payout-links', payoutLink())).body
-    const { payoutLinks } = tenantOf('kept')
-    const [link] = payoutLinks.find(payoutLinkId)
-    const gone = payoutLinks.toStored(link as never)
-    // Its next transition cannot be planned.
-    const record = { ...(gone.record as object), status: 'PROCESSING', payoutMethod: 'GONE' }
-    payoutLinks.load({ ...gone, record, nextStep: null })
-    await client.control('PATCH', '/clock', { mode: 'frozen' })
-    t.equal((await client.control('PUT', '/snapshots/kept')).status, 200)
-    const { body: state } = await client.control('GET', '/state')
-    await client.control('POST', '/reset')
-    t.equal((await client.control('PUT', '/state', state)).status, 400)
-    t.equal((await client.control('POST', '/snapshots/kept/restore')).status, 200)
-    t.same((await client.control('GET', '/state')).body, state)
-  },
-)
+t.test('persistence, Upgrades: a snapshot restores without rules, a document from outside with them', async t => {
+  const { store, tenantOf, send } = serve(t)
+  const client = await store('kept', 'COL-KEPT', {
+    record: { outcome: 'RETURNED-ZZ99', debtorReference: 'x'.repeat(999) },
+  })
+  const { outcomes } = tenantOf('kept')
+  const armed = {
+    id: 'outcome-7',
+    match: {},
+    outcome: 'FAILED-ZZ99',
+    times: 2,
+    fired: 0,
+    armedAt: '2026-11-02T09:00:00Z',
+  }
+  outcomes.restore([armed as never])
+  const { payoutLinkId } = (await send('kept', 'POST', '/payout-links', payoutLink())).body
+  const { payoutLinks } = tenantOf('kept')
+  const [link] = payoutLinks.find(payoutLinkId)
+  const gone = payoutLinks.toStored(link as never)
+  // Its next transition cannot be planned.
+  const record = { ...(gone.record as object), status: 'PROCESSING', payoutMethod: 'GONE' }
+  payoutLinks.load({ ...gone, record, nextStep: null })
+  await client.control('PATCH', '/clock', { mode: 'frozen' })
+  t.equal((await client.control('PUT', '/snapshots/kept')).status, 200)
+  const state = await client.read('/state')
+  await client.control('POST', '/reset')
+  t.equal((await client.control('PUT', '/state', state)).status, 400)
+  t.equal((await client.control('POST', '/snapshots/kept/restore')).status, 200)
+  t.same(await client.read('/state'), state)
+})
 
 t.test('decisions §6: a collection keeps the reason code of its outcome, also one that is gone', async t => {
   const { store } = serve(t)
@@ -379,7 +373,7 @@ t.test('decisions §6: a collection keeps the reason code of its outcome, also o
     await client.control('PATCH', '/clock', { mode: 'frozen' })
     await client.control('POST', '/direct-debit/COL-CODE/submit')
     await client.control('POST', '/clock/advance', { by: 'P400D' })
-    t.match((await client.control('GET', '/direct-debit/COL-CODE')).body.record, { status, reasonCode: 'ZZ99' })
+    t.match((await client.read('/direct-debit/COL-CODE')).record, { status, reasonCode: 'ZZ99' })
   }
 })
 
@@ -394,7 +388,7 @@ t.test('decisions §6: an armed outcome whose reason code is gone steers a colle
   t.equal((await send('armed-former', 'POST', '/payout-links', link)).status, 201)
   t.equal(outcomes.list()[0]?.fired, 0)
   await send('armed-former', 'POST', '/direct-debit', collection({ collectionReference: 'COL-ARMED' }))
-  t.equal((await client.control('GET', '/direct-debit/COL-ARMED')).body.record.outcome, 'FAILED-ZZ99')
+  t.equal((await client.read('/direct-debit/COL-ARMED')).record.outcome, 'FAILED-ZZ99')
 })
 
 t.test('persistence, Upgrades: a reset does no due work of what it replaces', async t => {

@@ -6,7 +6,7 @@ import { createRequestLog } from '../../src/features/request-log/request-log.js'
 import { createTimers } from '../../src/http/timers.js'
 import { refused } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, connect, mandate, newClient, requestToken } from '../helper.js'
+import { build, call, connect, mandate, newClient, pluck, requestToken } from '../helper.js'
 import { listen } from '../http/raw.js'
 import { until } from '../manual-time.js'
 
@@ -89,62 +89,59 @@ t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: everything that a request keep
     await send(client, 1000)
     await send(client, 1000)
     const { data, dropped } = await log(client)
-    t.same([data.map(({ seq }: { seq: number }) => seq), dropped], [[4], 3], what)
+    t.same([pluck(data, 'seq'), dropped], [[4], 3], what)
   }
 })
 
-t.test(
-  'control plane, SANDBOX_REQUEST_LOG_BYTES: the oldest of all clients goes first, in any order of calls',
-  async t => {
-    const bounds = { entries: 5, bytes: 100 }
-    const log = createRequestLog(bounds)
-    /** All entries in order: the log as simple as it can be. */
-    let model: { client: string; seq: number; bytes: number }[] = []
-    const last: Record<string, number> = { a: 0, b: 0, c: 0 }
-    const dropped: Record<string, number> = { a: 0, b: 0, c: 0 }
-    const drop = (index: number) => {
-      const [gone] = model.splice(index, 1)
-      dropped[gone?.client as string] = (dropped[gone?.client as string] ?? 0) + 1
-    }
-    const [seen, expected]: [unknown[], unknown[]] = [[], []]
-    let random = 7
-    const pick = (count: number) => {
-      random = (random * 1103515245 + 12345) % 2 ** 31
-      return Math.floor((random / 2 ** 31) * count)
-    }
-    for (let step = 0; step < 3000; step++) {
-      const client = 'abc'[pick(3)] as string
-      const chance = pick(100)
-      if (chance < 2) {
-        log.remove(client)
-        Object.assign(last, { [client]: 0 })
-        Object.assign(dropped, { [client]: 0 })
-        model = model.filter(entry => entry.client !== client)
-      } else if (chance < 6) {
-        seen.push(log.clear(client))
-        expected.push(model.filter(entry => entry.client === client).length)
-        model = model.filter(entry => entry.client !== client)
-      } else {
-        const bytes = 1 + pick(40)
-        log.add(client, { bytes, method: 'GET', target: '/', faults: [], hints: [] } as unknown as Exchange)
-        model.push({ client, seq: ++(last[client] as number), bytes })
-        if (model.filter(entry => entry.client === client).length > bounds.entries) {
-          drop(model.findIndex(entry => entry.client === client))
-        }
-        while (model.reduce((sum, entry) => sum + entry.bytes, 0) > bounds.bytes) drop(0)
+t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: the oldest of all clients goes first', async t => {
+  const bounds = { entries: 5, bytes: 100 }
+  const log = createRequestLog(bounds)
+  /** All entries in order: the log as simple as it can be. */
+  let model: { client: string; seq: number; bytes: number }[] = []
+  const last: Record<string, number> = { a: 0, b: 0, c: 0 }
+  const dropped: Record<string, number> = { a: 0, b: 0, c: 0 }
+  const drop = (index: number) => {
+    const [gone] = model.splice(index, 1)
+    dropped[gone?.client as string] = (dropped[gone?.client as string] ?? 0) + 1
+  }
+  const [seen, expected]: [unknown[], unknown[]] = [[], []]
+  let random = 7
+  const pick = (count: number) => {
+    random = (random * 1103515245 + 12345) % 2 ** 31
+    return Math.floor((random / 2 ** 31) * count)
+  }
+  for (let step = 0; step < 3000; step++) {
+    const client = 'abc'[pick(3)] as string
+    const chance = pick(100)
+    if (chance < 2) {
+      log.remove(client)
+      Object.assign(last, { [client]: 0 })
+      Object.assign(dropped, { [client]: 0 })
+      model = model.filter(entry => entry.client !== client)
+    } else if (chance < 6) {
+      seen.push(log.clear(client))
+      expected.push(model.filter(entry => entry.client === client).length)
+      model = model.filter(entry => entry.client !== client)
+    } else {
+      const bytes = 1 + pick(40)
+      log.add(client, { bytes, method: 'GET', target: '/', faults: [], hints: [] } as unknown as Exchange)
+      model.push({ client, seq: ++(last[client] as number), bytes })
+      if (model.filter(entry => entry.client === client).length > bounds.entries) {
+        drop(model.findIndex(entry => entry.client === client))
       }
-      if (step % 10 > 0) continue
-      for (const client of 'abc') {
-        const page = await log.list(client)
-        const kept = model.filter(entry => entry.client === client)
-        seen.push([step, page.data.map(({ seq }) => seq), page.last, page.dropped, await log.bytes(client)])
-        const size = kept.reduce((sum, { bytes }) => sum + bytes, 0)
-        expected.push([step, kept.map(({ seq }) => seq), last[client], dropped[client], size])
-      }
+      while (model.reduce((sum, entry) => sum + entry.bytes, 0) > bounds.bytes) drop(0)
     }
-    t.same(seen, expected)
-  },
-)
+    if (step % 10 > 0) continue
+    for (const client of 'abc') {
+      const page = await log.list(client)
+      const kept = model.filter(entry => entry.client === client)
+      seen.push([step, pluck(page.data, 'seq'), page.last, page.dropped, await log.bytes(client)])
+      const size = kept.reduce((sum, { bytes }) => sum + bytes, 0)
+      expected.push([step, pluck(kept, 'seq'), last[client], dropped[client], size])
+    }
+  }
+  t.same(seen, expected)
+})
 
 t.test('control plane, GET /requests: only as many requests are looked at as the limit needs', async t => {
   const log = createRequestLog({ entries: 1000, bytes: 1e9 })
@@ -163,10 +160,7 @@ t.test('control plane, GET /requests: only as many requests are looked at as the
     log.add('a', entry as unknown as Exchange)
   }
   const { data } = await log.list('a', { method: 'GET', path: '*a', limit: 3 })
-  t.same(
-    data.map(({ seq }) => seq),
-    [996, 998, 1000],
-  )
+  t.same(pluck(data, 'seq'), [996, 998, 1000])
   t.ok(looks.target <= 12, `${looks.target} targets`)
   t.same([looks.headers, looks.bodyText], [0, 0], 'nothing is masked that the filter does not need')
 })

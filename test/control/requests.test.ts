@@ -4,7 +4,7 @@ import { createTimers } from '../../src/http/timers.js'
 import { gist, holds, invalid, invalidQuery, malformed, refused, refusesValues, table } from '../answers.js'
 
 import type { CallOptions, Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate, newClient, requestToken } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, newClient, pluck, requestToken } from '../helper.js'
 import { exchange, listen, request } from '../http/raw.js'
 import { manualTime, until } from '../manual-time.js'
 import { upload } from '../multipart.js'
@@ -319,7 +319,7 @@ t.test('control plane, GET /requests: after, method, path and status', async t =
   const seen = []
   for (const [query] of cases) {
     const { data, last, dropped } = await requestsOf(client.app, 'acme', query)
-    seen.push([query, data.map(({ seq }: Logged) => seq), last, dropped])
+    seen.push([query, pluck(data, 'seq'), last, dropped])
   }
   t.same(
     seen,
@@ -352,73 +352,64 @@ t.test('control plane, DELETE /requests: it tells how many it removed, and the n
   t.match(await requestsOf(client.app, 'acme'), { data: [{ seq: 3 }], last: 3 })
 })
 
-t.test(
-  'control plane, SANDBOX_REQUEST_LOG_ENTRIES: the bound of a tenant; a reset and a dropped tenant begin again',
-  async t => {
-    const app = build(t, { requestLog: { entries: 2 }, maxTenants: 2 })
-    const client = await connect(app)
-    for (let count = 0; count < 3; count++) await client.get('/api/v1/bills')
-    t.match(await requestsOf(app, 'acme'), { data: [{ seq: 3 }, { seq: 4 }], last: 4, dropped: 2 })
-    t.same((await client.control('POST', '/requests/verify', { times: 2 })).body, {
-      matched: true,
-      count: 2,
-      dropped: 2,
-    })
-    await client.control('POST', '/reset')
-    t.same(await requestsOf(app, 'acme'), { data: [], last: 0, dropped: 0 })
-    await connect(app, 'acme')
-    await connect(app, 'other')
-    await connect(app, 'acme')
-    t.match(await requestsOf(app, 'acme'), { data: [{ seq: 1 }], last: 1, dropped: 0 })
+t.test('control plane, SANDBOX_REQUEST_LOG_ENTRIES: the bound of a tenant; a new life begins again', async t => {
+  const app = build(t, { requestLog: { entries: 2 }, maxTenants: 2 })
+  const client = await connect(app)
+  for (let count = 0; count < 3; count++) await client.get('/api/v1/bills')
+  t.match(await requestsOf(app, 'acme'), { data: [{ seq: 3 }, { seq: 4 }], last: 4, dropped: 2 })
+  t.same((await client.control('POST', '/requests/verify', { times: 2 })).body, {
+    matched: true,
+    count: 2,
+    dropped: 2,
+  })
+  await client.control('POST', '/reset')
+  t.same(await requestsOf(app, 'acme'), { data: [], last: 0, dropped: 0 })
+  await connect(app, 'acme')
+  await connect(app, 'other')
+  await connect(app, 'acme')
+  t.match(await requestsOf(app, 'acme'), { data: [{ seq: 1 }], last: 1, dropped: 0 })
 
-    const usual = build(t)
-    for (let count = 0; count < 1004; count++) await call(usual, 'GET', '/nowhere')
-    t.match(await requestsOf(usual, 'sandbox-client'), { data: { length: 1000 }, last: 1004, dropped: 4 })
-  },
-)
+  const usual = build(t)
+  for (let count = 0; count < 1004; count++) await call(usual, 'GET', '/nowhere')
+  t.match(await requestsOf(usual, 'sandbox-client'), { data: { length: 1000 }, last: 1004, dropped: 4 })
+})
 
-t.test(
-  'control plane, SANDBOX_REQUEST_LOG_BYTES: a bound of the process, oldest out first, and what is dropped is counted',
-  async t => {
-    const bound = 256 * 1024
-    const app = build(t, { requestLog: { bytes: bound } })
-    const clients = await Promise.all(Array.from({ length: 4 }, (_, at) => connect(app, `client-${at}`)))
-    for (let count = 0; count < 200; count++)
-      await clients[count % 4]?.post('/api/v1/mandates', { padding: 'x'.repeat((count * 7919) % 20_000) })
-    const logs = await Promise.all(clients.map(({ clientId }) => requestsOf(app, clientId)))
-    const bodies = logs.flatMap(({ data }) => data.map(({ body, responseBody }: Logged) => [body, responseBody]))
-    const bytes = JSON.stringify(bodies).length
-    t.ok(bytes <= bound && bytes > bound / 2, `${bytes} bytes`)
-    t.same(
-      logs.map(({ data, dropped, last }) => [data.length + dropped, last]),
-      Array(4).fill([51, 51]),
-    )
-    for (const requestLog of [{ entries: 0 }, { bytes: 0 }]) {
-      const none = await connect(build(t, { requestLog }))
-      t.same(await requestsOf(none.app, 'acme'), { data: [], last: 1, dropped: 1 })
-    }
-  },
-)
+t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: a bound of the process; what is dropped is counted', async t => {
+  const bound = 256 * 1024
+  const app = build(t, { requestLog: { bytes: bound } })
+  const clients = await Promise.all(Array.from({ length: 4 }, (_, at) => connect(app, `client-${at}`)))
+  for (let count = 0; count < 200; count++)
+    await clients[count % 4]?.post('/api/v1/mandates', { padding: 'x'.repeat((count * 7919) % 20_000) })
+  const logs = await Promise.all(clients.map(({ clientId }) => requestsOf(app, clientId)))
+  const bodies = logs.flatMap(({ data }) => data.map(({ body, responseBody }: Logged) => [body, responseBody]))
+  const bytes = JSON.stringify(bodies).length
+  t.ok(bytes <= bound && bytes > bound / 2, `${bytes} bytes`)
+  t.same(
+    logs.map(({ data, dropped, last }) => [data.length + dropped, last]),
+    Array(4).fill([51, 51]),
+  )
+  for (const requestLog of [{ entries: 0 }, { bytes: 0 }]) {
+    const none = await connect(build(t, { requestLog }))
+    t.same(await requestsOf(none.app, 'acme'), { data: [], last: 1, dropped: 1 })
+  }
+})
 
-t.test(
-  'control plane, Inspect the requests of your app: a large request takes the place of several small ones',
-  async t => {
-    const client = await connect(build(t, { requestLog: { bytes: 20 * 1024 } }))
-    for (let count = 0; count < 8; count++) await client.get('/api/v1/bills')
-    t.match(await requestsOf(client.app, 'acme'), { data: { length: 9 }, dropped: 0 })
-    await client.get(`/api/v1/bills?x=${'x'.repeat(15 * 1024)}`)
-    const { data, dropped } = await requestsOf(client.app, 'acme')
-    t.ok(dropped > 1 && dropped < 9, `${dropped} dropped`)
-    t.equal(data.at(-1).seq, 10)
-  },
-)
+t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: a large request takes the place of several small ones', async t => {
+  const client = await connect(build(t, { requestLog: { bytes: 20 * 1024 } }))
+  for (let count = 0; count < 8; count++) await client.get('/api/v1/bills')
+  t.match(await requestsOf(client.app, 'acme'), { data: { length: 9 }, dropped: 0 })
+  await client.get(`/api/v1/bills?x=${'x'.repeat(15 * 1024)}`)
+  const { data, dropped } = await requestsOf(client.app, 'acme')
+  t.ok(dropped > 1 && dropped < 9, `${dropped} dropped`)
+  t.equal(data.at(-1).seq, 10)
+})
 
 t.test('control plane, SANDBOX_REQUEST_LOG_BYTES: a request above the bound pushes out no other', async t => {
   const client = await connect(build(t, { requestLog: { bytes: 20 * 1024 } }))
   await client.get('/api/v1/bills')
   await client.post('/api/v1/mandates', { padding: 'x'.repeat(20 * 1024) })
   const { data, last, dropped } = await requestsOf(client.app, 'acme')
-  t.same([data.map(({ seq }: Logged) => seq), last, dropped], [[1, 2], 3, 1])
+  t.same([pluck(data, 'seq'), last, dropped], [[1, 2], 3, 1])
 })
 
 t.test('control plane, DELETE /requests: the bytes of removed requests are free', async t => {
@@ -524,30 +515,27 @@ t.test('control plane, POST /requests/verify: method, path, query, status, heade
   t.same(await counts(client, cases), cases)
 })
 
-t.test(
-  'control plane, POST /requests/verify: of objects, named members must be the same; arrays as a whole',
-  async t => {
-    const client = await newClient()
-    await client.post('/api/v1/mandates', { list: [1, { a: 1, b: 2 }], nested: { list: [], nothing: null, is: true } })
-    await client.post('/api/v1/mandates', '[1,2]')
-    const cases: [object, number][] = [
-      [{ body: { list: [1, { b: 2, a: 1 }] } }, 1],
-      [{ body: { list: [1, { a: 1 }] } }, 0],
-      [{ body: { list: [1] } }, 0],
-      [{ body: { list: [{ a: 1, b: 2 }, 1] } }, 0],
-      [{ body: { list: {} } }, 0],
-      [{ body: { nested: { list: [] } } }, 1],
-      [{ body: { nested: { nothing: null } } }, 1],
-      [{ body: { nested: { nothing: {} } } }, 0],
-      [{ body: { nested: { is: 'true' } } }, 0],
-      [{ body: { nested: { is: true, more: true } } }, 0],
-      [{ body: 'text' }, 0],
-      [{ body: [1, 2] }, 1],
-      [{ body: [1] }, 0],
-    ]
-    t.same(await counts(client, cases), cases)
-  },
-)
+t.test('control plane, POST /requests/verify: of objects, named members are compared; arrays as a whole', async t => {
+  const client = await newClient()
+  await client.post('/api/v1/mandates', { list: [1, { a: 1, b: 2 }], nested: { list: [], nothing: null, is: true } })
+  await client.post('/api/v1/mandates', '[1,2]')
+  const cases: [object, number][] = [
+    [{ body: { list: [1, { b: 2, a: 1 }] } }, 1],
+    [{ body: { list: [1, { a: 1 }] } }, 0],
+    [{ body: { list: [1] } }, 0],
+    [{ body: { list: [{ a: 1, b: 2 }, 1] } }, 0],
+    [{ body: { list: {} } }, 0],
+    [{ body: { nested: { list: [] } } }, 1],
+    [{ body: { nested: { nothing: null } } }, 1],
+    [{ body: { nested: { nothing: {} } } }, 0],
+    [{ body: { nested: { is: 'true' } } }, 0],
+    [{ body: { nested: { is: true, more: true } } }, 0],
+    [{ body: 'text' }, 0],
+    [{ body: [1, 2] }, 1],
+    [{ body: [1] }, 0],
+  ]
+  t.same(await counts(client, cases), cases)
+})
 
 t.test('control plane, POST /requests/verify: times, atLeast and atMost', async t => {
   const client = await story()
@@ -614,10 +602,7 @@ t.test('control plane, POST /requests/verify: the three nearest misses, and what
     query: { limit: '6' },
     body: { x: 1, client_secret: 'x' },
   })
-  const differences = far.nearestMisses.map(({ seq, differences }: Logged) => [
-    seq,
-    ...differences.map(({ at }: Logged) => at),
-  ])
+  const differences = far.nearestMisses.map(({ seq, differences }: Logged) => [seq, ...pluck(differences, 'at')])
   t.same(differences.slice(0, 1), [[6, 'path', 'query.limit', 'body']], 'another operation is further away')
   t.equal(far.nearestMisses.length, 3)
   t.notOk(JSON.stringify(far).includes(client.token))
@@ -626,7 +611,7 @@ t.test('control plane, POST /requests/verify: the three nearest misses, and what
 t.test('control plane, POST /requests/verify: of equally near misses, the latest come first', async t => {
   const client = await newClient()
   for (let count = 0; count < 4; count++) await client.get('/api/v1/bills')
-  const seqs = async (expected: object) => (await verify(client, expected)).nearestMisses.map(({ seq }: Logged) => seq)
+  const seqs = async (expected: object) => pluck((await verify(client, expected)).nearestMisses, 'seq')
   t.same(await seqs({ method: 'GET', path: '/api/v1/mandates' }), [5, 4, 3])
   t.same(await seqs({ method: 'GET', times: 1 }), [1], 'with too many, the others are the misses')
   await client.control('DELETE', '/requests')
@@ -645,7 +630,7 @@ t.test('control plane, POST /requests/verify: it changes nothing', async t => {
   const client = await story()
   const all = async () => {
     const answers = []
-    for (const path of ['/requests', '/state', '/recording']) answers.push((await client.control('GET', path)).body)
+    for (const path of ['/requests', '/state', '/recording']) answers.push(await client.read(path))
     return answers
   }
   const before = await all()
@@ -678,22 +663,19 @@ t.test('control plane, POST /requests/verify: secrets of an expectation are mask
   ])
 })
 
-t.test(
-  'control plane, POST /requests/verify: an expectation has at most 512 KiB, and its names are shortened',
-  async t => {
-    const client = await newClient()
-    await client.post('/api/v1/mandates', { x: {} })
-    const most = 512 * 1024
-    const withSize = (bytes: number) => JSON.stringify({ body: { x: { y: 'z'.repeat(bytes - 100) } } }).padEnd(bytes)
-    const send = (body: string) => client.control('POST', '/requests/verify', body)
-    t.match(await send(withSize(most)), { status: 200, body: { nearestMisses: { length: 2 } } })
-    refused(t, await send(withSize(most + 1)), 413, 'PAYLOAD_TOO_LARGE', null)
-    const long = { x: { ['n'.repeat(400_000)]: Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [at, 0])) } }
-    await client.post('/api/v1/mandates', { x: { ['n'.repeat(400_000)]: {} } })
-    const { body } = await send(JSON.stringify({ body: long }))
-    t.equal(body.nearestMisses[0].differences[0].at, `body.x.${'n'.repeat(72)}…`)
-  },
-)
+t.test('control plane, POST /requests/verify: at most 512 KiB are taken, and names are shortened', async t => {
+  const client = await newClient()
+  await client.post('/api/v1/mandates', { x: {} })
+  const most = 512 * 1024
+  const withSize = (bytes: number) => JSON.stringify({ body: { x: { y: 'z'.repeat(bytes - 100) } } }).padEnd(bytes)
+  const send = (body: string) => client.control('POST', '/requests/verify', body)
+  t.match(await send(withSize(most)), { status: 200, body: { nearestMisses: { length: 2 } } })
+  refused(t, await send(withSize(most + 1)), 413, 'PAYLOAD_TOO_LARGE', null)
+  const long = { x: { ['n'.repeat(400_000)]: Object.fromEntries(Array.from({ length: 9000 }, (_, at) => [at, 0])) } }
+  await client.post('/api/v1/mandates', { x: { ['n'.repeat(400_000)]: {} } })
+  const { body } = await send(JSON.stringify({ body: long }))
+  t.equal(body.nearestMisses[0].differences[0].at, `body.x.${'n'.repeat(72)}…`)
+})
 
 t.test('control plane, POST /requests/verify: a full log and a large expectation hold nothing up', async t => {
   const app = build(t)
@@ -701,7 +683,7 @@ t.test('control plane, POST /requests/verify: a full log and a large expectation
   for (let count = 0; count < 999; count++) await client.get('/api/v1/mandates/MND-0001')
   const verified = verify(client, { body: Array(50_000).fill(0), headers: { 'x-many': 'none' } })
   const { count, nearestMisses } = await verified
-  t.same([count, nearestMisses.map(({ seq }: Logged) => seq)], [0, [1000, 999, 998]])
+  t.same([count, pluck(nearestMisses, 'seq')], [0, [1000, 999, 998]])
   const refusal = await client.control('POST', '/requests/verify', { body: Array(300_000).fill({}) })
   refused(t, refusal, 413, 'PAYLOAD_TOO_LARGE', null)
 })

@@ -10,7 +10,7 @@ import { OWN_FIXTURES } from '../../src/package.js'
 import type { Case } from '../answers.js'
 import { holds, ILLEGAL, invalid, missing } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, mandate, newClient, payoutLink } from '../helper.js'
+import { bill, build, call, collection, connect, mandate, newClient, payoutLink, pluck } from '../helper.js'
 
 /** The kinds of records in a state. */
 const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
@@ -110,7 +110,7 @@ for (const fixture of ['empty', 'demo']) {
       const app = await prepared(t, fixture)
       const { data } = (await call(app, 'GET', '/_sandbox/scenarios')).body as { data: { name: string }[] }
       t.same(
-        data.map(({ name }) => name).filter(name => name !== 'story'),
+        pluck(data, 'name').filter(name => name !== 'story'),
         Object.keys(LEAVES),
         'LEAVES has every scenario of the package',
       )
@@ -217,7 +217,7 @@ t.test('control plane, POST /scenarios/{name}: records that are given are not cr
   for (const [name, parameters, , path, status] of rows) {
     const { body } = await client.control('POST', `/scenarios/${name}`, parameters)
     t.match(body, { name, values: parameters }, name)
-    t.equal((await client.control('GET', path)).body.record.status, status, name)
+    t.equal((await client.read(path)).record.status, status, name)
   }
   t.same(await counts(), before)
 
@@ -238,17 +238,14 @@ t.test('control plane, POST /scenarios/{name}: records that are given are not cr
   t.equal((await client.get('/api/v1/mandates/MND-0001')).body.status, 'EXPIRED')
 })
 
-t.test(
-  'control plane, POST /scenarios/{name}: a mandate that is given is ACTIVE in the end, or the answer is 409',
-  async t => {
-    for (const [at, status] of areas.mandates.lifecycle.states.entries()) {
-      const client = await newClient()
-      await client.control('POST', '/seed', { records: { mandates: [{ ...mandate(), status }] } })
-      const answer = await client.control('POST', '/scenarios/mandate-active', { mandateReference: 'MND-0001' })
-      t.equal(answer.body.values?.mandateStatus ?? answer.body.code, at < 2 ? 'ACTIVE' : 'ILLEGAL_TRANSITION', status)
-    }
-  },
-)
+t.test('control plane, POST /scenarios/{name}: a mandate that is given is ACTIVE in the end, or it is 409', async t => {
+  for (const [at, status] of areas.mandates.lifecycle.states.entries()) {
+    const client = await newClient()
+    await client.control('POST', '/seed', { records: { mandates: [{ ...mandate(), status }] } })
+    const answer = await client.control('POST', '/scenarios/mandate-active', { mandateReference: 'MND-0001' })
+    t.equal(answer.body.values?.mandateStatus ?? answer.body.code, at < 2 ? 'ACTIVE' : 'ILLEGAL_TRANSITION', status)
+  }
+})
 
 t.test('control plane, POST /scenarios/{name}: parameters of faults and of tokens have their effect', async t => {
   const client = await stocked()
@@ -316,7 +313,10 @@ t.test('control plane, POST /scenarios/{name}: what is refused, and leaves nothi
 t.test('control plane, GET /scenarios: each with its parameters, and only the story moves the clock', async t => {
   const { data } = (await call(build(t), 'GET', '/_sandbox/scenarios')).body as { data: State[] }
   t.same(
-    data.filter(({ movesClock }) => movesClock).map(({ name }) => name),
+    pluck(
+      data.filter(({ movesClock }) => movesClock),
+      'name',
+    ),
     ['story'],
   )
   t.same(
@@ -336,31 +336,28 @@ t.test('control plane, GET /scenarios: each with its parameters, and only the st
   )
 })
 
-t.test(
-  'control plane, POST /scenarios/{name}: the story, as a whole and step by step, around the holidays',
-  async t => {
-    const rows = ['2026-11-02', '2026-12-23', '2027-03-24', '2027-04-28']
-    for (const [at, day] of rows.entries()) {
-      const app = build(t, { clock: `${day}T09:00:00Z` })
-      const { control } = await connect(app)
-      const runs = at % 2 === 0 ? [{}] : [1, 2, 3, 4, 5, 6].map(step => ({ step }))
-      for (const body of runs) {
-        const { status, body: answer } = await control('POST', '/scenarios/story', body)
-        t.equal(status, 200, `${day} ${JSON.stringify(body)}: ${answer.message}`)
-      }
-      const { data } = (await control('GET', '/direct-debit')).body
-      t.match(
-        data.map(({ record }: State) => [record.collectionReference, record.status]),
-        [
-          ['STORY-COLLECTION-2', 'RETURNED'],
-          ['STORY-COLLECTION-1', 'SETTLED'],
-        ],
-        day,
-      )
-      t.match((await control('GET', '/payout-links')).body.data, [{ record: { status: 'ACTIVE' } }])
+t.test('control plane, POST /scenarios/{name}: the story, whole and step by step, around the holidays', async t => {
+  const rows = ['2026-11-02', '2026-12-23', '2027-03-24', '2027-04-28']
+  for (const [at, day] of rows.entries()) {
+    const app = build(t, { clock: `${day}T09:00:00Z` })
+    const { control } = await connect(app)
+    const runs = at % 2 === 0 ? [{}] : [1, 2, 3, 4, 5, 6].map(step => ({ step }))
+    for (const body of runs) {
+      const { status, body: answer } = await control('POST', '/scenarios/story', body)
+      t.equal(status, 200, `${day} ${JSON.stringify(body)}: ${answer.message}`)
     }
-  },
-)
+    const { data } = (await control('GET', '/direct-debit')).body
+    t.match(
+      data.map(({ record }: State) => [record.collectionReference, record.status]),
+      [
+        ['STORY-COLLECTION-2', 'RETURNED'],
+        ['STORY-COLLECTION-1', 'SETTLED'],
+      ],
+      day,
+    )
+    t.match((await control('GET', '/payout-links')).body.data, [{ record: { status: 'ACTIVE' } }])
+  }
+})
 
 // -------------------------------------------------------------------------------------------------------- own files
 
@@ -396,7 +393,7 @@ t.test('fixtures, Scenarios of your own: steps of both planes, after one of the 
   t.equal(status, 200, body.message)
   const { collectionReference, refundedAt } = body.values
   t.equal(refundedAt, '2026-12-02T09:00:00Z')
-  const { record } = (await client.control('GET', `/direct-debit/${collectionReference}`)).body
+  const { record } = await client.read(`/direct-debit/${collectionReference}`)
   t.match(record, { status: 'RETURNED', reasonCode: 'MD06' })
   const { bills } = JSON.parse(await textOf(app, 'acme'))
   t.same(

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { invalidQuery, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, collection, connect, MONDAY, mandate, newClient, payoutLink } from '../helper.js'
+import { bill, build, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 
 // control plane, GET /direct-debit and likewise the other kinds: records by a part of their reference, newest first.
 
@@ -21,7 +21,7 @@ interface Found {
 }
 
 const search = async (client: Client, path: string, query = '') => {
-  const { body } = await client.control('GET', `/${path}?${query}`)
+  const body = await client.read(`/${path}?${query}`)
   return body as { data: Found[]; nextCursor: string | null }
 }
 
@@ -60,14 +60,14 @@ t.test('control plane, GET /direct-debit: each kind has region, time of creation
     }
   }
   const [found] = (await search(client, 'direct-debit')).data
-  t.same(found?.record, (await client.control('GET', '/direct-debit/COL-0001')).body.record)
+  t.same(found?.record, (await client.read('/direct-debit/COL-0001')).record)
   const [link] = (await search(client, 'payout-links')).data
   t.notOk(link?.record.url, 'a payout link has no url')
 })
 
 t.test('control plane, GET /bills: all regions, newest first, or one region', async t => {
   const client = await stock()
-  const regions = async (query = '') => (await search(client, 'bills', query)).data.map(({ region }) => region)
+  const regions = async (query = '') => pluck((await search(client, 'bills', query)).data, 'region')
   t.same(await regions(), ['UK', 'EU'])
   t.same(await regions('region=EU'), ['EU'])
   t.same(await regions('region=US'), [])
@@ -123,11 +123,11 @@ t.test('control plane, GET /mandates: pages follow each other while records are 
 
 t.test('control plane, GET /payout-links: a search is no request of the app, and changes nothing', async t => {
   const client = await stock()
-  const before = (await client.control('GET', '/state')).body
-  const log = (await client.control('GET', '/requests')).body
+  const before = await client.read('/state')
+  const log = await client.read('/requests')
   for (const path of Object.keys(REFERENCE)) await search(client, path, 'search=0001')
-  t.same((await client.control('GET', '/state')).body, before)
-  t.same((await client.control('GET', '/requests')).body, log)
+  t.same(await client.read('/state'), before)
+  t.same(await client.read('/requests'), log)
 })
 
 t.test('control plane, GET /direct-debit: parameters are checked', async t => {

@@ -8,7 +8,7 @@ import { bill, build, collection, connect, MONDAY, mandate, NO_RECORDS, newClien
 const seed = (client: Client, records: object) => client.control('POST', '/seed', { records })
 
 async function countsOf(client: Client) {
-  const { data } = (await client.control('GET', '/clients')).body
+  const { data } = await client.read('/clients')
   return data.find(({ clientId }: { clientId: string }) => clientId === client.clientId).counts
 }
 
@@ -53,40 +53,37 @@ t.test('control plane, POST /seed: adds records of every kind', async t => {
   t.match((await client.get('/api/v1/direct-debit/COL-0001')).body, { status: 'PENDING', debtorName: 'Jane Doe' })
   t.match((await client.get('/api/v1/bills/INV-2026-001')).body, { status: 'OPEN', openAmount: '1190.00' })
   t.same((await client.get('/api/v1/accounts')).body.data, [account()])
-  t.match((await client.control('GET', '/payout-links/pl_seeded')).body.record, { status: 'ACTIVE', amount: '25' })
+  t.match((await client.read('/payout-links/pl_seeded')).record, { status: 'ACTIVE', amount: '25' })
   const update = await client.patch('/api/v1/counterparties/CPTY-0002', { remarks: 'x' })
   t.same(update.body, { counterpartyReference: 'CPTY-0002', remarks: 'x' })
 })
 
-t.test(
-  'control plane, POST /seed: the records of a fixture, with dates relative to the time of the tenant',
-  async t => {
-    const fixtures: Fixtures = new Map([
-      ['demo', {}],
-      ['empty', {}],
-      [
-        'story',
-        {
-          mandates: [mandate({ createdAt: '{{now-P3D}}', signatureDate: '{{today-P4D}}' })],
-          collections: [collection({ collectionDate: '{{open-day+2}}' })],
-        },
-      ],
-    ])
-    const client = await connect(build(t, { fixtures }))
-    await client.advance({ by: 'P1D' })
-    const answer = await client.control('POST', '/seed', { fixture: 'story' })
-    t.equal(answer.status, 200)
-    t.same(answer.body.added, { ...NO_RECORDS, mandates: 1, collections: 1 })
-    t.match((await client.get('/api/v1/mandates/MND-0001')).body, {
-      createdAt: '2026-10-31T09:00:00Z',
-      signatureDate: '2026-10-30',
-    })
-    t.equal((await client.get('/api/v1/direct-debit/COL-0001')).body.collectionDate, '2026-11-05')
+t.test('control plane, POST /seed: a fixture has dates relative to the time of the tenant', async t => {
+  const fixtures: Fixtures = new Map([
+    ['demo', {}],
+    ['empty', {}],
+    [
+      'story',
+      {
+        mandates: [mandate({ createdAt: '{{now-P3D}}', signatureDate: '{{today-P4D}}' })],
+        collections: [collection({ collectionDate: '{{open-day+2}}' })],
+      },
+    ],
+  ])
+  const client = await connect(build(t, { fixtures }))
+  await client.advance({ by: 'P1D' })
+  const answer = await client.control('POST', '/seed', { fixture: 'story' })
+  t.equal(answer.status, 200)
+  t.same(answer.body.added, { ...NO_RECORDS, mandates: 1, collections: 1 })
+  t.match((await client.get('/api/v1/mandates/MND-0001')).body, {
+    createdAt: '2026-10-31T09:00:00Z',
+    signatureDate: '2026-10-30',
+  })
+  t.equal((await client.get('/api/v1/direct-debit/COL-0001')).body.collectionDate, '2026-11-05')
 
-    const again = await client.control('POST', '/seed', { fixture: 'story' })
-    refused(t, again, 409, 'DUPLICATE_REFERENCE', 'records.mandates.0.mandateReference')
-  },
-)
+  const again = await client.control('POST', '/seed', { fixture: 'story' })
+  refused(t, again, 409, 'DUPLICATE_REFERENCE', 'records.mandates.0.mandateReference')
+})
 
 t.test('control plane, POST /seed: an unknown fixture is refused, and the message names the known ones', async t => {
   const fixtures: Fixtures = new Map([
@@ -129,35 +126,30 @@ t.test('control plane, POST /seed: all or nothing: a bad last record leaves noth
   t.same(await countsOf(client), NO_RECORDS)
 })
 
-t.test(
-  'control plane, POST /seed: the error names the path of the record; areas/ tests the rules of each kind',
-  async t => {
-    const client = await newClient()
-    await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-KEPT' }))
-    const ofIban = (iban: string) => mandate({ debtor: { name: 'J', iban } })
-    await table(t, records => seed(client, records), {
-      [invalid('records.mandates.0.debtor.iban')]: [{ mandates: [ofIban('DE00370400440532013000')] }],
-      [invalid('records.mandates.0.createdAt')]: [{ mandates: [mandate({ createdAt: '2026-01-01' })] }],
-      [invalid('records.mandates.1.mandateReference')]: [{ mandates: [mandate(), mandate({ mandateReference: 'M' })] }],
-      [missing('records.mandates.0.type')]: [{ mandates: [mandate({ type: undefined })] }],
-      [invalid('records.collections.0.collectionDate')]: [
-        { mandates: [mandate()], collections: [collection({ collectionDate: '2026-02-30' })] },
-      ],
-      '400 REGION_CURRENCY_MISMATCH records.payoutLinks.0.currency': [
-        { payoutLinks: [payoutLink({ currency: 'USD' })] },
-      ],
-      [invalid('records.counterparties.0.region')]: [{ counterparties: [counterparty({ region: 'GB' })] }],
-      [missing('records.counterparties.0.region')]: [{ counterparties: [counterparty({ region: undefined })] }],
-      '409 MANDATE_ALREADY_USED records.collections.1.mandateReference': [
-        {
-          mandates: [mandate({ type: 'ONE_OFF' })],
-          collections: [collection({ status: 'SETTLED' }), collection({ collectionReference: 'COL-0002' })],
-        },
-      ],
-    })
-    t.same(await countsOf(client), { ...NO_RECORDS, mandates: 1 }, 'and nothing is added')
-  },
-)
+t.test('control plane, POST /seed: the error names the path of the record', async t => {
+  const client = await newClient()
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-KEPT' }))
+  const ofIban = (iban: string) => mandate({ debtor: { name: 'J', iban } })
+  await table(t, records => seed(client, records), {
+    [invalid('records.mandates.0.debtor.iban')]: [{ mandates: [ofIban('DE00370400440532013000')] }],
+    [invalid('records.mandates.0.createdAt')]: [{ mandates: [mandate({ createdAt: '2026-01-01' })] }],
+    [invalid('records.mandates.1.mandateReference')]: [{ mandates: [mandate(), mandate({ mandateReference: 'M' })] }],
+    [missing('records.mandates.0.type')]: [{ mandates: [mandate({ type: undefined })] }],
+    [invalid('records.collections.0.collectionDate')]: [
+      { mandates: [mandate()], collections: [collection({ collectionDate: '2026-02-30' })] },
+    ],
+    '400 REGION_CURRENCY_MISMATCH records.payoutLinks.0.currency': [{ payoutLinks: [payoutLink({ currency: 'USD' })] }],
+    [invalid('records.counterparties.0.region')]: [{ counterparties: [counterparty({ region: 'GB' })] }],
+    [missing('records.counterparties.0.region')]: [{ counterparties: [counterparty({ region: undefined })] }],
+    '409 MANDATE_ALREADY_USED records.collections.1.mandateReference': [
+      {
+        mandates: [mandate({ type: 'ONE_OFF' })],
+        collections: [collection({ status: 'SETTLED' }), collection({ collectionReference: 'COL-0002' })],
+      },
+    ],
+  })
+  t.same(await countsOf(client), { ...NO_RECORDS, mandates: 1 }, 'and nothing is added')
+})
 
 t.test('control plane, POST /seed: duplicates inside a batch, and of records that are there', async t => {
   const client = await newClient()
@@ -221,45 +213,42 @@ t.test('control plane, POST /seed: nothing of a refused batch shows in what come
 
 // -------------------------------------------------------------------------------------------------------- any state
 
-t.test(
-  'control plane, POST /seed: any state of a mandate, a payout link and, under any mandate, a collection',
-  async t => {
-    const client = await newClient()
-    const times = { createdAt: '2026-11-01T08:00:00Z', updatedAt: MONDAY }
-    const initiated = { initiatedAt: '2026-10-28T08:00:00Z', updatedAt: '2026-10-30T08:00:00Z' }
-    const statesOf = (area: 'mandates' | 'collections' | 'payoutLinks') => areas[area].lifecycle.states
-    const states = {
-      mandates: statesOf('mandates'),
-      collections: statesOf('collections'),
-      payoutLinks: statesOf('payoutLinks'),
-    }
-    const reasons: Record<string, string> = { REJECTED: 'AC01', RETURNED: 'AM04' }
-    const answer = await seed(client, {
-      mandates: states.mandates.map(status => mandate({ mandateReference: `MND-${status}`, status, ...times })),
-      collections: states.collections.map(status =>
-        collection({
-          collectionReference: `COL-${status}`,
-          mandateReference: 'MND-CANCELLED',
-          status,
-          ...initiated,
-          reasonCode: reasons[status],
-        }),
-      ),
-      payoutLinks: states.payoutLinks.map(status => payoutLink({ payoutLinkId: `pl_${status}`, status, ...times })),
-    })
-    t.equal(answer.status, 200, answer.body.message)
-    const record = async (path: string) => (await client.control('GET', path)).body.record
-    for (const status of states.mandates)
-      t.match(await record(`/mandates/MND-${status}`), { status, createdAt: times.createdAt })
-    for (const status of states.collections) {
-      const found = await record(`/direct-debit/COL-${status}`)
-      t.match(found, { status, ...initiated })
-      t.equal(found.reasonCode, reasons[status], status)
-    }
-    for (const status of states.payoutLinks)
-      t.match(await record(`/payout-links/pl_${status}`), { status, ...times, expiresAt: '2026-11-08T08:00:00Z' })
-  },
-)
+t.test('control plane, POST /seed: any state of a mandate, payout link and, under any mandate, collection', async t => {
+  const client = await newClient()
+  const times = { createdAt: '2026-11-01T08:00:00Z', updatedAt: MONDAY }
+  const initiated = { initiatedAt: '2026-10-28T08:00:00Z', updatedAt: '2026-10-30T08:00:00Z' }
+  const statesOf = (area: 'mandates' | 'collections' | 'payoutLinks') => areas[area].lifecycle.states
+  const states = {
+    mandates: statesOf('mandates'),
+    collections: statesOf('collections'),
+    payoutLinks: statesOf('payoutLinks'),
+  }
+  const reasons: Record<string, string> = { REJECTED: 'AC01', RETURNED: 'AM04' }
+  const answer = await seed(client, {
+    mandates: states.mandates.map(status => mandate({ mandateReference: `MND-${status}`, status, ...times })),
+    collections: states.collections.map(status =>
+      collection({
+        collectionReference: `COL-${status}`,
+        mandateReference: 'MND-CANCELLED',
+        status,
+        ...initiated,
+        reasonCode: reasons[status],
+      }),
+    ),
+    payoutLinks: states.payoutLinks.map(status => payoutLink({ payoutLinkId: `pl_${status}`, status, ...times })),
+  })
+  t.equal(answer.status, 200, answer.body.message)
+  const record = async (path: string) => (await client.read(path)).record
+  for (const status of states.mandates)
+    t.match(await record(`/mandates/MND-${status}`), { status, createdAt: times.createdAt })
+  for (const status of states.collections) {
+    const found = await record(`/direct-debit/COL-${status}`)
+    t.match(found, { status, ...initiated })
+    t.equal(found.reasonCode, reasons[status], status)
+  }
+  for (const status of states.payoutLinks)
+    t.match(await record(`/payout-links/pl_${status}`), { status, ...times, expiresAt: '2026-11-08T08:00:00Z' })
+})
 
 t.test('control plane, POST /seed: a payout link keeps its claim, comment and decline', async t => {
   const client = await newClient()
@@ -271,7 +260,7 @@ t.test('control plane, POST /seed: a payout link keeps its claim, comment and de
       payoutLink({ payoutLinkId: 'pl_rejected', status: 'REJECTED', decline: { remarks: 'Not mine' } }),
     ],
   })
-  const recordOf = async (id: string) => (await client.control('GET', `/payout-links/${id}`)).body.record
+  const recordOf = async (id: string) => (await client.read(`/payout-links/${id}`)).record
   const masked = { ...claim, accountIdentifier: '******************3000' }
   t.match(await recordOf('pl_claimed'), { claim: masked, claimedAt: '2026-11-02T08:59:00Z' })
   t.match(await recordOf('pl_cancelled'), { cancellationComment: 'Paid in cash' })
@@ -294,9 +283,9 @@ t.test('decisions §7: a seeded collection that reached the scheme counts as pre
       }),
     ],
   })
-  const { body } = await client.control('GET', '/mandates/MND-0001')
+  const body = await client.read('/mandates/MND-0001')
   t.equal(body.record.lastPresentedAt, '2026-10-01T14:00:00Z', 'D-2 16:00 in Berlin')
-  const early = (await client.control('GET', '/mandates/MND-EARLY')).body
+  const early = await client.read('/mandates/MND-EARLY')
   t.equal(early.record.lastPresentedAt, MONDAY, 'not in the future')
   t.same(body.next, { at: '2029-10-01T14:00:00Z', to: 'EXPIRED' })
 })
@@ -310,9 +299,9 @@ t.test('control plane, POST /seed: an id that a link had in an earlier life is n
   await client.advance({ by: 'PT1S' })
   const next = (await client.post('/api/v1/payout-links', payoutLink())).body.payoutLinkId
   t.not(next, first)
-  const { data } = (await client.control('GET', '/clients')).body
+  const { data } = await client.read('/clients')
   t.equal(data.find(({ clientId }: { clientId: string }) => clientId === 'acme').counts.payoutLinks, 3)
-  t.equal((await client.control('GET', `/payout-links/${first}`)).body.record.payoutLinkId, first)
+  t.equal((await client.read(`/payout-links/${first}`)).record.payoutLinkId, first)
 })
 
 t.test('control plane, POST /seed: seeded records go on by themselves', async t => {
@@ -435,7 +424,7 @@ t.test('control plane, POST /seed: the events before the state of a record follo
     const mandates = [mandate({ createdAt })]
     const { status, body } = await seed(client, { ...(kind === 'collections' && { mandates }), [kind]: [record] })
     t.equal(status, 200, body.message)
-    const { data } = (await client.control('GET', '/events')).body
+    const { data } = await client.read('/events')
     const own = data.slice(kind === 'collections' ? 1 : 0)
     const said = own.map(({ to, reasonCode, cause, at }: Record<string, string>) =>
       [to, reasonCode, cause, at].filter(Boolean).join(' '),

@@ -56,103 +56,91 @@ t.test('control plane, Lock the control plane: a browser is asked for the token 
   t.equal(gist(json), '401 ADMIN_TOKEN_REQUIRED authorization', 'a client that wants no page gets an error')
 })
 
-t.test(
-  'control plane, Lock the control plane: the cookie is no copy of the token, and bound to these pages',
-  async t => {
-    const lines: string[] = []
-    const logger = pino({ level: 'trace' }, { write: line => void lines.push(line) }) as FastifyBaseLogger
-    const app = build(t, { adminToken: ADMIN, logger })
-    const answer = await signIn(app, ADMIN)
-    t.equal(answer.status, 303)
-    t.equal(answer.headers['cache-control'], 'no-store')
-    const [value = '', ...attributes] = String(answer.headers['set-cookie']).split('; ')
-    t.match(value, /^sandbox_session=[\w-]{22}\.\d+\.[\w-]{43}$/)
-    t.same(attributes.sort(), ['HttpOnly', 'Max-Age=43200', 'Path=/_sandbox', 'SameSite=Strict'])
-    for (const text of [ADMIN, encodeURIComponent(ADMIN), Buffer.from(ADMIN).toString('base64url')]) {
-      t.notOk(value.includes(text))
-    }
-    t.not(value, await sessionOf(app), 'each session has a value of its own')
-    t.equal((await page(app, COVERAGE, value)).status, 200)
-    const upload = { body: multipart(field('call', 'PUT /_sandbox/state'), {}), headers: { ...MULTIPART, ...OWN } }
-    const headers = { ...upload.headers, cookie: value }
-    t.equal((await call(app, 'POST', '/_sandbox/console/client/load', { ...upload, headers })).status, 400)
-    t.match(lines.join(), COVERAGE)
-    t.notOk(lines.join().includes(value), 'it is not in the log')
-  },
-)
+t.test('control plane, Lock the control plane: the cookie is no copy of the token, and for these pages', async t => {
+  const lines: string[] = []
+  const logger = pino({ level: 'trace' }, { write: line => void lines.push(line) }) as FastifyBaseLogger
+  const app = build(t, { adminToken: ADMIN, logger })
+  const answer = await signIn(app, ADMIN)
+  t.equal(answer.status, 303)
+  t.equal(answer.headers['cache-control'], 'no-store')
+  const [value = '', ...attributes] = String(answer.headers['set-cookie']).split('; ')
+  t.match(value, /^sandbox_session=[\w-]{22}\.\d+\.[\w-]{43}$/)
+  t.same(attributes.sort(), ['HttpOnly', 'Max-Age=43200', 'Path=/_sandbox', 'SameSite=Strict'])
+  for (const text of [ADMIN, encodeURIComponent(ADMIN), Buffer.from(ADMIN).toString('base64url')]) {
+    t.notOk(value.includes(text))
+  }
+  t.not(value, await sessionOf(app), 'each session has a value of its own')
+  t.equal((await page(app, COVERAGE, value)).status, 200)
+  const upload = { body: multipart(field('call', 'PUT /_sandbox/state'), {}), headers: { ...MULTIPART, ...OWN } }
+  const headers = { ...upload.headers, cookie: value }
+  t.equal((await call(app, 'POST', '/_sandbox/console/client/load', { ...upload, headers })).status, 400)
+  t.match(lines.join(), COVERAGE)
+  t.notOk(lines.join().includes(value), 'it is not in the log')
+})
 
-t.test(
-  'control plane, Lock the control plane: the cookie is Secure behind HTTPS, below the path of the proxy',
-  async t => {
-    const proxied = build(t, { adminToken: ADMIN, publicUrl: () => 'https://pay.example/tools/' })
-    const rows: [origin: string, secure: boolean][] = [
-      ['https://pay.example', true],
-      ['http://localhost:8080', false],
-    ]
-    for (const [origin, secure] of rows) {
-      const cookie = String((await signIn(proxied, ADMIN, { headers: { origin } })).headers['set-cookie'])
-      t.equal(cookie.includes('; Secure'), secure, origin)
-      t.match(cookie, 'Path=/tools/_sandbox')
-    }
-  },
-)
+t.test('control plane, Lock the control plane: the cookie is Secure behind HTTPS, with the path there', async t => {
+  const proxied = build(t, { adminToken: ADMIN, publicUrl: () => 'https://pay.example/tools/' })
+  const rows: [origin: string, secure: boolean][] = [
+    ['https://pay.example', true],
+    ['http://localhost:8080', false],
+  ]
+  for (const [origin, secure] of rows) {
+    const cookie = String((await signIn(proxied, ADMIN, { headers: { origin } })).headers['set-cookie'])
+    t.equal(cookie.includes('; Secure'), secure, origin)
+    t.match(cookie, 'Path=/tools/_sandbox')
+  }
+})
 
-t.test(
-  'control plane, Lock the control plane: a session opens the pages, and no call of the control plane',
-  async t => {
-    const app = build(t, { adminToken: ADMIN })
-    const cookie = await sessionOf(app)
-    t.match(await page(app, COVERAGE, cookie), { status: 200, body: /Coverage of sandbox-client/ })
-    t.match(await page(app, DEMO, cookie), { status: 200, body: /Embedded checkout/ })
-    const { routes } = (await call(app, 'GET', '/_sandbox', { headers: { authorization: `Bearer ${ADMIN}` } })).body
-    const seen: [method: string, path: string, status: number][] = []
-    for (const { method, path } of routes as { method: string; path: string }[]) {
-      if (/health|embed-demo/.test(path)) continue
-      const headers = { cookie, host: HOST, accept: 'application/json, text/html;q=0.9' }
-      seen.push([method, path, (await call(app, method, path.replace(/:\w+/g, 'ref-00001'), { headers })).status])
-    }
-    t.same(
-      seen.filter(([, , status]) => status !== 401),
-      [],
-    )
-    t.ok(seen.length > 40)
-    const state = await page(app, '/_sandbox/state', cookie)
-    t.equal(gist(state), '401 ADMIN_TOKEN_REQUIRED authorization', 'nor to a browser')
-    t.equal((await call(app, 'GET', '/_sandbox/clock', { headers: { authorization: `Bearer ${cookie}` } })).status, 401)
-  },
-)
+t.test('control plane, Lock the control plane: a session opens the pages, and no call', async t => {
+  const app = build(t, { adminToken: ADMIN })
+  const cookie = await sessionOf(app)
+  t.match(await page(app, COVERAGE, cookie), { status: 200, body: /Coverage of sandbox-client/ })
+  t.match(await page(app, DEMO, cookie), { status: 200, body: /Embedded checkout/ })
+  const { routes } = (await call(app, 'GET', '/_sandbox', { headers: { authorization: `Bearer ${ADMIN}` } })).body
+  const seen: [method: string, path: string, status: number][] = []
+  for (const { method, path } of routes as { method: string; path: string }[]) {
+    if (/health|embed-demo/.test(path)) continue
+    const headers = { cookie, host: HOST, accept: 'application/json, text/html;q=0.9' }
+    seen.push([method, path, (await call(app, method, path.replace(/:\w+/g, 'ref-00001'), { headers })).status])
+  }
+  t.same(
+    seen.filter(([, , status]) => status !== 401),
+    [],
+  )
+  t.ok(seen.length > 40)
+  const state = await page(app, '/_sandbox/state', cookie)
+  t.equal(gist(state), '401 ADMIN_TOKEN_REQUIRED authorization', 'nor to a browser')
+  t.equal((await call(app, 'GET', '/_sandbox/clock', { headers: { authorization: `Bearer ${cookie}` } })).status, 401)
+})
 
-t.test(
-  'control plane, Lock the control plane: only cookies of this token and of the last twelve hours count',
-  async t => {
-    let real = 1_000_000
-    const app = build(t, { adminToken: ADMIN, now: () => real })
-    const cookie = await sessionOf(app)
-    const other = build(t, { adminToken: `${ADMIN}x`, now: () => real })
-    const [name, value = ''] = cookie.split('=')
-    const [id, expiry, signature = ''] = value.split('.')
-    const forged = [
-      '',
-      'x',
-      '..',
-      value.slice(0, -1),
-      `${value}x`,
-      `${value}.x`,
-      `${id}.${Number(expiry) + 1000}.${signature}`,
-      `x${value}`,
-      ADMIN,
-      (await sessionOf(other, `${ADMIN}x`)).split('=')[1],
-    ]
-    for (const text of forged) t.equal((await page(app, COVERAGE, `${name}=${text}`)).status, 401, String(text))
-    t.equal((await page(app, COVERAGE, `a=b; ${cookie}; c=d`)).status, 200)
-    const twin = build(t, { adminToken: ADMIN, now: () => real })
-    t.equal((await page(twin, COVERAGE, cookie)).status, 200, 'another server with the token takes it')
-    real += 12 * 3_600_000 - 1
-    t.equal((await page(app, COVERAGE, cookie)).status, 200)
-    real += 1
-    t.equal((await page(app, COVERAGE, cookie)).status, 401)
-  },
-)
+t.test('control plane, Lock the control plane: only cookies of this token and twelve hours count', async t => {
+  let real = 1_000_000
+  const app = build(t, { adminToken: ADMIN, now: () => real })
+  const cookie = await sessionOf(app)
+  const other = build(t, { adminToken: `${ADMIN}x`, now: () => real })
+  const [name, value = ''] = cookie.split('=')
+  const [id, expiry, signature = ''] = value.split('.')
+  const forged = [
+    '',
+    'x',
+    '..',
+    value.slice(0, -1),
+    `${value}x`,
+    `${value}.x`,
+    `${id}.${Number(expiry) + 1000}.${signature}`,
+    `x${value}`,
+    ADMIN,
+    (await sessionOf(other, `${ADMIN}x`)).split('=')[1],
+  ]
+  for (const text of forged) t.equal((await page(app, COVERAGE, `${name}=${text}`)).status, 401, String(text))
+  t.equal((await page(app, COVERAGE, `a=b; ${cookie}; c=d`)).status, 200)
+  const twin = build(t, { adminToken: ADMIN, now: () => real })
+  t.equal((await page(twin, COVERAGE, cookie)).status, 200, 'another server with the token takes it')
+  real += 12 * 3_600_000 - 1
+  t.equal((await page(app, COVERAGE, cookie)).status, 200)
+  real += 1
+  t.equal((await page(app, COVERAGE, cookie)).status, 401)
+})
 
 t.test('control plane, Lock the control plane: after the token, the browser is back at the page it wanted', async t => {
   const app = build(t, { adminToken: ADMIN })
@@ -231,29 +219,26 @@ t.test('control plane, Lock the control plane: forms of another origin do nothin
   t.equal((await page(app, COVERAGE, cookie)).status, 200, 'the session goes on')
 })
 
-t.test(
-  'control plane, Keep web pages out: a link of another site opens a page, which loads itself with the cookie',
-  async t => {
-    const app = build(t, { adminToken: ADMIN })
-    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
-    const { status, body } = await page(app, COVERAGE, '', link)
-    t.equal(status, 401)
-    t.match(body, 'http-equiv="refresh"')
-    t.notMatch((await page(app, COVERAGE, '', { ...link, 'sec-fetch-site': 'same-origin' })).body, 'refresh')
-    const open = build(t)
-    t.match(await page(open, COVERAGE, '', link), { status: 200, body: /Coverage of/ })
-    for (const headers of [
-      { ...link, 'sec-fetch-dest': 'iframe' },
-      { ...link, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
-      { ...link, origin: 'https://shop.example' },
-    ]) {
-      t.equal((await page(open, COVERAGE, '', headers)).status, 403, JSON.stringify(headers))
-    }
-    t.equal((await page(open, '/_sandbox/state', '', link)).status, 403, 'a call of the control plane is no page')
-    const post = await call(open, 'POST', '/_sandbox/reset', { headers: { host: HOST, ...link } })
-    t.equal(post.status, 403)
-  },
-)
+t.test('control plane, Keep web pages out: a link of another site opens a page, which loads itself', async t => {
+  const app = build(t, { adminToken: ADMIN })
+  const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  const { status, body } = await page(app, COVERAGE, '', link)
+  t.equal(status, 401)
+  t.match(body, 'http-equiv="refresh"')
+  t.notMatch((await page(app, COVERAGE, '', { ...link, 'sec-fetch-site': 'same-origin' })).body, 'refresh')
+  const open = build(t)
+  t.match(await page(open, COVERAGE, '', link), { status: 200, body: /Coverage of/ })
+  for (const headers of [
+    { ...link, 'sec-fetch-dest': 'iframe' },
+    { ...link, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' },
+    { ...link, origin: 'https://shop.example' },
+  ]) {
+    t.equal((await page(open, COVERAGE, '', headers)).status, 403, JSON.stringify(headers))
+  }
+  t.equal((await page(open, '/_sandbox/state', '', link)).status, 403, 'a call of the control plane is no page')
+  const post = await call(open, 'POST', '/_sandbox/reset', { headers: { host: HOST, ...link } })
+  t.equal(post.status, 403)
+})
 
 t.test('control plane, Lock the control plane: without the setting, there is nothing to sign in to', async t => {
   const app = build(t)

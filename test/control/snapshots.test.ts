@@ -6,15 +6,15 @@ import type { Counts } from '../../src/tenants/tenant.js'
 import { invalid, NO_ROUTE, refused, table } from '../answers.js'
 import { withHeld } from '../held.js'
 import type { Client } from '../helper.js'
-import { bill, build, call, collection, connect, MONDAY, mandate } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, pluck } from '../helper.js'
 import { until } from '../manual-time.js'
 
 // control plane, PUT /snapshots/{name}: states of a client by name.
 
-const state = async (client: Client) => (await client.control('GET', '/state')).body
+const state = async (client: Client) => await client.read('/state')
 const save = (client: Client, name: string) => client.control('PUT', `/snapshots/${name}`)
 const restore = (client: Client, name: string) => client.control('POST', `/snapshots/${name}/restore`)
-const list = async (client: Client) => (await client.control('GET', '/snapshots')).body.data
+const list = async (client: Client) => (await client.read('/snapshots')).data
 
 async function stock(t: Test): Promise<Client> {
   const client = await connect(build(t))
@@ -30,7 +30,7 @@ t.test('control plane, PUT /snapshots/{name}: a snapshot is the state document, 
   t.equal(status, 200)
   t.match(body, { name: 'before', now: MONDAY, counts: { mandates: 1, collections: 1, bills: 0 } })
   t.equal(body.bytes, Buffer.byteLength(JSON.stringify(document)))
-  t.same((await client.control('GET', '/snapshots/before')).body, document)
+  t.same(await client.read('/snapshots/before'), document)
   await client.advance({ by: 'P10D' })
   await save(client, 'after')
   t.same(await list(client), [
@@ -69,22 +69,19 @@ t.test('control plane, PUT /snapshots/{name}: the same name replaces, and others
   refused(t, await client.control('DELETE', '/snapshots/a'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
 })
 
-t.test(
-  'control plane, PUT /snapshots/{name}: snapshots outlive a reset, and no removal; clients are separate',
-  async t => {
-    const client = await stock(t)
-    const other = await connect(client.app, 'other')
-    await save(client, 'mine')
-    await client.control('POST', '/reset')
-    t.match(await list(client), [{ name: 'mine' }])
-    t.same(await list(other), [])
-    refused(t, await restore(other, 'mine'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
-    t.match((await restore(client, 'mine')).body.counts, { collections: 1 })
-    t.match(await list(client), [{ name: 'mine' }], 'nor does a restored state end them')
-    await call(client.app, 'DELETE', '/_sandbox/clients/acme')
-    t.same(await list(await connect(client.app, 'acme')), [])
-  },
-)
+t.test('control plane, PUT /snapshots/{name}: snapshots outlive a reset, and no removal of their client', async t => {
+  const client = await stock(t)
+  const other = await connect(client.app, 'other')
+  await save(client, 'mine')
+  await client.control('POST', '/reset')
+  t.match(await list(client), [{ name: 'mine' }])
+  t.same(await list(other), [])
+  refused(t, await restore(other, 'mine'), 404, 'SNAPSHOT_NOT_FOUND', 'name')
+  t.match((await restore(client, 'mine')).body.counts, { collections: 1 })
+  t.match(await list(client), [{ name: 'mine' }], 'nor does a restored state end them')
+  await call(client.app, 'DELETE', '/_sandbox/clients/acme')
+  t.same(await list(await connect(client.app, 'acme')), [])
+})
 
 t.test('control plane, PUT /snapshots/{name}: a client has at most 20, of at most SANDBOX_STATE_BYTES', async t => {
   const client = await stock(t)
@@ -145,10 +142,10 @@ t.test('control plane, PUT /snapshots/{name}: names are checked, and nothing is 
 t.test('control plane, POST /snapshots/{name}/restore: a new recording starts, and the request log stays', async t => {
   const client = await stock(t)
   await save(client, 'a')
-  const log = (await client.control('GET', '/requests')).body
+  const log = await client.read('/requests')
   await restore(client, 'a')
-  t.same((await client.control('GET', '/requests')).body, log)
-  t.match((await client.control('GET', '/recording')).body, { requests: [], start: { collections: [{}] } })
+  t.same(await client.read('/requests'), log)
+  t.match(await client.read('/recording'), { requests: [], start: { collections: [{}] } })
 })
 
 /** Timers by which every slice is over at once. */
@@ -194,20 +191,17 @@ t.test('control plane, Large bodies: of large states and snapshots, one is read 
   }
 })
 
-t.test(
-  'control plane, POST /snapshots/{name}/restore: a removed client leaves nothing to the next of its id',
-  async t => {
-    const app = build(t)
-    const client = await stockLarge(await connect(app))
-    const restored = restore(client, 'large')
-    for (let turns = 0; turns < 3; turns++) await new Promise(resolve => setImmediate(resolve))
-    const removed = call(app, 'DELETE', '/_sandbox/clients/acme')
-    const next = connect(app, 'acme', 'EU', 'another')
-    t.match([(await restored).status, (await removed).body.removed], [200, 1])
-    t.equal((await (await next).get('/api/v1/bills')).body.totalCount, 0)
-    t.same(await list(await next), [])
-  },
-)
+t.test('control plane, POST /snapshots/{name}/restore: a removed client leaves nothing to the next', async t => {
+  const app = build(t)
+  const client = await stockLarge(await connect(app))
+  const restored = restore(client, 'large')
+  for (let turns = 0; turns < 3; turns++) await new Promise(resolve => setImmediate(resolve))
+  const removed = call(app, 'DELETE', '/_sandbox/clients/acme')
+  const next = connect(app, 'acme', 'EU', 'another')
+  t.match([(await restored).status, (await removed).body.removed], [200, 1])
+  t.equal((await (await next).get('/api/v1/bills')).body.totalCount, 0)
+  t.same(await list(await next), [])
+})
 
 t.test('control plane, PUT /snapshots/{name}: a client that makes room for another leaves no snapshot', async t => {
   const app = build(t, { timers: hasty(), maxTenants: 2 })
@@ -225,9 +219,6 @@ t.test('control plane, POST /snapshots/{name}/restore: several at once are resto
   const before = await state(client)
   await save(client, 'a')
   const answers = await Promise.all(Array.from({ length: 5 }, () => restore(client, 'a')))
-  t.same(
-    answers.map(({ status }) => status),
-    [200, 200, 200, 200, 200],
-  )
+  t.same(pluck(answers, 'status'), [200, 200, 200, 200, 200])
   t.same(await state(client), before)
 })

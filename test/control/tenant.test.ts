@@ -14,6 +14,7 @@ import {
   mandate,
   newClient,
   payoutLink,
+  pluck,
   requestToken,
 } from '../helper.js'
 
@@ -30,7 +31,7 @@ const withToken = (app: FastifyInstance, token: string, url = MANDATES) =>
 const tokenOf = async (app: FastifyInstance, client_id: string): Promise<string> =>
   (await requestToken(app, { client_id })).body.access_token
 const clientIds = async (app: FastifyInstance): Promise<string[]> =>
-  (await call(app, 'GET', '/_sandbox/clients')).body.data.map(({ clientId }: { clientId: string }) => clientId)
+  pluck((await call(app, 'GET', '/_sandbox/clients')).body.data, 'clientId')
 const set = (client: Client, settings: unknown) => client.control('PUT', '/settings', settings)
 const expire = (client: Client) => client.control('POST', '/tokens/expire')
 
@@ -51,30 +52,27 @@ async function stocked(app: FastifyInstance, clientId = 'acme'): Promise<Client>
 
 // ------------------------------------------------------------------------------------------------------------ reset
 
-t.test(
-  'control plane, POST /reset: records, events and planned transitions are those of the fixture again',
-  async t => {
-    const fixtures: Fixtures = new Map([
-      ['demo', { mandates: [mandate({ mandateReference: 'MND-DEMO', createdAt: '{{now-P3D}}' })] }],
-      ['empty', {}],
-    ])
-    const app = build(t, { fixtures })
-    const client = await connect(app)
-    await client.post(MANDATES, mandate())
-    await client.post('/api/v1/direct-debit', collection())
-    const answer = await client.control('POST', '/reset')
-    t.same([answer.status, answer.body.clientId, answer.body.fixture], [200, 'acme', 'empty'])
-    t.equal((await client.control('GET', '/mandates/MND-0001')).status, 404)
-    t.same((await client.control('POST', '/clock/advance', { by: 'P2000D' })).body.transitions, [])
-    await client.control('POST', '/seed', { records: { mandates: [mandate()] } })
-    t.match((await client.control('GET', '/mandates/MND-0001')).body.timeline, [{ seq: 1 }], 'events begin with 1')
+t.test('control plane, POST /reset: records, events and transitions are those of the fixture again', async t => {
+  const fixtures: Fixtures = new Map([
+    ['demo', { mandates: [mandate({ mandateReference: 'MND-DEMO', createdAt: '{{now-P3D}}' })] }],
+    ['empty', {}],
+  ])
+  const app = build(t, { fixtures })
+  const client = await connect(app)
+  await client.post(MANDATES, mandate())
+  await client.post('/api/v1/direct-debit', collection())
+  const answer = await client.control('POST', '/reset')
+  t.same([answer.status, answer.body.clientId, answer.body.fixture], [200, 'acme', 'empty'])
+  t.equal((await client.control('GET', '/mandates/MND-0001')).status, 404)
+  t.same((await client.control('POST', '/clock/advance', { by: 'P2000D' })).body.transitions, [])
+  await client.control('POST', '/seed', { records: { mandates: [mandate()] } })
+  t.match((await client.read('/mandates/MND-0001')).timeline, [{ seq: 1 }], 'events begin with 1')
 
-    await call(app, 'POST', '/_sandbox/mandates/MND-DEMO/cancel')
-    await call(app, 'POST', '/_sandbox/reset')
-    const { body } = await call(app, 'GET', '/_sandbox/mandates/MND-DEMO')
-    t.match(body, { record: { status: 'ACTIVE', createdAt: '2026-10-30T09:00:00Z' }, timeline: [{ seq: 1 }] })
-  },
-)
+  await call(app, 'POST', '/_sandbox/mandates/MND-DEMO/cancel')
+  await call(app, 'POST', '/_sandbox/reset')
+  const { body } = await call(app, 'GET', '/_sandbox/mandates/MND-DEMO')
+  t.match(body, { record: { status: 'ACTIVE', createdAt: '2026-10-30T09:00:00Z' }, timeline: [{ seq: 1 }] })
+})
 
 t.test('control plane, POST /reset: the clock is where it started, as it started', async t => {
   let real = Date.parse(MONDAY)
@@ -85,7 +83,7 @@ t.test('control plane, POST /reset: the clock is where it started, as it started
     await client.control('PATCH', '/clock', { mode: clock === 'real' ? 'frozen' : 'running', rate: 60 })
     real += 60_000
     await client.control('POST', '/reset')
-    clocks.push((await client.control('GET', '/clock')).body)
+    clocks.push(await client.read('/clock'))
   }
   t.same(clocks, [
     { now: MONDAY, mode: 'frozen', rate: 1 },
@@ -113,35 +111,32 @@ t.test('control plane, POST /reset: ids begin again, so that the same calls get 
   t.equal(await story(), before)
 })
 
-t.test(
-  'control plane, POST /reset: earlier tokens are unknown; the secret stays; other tenants are untouched',
-  async t => {
-    let real = Date.parse(MONDAY)
-    const app = build(t, { clock: 'real', now: () => real })
-    const [client, other] = [await connect(app), await connect(app, 'other')]
-    await other.post(MANDATES, mandate())
-    const before = await read(app, 'other')
-    await client.control('POST', '/reset')
-    refused(t, await withToken(app, client.token), 401, 'INVALID_TOKEN', 'authorization')
-    real += 60_000
-    const fresh = await tokenOf(app, 'acme')
-    const statuses = [
-      await withToken(app, fresh),
-      await withToken(app, client.token),
-      await requestToken(app, { client_secret: 'x' }),
-    ]
-    t.same(
-      statuses.map(({ status, body }) => [status, body.code]),
-      [
-        [200, undefined],
-        [401, 'INVALID_TOKEN'],
-        [401, 'INVALID_CLIENT'],
-      ],
-    )
-    real -= 60_000
-    t.equal(await read(app, 'other'), before)
-  },
-)
+t.test('control plane, POST /reset: earlier tokens are unknown; the secret and other tenants stay', async t => {
+  let real = Date.parse(MONDAY)
+  const app = build(t, { clock: 'real', now: () => real })
+  const [client, other] = [await connect(app), await connect(app, 'other')]
+  await other.post(MANDATES, mandate())
+  const before = await read(app, 'other')
+  await client.control('POST', '/reset')
+  refused(t, await withToken(app, client.token), 401, 'INVALID_TOKEN', 'authorization')
+  real += 60_000
+  const fresh = await tokenOf(app, 'acme')
+  const statuses = [
+    await withToken(app, fresh),
+    await withToken(app, client.token),
+    await requestToken(app, { client_secret: 'x' }),
+  ]
+  t.same(
+    statuses.map(({ status, body }) => [status, body.code]),
+    [
+      [200, undefined],
+      [401, 'INVALID_TOKEN'],
+      [401, 'INVALID_CLIENT'],
+    ],
+  )
+  real -= 60_000
+  t.equal(await read(app, 'other'), before)
+})
 
 t.test('control plane, POST /reset: settings, faults and deprecations are those of the start', async t => {
   const allowedOrigins = ['https://own.example']
@@ -157,41 +152,38 @@ t.test('control plane, POST /reset: settings, faults and deprecations are those 
   t.same({ settings, faults, deprecations }, { settings: start, faults: [], deprecations: [] })
 })
 
-t.test(
-  'decisions §8: a client starts with the sender name of its entry, else of its fixture, again at a reset',
-  async t => {
-    const fixtures = new Map([
-      ['demo', {}],
-      ['empty', {}],
-      ['branded', { senderName: 'The fixture' }],
-    ])
-    const starts: [string, Partial<ClientEntry>, string | null][] = [
-      ['none', {}, null],
-      ['own', { senderName: 'The entry' }, 'The entry'],
-      ['fixture', { fixture: 'branded' }, 'The fixture'],
-      ['both', { fixture: 'branded', senderName: 'The entry' }, 'The entry'],
-    ]
-    const clients = starts.map(([clientId, entry]) => ({ clientId, clientSecret: 'secret', ...entry }))
-    const app = build(t, { fixtures, clients })
-    const senderOf = async (client: string) => JSON.parse(await read(app, client)).settings.senderName
-    for (const [clientId, entry, sender] of starts) {
-      const client = await connect(app, clientId)
-      t.equal(await senderOf(clientId), sender, clientId)
-      await set(client, { senderName: 'Another' })
-      const copy = `${clientId}-copy`
-      await fork(app, clientId, { clientId: copy })
-      t.equal(await senderOf(copy), 'Another', 'a fork has the setting of its origin')
-      for (const one of [clientId, copy]) {
-        await call(app, 'POST', `/_sandbox/reset?client=${one}`)
-        t.equal(await senderOf(one), sender, `${one} after a reset`)
-      }
-      await client.control('POST', '/seed', { fixture: 'branded' })
-      t.equal(await senderOf(clientId), sender, 'a seed adds records only')
-      const { identity } = (await client.control('GET', '/recording')).body
-      t.equal(identity.senderName, entry.senderName, 'the recording has it')
+t.test('decisions §8: a client starts with the sender name of its entry, else of its fixture', async t => {
+  const fixtures = new Map([
+    ['demo', {}],
+    ['empty', {}],
+    ['branded', { senderName: 'The fixture' }],
+  ])
+  const starts: [string, Partial<ClientEntry>, string | null][] = [
+    ['none', {}, null],
+    ['own', { senderName: 'The entry' }, 'The entry'],
+    ['fixture', { fixture: 'branded' }, 'The fixture'],
+    ['both', { fixture: 'branded', senderName: 'The entry' }, 'The entry'],
+  ]
+  const clients = starts.map(([clientId, entry]) => ({ clientId, clientSecret: 'secret', ...entry }))
+  const app = build(t, { fixtures, clients })
+  const senderOf = async (client: string) => JSON.parse(await read(app, client)).settings.senderName
+  for (const [clientId, entry, sender] of starts) {
+    const client = await connect(app, clientId)
+    t.equal(await senderOf(clientId), sender, clientId)
+    await set(client, { senderName: 'Another' })
+    const copy = `${clientId}-copy`
+    await fork(app, clientId, { clientId: copy })
+    t.equal(await senderOf(copy), 'Another', 'a fork has the setting of its origin')
+    for (const one of [clientId, copy]) {
+      await call(app, 'POST', `/_sandbox/reset?client=${one}`)
+      t.equal(await senderOf(one), sender, `${one} after a reset`)
     }
-  },
-)
+    await client.control('POST', '/seed', { fixture: 'branded' })
+    t.equal(await senderOf(clientId), sender, 'a seed adds records only')
+    const { identity } = await client.read('/recording')
+    t.equal(identity.senderName, entry.senderName, 'the recording has it')
+  }
+})
 
 // ------------------------------------------------------------------------------------------------------------- fork
 
@@ -209,24 +201,21 @@ t.test('control plane, POST /fork: 201 with the client id; the copy is exact', a
   t.same((await clientIds(app)).sort(), ['acme', 'copy', 'copy-of-copy', 'demo-copy', 'sandbox-client'])
 })
 
-t.test(
-  'control plane, POST /fork: a running clock runs on in step, and what is due has happened in the copy',
-  async t => {
-    let real = Date.parse(MONDAY) + 250
-    const app = build(t, { clock: 'real', now: () => real })
-    const client = await connect(app)
-    await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
-    real += 600_000
-    await client.control('PATCH', '/clock', { rate: 7 })
-    real += 700
-    await fork(app, 'acme', { clientId: 'copy' })
-    t.match((await call(app, 'GET', '/_sandbox/events?client=copy')).body.data, [{ to: 'ACTIVE' }, { to: 'EXPIRED' }])
-    for (let count = 0; count < 10; count++) {
-      real += 137
-      t.equal(await read(app, 'copy'), await read(app, 'acme'))
-    }
-  },
-)
+t.test('control plane, POST /fork: a running clock runs on in step, and what is due has happened', async t => {
+  let real = Date.parse(MONDAY) + 250
+  const app = build(t, { clock: 'real', now: () => real })
+  const client = await connect(app)
+  await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
+  real += 600_000
+  await client.control('PATCH', '/clock', { rate: 7 })
+  real += 700
+  await fork(app, 'acme', { clientId: 'copy' })
+  t.match((await call(app, 'GET', '/_sandbox/events?client=copy')).body.data, [{ to: 'ACTIVE' }, { to: 'EXPIRED' }])
+  for (let count = 0; count < 10; count++) {
+    real += 137
+    t.equal(await read(app, 'copy'), await read(app, 'acme'))
+  }
+})
 
 /** Changes of every kind. */
 async function live(client: Client) {
@@ -248,25 +237,22 @@ async function live(client: Client) {
   await control('POST', '/clock/advance', { by: 'P400D' })
 }
 
-t.test(
-  'control plane, POST /fork: copy and origin are independent, and the same calls lead to the same state',
-  async t => {
-    const app = build(t)
-    const client = await stocked(app)
-    await fork(app, 'acme', { clientId: 'copy' })
-    const copy = await connect(app, 'copy')
-    await client.advance({ by: 'PT0S' })
-    const before = await read(app, 'acme')
-    await live(copy)
-    t.equal(await read(app, 'acme'), before)
-    const after = await read(app, 'copy')
-    await live(client)
-    t.equal(await read(app, 'copy'), after)
-    t.equal(await read(app, 'acme'), after)
-    await client.control('POST', '/reset')
-    t.equal(await read(app, 'copy'), after)
-  },
-)
+t.test('control plane, POST /fork: copy and origin are independent, with the same future', async t => {
+  const app = build(t)
+  const client = await stocked(app)
+  await fork(app, 'acme', { clientId: 'copy' })
+  const copy = await connect(app, 'copy')
+  await client.advance({ by: 'PT0S' })
+  const before = await read(app, 'acme')
+  await live(copy)
+  t.equal(await read(app, 'acme'), before)
+  const after = await read(app, 'copy')
+  await live(client)
+  t.equal(await read(app, 'copy'), after)
+  t.equal(await read(app, 'acme'), after)
+  await client.control('POST', '/reset')
+  t.equal(await read(app, 'copy'), after)
+})
 
 t.test('control plane, POST /fork: the copy has the faults with their counts and chances', async t => {
   const app = build(t)
@@ -281,21 +267,21 @@ t.test('control plane, POST /fork: the copy has the faults with their counts and
   await statuses(client)
   await fork(app, 'acme', { clientId: 'copy' })
   const copy = await connect(app, 'copy')
-  const faults = (await client.control('GET', '/faults')).body
-  t.same((await copy.control('GET', '/faults')).body, faults)
+  const faults = await client.read('/faults')
+  t.same(await copy.read('/faults'), faults)
   const expected = await statuses(copy)
   t.same([...new Set(expected)].sort(), [200, 503])
-  t.same((await client.control('GET', '/faults')).body, faults, 'the counts of the origin stay')
+  t.same(await client.read('/faults'), faults, 'the counts of the origin stay')
   t.same(await statuses(client), expected)
 })
 
 t.test('control plane, POST /fork: the request log of a fork begins empty, that of the origin goes on', async t => {
   const app = build(t)
   const client = await connect(app)
-  const before = (await client.control('GET', '/requests')).body
+  const before = await client.read('/requests')
   await fork(app, 'acme', { clientId: 'copy' })
   t.same((await call(app, 'GET', '/_sandbox/requests?client=copy')).body, { data: [], last: 0, dropped: 0 })
-  t.same((await client.control('GET', '/requests')).body, before)
+  t.same(await client.read('/requests'), before)
 })
 
 t.test('decisions §3: a fork has fixture, scope and allowed origins of its origin, also after a reset', async t => {
@@ -434,7 +420,7 @@ t.test('control plane, PUT /settings: it answers all settings; members that are 
   t.same((await set(client, { deprecationStyle: 'rfc' })).body, all)
   t.same((await set(other, {})).body, start, 'of another tenant')
 
-  const { body: state } = await client.control('GET', '/state')
+  const state = await client.read('/state')
   t.same(state.settings, all)
   await client.control('POST', '/reset')
   await client.control('PUT', '/state', state)
@@ -479,7 +465,7 @@ t.test('control plane, PUT /settings: one wrong value is refused with all the ot
 t.test('control plane, POST /tokens/expire: every token of the tenant is expired; later ones work', async t => {
   const app = build(t)
   const [client, other] = [await connect(app), await connect(app, 'other')]
-  const before = (await client.control('GET', '/state')).body
+  const before = await client.read('/state')
   const old = [client.token, await tokenOf(app, 'acme'), await tokenOf(app, 'acme')]
   const answer = await expire(client)
   t.same([answer.status, answer.body], [200, { clientId: 'acme', now: MONDAY }])
@@ -494,7 +480,7 @@ t.test('control plane, POST /tokens/expire: every token of the tenant is expired
   await expire(client)
   t.equal((await withToken(app, later)).status, 401, 'until it is asked for again')
 
-  const { tokens, ids, ...after } = (await client.control('GET', '/state')).body
+  const { tokens, ids, ...after } = await client.read('/state')
   t.same({ ...after, tokens: before.tokens, ids: before.ids }, before, 'records and clock do not change')
   t.notSame(tokens, before.tokens)
 })
@@ -502,10 +488,10 @@ t.test('control plane, POST /tokens/expire: every token of the tenant is expired
 t.test('control plane, POST /tokens/expire: state and fork keep it, a reset begins again', async t => {
   const app = build(t)
   const client = await connect(app)
-  const { body: before } = await client.control('GET', '/state')
+  const before = await client.read('/state')
   await expire(client)
   const fresh = await tokenOf(app, 'acme')
-  const { body: after } = await client.control('GET', '/state')
+  const after = await client.read('/state')
   await fork(app, 'acme', { clientId: 'copy' })
   const copy = await connect(app, 'copy')
   await expire(copy)
@@ -540,7 +526,7 @@ t.test('control plane, DELETE /clients/{clientId}: removes a tenant with all tha
   t.equal((await requestToken(app, { client_secret: 'another' })).status, 200, 'its id is free')
   const state = JSON.parse(await read(app, 'acme'))
   t.match(state, { mandates: [], faults: [], events: [], sequence: 0, settings: { deprecationStyle: 'seed' } })
-  t.equal((await client.control('GET', '/requests')).body.data.length, 1, 'the request log is new')
+  t.equal((await client.read('/requests')).data.length, 1, 'the request log is new')
   refused(t, await withToken(app, client.token), 401, 'INVALID_TOKEN', 'authorization')
 })
 
@@ -599,7 +585,7 @@ t.test('control plane, POST /credentials/verify: checks a secret, and registers 
   })
   t.same(await clientIds(app), ['sandbox-client', 'acme', 'fresh'], 'a refused client is not registered')
   t.equal(await read(app, 'acme'), before, 'it triggers no fault')
-  t.same((await client.control('GET', '/requests')).body.data, [], 'and the request log does not have it')
+  t.same((await client.read('/requests')).data, [], 'and the request log does not have it')
 })
 
 t.test('control plane, POST /credentials/verify: registers no client without open registration', async t => {

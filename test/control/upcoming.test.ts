@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { invalidQuery, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, collection, connect, mandate, payoutLink } from '../helper.js'
+import { build, call, collection, connect, mandate, payoutLink, pluck } from '../helper.js'
 
 // control plane, GET /upcoming: the due work of a client, in order.
 
@@ -84,7 +84,7 @@ t.test('control plane, GET /upcoming: outcomes and mandates steer it as they ste
     '2029-11-02T09:00:00Z mandate MND-0001 EXPIRED time',
   ])
   for (const { reference, at, to } of data.slice(0, -1)) {
-    t.match((await client.control('GET', `/direct-debit/${reference}`)).body.next, { at, to })
+    t.match((await client.read(`/direct-debit/${reference}`)).next, { at, to })
   }
 })
 
@@ -100,10 +100,7 @@ t.test('control plane, GET /upcoming: it is what an advance then does, in the sa
   for (const reference of ['COL-0003', 'COL-0001', 'COL-0002']) await collect(client, reference)
   const { data } = await upcoming(client, '&limit=3')
   const { transitions } = (await client.advance({ to: '2026-11-05T15:00:00Z' })).body
-  t.same(
-    transitions.map(({ reference }: Upcoming) => reference),
-    data.map(({ reference }) => reference),
-  )
+  t.same(pluck(transitions, 'reference'), pluck(data, 'reference'))
   t.notOk(
     (await upcoming(client)).data.some(({ to }) => to === 'SUBMITTED'),
     'what has happened is not due',
@@ -117,10 +114,7 @@ t.test('control plane, GET /upcoming: pages follow each other, also while time p
   const first = await upcoming(client)
   t.equal(first.data.length, 20, 'the default')
   const second = await upcoming(client, `&limit=3&cursor=${first.nextCursor}`)
-  t.same(
-    [...first.data, ...second.data].map(({ reference }) => reference),
-    references.slice(0, 23),
-  )
+  t.same(pluck([...first.data, ...second.data], 'reference'), references.slice(0, 23))
   t.equal((await upcoming(client, '&limit=26')).nextCursor, null, 'the last page is exactly full')
   t.not((await upcoming(client, '&limit=25')).nextCursor, null)
   await client.advance({ to: '2026-11-05T15:00:00Z' })
@@ -140,7 +134,7 @@ t.test('control plane, GET /upcoming: limit and cursor are checked', async t => 
   await collect(client, 'COL-0001')
   const { nextCursor } = await upcoming(client, '&limit=1')
   await collect(client, 'COL-0002')
-  const other = (await client.control('GET', '/direct-debit?limit=1')).body.nextCursor
+  const other = (await client.read('/direct-debit?limit=1')).nextCursor
   await table(t, query => client.control('GET', `/upcoming?${query}`), {
     200: ['limit=1', 'limit=100', `cursor=${nextCursor}`],
     [invalidQuery('limit')]: ['limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=ten', 'limit='],
