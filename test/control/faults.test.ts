@@ -1,17 +1,18 @@
 import t, { type Test } from 'tap'
 import { parseInstant } from '../../src/core/time/time.js'
 import { each, holds, invalid, malformed, missing, refused, refusesValues, table } from '../answers.js'
-import type { Answer, Client } from '../helper.js'
+import type { CallOptions, Client } from '../helper.js'
 import {
   bill,
   build,
-  call,
   collection,
   connect,
   MONDAY,
   mandate,
+  NO_WAIT,
   newClient,
   payoutLink,
+  pluck,
   requestToken,
 } from '../helper.js'
 import { upload } from '../multipart.js'
@@ -82,59 +83,40 @@ t.test('control plane, GET /faults: lists all in the order of arming, with how o
   ])
 })
 
-t.test('control plane, DELETE /faults/{id}: removes one, and it fires no more', async t => {
+t.test('control plane, DELETE /faults: removes one or all, armed or not, and they fire no more', async t => {
   const client = await newClient()
   await armed(t, client, error(503), { times: null })
+  await armed(t, client, error(429))
   await armed(t, client, error(500), { times: null })
-  t.equal((await client.get(MANDATES)).status, 503)
-  const answer = await client.control('DELETE', '/faults/fault-1')
-  t.same([answer.status, answer.body], [200, { removed: 1 }])
-  t.equal((await client.get(MANDATES)).status, 500)
-  t.same(await standing(client), [['fault-2', 1, 1, 'armed']])
-  refused(t, await client.control('DELETE', '/faults/fault-1'), 404, 'FAULT_NOT_FOUND', 'id')
-  refused(t, await client.control('DELETE', '/faults/fault-99'), 404, 'FAULT_NOT_FOUND', 'id')
-  refused(t, await client.control('DELETE', `/faults/${'x'.repeat(65)}`), 400, 'INVALID_FIELD', 'id')
-  t.equal((await listed(client)).length, 1)
-})
-
-t.test('control plane, DELETE /faults: removes all, armed or not, and tells how many', async t => {
-  const client = await newClient()
-  await armed(t, client, error(503))
-  await armed(t, client, error(500), { times: null })
-  t.same(await statuses(client, 2), [503, 500])
+  t.same(await statuses(client, 1), [503])
+  t.same((await client.control('DELETE', '/faults/fault-1')).body, { removed: 1 })
+  t.same(await statuses(client, 2), [429, 500])
+  await table(t, id => client.control('DELETE', `/faults/${id}`), {
+    '404 FAULT_NOT_FOUND id': ['fault-1', 'fault-99'],
+    [invalid('id')]: ['x'.repeat(65)],
+  })
+  t.same(pluck(await listed(client), 'id'), ['fault-2', 'fault-3'])
   t.same((await client.control('DELETE', '/faults')).body, { removed: 2 })
   t.same(await statuses(client, 1), [200])
   t.same(await listed(client), [])
   t.same((await client.control('DELETE', '/faults')).body, { removed: 0 })
 })
 
-t.test('control plane, POST /faults: spent and expired faults stay listed until they are removed', async t => {
-  let now = 0
-  const client = await connect(build(t, { now: () => now }))
-  await armed(t, client, error(503), { ttl: 'PT5S' })
-  await armed(t, client, error(500), { ttl: 'PT10S', times: null })
-  t.same(await statuses(client, 2), [503, 500])
-  now = 9999
+t.test('control plane, POST /faults: a ttl is real time; spent and expired faults stay listed', async t => {
+  let now = parseInstant(MONDAY) as number
+  const client = await connect(build(t, { clock: 'real', now: () => now }))
+  await armed(t, client, error(503), { ttl: 'PT5S', match: { path: MANDATES } })
+  await armed(t, client, error(500), { ttl: 'PT10S', times: null, match: { path: MANDATES } })
+  await client.advance({ by: 'P1D' })
+  t.same(await statuses(client, 2), [503, 500], 'a day of the tenant is no time at all')
+  now += 9999
   t.same(await statuses(client, 1), [500])
-  now = 10_000
+  now += 1
   t.same(await statuses(client, 1), [200])
   t.same(await standing(client), [
     ['fault-1', 1, 1, 'spent'],
     ['fault-2', 2, 2, 'expired'],
   ])
-})
-
-t.test("control plane, POST /faults: a ttl is real time, whatever the tenant's clock says", async t => {
-  let now = parseInstant(MONDAY) as number
-  const client = await connect(build(t, { clock: 'real', now: () => now }))
-  await armed(t, client, error(500), { ttl: 'PT1M', times: null, match: { path: MANDATES } })
-  await client.advance({ by: 'P1D' })
-  t.same(await statuses(client, 1), [500], 'a day of the tenant is no time at all')
-  await client.control('PATCH', '/clock', { rate: 3600 })
-  now += 59_999
-  t.same((await listed(client))[0].state, 'armed')
-  now += 1
-  t.same((await listed(client))[0].state, 'expired')
 })
 
 // ------------------------------------------------------------------------------------------------------------ errors
@@ -240,53 +222,44 @@ t.test('control plane, POST /faults: an error fires before anything is applied',
   const client = await newClient()
   await client.post(MANDATES, mandate())
   await client.post('/api/v1/direct-debit', collection())
+  await client.post('/api/v1/bills', bill())
   const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink())).body
   const before = await client.read('/state')
-  const requests: [string, string, object?][] = [
-    ['POST', MANDATES, mandate({ mandateReference: 'MND-0002' })],
+  const requests: [string, string, CallOptions?][] = [
+    ['POST', MANDATES, { body: mandate({ mandateReference: 'MND-0002' }) }],
     ['DELETE', `${MANDATES}/MND-0001`],
-    ['POST', '/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' })],
-    ['POST', '/api/v1/payout-links', payoutLink()],
-    ['PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'no' }],
+    ['POST', '/api/v1/direct-debit', { body: collection({ collectionReference: 'COL-0002' }) }],
+    ['POST', '/api/v1/payout-links', { body: payoutLink() }],
+    ['PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { body: { cancellationComment: 'no' } }],
+    ['POST', '/api/v1/bills/INV-2026-001/document', upload()],
+    // Also before 404 and 409.
+    ['GET', `${MANDATES}/MND-NONE`],
+    ['POST', MANDATES, { body: mandate() }],
   ]
-  for (const [method, url, body] of requests) {
-    await armed(t, client, error(500))
-    refused(t, await client.send(method, url, { body }), 500, 'INTERNAL_ERROR', null, `${method} ${url}`)
-    await client.control('DELETE', '/faults')
-  }
+  await armed(t, client, error(500), { times: requests.length })
+  await holds(t, each(requests, '500 INTERNAL_ERROR null'), request => client.send(...(request as [string, string])))
+  await client.control('DELETE', '/faults')
   const { ids, ...after } = await client.read('/state')
   const { ids: earlier, ...rest } = before
   t.same(after, rest)
-  t.same(ids.counters, { ...earlier.counters, 'fault id': requests.length }, 'no number is used up, but of the faults')
-})
-
-t.test('control plane, POST /faults: an error fires on HEAD, and before 404 and 409', async t => {
-  const client = await newClient()
-  await client.post(MANDATES, mandate())
-  await armed(t, client, error(502), { times: 3 })
+  t.same(ids.counters, { ...earlier.counters, 'fault id': 1 }, 'no number is used up, but of the fault')
+  t.equal((await client.get(`${MANDATES}/MND-NONE`)).status, 404)
+  await armed(t, client, error(502))
   const head = await client.send('HEAD', MANDATES)
   t.same([head.status, head.body], [502, null])
-  t.equal((await client.get(`${MANDATES}/MND-NONE`)).status, 502)
-  t.equal((await client.post(MANDATES, mandate())).status, 502)
-  t.equal((await client.get(`${MANDATES}/MND-NONE`)).status, 404)
-  t.equal((await client.post(MANDATES, mandate())).status, 409)
-})
-
-t.test('control plane, POST /faults: a document that is uploaded meets faults, too', async t => {
-  const client = await newClient()
-  await client.post('/api/v1/bills', bill())
-  const send = () => client.send('POST', '/api/v1/bills/INV-2026-001/document', upload())
-  await armed(t, client, error(500), { match: { path: '/api/v1/bills/*/document' } })
-  t.equal((await send()).status, 500)
-  t.same((await client.get('/api/v1/bills/INV-2026-001')).body.documents, [])
-  t.equal((await send()).status, 201)
 })
 
 // ------------------------------------------------------------------------------------------------------- stale-token
 
 t.test('control plane, POST /faults: stale-token: EXPIRED_TOKEN for a token that is good', async t => {
-  const client = await newClient()
+  const { app } = await newClient()
+  const client = await connect(app, 'stale')
   await armed(t, client, { kind: 'stale-token' }, { times: 2 })
+  t.equal((await requestToken(app, { client_id: 'stale' })).status, 200, 'or no client could get over it')
+  const form = 'client_id=stale&client_secret=secret&grant_type=client_credentials'
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  t.equal((await client.post(TOKEN, form, { headers })).status, 200, 'also where a region is sent everywhere')
+  t.same(await standing(client), [['fault-1', 0, 0, 'armed']])
   const answer = await client.post(MANDATES, mandate())
   refused(t, answer, 401, 'EXPIRED_TOKEN', 'authorization')
   t.equal(answer.headers['www-authenticate'], 'Bearer realm="payments-sandbox", error="invalid_token"')
@@ -294,47 +267,32 @@ t.test('control plane, POST /faults: stale-token: EXPIRED_TOKEN for a token that
   t.equal((await client.get(MANDATES)).body.totalCount, 0, 'the same token, and nothing was applied')
 })
 
-t.test('control plane, POST /faults: stale-token lets tokens be issued, or no client could get over it', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  await armed(t, client, { kind: 'stale-token' })
-  t.equal((await requestToken(app)).status, 200)
-  const form = 'client_id=acme&client_secret=secret&grant_type=client_credentials'
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
-  const withRegion = await call(app, 'POST', TOKEN, { body: form, headers: type, region: 'EU' })
-  t.equal(withRegion.status, 200, 'also for a client that sends its region everywhere')
-  t.same(await standing(client), [['fault-1', 0, 0, 'armed']])
-  refused(t, await client.get(MANDATES), 401, 'EXPIRED_TOKEN', 'authorization')
-})
-
 // ---------------------------------------------------------------------------------------------- matching
 
 t.test('control plane, POST /faults: only a request that is good meets a fault, and counts for it', async t => {
   const client = await connect(build(t))
   await armed(t, client, error(500), { times: null })
-  const bad: [Answer, number][] = [
-    [await client.get('/api/v1/nowhere'), 404],
-    [await client.send('PUT', MANDATES), 405],
-    [await client.send('OPTIONS', MANDATES), 204],
-    [await client.get(MANDATES, { headers: { authorization: '' } }), 401],
-    [await client.get(MANDATES, { headers: { authorization: `Bearer ${client.token}x` } }), 401],
-    [await client.get(MANDATES, { region: null }), 400],
-    [await client.get(MANDATES, { region: 'US' }), 400],
-    [await client.post(MANDATES, 'x', { headers: { 'content-type': 'text/plain' } }), 415],
-    [await client.get(`${MANDATES}/x`), 400],
-    [await client.get(`${MANDATES}/MND-%zz`), 400],
-    [await client.get(`${MANDATES}?limit=0`), 400],
-    [await client.post(MANDATES, {}), 400],
-    [await client.post(MANDATES, '{'), 400],
-    [await requestToken(client.app, { client_secret: 'wrong' }), 401],
-    [await requestToken(client.app, { grant_type: 'password' }), 400],
-    [await call(client.app, 'GET', '/_sandbox/clients'), 200],
-    [await client.control('GET', '/clock'), 200],
+  const bad: [status: number, method: string, url: string, options?: CallOptions][] = [
+    [404, 'GET', '/api/v1/nowhere'],
+    [405, 'PUT', MANDATES],
+    [204, 'OPTIONS', MANDATES],
+    [401, 'GET', MANDATES, { headers: { authorization: '' } }],
+    [401, 'GET', MANDATES, { headers: { authorization: `Bearer ${client.token}x` } }],
+    [400, 'GET', MANDATES, { region: null }],
+    [400, 'GET', MANDATES, { region: 'US' }],
+    [415, 'POST', MANDATES, { body: 'x', headers: { 'content-type': 'text/plain' } }],
+    [400, 'GET', `${MANDATES}/x`],
+    [400, 'GET', `${MANDATES}/MND-%zz`],
+    [400, 'GET', `${MANDATES}?limit=0`],
+    [400, 'POST', MANDATES, { body: {} }],
+    [400, 'POST', MANDATES, { body: '{' }],
+    [200, 'GET', '/_sandbox/clients'],
+    [200, 'GET', '/_sandbox/clock?client=acme'],
   ]
-  t.same(
-    bad.map(([answer]) => answer.status),
-    bad.map(([, status]) => status),
-  )
+  for (const [status, method, url, options] of bad)
+    t.equal((await client.send(method, url, options)).status, status, `${method} ${url}`)
+  t.equal((await requestToken(client.app, { client_secret: 'wrong' })).status, 401)
+  t.equal((await requestToken(client.app, { grant_type: 'password' })).status, 400)
   t.same(await standing(client), [['fault-1', 0, 0, 'armed']])
   t.equal((await client.get(MANDATES)).status, 500)
   t.equal((await requestToken(client.app)).status, 500)
@@ -342,14 +300,7 @@ t.test('control plane, POST /faults: only a request that is good meets a fault, 
 })
 
 t.test('control plane, POST /faults: match: by method, by path with * in it, by region', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  const meets = async (match: object, method: string, url: string, region = 'EU') => {
-    await armed(t, client, error(418), { match })
-    const { status } = await client.send(method, url, { region, ...(method === 'POST' && { body: mandate() }) })
-    await client.control('DELETE', '/faults')
-    return status === 418
-  }
+  const client = await newClient()
   const cases: [match: object, method: string, url: string, region: string, meets: boolean][] = [
     [{ method: 'GET' }, 'GET', MANDATES, 'EU', true],
     [{ method: 'GET' }, 'POST', MANDATES, 'EU', false],
@@ -370,51 +321,53 @@ t.test('control plane, POST /faults: match: by method, by path with * in it, by 
     [{ method: 'GET', path: '/api/v1/b*', region: 'UK' }, 'GET', '/api/v1/bills', 'UK', true],
     [{ method: 'GET', path: '/api/v1/b*', region: 'UK' }, 'GET', '/api/v1/accounts', 'UK', false],
   ]
-  const seen = []
-  for (const [match, method, url, region] of cases)
-    seen.push([match, method, url, region, await meets(match, method, url, region)])
-  t.same(seen, cases)
+  for (const [match, method, url, region, meets] of cases) {
+    await armed(t, client, error(418), { match })
+    const { status } = await client.send(method, url, { region, ...(method === 'POST' && { body: mandate() }) })
+    t.equal(status === 418, meets, JSON.stringify([match, method, url, region]))
+    await client.control('DELETE', '/faults')
+  }
 })
 
 t.test('decisions §3: faults are those of one tenant', async t => {
-  const app = build(t)
-  const [acme, other] = [await connect(app, 'acme'), await connect(app, 'other')]
+  const [acme, other] = [await newClient(), await newClient()]
   await armed(t, acme, error(500), { times: null })
   t.same(await statuses(other, 2), [200, 200])
-  t.same(await listed(other), [])
-  t.equal((await requestToken(app, { client_id: 'other' })).status, 200)
+  t.equal((await requestToken(acme.app, { client_id: other.clientId })).status, 200)
   refused(t, await other.control('DELETE', '/faults/fault-1'), 404, 'FAULT_NOT_FOUND', 'id')
-  t.same(await statuses(acme, 1), [500])
   t.equal((await armed(t, other, error(503))).id, 'fault-1', 'each tenant numbers its own')
-  await other.control('DELETE', '/faults')
+  t.same((await other.control('DELETE', '/faults')).body, { removed: 1 })
   t.same(await statuses(acme, 1), [500])
 })
 
 // --------------------------------------------------------------------------------------------------- how they combine
 
-t.test('control plane, POST /faults: they fire in the order in which they were armed', async t => {
-  const client = await newClient()
-  for (const status of [503, 429, 500]) await armed(t, client, error(status))
-  t.same(await statuses(client, 4), [503, 429, 500, 200])
-})
-
-t.test('control plane, POST /faults: times, skip, and times null', async t => {
-  const client = await newClient()
-  await armed(t, client, error(503), { skip: 2, times: 2 })
-  t.same(await statuses(client, 6), [200, 200, 503, 503, 200, 200])
-  await armed(t, client, error(500), { times: null, skip: 1 })
-  t.same(await statuses(client, 5), [200, 500, 500, 500, 500])
-})
-
-t.test('control plane, POST /faults: a fault behind one that fires does not see the request', async t => {
-  const client = await newClient()
-  await armed(t, client, error(503), { skip: 1 })
-  await armed(t, client, error(500), { times: null })
-  t.same(await statuses(client, 3), [500, 503, 500])
-  t.same(await standing(client), [
-    ['fault-1', 2, 1, 'spent'],
-    ['fault-2', 2, 2, 'armed'],
-  ])
+t.test('control plane, POST /faults: the order of arming, times and skip', async t => {
+  const cases: [faults: [status: number, more?: object][], statuses: number[]][] = [
+    [
+      [[503], [429], [500]],
+      [503, 429, 500, 200],
+    ],
+    [[[503, { skip: 2, times: 2 }]], [200, 200, 503, 503, 200, 200]],
+    [[[500, { times: null, skip: 1 }]], [200, 500, 500, 500, 500]],
+    [
+      [
+        [503, { skip: 1 }],
+        [500, { times: null }],
+      ],
+      [500, 503, 500],
+    ],
+  ]
+  for (const [faults, expected] of cases) {
+    const client = await newClient()
+    for (const [status, more] of faults) await armed(t, client, error(status), more)
+    t.same(await statuses(client, expected.length), expected, JSON.stringify(faults))
+    if (faults.length !== 2) continue
+    t.same(await standing(client), [
+      ['fault-1', 2, 1, 'spent'],
+      ['fault-2', 2, 2, 'armed'],
+    ])
+  }
 })
 
 t.test('control plane, POST /faults: at most 1,000, with the spent ones, and no id is given again', async t => {
@@ -447,14 +400,11 @@ t.test('control plane, POST /faults: with a probability, a run repeats exactly w
 t.test('control plane, POST /faults: a delay takes its time in three spellings', async t => {
   const waits: number[] = []
   const timers = {
-    elapsed: () => 0,
+    ...NO_WAIT,
     later(ms: number, work: () => void) {
       waits.push(ms)
-      setImmediate(work)
-      return () => {}
+      return NO_WAIT.later(ms, work)
     },
-    flush: () => {},
-    pending: () => 0,
   }
   const client = await connect(build(t, { timers }))
   for (const effect of [
@@ -473,25 +423,6 @@ t.test('control plane, POST /faults: a delay takes its time in three spellings',
 
 // --------------------------------------------------------------------------------------------- state, fork and reset
 
-t.test('control plane, PUT /state: the document holds faults, and puts them back as they were', async t => {
-  const client = await newClient()
-  await armed(t, client, error(503, { headers: { 'x-a': 'b' } }), { times: 3, skip: 1, match: { path: '/api/v1/*' } })
-  await armed(t, client, { kind: 'delay', ms: { distribution: 'uniform', min: 0, max: 0 } }, { times: null })
-  t.same(await statuses(client, 2), [200, 503])
-  const state = await client.read('/state')
-  const faults = await listed(client)
-  t.same(
-    state.faults,
-    faults.map(({ state: _, ...fault }: Record<string, unknown>) => fault),
-  )
-  await client.control('DELETE', '/faults')
-  await armed(t, client, error(418), { times: null })
-  t.equal((await client.control('PUT', '/state', state)).status, 200)
-  t.same(await listed(client), faults)
-  t.same(await statuses(client, 3), [503, 503, 200])
-  t.equal((await armed(t, client, error(500))).id, 'fault-3')
-})
-
 t.test('control plane, PUT /state: an id of the document is not given again', async t => {
   const client = await newClient()
   for (let count = 0; count < 3; count++) await armed(t, client, error(500))
@@ -501,17 +432,6 @@ t.test('control plane, PUT /state: an id of the document is not given again', as
   t.equal((await client.control('PUT', '/state', state)).status, 200)
   t.equal((await armed(t, client, error(500))).id, 'fault-2')
   t.equal((await armed(t, client, error(500))).id, 'fault-4')
-})
-
-t.test('control plane, POST /reset: removes all faults', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  await armed(t, client, error(503), { times: null })
-  await client.control('POST', '/reset')
-  t.same(await listed(client), [])
-  const { token } = await connect(app)
-  t.equal((await client.get(MANDATES, { headers: { authorization: `Bearer ${token}` } })).status, 200)
-  t.equal((await armed(t, client, error(500))).id, 'fault-1')
 })
 
 // --------------------------------------------------------------------------------------------------------- refusals
@@ -547,13 +467,14 @@ t.test('control plane, POST /faults: a fault that could never fire is refused, a
 
 t.test('control plane, POST /faults: the refusal tells what there is', async t => {
   const client = await newClient()
-  const message = async (match: object) => (await arm(client, { match, effect: error(500) })).body.message
-  t.match(await message({ path: '/nowhere' }), 'GET /api/v1/mandates/{mandateReference}')
-  t.match(await message({ path: '/nowhere' }), 'POST /api/v1/oauth/token')
-  t.match(await message({ path: `${MANDATES}/MND-0001`, method: 'POST' }), 'DELETE /api/v1/mandates/{mandateReference}')
-  t.notMatch(await message({ path: `${MANDATES}/MND-0001`, method: 'POST' }), 'bills')
-  t.match(await message({ path: '/api/v1/payout-links', region: 'IN' }), 'EU, US, UK')
-  t.match(await message({ path: TOKEN, region: 'EU' }), 'none')
+  const rows: [match: object, told: string][] = [
+    [{ path: '/nowhere' }, 'GET /api/v1/mandates/{mandateReference}'],
+    [{ path: '/nowhere' }, 'POST /api/v1/oauth/token'],
+    [{ path: `${MANDATES}/MND-0001`, method: 'POST' }, 'DELETE /api/v1/mandates/{mandateReference}'],
+    [{ path: '/api/v1/payout-links', region: 'IN' }, 'EU, US, UK'],
+    [{ path: TOKEN, region: 'EU' }, 'none'],
+  ]
+  for (const [match, told] of rows) t.match((await arm(client, { match, effect: error(500) })).body.message, told)
 })
 
 t.test('control plane, POST /faults: a fault that can fire, if rarely, is armed', async t => {
@@ -563,15 +484,12 @@ t.test('control plane, POST /faults: a fault that can fire, if rarely, is armed'
     ...[`/api/v1/bills/${'I'.repeat(64)}`, '/api/v1/payout-links/pl_0001/cancel', '/api/v1/payout-links/*'],
     ...['/api/v1/*/MND-*', TOKEN, '/api/v1/mandates/M', '*.json'],
   ]
-  const matches = [
-    ...[
-      undefined,
-      {},
-      { path: '/api/v1/bills/*/document', method: 'POST', region: 'IN' },
-      { path: '*', method: 'POST' },
-    ],
-    ...[{ path: MANDATES, method: 'HEAD' }, { path: MANDATES, region: 'EU' }, { region: 'IN' }],
+  const matches: (object | undefined)[] = [
+    undefined,
+    {},
+    { path: '/api/v1/bills/*/document', method: 'POST', region: 'IN' },
   ]
+  matches.push({ path: '*', method: 'POST' }, { path: MANDATES, method: 'HEAD' }, { region: 'IN' })
   const rare = { probability: 0.000_001, skip: 1_000_000, times: 1_000_000, ttl: 'PT1S', effect: error(500) }
   const stale = { match: { method: 'POST' }, effect: { kind: 'stale-token' } }
   const faults = [...matches, ...paths.map(path => ({ path }))].map(match => ({ match, effect: error(500) }))
@@ -615,35 +533,18 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
   const send = (fault: object) => arm(client, fault)
   const uniform = { distribution: 'uniform', min: 1, max: 2 }
   const lognormal = { distribution: 'lognormal', median: 1, sigma: 1, max: 2 }
+  const delay = (more: object) => ({ kind: 'delay', ...more })
   const wrong: [effect: object, wrong: Record<string, unknown[]>][] = [
-    [
-      error(500),
-      {
-        'effect.status': [399, 600, 200, 500.5, '500', null],
-        'effect.code': ['', 'lower', 'A B', '1A', 'A'.repeat(65), 42],
-        'effect.message': ['', 'x'.repeat(501), {}],
-        'effect.retryAfter': [-1, 86_401, 1.5, '1'],
-      },
-    ],
-    [{ kind: 'delay' }, { 'effect.ms': [-1, 300_001, 0.5, '200', null, [200]], 'effect.distribution': ['normal'] }],
-    [
-      { kind: 'delay', ...uniform },
-      { 'effect.ms': [200], 'effect.min': [-1], 'effect.max': [0, 300_001] },
-    ],
-    [
-      { kind: 'delay', ...uniform },
-      { 'effect.median': [1], 'effect.sigma': [1], 'effect.wen': [1] },
-    ],
-    [
-      { kind: 'delay', ms: uniform },
-      { 'effect.ms.distribution': ['normal'], 'effect.ms.max': [0, 300_001] },
-    ],
-    [{ kind: 'delay', ms: uniform }, { 'effect.ms.sigma': [1] }],
-    [
-      { kind: 'delay', ...lognormal },
-      { 'effect.sigma': [-0.1, 10.1], 'effect.median': [1.5] },
-    ],
-    [{ kind: 'delay', ms: lognormal }, { 'effect.ms.min': [1] }],
+    [error(500), { 'effect.status': [399, 600, 200, 500.5, '500', null], 'effect.message': ['', 'x'.repeat(501), {}] }],
+    [error(500), { 'effect.code': ['', 'lower', 'A B', '1A', 'A'.repeat(65), 42] }],
+    [error(500), { 'effect.retryAfter': [-1, 86_401, 1.5, '1'] }],
+    [delay({}), { 'effect.ms': [-1, 300_001, 0.5, '200', null, [200]], 'effect.distribution': ['normal'] }],
+    [delay(uniform), { 'effect.ms': [200], 'effect.min': [-1], 'effect.max': [0, 300_001], 'effect.wen': [1] }],
+    [delay(uniform), { 'effect.median': [1], 'effect.sigma': [1] }],
+    [delay({ ms: uniform }), { 'effect.ms.distribution': ['normal'], 'effect.ms.max': [0, 300_001] }],
+    [delay({ ms: uniform }), { 'effect.ms.sigma': [1] }],
+    [delay(lognormal), { 'effect.sigma': [-0.1, 10.1], 'effect.median': [1.5] }],
+    [delay({ ms: lognormal }), { 'effect.ms.min': [1] }],
     [{ kind: 'drop' }, { 'effect.when': ['during', null] }],
     [{ kind: 'reset' }, { 'effect.when': [''] }],
     [{ kind: 'dribble' }, { 'effect.ms': [-1, 300_001, uniform, {}] }],
@@ -652,18 +553,15 @@ t.test('control plane, POST /faults: every member of an effect, wrong or missing
   const { min, max, ...noBounds } = uniform
   await table(t, effect => send({ effect }), {
     [missing('effect.status')]: [{ kind: 'error' }],
-    [missing('effect.ms')]: [{ kind: 'delay' }, { kind: 'delay', min, max }, { kind: 'dribble' }],
-    [missing('effect.ms.distribution')]: [{ kind: 'delay', ms: {} }],
-    [missing('effect.max')]: [
-      { kind: 'delay', ...noBounds, min },
-      { kind: 'delay', ...lognormal, max: undefined },
-    ],
-    [missing('effect.min')]: [{ kind: 'delay', ...noBounds, max }],
-    [missing('effect.median')]: [{ kind: 'delay', ...lognormal, median: undefined }],
-    [missing('effect.sigma')]: [{ kind: 'delay', ...lognormal, sigma: undefined }],
-    [missing('effect.ms.max')]: [{ kind: 'delay', ms: { ...noBounds, min } }],
+    [missing('effect.ms')]: [delay({}), delay({ min, max }), { kind: 'dribble' }],
+    [missing('effect.ms.distribution')]: [delay({ ms: {} })],
+    [missing('effect.max')]: [delay({ ...noBounds, min }), delay({ ...lognormal, max: undefined })],
+    [missing('effect.min')]: [delay({ ...noBounds, max })],
+    [missing('effect.median')]: [delay({ ...lognormal, median: undefined })],
+    [missing('effect.sigma')]: [delay({ ...lognormal, sigma: undefined })],
+    [missing('effect.ms.max')]: [delay({ ms: { ...noBounds, min } })],
     [missing('effect.when')]: [{ kind: 'drop' }, { kind: 'reset' }],
-    [invalid('effect.ms')]: [{ kind: 'delay', ms: uniform, max: 3 }],
+    [invalid('effect.ms')]: [delay({ ms: uniform, max: 3 })],
   })
   t.same(await listed(client), [])
 })
@@ -675,13 +573,8 @@ t.test('control plane, POST /faults: a member of an effect that belongs to anoth
   /** The required and the optional members of each kind. */
   const kinds: Record<string, [required: string[], optional?: string[]]> = {
     error: [['status'], ['code', 'message', 'retryAfter', 'headers']],
-    delay: [['ms']],
-    drop: [['when']],
-    reset: [['when']],
-    truncate: [[]],
-    garbage: [[]],
-    dribble: [['ms']],
-    'stale-token': [[]],
+    ...{ delay: [['ms']], dribble: [['ms']], drop: [['when']], reset: [['when']] },
+    ...{ truncate: [[]], garbage: [[]], 'stale-token': [[]] },
   }
   for (const [kind, [required, optional = []]] of Object.entries(kinds)) {
     const effect = { kind, ...Object.fromEntries(required.map(name => [name, all[name]])) }
@@ -704,16 +597,11 @@ t.test("control plane, Reference: an error cannot set the headers that are the s
   const framing = ['connection', 'content-length', 'content-type', 'keep-alive', 'proxy-connection', 'te', 'trailer']
   const own = [...framing, 'transfer-encoding', 'upgrade', 'date', 'sandbox-hint', 'x-request-id']
   const others = ['retry-after', 'www-authenticate', 'set-cookie', 'cache-control', 'location', 'x-ratelimit']
-  const send = (name: string) => arm(client, { effect: error(500, { headers: { 'x-fine': 'a', [name]: '1' } }) })
+  const spelled = own.flatMap(name => [name, name.toUpperCase()])
   await holds(
     t,
-    [
-      ...own
-        .flatMap(name => [name, name.toUpperCase()])
-        .map(name => [name, invalid(`effect.headers.${name}`)] as const),
-      ...each(others, '201'),
-    ],
-    send,
+    [...spelled.map(name => [name, invalid(`effect.headers.${name}`)] as const), ...each(others, '201')],
+    name => arm(client, { effect: error(500, { headers: { 'x-fine': 'a', [name]: '1' } }) }),
   )
 })
 
@@ -745,11 +633,8 @@ t.test('control plane, POST /faults: all faults of a client are at most 1 MiB', 
   refused(t, await arm(client, { effect: large }), 400, 'INVALID_FIELD', null)
   t.same(await stateOf(), before, 'nothing is half done')
   // A state document has the same bound.
-  const faultOf = (id: string, bytes: number) => ({
-    ...before.faults[0],
-    id,
-    effect: error(500, { headers: headers(bytes) }),
-  })
+  const [first] = before.faults
+  const faultOf = (id: string, bytes: number) => ({ ...first, id, effect: error(500, { headers: headers(bytes) }) })
   const withLast = (bytes: number) => [...before.faults, faultOf('a', bytes / 2), faultOf('b', bytes / 2)]
   const rest = 2 ** 20 - JSON.stringify(withLast(0)).length
   await table(t, bytes => client.control('PUT', '/state', { ...before, faults: withLast(bytes) }), {
