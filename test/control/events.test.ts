@@ -1,12 +1,10 @@
 import { once } from 'node:events'
 import { connect as dial } from 'node:net'
-import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Event } from '../../src/core/records/events.js'
 import { createEventWaiters } from '../../src/features/events/waiters.js'
 import { createTimers } from '../../src/http/timers.js'
 import { holds, invalidQuery, malformed, refused, table } from '../answers.js'
-import type { Sent } from '../event-stream.js'
 import { follow as followStream } from '../event-stream.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
@@ -24,31 +22,16 @@ function timed(t: Test, options: BuildOptions = {}) {
   return { app, time }
 }
 
-const events = async (client: Client, query = '') => await client.read(`/events${query}`)
-const seqs = ({ data }: { data: Event[] }) => pluck(data, 'seq')
-const read = (app: FastifyInstance, client: string) => call(app, 'GET', `/_sandbox/state?client=${client}`)
-const put = (app: FastifyInstance, client: string, body: unknown) =>
-  call(app, 'PUT', `/_sandbox/state?client=${client}`, { body })
+const events = (client: Client, query = '') => client.read(`/events${query}`)
+const seqs = ({ data }: { data: Event[] }): number[] => pluck(data, 'seq')
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
 
 /** Puts so many events into a tenant, by way of its state. */
-async function fill(
-  app: FastifyInstance,
-  client: string,
-  count: number,
-  change: (seq: number) => Partial<Event> = () => ({}),
-) {
-  const { body } = await read(app, client)
-  body.events = Array.from({ length: count }, (_, at) => ({
-    seq: at + 1,
-    at: MONDAY,
-    kind: 'mandate',
-    reference: `MND-${at + 1}`,
-    from: null,
-    to: 'ACTIVE',
-    cause: 'api',
-    ...change(at + 1),
-  }))
-  const answer = await put(app, client, body)
+async function fill(client: Client, count: number, change: (seq: number) => Partial<Event> = () => ({})) {
+  const body = await client.read('/state')
+  const event = { at: MONDAY, kind: 'mandate', from: null, to: 'ACTIVE', cause: 'api' }
+  body.events = upTo(count).map(seq => ({ seq, ...event, reference: `MND-${seq}`, ...change(seq) }))
+  const answer = await client.control('PUT', '/state', body)
   if (answer.status !== 200) throw new Error(answer.body.message)
 }
 
@@ -58,7 +41,8 @@ t.test('control plane, GET /events: events in order, each with its cause', async
   const client = await newClient()
   t.same(await events(client), { data: [], last: 0 })
   await client.post('/api/v1/mandates', mandate())
-  await client.post('/api/v1/direct-debit', collection({ debtorReference: 'SIM-REJECTED-AC01' }))
+  const rejected = collection({ debtorReference: 'SIM-REJECTED-AC01' })
+  await client.post('/api/v1/direct-debit', rejected)
   const { payoutLinkId } = (await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))).body
   await client.post('/api/v1/bills', bill())
   await client.control('POST', '/mandates/MND-0001/cancel')
@@ -66,53 +50,28 @@ t.test('control plane, GET /events: events in order, each with its cause', async
   await client.control('POST', '/seed', {
     records: {
       mandates: [mandate({ mandateReference: 'MND-0002' })],
-      collections: [
-        collection({
-          collectionReference: 'COL-2',
-          mandateReference: 'MND-0002',
-          debtorReference: 'SIM-REJECTED-AC01',
-        }),
-      ],
+      collections: [{ ...rejected, collectionReference: 'COL-2', mandateReference: 'MND-0002' }],
     },
   })
   await client.advance({ by: 'P5D' })
-  const answer = await client.control('GET', '/events')
-  t.equal(answer.status, 200)
-  const at = MONDAY
-  const later = '2026-11-02T09:10:00Z'
-  t.same(answer.body, {
-    data: [
-      { seq: 1, at, kind: 'mandate', reference: 'MND-0001', from: null, to: 'ACTIVE', cause: 'api' },
-      { seq: 2, at, kind: 'collection', reference: 'COL-0001', from: null, to: 'PENDING', cause: 'api' },
-      { seq: 3, at, kind: 'payoutLink', reference: payoutLinkId, from: null, to: 'ACTIVE', cause: 'api' },
-      { seq: 4, at, kind: 'bill', reference: 'INV-2026-001', from: null, to: 'OPEN', cause: 'api' },
-      { seq: 5, at, kind: 'mandate', reference: 'MND-0001', from: 'ACTIVE', to: 'CANCELLED', cause: 'control' },
-      { seq: 6, at, kind: 'collection', reference: 'COL-0001', from: 'PENDING', to: 'CANCELLED', cause: 'control' },
-      { seq: 7, at: later, kind: 'payoutLink', reference: payoutLinkId, from: 'ACTIVE', to: 'EXPIRED', cause: 'time' },
-      { seq: 8, at: later, kind: 'mandate', reference: 'MND-0002', from: null, to: 'ACTIVE', cause: 'control' },
-      { seq: 9, at: later, kind: 'collection', reference: 'COL-2', from: null, to: 'PENDING', cause: 'control' },
-      {
-        seq: 10,
-        at: '2026-11-05T15:00:00Z',
-        kind: 'collection',
-        reference: 'COL-2',
-        from: 'PENDING',
-        to: 'SUBMITTED',
-        cause: 'time',
-      },
-      {
-        seq: 11,
-        at: '2026-11-06T08:00:00Z',
-        kind: 'collection',
-        reference: 'COL-2',
-        from: 'SUBMITTED',
-        to: 'REJECTED',
-        reasonCode: 'AC01',
-        cause: 'outcome',
-      },
-    ],
-    last: 11,
+  const lines: string[] = (await events(client)).data.map(({ seq, at, kind, reference, ...rest }: Event) => {
+    const { from, to, cause, reasonCode } = rest
+    return [seq, at, kind, reference, from ?? '-', to, cause, reasonCode ?? ''].join(' ').trim()
   })
+  const later = '2026-11-02T09:10:00Z'
+  t.same(lines, [
+    `1 ${MONDAY} mandate MND-0001 - ACTIVE api`,
+    `2 ${MONDAY} collection COL-0001 - PENDING api`,
+    `3 ${MONDAY} payoutLink ${payoutLinkId} - ACTIVE api`,
+    `4 ${MONDAY} bill INV-2026-001 - OPEN api`,
+    `5 ${MONDAY} mandate MND-0001 ACTIVE CANCELLED control`,
+    `6 ${MONDAY} collection COL-0001 PENDING CANCELLED control`,
+    `7 ${later} payoutLink ${payoutLinkId} ACTIVE EXPIRED time`,
+    `8 ${later} mandate MND-0002 - ACTIVE control`,
+    `9 ${later} collection COL-2 - PENDING control`,
+    '10 2026-11-05T15:00:00Z collection COL-2 PENDING SUBMITTED time',
+    '11 2026-11-06T08:00:00Z collection COL-2 SUBMITTED REJECTED outcome AC01',
+  ])
 })
 
 t.test('control plane, GET /events: after, kind and reference', async t => {
@@ -162,36 +121,22 @@ t.test('control plane, GET /events: a wrong parameter is refused, whatever the o
   t.equal((await client.control('GET', `/events?reference=${'x'.repeat(128)}`)).status, 200)
 })
 
-t.test('control plane, GET /events: events of an unknown client are 404, another method 405', async t => {
-  const app = build(t)
-  for (const accept of ['*/*', 'text/event-stream']) {
-    const answer = await call(app, 'GET', '/_sandbox/events?client=nobody&wait=60', { headers: { accept } })
-    refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client')
-  }
-  t.equal((await call(app, 'DELETE', '/_sandbox/events')).status, 405)
+t.test('control plane, GET /events: a stream of an unknown client is 404', async t => {
+  const { app } = await newClient()
+  const headers = { accept: 'text/event-stream' }
+  const answer = await call(app, 'GET', '/_sandbox/events?client=nobody', { headers })
+  refused(t, answer, 404, 'CLIENT_NOT_FOUND', 'client')
 })
 
-t.test('control plane, GET /events: 1,000 at a time; a client that goes on after `last` gets all, once', async t => {
-  const client = await connect(build(t))
-  await fill(client.app, 'acme', 1000)
+t.test('control plane, GET /events: 1,000 at a time, of those that the filters let through', async t => {
+  const client = await newClient()
+  await fill(client, 1000)
   t.match(await events(client), { data: { length: 1000 }, last: 1000 })
-  await fill(client.app, 'acme', 2501)
-  const first = await events(client)
-  t.same([first.data.length, first.last], [1000, 1000])
-  const second = await events(client, `?after=${first.last}`)
-  t.same([second.data.length, second.last], [1000, 2000])
-  const third = await events(client, `?after=${second.last}`)
-  t.same([third.data.length, third.last], [501, 2501])
-  t.same(
-    [first, second, third].flatMap(seqs),
-    Array.from({ length: 2501 }, (_, at) => at + 1),
-  )
-  t.same(await events(client, '?after=2501'), { data: [], last: 2501 })
-})
-
-t.test('control plane, GET /events: pages count what the filters let through', async t => {
-  const client = await connect(build(t))
-  await fill(client.app, 'acme', 2600, seq => ({ kind: seq % 2 === 0 ? 'bill' : 'mandate' }))
+  await fill(client, 2600, seq => ({ kind: seq % 2 === 0 ? 'bill' : 'mandate' }))
+  const pages = [await events(client), await events(client, '?after=1000'), await events(client, '?after=2000')]
+  t.same(pluck(pages, 'last'), [1000, 2000, 2600])
+  t.same(pages.flatMap(seqs), upTo(2600), 'a client that goes on after `last` gets all, once')
+  t.same(await events(client, '?after=2600'), { data: [], last: 2600 })
   const first = await events(client, '?kind=bill')
   t.same([first.data.length, first.last], [1000, 2000])
   const rest = await events(client, '?kind=bill&after=2000')
@@ -211,48 +156,47 @@ t.test('control plane, GET /events: events that have become due are in the answe
 
 // ------------------------------------------------------------------------------------------------------- long polling
 
-t.test('control plane, Wait for an event: it answers with the next event, when that comes', async t => {
-  const { app, time } = timed(t)
+/** A client with a mandate, whose call waits for the next event. */
+async function waiter(t: Test, options: BuildOptions = {}) {
+  const { app, time } = timed(t, options)
   const client = await connect(app)
   await client.post('/api/v1/mandates', mandate())
-  const waiting = events(client, '?after=1&wait=60')
-  await until(() => time.pending === 1)
+  const wait = async (query = 'after=1&wait=60') => {
+    const answer = events(client, `?${query}`)
+    const { pending } = time
+    await until(() => time.pending > pending)
+    return { answer }
+  }
+  return { app, time, client, wait }
+}
+
+t.test('control plane, Wait for an event: it answers with the next event, when that comes', async t => {
+  const { time, client, wait } = await waiter(t)
+  const { answer } = await wait()
   time.pass(20_000)
   await client.delete('/api/v1/mandates/MND-0001')
-  t.match(await waiting, { data: [{ seq: 2, to: 'CANCELLED', cause: 'api' }], last: 2 })
+  t.match(await answer, { data: [{ seq: 2, to: 'CANCELLED', cause: 'api' }], last: 2 })
   t.equal(time.pending, 0, 'no timer is left')
-})
-
-t.test('control plane, Wait for an event: several events of one call come together', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  await client.post('/api/v1/direct-debit', collection())
-  const waiting = events(client, '?after=2&wait=60')
-  await until(() => time.pending === 1)
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
+  await client.post('/api/v1/direct-debit', collection({ mandateReference: 'MND-0002' }))
+  const several = await wait('after=4&wait=60')
   await client.control('POST', '/clock/advance', { by: 'P30D' })
-  t.same(seqs(await waiting), [3, 4, 5])
+  t.same(seqs(await several.answer), [5, 6, 7], 'several events of one call come together')
 })
 
 t.test('control plane, Wait for an event: when its time is over, it answers with nothing', async t => {
-  for (const [wait, milliseconds] of [
-    [1, 1000],
-    [60, 60_000],
-  ] as const) {
-    const { app, time } = timed(t)
-    const client = await connect(app)
-    await client.post('/api/v1/mandates', mandate())
+  const { app, time, wait } = await waiter(t)
+  for (const seconds of [1, 60]) {
     let isAnswered = false
-    const waiting = events(client, `?after=1&wait=${wait}`).then(answer => {
+    const { answer } = await wait(`after=1&wait=${seconds}`)
+    const noted = answer.finally(() => {
       isAnswered = true
-      return answer
     })
-    await until(() => time.pending === 1)
-    time.pass(milliseconds - 1)
+    time.pass(seconds * 1000 - 1)
     await call(app, 'GET', '/_sandbox/health/live')
     t.equal(isAnswered, false, 'a moment before, it waits')
     time.pass(1)
-    t.same(await waiting, { data: [], last: 1 })
+    t.same(await noted, { data: [], last: 1 })
     t.equal(time.pending, 0)
   }
 })
@@ -280,28 +224,23 @@ t.test('control plane, Wait for an event: a call ends with its connection, which
 })
 
 t.test('control plane, Wait for an event: an event that its filters keep out does not answer it', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
-  const byKind = events(client, '?kind=bill&wait=60')
-  const byReference = events(client, '?reference=MND-0002&wait=60')
-  await until(() => time.pending === 2)
-  await client.post('/api/v1/mandates', mandate())
-  t.equal(time.pending, 2)
+  const { time, client, wait } = await waiter(t)
+  const byKind = await wait('kind=bill&wait=60')
+  const byReference = await wait('reference=MND-0003&wait=60')
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
-  t.same(seqs(await byReference), [2])
+  t.equal(time.pending, 2)
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0003' }))
+  t.same(seqs(await byReference.answer), [3])
   await client.post('/api/v1/bills', bill())
-  t.same(seqs(await byKind), [3])
+  t.same(seqs(await byKind.answer), [4])
 })
 
 t.test('control plane, Wait for an event: a wait looks each minute, and after a failure', async t => {
   const time = manualTime()
   const refreshed: ((error?: Error) => void)[] = []
   const { wait } = createEventWaiters(time.timers)
-  const { cancel } = wait(
-    'acme',
-    () => Infinity,
-    (_client, done) => void refreshed.push(done),
-  )
+  const look = () => Infinity
+  const { cancel } = wait('acme', look, (_client, done) => void refreshed.push(done))
   time.pass(59_999)
   t.equal(refreshed.length, 0)
   time.pass(1)
@@ -317,7 +256,7 @@ t.test('control plane, Wait for an event: a wait looks each minute, and after a 
 t.test('control plane, Wait for an event: every waiting client of the tenant gets it, no other tenant', async t => {
   const { app, time } = timed(t)
   const [client, other] = [await connect(app), await connect(app, 'other')]
-  const all = Array.from({ length: 50 }, () => events(client, '?wait=60'))
+  const all = upTo(50).map(() => events(client, '?wait=60'))
   const stranger = events(other, '?wait=60')
   await until(() => time.pending === 51)
   await client.post('/api/v1/mandates', mandate())
@@ -328,30 +267,22 @@ t.test('control plane, Wait for an event: every waiting client of the tenant get
 })
 
 t.test('control plane, Wait for an event: a running clock wakes it at the next due time', async t => {
-  const { app, time } = timed(t, { clock: 'real' })
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
+  const { time, client, wait } = await waiter(t, { clock: 'real' })
   await client.post('/api/v1/direct-debit', collection())
   await client.control('PATCH', '/clock', { rate: 86_400 })
-  const waiting = events(client, '?after=2&wait=60')
-  await until(() => time.pending === 1)
+  const { answer } = await wait('after=2&wait=60')
   // Three days and six hours are three seconds and a quarter.
   time.pass(3249)
   t.equal(time.pending, 1, 'it is not due yet')
   time.pass(1)
-  t.match(await waiting, {
-    data: [{ seq: 3, at: '2026-11-05T15:00:00Z', to: 'SUBMITTED', cause: 'time' }],
-    last: 3,
-  })
+  t.match(await answer, { data: [{ seq: 3, at: '2026-11-05T15:00:00Z', to: 'SUBMITTED', cause: 'time' }], last: 3 })
   t.equal(time.pending, 0)
 })
 
 t.test('control plane, PATCH /clock: a waiting call keeps up with each change of the clock', async t => {
-  const { app, time } = timed(t, { clock: 'real' })
-  const client = await connect(app)
+  const { time, client, wait } = await waiter(t, { clock: 'real' })
   await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
-  const waiting = events(client, '?after=1&wait=60')
-  await until(() => time.pending === 1)
+  const { answer } = await wait('after=2&wait=60')
   await client.control('PATCH', '/clock', { rate: 100 })
   time.pass(1000)
   await client.control('PATCH', '/clock', { mode: 'frozen' })
@@ -360,45 +291,32 @@ t.test('control plane, PATCH /clock: a waiting call keeps up with each change of
   time.pass(9999)
   t.equal(time.pending, 1)
   time.pass(1)
-  t.match(await waiting, { data: [{ seq: 2, at: '2026-11-02T09:10:00Z' }] })
+  t.match(await answer, { data: [{ seq: 3, at: '2026-11-02T09:10:00Z' }] })
 })
 
 t.test('control plane, POST /clock/advance: a call that waits at a frozen clock is answered', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
+  const { time, client, wait } = await waiter(t)
   await client.post('/api/v1/payout-links', payoutLink({ expiryPeriod: 'PT10M' }))
-  const waiting = events(client, '?after=1&wait=60')
-  await until(() => time.pending === 1)
+  const { answer } = await wait('after=2&wait=60')
   await client.control('POST', '/clock/advance', { by: 'PT5M' })
   t.equal(time.pending, 1)
   await client.control('POST', '/clock/advance', { toNextEvent: true })
-  t.match(await waiting, { data: [{ seq: 2, to: 'EXPIRED' }] })
+  t.match(await answer, { data: [{ seq: 3, to: 'EXPIRED' }] })
 })
 
-t.test('control plane, POST /reset: a waiting call is answered with the first events after it', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  const waiting = events(client, '?after=1&wait=60')
+t.test('control plane, POST /reset; PUT /state: a waiting call is answered with the first events after it', async t => {
+  const { app, time, client, wait } = await waiter(t)
+  const state = await client.read('/state')
+  const waiting = await wait()
   const demo = call(app, 'GET', '/_sandbox/events?wait=60&after=100000')
   await until(() => time.pending === 2)
   await client.control('POST', '/reset')
-  t.same(await waiting, { data: [], last: 0 })
+  t.same(await waiting.answer, { data: [], last: 0 })
   await call(app, 'POST', '/_sandbox/reset')
   t.match((await demo).body, { data: [{ seq: 1 }] })
-  t.equal(time.pending, 0)
-})
-
-t.test('control plane, PUT /state: a waiting call is answered', async t => {
-  const { app, time } = timed(t)
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  const { body } = await read(app, 'acme')
-  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
-  const waiting = events(client, '?after=2&wait=60')
-  await until(() => time.pending === 1)
-  await put(app, 'acme', body)
-  t.match(await waiting, { data: [{ seq: 1, reference: 'MND-0001' }], last: 1 })
+  const { answer } = await wait('wait=60')
+  await client.control('PUT', '/state', state)
+  t.match(await answer, { data: [{ seq: 1, reference: 'MND-0001' }], last: 1 })
   t.equal(time.pending, 0)
 })
 
@@ -414,15 +332,11 @@ t.test('decisions §3: a call that waits for a tenant that is dropped is 404 at 
 })
 
 t.test('control plane, GET /events: when the server closes, waiting calls are answered without events', async t => {
-  const { app, time } = timed(t)
-  const port = await listen(app)
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  const answer = fetch(`http://127.0.0.1:${port}/_sandbox/events?client=acme&after=1&wait=60`)
-  await until(() => time.pending === 1)
+  const { app, time, wait } = await waiter(t)
+  const { answer } = await wait()
   closesEarly(app)
   await app.close()
-  t.same(await (await answer).json(), { data: [], last: 1 })
+  t.same(await answer, { data: [], last: 1 })
   t.equal(time.pending, 0)
 })
 
@@ -442,11 +356,8 @@ t.test('control plane, GET /events: a stream has each event with its seq as id a
   await client.post('/api/v1/mandates', mandate())
   const reader = await follow(port)
   t.equal(reader.response.statusCode, 200)
-  t.match(reader.response.headers, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-request-id': /./,
-  })
+  const type = 'text/event-stream; charset=utf-8'
+  t.match(reader.response.headers, { 'content-type': type, 'cache-control': 'no-store', 'x-request-id': /./ })
   const [first] = await reader.next()
   const event = { seq: 1, at: MONDAY, kind: 'mandate', reference: 'MND-0001', from: null, to: 'ACTIVE', cause: 'api' }
   t.same(first, { id: '1', event: 'mandate', data: JSON.stringify(event) })
@@ -463,22 +374,16 @@ t.test('control plane, GET /events: a stream has each event with its seq as id a
 
 t.test('control plane, GET /events: the header Accept asks for a stream', async t => {
   const { app, port } = await streaming(t)
-  for (const accept of [
-    'text/event-stream',
-    'TEXT/EVENT-STREAM',
-    'application/json;q=0.5, text/event-stream',
-    'text/event-stream;q=1',
-  ]) {
+  const streams = ['text/event-stream', 'TEXT/EVENT-STREAM', 'application/json;q=0.5, text/event-stream']
+  for (const accept of [...streams, 'text/event-stream;q=1']) {
     const reader = await follow(port, '', { accept })
     t.match(reader.response.headers['content-type'], 'text/event-stream', accept)
     reader.hangUp()
   }
-  for (const accept of ['*/*', 'application/json', 'text/html', 'text/event-streams', ''])
-    t.match(
-      (await call(app, 'GET', '/_sandbox/events', { headers: { accept } })).headers['content-type'],
-      'json',
-      accept,
-    )
+  for (const accept of ['*/*', 'application/json', 'text/html', 'text/event-streams', '']) {
+    const { headers } = await call(app, 'GET', '/_sandbox/events', { headers: { accept } })
+    t.match(headers['content-type'], 'json', accept)
+  }
 })
 
 t.test('control plane, GET /events: a stream takes after, kind and reference', async t => {
@@ -490,10 +395,9 @@ t.test('control plane, GET /events: a stream takes after, kind and reference', a
   const one = await follow(port, '&reference=MND-0001&after=1')
   await client.post('/api/v1/bills', bill())
   await client.delete('/api/v1/mandates/MND-0001')
-  const ids = (sent: Sent[]) => pluck(sent, 'id')
-  t.same(ids(await late.next(3)), ['2', '3', '4'])
-  t.same(ids(await bills.next()), ['3'])
-  t.same(ids(await one.next()), ['4'])
+  t.same(pluck(await late.next(3), 'id'), ['2', '3', '4'])
+  t.same(pluck(await bills.next(), 'id'), ['3'])
+  t.same(pluck(await one.next(), 'id'), ['4'])
   for (const reader of [late, bills, one]) reader.hangUp()
 })
 
@@ -524,14 +428,10 @@ t.test('control plane, GET /events: Last-Event-ID resumes, whatever `after` says
 })
 
 t.test('control plane, GET /events: a stream of more than one page is whole', async t => {
-  const { app, port } = await streaming(t)
-  await fill(app, 'acme', 1200)
+  const { client, port } = await streaming(t)
+  await fill(client, 1200)
   const reader = await follow(port)
-  const sent = await reader.next(1200)
-  t.same(
-    sent.map(({ id }) => Number(id)),
-    Array.from({ length: 1200 }, (_, at) => at + 1),
-  )
+  t.same(pluck(await reader.next(1200), 'id').map(Number), upTo(1200))
   reader.hangUp()
 })
 
@@ -547,22 +447,20 @@ t.test('control plane, GET /events: a stream is live with a running clock, with 
   time.pass(708)
   t.notMatch(reader.text(), 'REJECTED')
   time.pass(1)
-  t.match(await reader.next(), [
-    { id: '4', data: /"to":"REJECTED","reasonCode":"AC01","cause":"outcome"|"to":"REJECTED"/ },
-  ])
+  t.match(await reader.next(), [{ id: '4', data: /"to":"REJECTED"/ }])
   reader.hangUp()
 })
 
 t.test('control plane, POST /reset: a stream tells of it, and begins with the new life', async t => {
-  const { app, client, port } = await streaming(t)
+  const { client, port } = await streaming(t)
   await client.post('/api/v1/mandates', mandate())
-  const { body } = await read(app, 'acme')
+  const body = await client.read('/state')
   await client.post('/api/v1/bills', bill())
   const reader = await follow(port)
   await reader.next(2)
   await client.control('POST', '/reset')
   t.same(await reader.next(), [{ event: 'reset', id: '0', data: '{}' }])
-  await put(app, 'acme', body)
+  await client.control('PUT', '/state', body)
   t.match(await reader.next(2), [
     { event: 'reset', id: '0', data: '{}' },
     { event: 'mandate', id: '1' },
@@ -591,7 +489,7 @@ t.test('control plane, GET /events: silence is broken every 15 seconds by a comm
 
 t.test('control plane, GET /events: many follow one tenant, and each gets all', async t => {
   const { client, time, port } = await streaming(t)
-  const readers = await Promise.all(Array.from({ length: 40 }, () => follow(port)))
+  const readers = await Promise.all(upTo(40).map(() => follow(port)))
   await until(() => time.pending === 40)
   for (const mandateReference of ['MND-0001', 'MND-0002', 'MND-0003'])
     await client.post('/api/v1/mandates', mandate({ mandateReference }))
@@ -600,7 +498,6 @@ t.test('control plane, GET /events: many follow one tenant, and each gets all', 
     reader.hangUp()
   }
   await until(() => time.pending === 0)
-  t.equal(time.pending, 0)
 })
 
 t.test('control plane, GET /events: a reader that hangs up before its stream begins leaves nothing', async t => {
@@ -652,7 +549,7 @@ t.test('control plane, GET /events: when the server closes, streams end, and it 
 async function stalled(t: Test) {
   const { app, time, port, client } = await streaming(t)
   const long = 'x'.repeat(10_000)
-  await fill(app, 'acme', 1200, () => ({ reference: long }))
+  await fill(client, 1200, () => ({ reference: long }))
   const socket = dial(port, '127.0.0.1')
   socket.pause()
   socket.write('GET /_sandbox/events?client=acme HTTP/1.1\r\nhost: a\r\naccept: text/event-stream\r\n\r\n')
@@ -704,7 +601,7 @@ t.test('control plane, GET /events: a slow reader gets all in the end, a page at
   })
   socket.resume()
   await until(() => seen.at(-1) === 'id: 1200')
-  const all = Array.from({ length: 1200 }, (_, at) => `id: ${at + 1}`)
+  const all = upTo(1200).map(seq => `id: ${seq}`)
   t.same(seen, all, 'nothing is missing, nothing twice')
   socket.resetAndDestroy()
   await until(() => time.pending === 0)
