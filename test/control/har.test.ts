@@ -6,7 +6,7 @@ import type { LoggedExchange } from '../../src/features/request-log/request-log.
 import { toCurl, toExpectation } from '../../src/features/request-log/snippets.js'
 import { validatorOfHar } from '../har.js'
 import type { Client } from '../helper.js'
-import { bill, build, connect, mandate, pluck, requestToken } from '../helper.js'
+import { bill, build, connect, mandate, newClient, pluck, requestToken } from '../helper.js'
 import { listen } from '../http/raw.js'
 import { upload } from '../multipart.js'
 
@@ -30,12 +30,11 @@ async function run(client: Client): Promise<void> {
   await client.send('HEAD', '/api/v1/mandates')
   await client.control('POST', '/faults', { effect: { kind: 'drop', when: 'after' } })
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' })).catch(() => {})
-  await requestToken(client.app, { client_secret: 'hush' })
+  await requestToken(client.app, { client_id: client.clientId, client_secret: 'hush' })
 }
 
 async function logged() {
-  const app = build(t, { publicUrl: () => 'http://127.0.0.1:8080' })
-  const client = await connect(app)
+  const client = await newClient()
   await run(client)
   return { client, data: (await client.read('/requests')).data as LoggedExchange[] }
 }
@@ -48,7 +47,7 @@ t.test('control plane, GET /requests: format=har is a valid HAR 1.2 document of 
   t.equal(status, 200)
   t.match(headers, {
     'content-type': 'application/har+json',
-    'content-disposition': 'attachment; filename="requests-acme.har"',
+    'content-disposition': `attachment; filename="requests-${client.clientId}.har"`,
   })
   const validate = validatorOfHar()
   t.ok(validate(body), JSON.stringify(validate.errors))
@@ -72,7 +71,7 @@ t.test('control plane, GET /requests: format=har is a valid HAR 1.2 document of 
   })
   t.same(JSON.parse(created.response.content.text), data[1]?.responseBody)
   t.ok(created._hints.includes('unknown member colour ignored'))
-  t.match(body.log.entries[0].request.postData, { params: [{ name: 'client_id', value: 'acme' }, {}, {}] })
+  t.match(body.log.entries[0].request.postData, { params: [{ name: 'client_id', value: client.clientId }, {}, {}] })
 })
 
 t.test('control plane, GET /requests: a HAR document has no secret, and the filters of the list', async t => {
@@ -163,14 +162,14 @@ t.test('library, In your tests: the curl command of a logged request sends it ag
 })
 
 t.test('control plane, GET /requests: a curl command has variables for secrets, and files for bodies', async t => {
-  const { data } = await logged()
+  const { client, data } = await logged()
   const url = 'http://127.0.0.1:8080'
   const commands = data.map(request => toCurl(request, url))
   t.equal(
     commands[0],
     [
       "curl 'http://127.0.0.1:8080/api/v1/oauth/token'",
-      "--data-urlencode 'client_id=acme'",
+      `--data-urlencode 'client_id=${client.clientId}'`,
       '--data-urlencode "client_secret=$CLIENT_SECRET"',
       "--data-urlencode 'grant_type=client_credentials'",
     ].join(' \\\n  '),

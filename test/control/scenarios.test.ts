@@ -7,13 +7,16 @@ import { areas } from '../../src/areas/index.js'
 import type { Scenario, Scenarios } from '../../src/features/scenarios/files.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { OWN_FIXTURES } from '../../src/package.js'
-import type { Case } from '../answers.js'
-import { holds, ILLEGAL, invalid, missing } from '../answers.js'
+import { ILLEGAL, invalid, missing, table } from '../answers.js'
 import type { Client } from '../helper.js'
 import { bill, build, call, collection, connect, mandate, newClient, payoutLink, pluck } from '../helper.js'
 
 /** The kinds of records in a state. */
 const KINDS = ['mandates', 'collections', 'payoutLinks', 'bills', 'counterparties', 'accounts'] as const
+
+/** A fault that has not fired. */
+const LATER = { times: 1, fired: 0 }
+const API = { path: '/api/v1/*' }
 
 /** The state that each scenario leaves: the new records by kind with their states, and other members that change. */
 const LEAVES: Record<string, object> = {
@@ -27,20 +30,13 @@ const LEAVES: Record<string, object> = {
   'collection-submitted': { mandates: ['ACTIVE'], collections: ['SUBMITTED'] },
   'lost-answer': {
     faults: [
-      {
-        match: { method: 'POST', path: '/api/v1/direct-debit' },
-        times: 1,
-        fired: 0,
-        effect: { kind: 'drop', when: 'after' },
-      },
+      { ...LATER, match: { method: 'POST', path: '/api/v1/direct-debit' }, effect: { kind: 'drop', when: 'after' } },
     ],
   },
   'mandate-active': { mandates: ['ACTIVE'] },
   'mandate-cancelled-with-pending': { mandates: ['CANCELLED'], collections: ['CANCELLED'] },
   'mandate-expired': { mandates: ['EXPIRED'] },
-  'out-of-order': {
-    faults: [{ match: { path: '/api/v1/*' }, times: 3, fired: 0, effect: { kind: 'error', status: 503 } }],
-  },
+  'out-of-order': { faults: [{ ...LATER, match: API, times: 3, effect: { kind: 'error', status: 503 } }] },
   'payout-link-active': { payoutLinks: ['ACTIVE'] },
   'payout-link-claimed': { payoutLinks: ['CLAIMED'] },
   'payout-link-declined': { payoutLinks: ['REJECTED'] },
@@ -48,11 +44,7 @@ const LEAVES: Record<string, object> = {
   'payout-link-failed': { payoutLinks: ['FAILED'] },
   'payout-link-paid': { payoutLinks: ['PAID'] },
   'payout-link-processing': { payoutLinks: ['PROCESSING'] },
-  'rate-limited': {
-    faults: [
-      { match: { path: '/api/v1/*' }, times: 1, fired: 0, effect: { kind: 'error', status: 429, retryAfter: 1 } },
-    ],
-  },
+  'rate-limited': { faults: [{ ...LATER, match: API, effect: { kind: 'error', status: 429, retryAfter: 1 } }] },
   'slow-bank': {
     faults: [{ match: { path: '/api/v1/direct-debit*' }, times: null, effect: { kind: 'delay', median: 2000 } }],
   },
@@ -92,9 +84,9 @@ const expected = (leaves: object): State =>
     ]),
   )
 
-/** A client on a fixture, with settings that must not matter. */
-async function prepared(t: Test, fixture: string): Promise<FastifyInstance> {
-  const app = build(t, { clients: [{ clientId: 'acme', clientSecret: 'secret', fixture }] })
+/** A client with the records of demo, and with settings that must not matter. */
+async function prepared(t: Test): Promise<FastifyInstance> {
+  const app = build(t, { clients: [{ clientId: 'acme', clientSecret: 'secret', fixture: 'demo' }] })
   const control = (method: string, path: string, body: object) =>
     call(app, method, `/_sandbox${path}?client=acme`, { body })
   await control('PUT', '/settings', { mandateActivation: 'manual' })
@@ -103,48 +95,41 @@ async function prepared(t: Test, fixture: string): Promise<FastifyInstance> {
   return app
 }
 
-for (const fixture of ['empty', 'demo']) {
-  t.test(
-    `control plane, POST /scenarios/{name}: each leaves exactly the state that it names, on the fixture ${fixture}`,
-    async t => {
-      const app = await prepared(t, fixture)
-      const { data } = (await call(app, 'GET', '/_sandbox/scenarios')).body as { data: { name: string }[] }
-      t.same(
-        pluck(data, 'name').filter(name => name !== 'story'),
-        Object.keys(LEAVES),
-        'LEAVES has every scenario of the package',
-      )
-      // The second run of each finds the records of the first.
-      for (const name of [...Object.keys(LEAVES), ...Object.keys(LEAVES)]) {
-        const before = JSON.parse(await textOf(app, 'acme'))
-        const { tokens, ...leaves } = expected(LEAVES[name] as object)
-        // An unknown counterparty is created once.
-        if (before.counterparties.some((one: State) => one.record.counterpartyReference === 'CPTY-SCENARIO')) {
-          delete leaves.counterparties
-        }
-        const answer = await run(app, 'acme', name)
-        t.equal(answer.status, 200, `${name}: ${JSON.stringify(answer.body.message)}`)
-        const after = JSON.parse(await textOf(app, 'acme'))
-        const left = difference(before, after)
-        t.same(Object.keys(left).sort(), [...Object.keys(leaves), ...(tokens ? ['tokens'] : [])].sort(), name)
-        t.match(left, leaves, name)
-        t.equal(after.tokens.generation - before.tokens.generation, tokens?.generation ?? 0, name)
-        for (const [kind, records] of Object.entries<State>(leaves)) t.equal(left[kind].length, records.length, name)
-        const made = KINDS.flatMap(kind => after[kind].slice(before[kind].length)).map(
-          one => Object.values(one.record)[0],
-        )
-        const events: State[] = after.events.slice(before.events.length)
-        t.same(after.events.slice(0, before.events.length), before.events, name)
-        t.same(
-          events.filter(({ reference }) => !made.includes(reference)),
-          [],
-          `${name}: events of new records only`,
-        )
-        t.equal(left.collections?.[0]?.outcome ?? left.payoutLinks?.[0]?.outcome, undefined, 'no armed outcome')
-      }
-    },
+t.test('control plane, POST /scenarios/{name}: each leaves exactly the state that it names', async t => {
+  const app = await prepared(t)
+  const { data } = (await call(app, 'GET', '/_sandbox/scenarios')).body as { data: { name: string }[] }
+  t.same(
+    pluck(data, 'name').filter(name => name !== 'story'),
+    Object.keys(LEAVES),
+    'LEAVES has every scenario of the package',
   )
-}
+  // The second run of each finds the records of the first.
+  for (const name of [...Object.keys(LEAVES), ...Object.keys(LEAVES)]) {
+    const before = JSON.parse(await textOf(app, 'acme'))
+    const { tokens, ...leaves } = expected(LEAVES[name] as object)
+    // An unknown counterparty is created once.
+    if (before.counterparties.some((one: State) => one.record.counterpartyReference === 'CPTY-SCENARIO')) {
+      delete leaves.counterparties
+    }
+    const answer = await run(app, 'acme', name)
+    t.equal(answer.status, 200, `${name}: ${JSON.stringify(answer.body.message)}`)
+    const after = JSON.parse(await textOf(app, 'acme'))
+    const left = difference(before, after)
+    t.same(Object.keys(left).sort(), [...Object.keys(leaves), ...(tokens ? ['tokens'] : [])].sort(), name)
+    t.match(left, leaves, name)
+    t.equal(after.tokens.generation - before.tokens.generation, tokens?.generation ?? 0, name)
+    for (const [kind, records] of Object.entries<State>(leaves)) t.equal(left[kind].length, records.length, name)
+    const made = KINDS.flatMap(kind => after[kind].slice(before[kind].length)).map(one => Object.values(one.record)[0])
+    const events: State[] = after.events.slice(before.events.length)
+    t.same(after.events.slice(0, before.events.length), before.events, name)
+    t.same(
+      events.filter(({ reference }) => !made.includes(reference)),
+      [],
+      `${name}: events of new records only`,
+    )
+    t.equal(left.collections?.[0]?.outcome ?? left.payoutLinks?.[0]?.outcome, undefined, 'no armed outcome')
+  }
+})
 
 t.test('control plane, POST /scenarios/{name}: one that fails at any step leaves nothing', async t => {
   let present: Scenario | undefined
@@ -269,45 +254,36 @@ t.test('control plane, POST /scenarios/{name}: what is refused, and leaves nothi
   await client.control('POST', '/direct-debit/COL-0001/submit')
   await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-ENDED' }))
   await client.delete('/api/v1/mandates/MND-ENDED')
-  const before = await textOf(client.app, 'acme')
-  const long = 'x'.repeat(1001)
-  const cases: Case[] = [
-    [['no-such', {}], '404 SCENARIO_NOT_FOUND name'],
-    [['__proto__', {}], invalid('name')],
-    [['constructor', {}], '404 SCENARIO_NOT_FOUND name'],
-    [['UPPER', {}], invalid('name')],
-    [['x'.repeat(65), {}], invalid('name')],
-    [['x'.repeat(64), {}], '404 SCENARIO_NOT_FOUND name'],
-    [['collection-settled', { reasonCode: 'AM04' }], invalid('reasonCode')],
-    [['token-expired', { times: 1 }], invalid('times')],
-    [['collection-returned', { reasonCode: 'AM99' }], invalid('reasonCode')],
-    [['collection-returned', { reasonCode: '' }], invalid('reasonCode')],
-    [['collection-returned', { reasonCode: null }], invalid('reasonCode')],
-    [['collection-returned', { reasonCode: ['AM04'] }], invalid('reasonCode')],
-    [['collection-returned', { reasonCode: 4 }], invalid('reasonCode')],
-    [['collection-returned', { reasonCode: long }], invalid('reasonCode')],
-    [['collection-returned', []], invalid(null)],
-    [['collection-settled', { amount: '' }], missing('amount')],
-    [['collection-settled', { amount: '1.234' }], invalid('amount')],
-    [['collection-settled', { amount: 7 }], invalid('amount')],
-    // A value is no template.
-    [['collection-settled', { amount: '{{number}}' }], invalid('amount')],
-    [['collection-settled', { mandateReference: 'MND-NONE' }], '404 MANDATE_NOT_FOUND mandateReference'],
-    [['collection-settled', { mandateReference: 'MND-ENDED' }], ILLEGAL],
-    [['collection-settled', { collectionReference: 'COL-NONE' }], '404 COLLECTION_NOT_FOUND collectionReference'],
-    [['collection-settled', { collectionReference: 'COL-0001' }], ILLEGAL],
-    [['collection-pending', { collectionReference: 'COL-0001' }], ILLEGAL],
-    [['bill-paid', { uniqueReferenceIdentifier: '!' }], '400 INVALID_BILL_REFERENCE uniqueReferenceIdentifier'],
-    [['bill-paid', { region: 'XX' }], invalid('region')],
-    [['bill-paid', { region: 'US' }], '400 REGION_CURRENCY_MISMATCH currency'],
-    [['rate-limited', { times: 0 }], invalid('times')],
-    [['rate-limited', { times: 'one' }], invalid('times')],
-    [['rate-limited', { path: '/nowhere' }], invalid('match.path')],
-    [['payout-link-paid', { accountIdentifier: 'DE00' }], invalid('accountIdentifier')],
-    [['payout-link-paid', { payoutLinkId: 'pl_none' }], '404 PAYOUT_LINK_NOT_FOUND payoutLinkId'],
-  ]
-  await holds(t, cases, ([name, body]) => client.control('POST', `/scenarios/${name}`, body))
-  t.equal(await textOf(client.app, 'acme'), before)
+  const before = await textOf(client.app, client.clientId)
+  const returned = ['AM99', '', null, ['AM04'], 4, 'x'.repeat(1001)].map(code => [
+    'collection-returned',
+    { reasonCode: code },
+  ])
+  // A value is no template.
+  const settled = ['1.234', 7, '{{number}}'].map(amount => ['collection-settled', { amount }])
+  await table(t, ([name, body]) => client.control('POST', `/scenarios/${name}`, body), {
+    '404 SCENARIO_NOT_FOUND name': ['no-such', 'constructor', 'x'.repeat(64)].map(name => [name, {}]),
+    [invalid('name')]: ['__proto__', 'UPPER', 'x'.repeat(65)].map(name => [name, {}]),
+    [invalid('reasonCode')]: [...returned, ['collection-settled', { reasonCode: 'AM04' }]],
+    [invalid('times')]: [['token-expired', { times: 1 }], ...[0, 'one'].map(times => ['rate-limited', { times }])],
+    [invalid(null)]: [['collection-returned', []]],
+    [missing('amount')]: [['collection-settled', { amount: '' }]],
+    [invalid('amount')]: settled,
+    '404 MANDATE_NOT_FOUND mandateReference': [['collection-settled', { mandateReference: 'MND-NONE' }]],
+    '404 COLLECTION_NOT_FOUND collectionReference': [['collection-settled', { collectionReference: 'COL-NONE' }]],
+    [ILLEGAL]: [
+      ['collection-settled', { mandateReference: 'MND-ENDED' }],
+      ['collection-settled', { collectionReference: 'COL-0001' }],
+      ['collection-pending', { collectionReference: 'COL-0001' }],
+    ],
+    '400 INVALID_BILL_REFERENCE uniqueReferenceIdentifier': [['bill-paid', { uniqueReferenceIdentifier: '!' }]],
+    [invalid('region')]: [['bill-paid', { region: 'XX' }]],
+    '400 REGION_CURRENCY_MISMATCH currency': [['bill-paid', { region: 'US' }]],
+    [invalid('match.path')]: [['rate-limited', { path: '/nowhere' }]],
+    [invalid('accountIdentifier')]: [['payout-link-paid', { accountIdentifier: 'DE00' }]],
+    '404 PAYOUT_LINK_NOT_FOUND payoutLinkId': [['payout-link-paid', { payoutLinkId: 'pl_none' }]],
+  })
+  t.equal(await textOf(client.app, client.clientId), before)
 })
 
 t.test('control plane, GET /scenarios: each with its parameters, and only the story moves the clock', async t => {

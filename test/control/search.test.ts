@@ -1,18 +1,14 @@
 import t from 'tap'
 import { invalidQuery, table } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, collection, connect, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
+import { bill, collection, MONDAY, mandate, newClient, payoutLink, pluck } from '../helper.js'
 
 // control plane, GET /direct-debit and likewise the other kinds: records by a part of their reference, newest first.
 
-const account = (changes: object = {}) => ({
-  accountReference: 'ACC-0001',
-  accountHolderName: 'Acme GmbH',
-  currency: 'EUR',
+const ACCOUNT = {
+  ...{ accountReference: 'ACC-0001', accountHolderName: 'Acme GmbH', currency: 'EUR', balance: '100' },
   accountIdentifier: 'DE89370400440532013000',
-  balance: '100',
-  ...changes,
-})
+}
 
 interface Found {
   readonly region: string
@@ -37,14 +33,14 @@ const references = async (client: Client, path: string, query = '') =>
   (await search(client, path, query)).data.map(({ record }) => record[REFERENCE[path] as string])
 
 /** One record of each kind, and of some kinds in two regions. */
-async function stock(clientId = 'acme'): Promise<Client> {
-  const client = await connect(build(t), clientId)
+async function stock(): Promise<Client> {
+  const client = await newClient()
   await client.post('/api/v1/mandates', mandate())
   await client.post('/api/v1/direct-debit', collection())
   await client.post('/api/v1/payout-links', payoutLink())
   await client.post('/api/v1/bills', bill())
   await client.post('/api/v1/bills', bill({ currency: 'GBP' }), { region: 'UK' })
-  await client.control('POST', '/seed', { records: { accounts: [account()] } })
+  await client.control('POST', '/seed', { records: { accounts: [ACCOUNT] } })
   return client
 }
 
@@ -71,9 +67,8 @@ t.test('control plane, GET /bills: all regions, newest first, or one region', as
   t.same(await regions(), ['UK', 'EU'])
   t.same(await regions('region=EU'), ['EU'])
   t.same(await regions('region=US'), [])
-  await client.control('POST', '/seed', {
-    records: { bills: [bill({ currency: 'USD', createdAt: '2020-01-01T00:00:00Z' })] },
-  })
+  const earlier = bill({ currency: 'USD', createdAt: '2020-01-01T00:00:00Z' })
+  await client.control('POST', '/seed', { records: { bills: [earlier] } })
   t.same(await regions(), ['UK', 'EU', 'US'], 'by the time of creation')
 })
 
@@ -94,9 +89,7 @@ t.test('control plane, GET /mandates: a part of the reference, in any case, and 
     ['search=alpha&status=ACTIVE', ['MND-Alpha']],
     ['status=EXPIRED', []],
   ]
-  const found = []
-  for (const [query] of rows) found.push([query, await references(client, 'mandates', query)])
-  t.same(found, rows)
+  for (const [query, expected] of rows) t.same(await references(client, 'mandates', query), expected, query)
 })
 
 t.test('control plane, GET /mandates: pages follow each other while records are added', async t => {
