@@ -9,7 +9,7 @@ import { commands, find } from '../../src/commands/catalogue.js'
 import { format } from '../../src/commands/output.js'
 import { command } from '../command.js'
 import { freePort } from '../free-port.js'
-import { build, call } from '../helper.js'
+import { build, call, pluck } from '../helper.js'
 import { launch, PLAIN, program } from '../program.js'
 import { start } from './helper.js'
 
@@ -35,12 +35,7 @@ t.test('commands, Names: each route is one command, and no two have one name', a
     [],
   )
   t.equal(new Set(commands.map(({ name }) => name)).size, commands.length)
-  for (const { name, path } of commands)
-    t.same(
-      find(name.split(' ')).map(one => one.path),
-      [path],
-      name,
-    )
+  for (const { name, path } of commands) t.same(pluck(find(name.split(' ')), 'path'), [path], name)
   t.same(
     commands.filter(({ name }) => !/^[a-z-]+( [a-z-]+)?$/.test(name)),
     [],
@@ -50,13 +45,8 @@ t.test('commands, Names: each route is one command, and no two have one name', a
 t.test('commands, Names: no option of a command has the name of a common one, and none is there twice', async t => {
   const common = ['url', 'client', 'admin-token', 'json', 'help']
   for (const { name, options } of commands) {
-    const names = options.map(option => option.name)
-    t.same(
-      names.filter(option => common.includes(option)),
-      [],
-      name,
-    )
-    t.equal(new Set(names).size, names.length, name)
+    const names = pluck(options, 'name')
+    t.equal(new Set([...common, ...names]).size, common.length + names.length, name)
   }
 })
 

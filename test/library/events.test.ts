@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import type { Event, Sandbox } from '../../src/client/index.js'
 import { connectSandbox } from '../../src/client/index.js'
-import { collection, MONDAY, mandate } from '../helper.js'
+import { collection, MONDAY, mandate, pluck } from '../helper.js'
 import { api, create, method, RECORDS, refusal } from './helper.js'
 
 /** A mandate and a collection, made by the API. */
@@ -32,7 +32,6 @@ method('events.list tells all, or what a filter is for', async (t, sandbox) => {
   t.same(states(await events.list({ reference: 'MND-0001' })), ['ACTIVE'])
   t.same(states(await events.list({ to: 'SETTLED' })), ['SETTLED'])
   t.same(states(await events.list({ after: 3 })), ['PROCESSING', 'SETTLED'])
-  t.same(await events.list({ reference: 'COL-0002' }), [])
   t.same(await events.list({ after: 99 }), [])
   const kind = 'payment' as 'bill'
   t.match(await refusal(events.list({ kind })), { code: 'INVALID_QUERY_PARAMETER', field: 'kind', status: 400 })
@@ -112,6 +111,8 @@ method('events.stream: filters, and where to begin', async (t, sandbox) => {
   t.equal(await first({ kind: 'collection' }), 2)
   t.equal(await first({ reference: 'COL-0001', after: 2 }), 3)
   t.equal(await first({ to: 'SETTLED' }), 5)
+  const kind = 'payment' as 'bill'
+  t.match(await refusal(first({ kind })), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
 })
 
 method('events.stream continues after a reset', async (t, sandbox) => {
@@ -142,10 +143,6 @@ method('events.stream ends with the signal that it is given', async (t, sandbox)
   t.match(await sandbox.events.stream({}, { signal }).next(), { done: true }, 'one that is aborted already')
 })
 
-method('events.stream is refused as any call', async (t, sandbox) => {
-  const kind = 'payment' as 'bill'
-  t.match(await refusal(sandbox.events.stream({ kind }).next()), { code: 'INVALID_QUERY_PARAMETER', status: 400 })
-})
 t.test(`library, In your tests: events.list goes through all pages`, async t => {
   const sandbox = await create(t)
   const [mandate] = RECORDS.mandates
@@ -153,10 +150,8 @@ t.test(`library, In your tests: events.list goes through all pages`, async t => 
   await sandbox.seed({
     mandates: Array.from({ length: count }, (_, at) => ({ ...mandate, mandateReference: `MND-${10_000 + at}` })),
   })
-  t.same(
-    (await sandbox.events.list()).map(({ seq }) => seq),
-    Array.from({ length: count }, (_, at) => at + 1),
-  )
+  const seqs = pluck(await sandbox.events.list(), 'seq')
+  t.same(seqs, [...Array(count + 1).keys()].slice(1))
   t.equal((await sandbox.events.list({ kind: 'mandate', after: 1 })).length, count - 1)
 })
 
