@@ -25,28 +25,25 @@ async function deprecate(t: Test, client: Client, ...data: object[]) {
 const told = ({ headers: { deprecation, sunset } }: Answer) => [deprecation, sunset]
 const NOTHING = [undefined, undefined]
 
-t.test(
-  'control plane, PUT /deprecations; decisions §11: absent by default; all calls answer what there is',
-  async t => {
-    const client = await newClient()
-    t.same(await client.read('/deprecations'), { data: [] })
-    t.same(told(await client.get(MANDATES)), NOTHING)
-    const all = [
-      { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true },
-      { operation: ITEM, deprecatedSince: MONDAY, goneAfterSunset: false },
-    ]
-    const answer = await put(client, all[0] as object, { operation: ITEM })
-    t.same([answer.status, answer.body], [200, { data: all }])
-    t.same(await client.read('/deprecations'), { data: all })
+t.test('control plane, PUT /deprecations; decisions §11: absent by default, and told by each call', async t => {
+  const client = await newClient()
+  t.same(await client.read('/deprecations'), { data: [] })
+  t.same(told(await client.get(MANDATES)), NOTHING)
+  const all = [
+    { operation: LIST, deprecatedSince: SINCE, sunset: SUNSET, goneAfterSunset: true },
+    { operation: ITEM, deprecatedSince: MONDAY, goneAfterSunset: false },
+  ]
+  const answer = await put(client, all[0] as object, { operation: ITEM })
+  t.same([answer.status, answer.body], [200, { data: all }])
+  t.same(await client.read('/deprecations'), { data: all })
 
-    t.same((await put(client, { operation: CREATE })).body.data.length, 1, 'these replace all')
-    t.same(told(await client.get(MANDATES)), NOTHING)
-    t.same((await client.control('DELETE', '/deprecations')).body, { removed: 1 })
-    t.same((await client.control('DELETE', '/deprecations')).body, { removed: 0 })
-    t.same(told(await client.post(MANDATES, mandate())), NOTHING)
-    t.same((await put(client)).body, { data: [] })
-  },
-)
+  t.same((await put(client, { operation: CREATE })).body.data.length, 1, 'these replace all')
+  t.same(told(await client.get(MANDATES)), NOTHING)
+  t.same((await client.control('DELETE', '/deprecations')).body, { removed: 1 })
+  t.same((await client.control('DELETE', '/deprecations')).body, { removed: 0 })
+  t.same(told(await client.post(MANDATES, mandate())), NOTHING)
+  t.same((await put(client)).body, { data: [] })
+})
 
 t.test('interface, Versioning; decisions §11: Deprecation and Sunset on all answers of the operation', async t => {
   const client = await newClient()

@@ -304,7 +304,7 @@ t.test('control plane, POST /clock/advance: a call that waits at a frozen clock 
   t.match(await answer, { data: [{ seq: 3, to: 'EXPIRED' }] })
 })
 
-t.test('control plane, POST /reset; PUT /state: a waiting call is answered with the first events after it', async t => {
+t.test('control plane, POST /reset; control plane, PUT /state: a waiting call is answered', async t => {
   const { app, time, client, wait } = await waiter(t)
   const state = await client.read('/state')
   const waiting = await wait()
