@@ -568,8 +568,12 @@ t.test('control plane, PUT /state: a damaged document is refused, names the dama
   await table(t, send, {
     [missing('format')]: [undefined, '', '{}'],
     [invalid(null)]: ['[]', 'null'],
-    [malformed(null)]: [...cut, `${before}}`],
+    [malformed(null)]: [...cut, `${before}}`, Buffer.concat([Buffer.from(before), Buffer.from([0xff])])],
+    [malformed('__proto__')]: [before.replace('"counters": {', '"counters": { "__proto__": 1,')],
   })
+  const options = { body: before, headers: { 'content-type': 'text/plain' } }
+  const asText = await call(client.app, 'PUT', `/_sandbox/state?client=${client.clientId}`, options)
+  refused(t, asText, 415, 'UNSUPPORTED_MEDIA_TYPE', 'content-type')
   t.equal(await text(client), before)
 })
 

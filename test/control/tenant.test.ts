@@ -309,6 +309,14 @@ t.test('control plane, POST /fork: wrong requests are refused, and no tenant is 
   t.equal(await read(app, 'listed'), before)
 })
 
+t.test('settings, SANDBOX_MAX_TENANTS: a fork for which there is no room is refused, and changes nothing', async t => {
+  const app = build(t, { maxTenants: 2 })
+  await connect(app)
+  const before = await read(app, 'acme')
+  refused(t, await fork(app, 'acme', { clientId: 'copy' }), 503, 'SERVICE_UNAVAILABLE', null)
+  t.same([await read(app, 'acme'), await clientIds(app)], [before, ['sandbox-client', 'acme']])
+})
+
 t.test('control plane, POST /fork: forks of demo fit in 1 MiB each', async t => {
   const count = process.env.TEST_LONG === '1' ? 1000 : 100
   const app = build(t, { maxTenants: count + 1 })
