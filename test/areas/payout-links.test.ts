@@ -16,7 +16,7 @@ import {
   WRONG_REGION,
 } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, call, connect, payoutLink } from '../helper.js'
+import { build, call, connect, MONDAY, payoutLink } from '../helper.js'
 
 const LINKS = '/api/v1/payout-links'
 const SHOP = 'https://shop.example'
@@ -98,7 +98,7 @@ async function linkIn(client: Client, state: string): Promise<string> {
 
 // ------------------------------------------------------------------------------------------------------ creation
 
-t.test('decisions §8: a link is answered with its request, id, url and times', async t => {
+t.test('decisions §8: a link is answered with its request or the defaults, its id, url and times', async t => {
   const request = {
     amount: '25.50',
     currency: 'EUR',
@@ -111,56 +111,32 @@ t.test('decisions §8: a link is answered with its request, id, url and times', 
     remarks: 'thanks',
   }
   const client = await open()
-  const { status, body } = await client.post(LINKS, request)
-  const { payoutLinkId, ...rest } = body
-  t.match(payoutLinkId, /^[-_a-zA-Z0-9]{7,90}$/, 'an id that the cancel path takes')
-  t.same(
-    [status, rest],
-    [
-      201,
-      {
-        ...request,
-        url: `http://127.0.0.1:8080/pay/${payoutLinkId}?client=${client.clientId}`,
-        status: 'ACTIVE',
-        expiresAt: '2026-11-04T09:00:00Z',
-        createdAt: '2026-11-02T09:00:00Z',
-        updatedAt: '2026-11-02T09:00:00Z',
-      },
-    ],
-  )
+  const defaults = { ...payoutLink(), uiMode: 'hosted', expiryPeriod: 'P7D' }
+  for (const [given, stored, expiresAt] of [
+    [request, request, '2026-11-04T09:00:00Z'],
+    [payoutLink(), defaults, '2026-11-09T09:00:00Z'],
+  ]) {
+    const { status, body } = await client.post(LINKS, given)
+    const { payoutLinkId, url, ...rest } = body
+    t.match(payoutLinkId, /^[-_a-zA-Z0-9]{7,90}$/, 'an id that the cancel path takes')
+    t.equal(url, `http://127.0.0.1:8080/pay/${payoutLinkId}?client=${client.clientId}`)
+    const now = { createdAt: MONDAY, updatedAt: MONDAY }
+    t.same([status, rest], [201, { ...(stored as object), status: 'ACTIVE', expiresAt, ...now }])
+  }
 })
 
-t.test('decisions §8: by default a link is hosted and expires after seven days', async t => {
-  const { payoutLinkId, url, ...rest } = (await (await open()).post(LINKS, payoutLink())).body
-  t.same(rest, {
-    ...payoutLink(),
-    uiMode: 'hosted',
-    expiryPeriod: 'P7D',
-    status: 'ACTIVE',
-    expiresAt: '2026-11-09T09:00:00Z',
-    createdAt: '2026-11-02T09:00:00Z',
-    updatedAt: '2026-11-02T09:00:00Z',
-  })
+t.test('decisions §8: the url of a link is its page below the public URL, and each id is another', async t => {
+  const client = await connect(build(t, { publicUrl: () => 'https://pay.example/sandbox' }))
+  const links = await Promise.all(Array.from({ length: 20 }, () => client.post(LINKS, payoutLink())))
+  const ids = links.map(({ body }) => body.payoutLinkId)
+  t.equal(new Set(ids).size, 20)
+  t.equal(links[0]?.body.url, `https://pay.example/sandbox/pay/${ids[0]}?client=acme`)
 })
-
-t.test(
-  'decisions §8: the url of a link is its page below the public URL with its client, and each id is another',
-  async t => {
-    const client = await connect(build(t, { publicUrl: () => 'https://pay.example/sandbox' }))
-    const links = await Promise.all(Array.from({ length: 20 }, () => client.post(LINKS, payoutLink())))
-    const ids = links.map(({ body }) => body.payoutLinkId)
-    t.equal(new Set(ids).size, 20)
-    t.same(
-      links.map(({ body }) => body.url),
-      ids.map(id => `https://pay.example/sandbox/pay/${id}?client=acme`),
-    )
-  },
-)
 
 t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Host of the request', async t => {
   const app = build(t, { publicUrl: host => `http://${host ?? 'own.example:8080'}` })
   const client = await connect(app)
-  const link = (await client.post(LINKS, payoutLink())).body
+  const id = await createLink(client)
   const baseOf = ({ url }: { url: string }) => url.slice(0, url.indexOf('/pay/'))
   const forwarded = {
     forwarded: 'host=a.example;proto=https',
@@ -168,7 +144,10 @@ t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Hos
     'x-forwarded-proto': 'https',
     'x-forwarded-port': '443',
   }
-  const path = `/_sandbox/payout-links/${link.payoutLinkId}?client=acme`
+  const path = `/_sandbox/payout-links/${id}?client=acme`
+  const fields = { call: 'POST /api/v1/payout-links', region: 'EU', json: JSON.stringify(payoutLink()) }
+  const body = String(new URLSearchParams(fields))
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
   for (const [host, base] of [
     ['localhost:9000', 'http://localhost:9000'],
     ['sandbox:8080', 'http://sandbox:8080'],
@@ -182,24 +161,17 @@ t.test('decisions §8: without SANDBOX_PUBLIC_URL, the url of a link has the Hos
   ] as const) {
     const headers = { host, ...forwarded }
     t.equal(baseOf((await client.post(LINKS, payoutLink(), { headers })).body), base, `created by ${host}`)
-    const { servers } = (await call(app, 'GET', '/openapi.json', { headers })).body
-    t.equal(servers[0].url, base, `the document for ${host}`)
     const explained = await call(app, 'GET', path, { headers })
-    if (host === 'rebind.example') {
-      t.equal(explained.body.code, 'FORBIDDEN_HOST')
-      continue
-    }
-    t.equal(baseOf(explained.body.record), base, `read by ${host}`)
-    const { body: page } = await call(app, 'GET', path.replace('_sandbox', '_sandbox/console'), { headers })
-    t.match(page, `href="${base}/pay/${link.payoutLinkId}?client=acme"`, `the console for ${host}`)
-    const fields = { call: 'POST /api/v1/payout-links', region: 'EU', json: JSON.stringify(payoutLink()) }
-    const body = String(new URLSearchParams(fields))
-    const type = { 'content-type': 'application/x-www-form-urlencoded' }
-    const form = '/_sandbox/console/payout-links?client=acme'
-    t.equal((await call(app, 'POST', form, { body, headers: { ...headers, ...type } })).status, 303)
-    const { requests } = (await client.control('GET', '/recording')).body
-    t.equal(baseOf(JSON.parse(requests.at(-1).answer.body)), base, `created by a form of ${host}`)
+    const read = explained.status === 200 ? baseOf(explained.body.record) : explained.body.code
+    t.equal(read, host === 'rebind.example' ? 'FORBIDDEN_HOST' : base, `read by ${host}`)
   }
+  const headers = { host: 'localhost:9000', ...forwarded }
+  const page = await call(app, 'GET', path.replace('_sandbox', '_sandbox/console'), { headers })
+  t.match(page.body, `href="http://localhost:9000/pay/${id}?client=acme"`, 'the console')
+  const form = '/_sandbox/console/payout-links?client=acme'
+  t.equal((await call(app, 'POST', form, { body, headers: { ...headers, ...type } })).status, 303)
+  const { requests } = (await client.control('GET', '/recording')).body
+  t.equal(baseOf(JSON.parse(requests.at(-1).answer.body)), 'http://localhost:9000', 'created by a form')
 })
 
 t.test('interface, Limits: the amount of a link is a decimal string of at most 2 decimals', async t => {
@@ -307,40 +279,22 @@ t.test('decisions §8: an expiryPeriod that is no ISO 8601 duration is refused',
 
 const embed = (client: Client, origin?: unknown) => client.post(LINKS, payoutLink({ uiMode: 'embedded', origin }))
 
-t.test('decisions §8: the list of allowed origins starts with localhost and 127.0.0.1, on any port', async t => {
-  const client = await open()
-  t.same((await client.control('GET', '/settings')).body.allowedOrigins, ['http://localhost:*', 'http://127.0.0.1:*'])
-  const right = [
-    undefined,
-    'http://localhost',
-    'http://localhost:3000',
-    'http://127.0.0.1:65535',
-    'HTTP://LOCALHOST:80',
-  ]
-  const wrong = [
-    'https://localhost:3000',
-    'http://localhost.evil.example',
-    'http://127.0.0.2:80',
-    'http://[::1]:80',
-    SHOP,
-  ]
-  await holds(t, [...each(right, '201'), ...each(wrong, NOT_ALLOWED)], origin => embed(client, origin))
-})
-
 t.test('decisions §8: an origin that is given must be on the list, by scheme, host and port', async t => {
   const client = await open()
+  t.same((await client.control('GET', '/settings')).body.allowedOrigins, ['http://localhost:*', 'http://127.0.0.1:*'])
+  const own = [undefined, 'http://localhost', 'http://127.0.0.1:65535', 'HTTP://LOCALHOST:80']
+  const others = ['https://localhost:3000', 'http://localhost.evil.example', 'http://127.0.0.2:80', 'http://[::1]:80']
+  await table(t, origin => embed(client, origin), { 201: own, [NOT_ALLOWED]: [...others, SHOP] })
   const allowedOrigins = [SHOP, 'http://SHOP.example:8080', 'https://any-port.example:*']
   t.equal((await client.control('PUT', '/settings', { allowedOrigins })).status, 200)
   const right = [undefined, SHOP, `${SHOP}:443`, 'HTTPS://Shop.Example', 'http://shop.example:8080']
+  right.push('https://any-port.example', 'https://any-port.example:65535')
   const wrong = ['http://shop.example', `${SHOP}:8443`, 'https://www.shop.example', `${SHOP}.evil.example`]
-  const onAnyPort = ['https://any-port.example', 'https://any-port.example:1', 'https://any-port.example:65535']
-  const elsewhere = ['http://any-port.example:1', 'https://x.any-port.example:1', 'http://localhost:3000']
-  await holds(t, [...each([...right, ...onAnyPort], '201'), ...each([...wrong, ...elsewhere], NOT_ALLOWED)], origin =>
-    embed(client, origin),
-  )
+  wrong.push('http://any-port.example:1', 'https://x.any-port.example:1', 'http://localhost:3000')
+  await table(t, origin => embed(client, origin), { 201: right, [NOT_ALLOWED]: wrong })
 })
 
-t.test('decisions §8: an empty list refuses every embedded link, and no hosted one', async t => {
+t.test('decisions §8: an empty list refuses every embedded link, and no hosted one, also of a seed', async t => {
   const client = await open()
   await client.control('PUT', '/settings', { allowedOrigins: [] })
   t.match(gist(await embed(client)), /^403 ORIGIN_NOT_ALLOWED/)
@@ -348,25 +302,19 @@ t.test('decisions §8: an empty list refuses every embedded link, and no hosted 
   t.equal(gist(await client.post(LINKS, payoutLink({ origin: 'https://anyone.example' }))), '201')
   const { data } = (await client.control('GET', '/events')).body
   t.equal(data.length, 1, 'a refused link is not created')
+  const seed = (changes: object) => client.control('POST', '/seed', { records: { payoutLinks: [payoutLink(changes)] } })
+  t.equal(gist(await seed({ uiMode: 'embedded' })), '403 ORIGIN_NOT_ALLOWED records.payoutLinks.0.origin')
+  t.equal(gist(await seed({ origin: SHOP })), '200')
 })
 
 t.test('decisions §8: an origin that is not scheme, host and port is refused for either uiMode', async t => {
   const client = await open()
-  const wrong = [
-    '',
-    'shop.example',
-    '//shop.example',
-    'https://',
-    `${SHOP}/`,
-    `${SHOP}/pay`,
-    `${SHOP}?x=1`,
-    `${SHOP}#x`,
-  ]
-  const worse = ['https://user@shop.example', `${SHOP}:99999`, `${SHOP}:*`, 'https://shop example', 'javascript:x', '*']
-  const inputs = [...wrong, ...worse, ...NO_TEXT].flatMap(origin => ['hosted', 'embedded'].map(mode => [mode, origin]))
-  await holds(t, each(inputs, invalid('origin')), ([uiMode, origin]) =>
-    client.post(LINKS, payoutLink({ uiMode, origin })),
-  )
+  const wrong = ['', 'shop.example', '//shop.example', 'https://', 'https://user@shop.example', 'https://shop example']
+  wrong.push(...['/', '/pay', '?x=1', '#x', ':99999', ':*'].map(end => `${SHOP}${end}`), 'javascript:x', '*')
+  for (const uiMode of ['hosted', 'embedded']) {
+    const send = (origin: unknown) => client.post(LINKS, payoutLink({ uiMode, origin }))
+    await table(t, send, { [invalid('origin')]: [...wrong, ...NO_TEXT] })
+  }
 })
 
 // -------------------------------------------------------------------------------------------------------- cancel
@@ -378,44 +326,32 @@ t.test('interface, Payout link cancel request body: 204 without content, and the
   const { status, body, headers } = await cancel(client, id, 'Überwiesen — “danke”')
   t.same([status, body, headers['content-type']], [204, null, undefined])
   const { record, timeline, next, legal } = await explain(client, id)
-  t.match(record, {
-    status: 'CANCELLED',
-    cancellationComment: 'Überwiesen — “danke”',
-    createdAt: '2026-11-02T09:00:00Z',
-    updatedAt: '2026-11-02T09:01:00Z',
-  })
-  const { seq, ...last } = timeline.at(-1)
-  const event = { kind: 'payoutLink', reference: id, from: 'ACTIVE', to: 'CANCELLED', cause: 'api' }
-  t.same([last, next, legal], [{ at: '2026-11-02T09:01:00Z', ...event }, null, []])
+  const at = '2026-11-02T09:01:00Z'
+  const cancelled = { status: 'CANCELLED', cancellationComment: 'Überwiesen — “danke”' }
+  t.match(record, { ...cancelled, createdAt: MONDAY, updatedAt: at })
+  t.match(timeline.at(-1), { at, kind: 'payoutLink', reference: id, from: 'ACTIVE', to: 'CANCELLED', cause: 'api' })
+  t.same([next, legal], [null, []])
 })
 
 t.test('decisions §8: links that were never claimed can be cancelled, once, and no others', async t => {
   const client = await open()
-  const expected = [
-    ['ACTIVE', '204', 'CANCELLED', 'a comment'],
-    ['REJECTED', '204', 'CANCELLED', 'a comment'],
-    ['EXPIRED', '204', 'CANCELLED', 'a comment'],
-    ['CLAIMED', CLAIMED, 'CLAIMED', undefined],
-    ['PROCESSING', CLAIMED, 'PROCESSING', undefined],
-    ['PAID', CLAIMED, 'PAID', undefined],
-    ['FAILED', CLAIMED, 'FAILED', undefined],
-    ['CANCELLED', NOT_CANCELLABLE, 'CANCELLED', 'the first comment'],
+  const cases: [state: string, expected: string][] = [
+    ...['ACTIVE', 'REJECTED', 'EXPIRED'].map((state): [string, string] => [state, '204 CANCELLED a comment']),
+    ...['CLAIMED', 'PROCESSING', 'PAID', 'FAILED'].map((state): [string, string] => [
+      state,
+      `${CLAIMED} ${state} undefined`,
+    ]),
+    ['CANCELLED', `${NOT_CANCELLABLE} CANCELLED the first comment`],
   ]
-  const found: unknown[] = []
-  for (const [state] of expected) {
-    const id = await linkIn(client, state as string)
+  await holds(t, cases, async state => {
+    const id = await linkIn(client, state)
     const answer = gist(await cancel(client, id, 'a comment'))
     const { status, cancellationComment } = (await explain(client, id)).record
-    found.push([state, answer, status, cancellationComment])
-  }
-  t.same(found, expected)
-})
-
-t.test('decisions §8: of two cancels at once one succeeds, and its comment stays', async t => {
-  const client = await open()
+    return `${answer} ${status} ${cancellationComment}`
+  })
   const id = await createLink(client)
   const answers = await Promise.all(['one', 'two'].map(comment => cancel(client, id, comment)))
-  t.same(answers.map(gist), ['204', NOT_CANCELLABLE])
+  t.same(answers.map(gist), ['204', NOT_CANCELLABLE], 'two at once')
   t.equal((await explain(client, id)).record.cancellationComment, 'one')
 })
 
@@ -436,40 +372,33 @@ t.test('interface, PATCH /api/v1/payout-links/{payoutLinkId}/cancel: 7 to 90 let
 t.test('interface, Payout link cancel request body: cancellationComment has 1 to 256 characters', async t => {
   const client = await open()
   const id = await createLink(client)
-  await table(t, comment => client.patch(`${LINKS}/${id}/cancel`, { cancellationComment: comment }), {
-    [missing('cancellationComment')]: [undefined, ''],
-    [invalid('cancellationComment')]: ['💶'.repeat(257), 'x'.repeat(257), ...NO_TEXT],
-  })
   await table(t, body => client.patch(`${LINKS}/${id}/cancel`, body), {
-    [missing('cancellationComment')]: [undefined, {}],
+    [missing('cancellationComment')]: [undefined, {}, { cancellationComment: '' }],
+    [invalid('cancellationComment')]: ['💶'.repeat(257), 'x'.repeat(257), ...NO_TEXT].map(comment => ({
+      cancellationComment: comment,
+    })),
     [invalid(null)]: [[]],
     '400 MALFORMED_REQUEST null': ['{'],
   })
   t.equal((await explain(client, id)).record.status, 'ACTIVE', 'none of these has cancelled it')
   const comments = ['x', 'x'.repeat(256), '💶'.repeat(256), ' ', '\n', '"\\\u0000']
-  const stored: unknown[] = []
   for (const comment of comments) {
     const another = await createLink(client)
     await cancel(client, another, comment)
-    stored.push((await explain(client, another)).record.cancellationComment)
+    t.equal((await explain(client, another)).record.cancellationComment, comment)
   }
-  t.same(stored, comments)
 })
 
 t.test('decisions §4: a link of one region is not found in another, and stays as it is', async t => {
   const client = await open()
-  const expected: unknown[] = []
-  const found: unknown[] = []
   for (const [method, region] of Object.entries({ 'SEPA-CT': 'EU', 'US-ACH': 'US', 'UK-FAST': 'UK' })) {
     const id = await createLink(client, linkBy(method), region)
-    const others = ['EU', 'US', 'UK'].filter(name => name !== region)
-    const asked = ['IN', 'GB', ...others, region]
-    const answers: string[] = []
-    for (const name of asked) answers.push(gist(await cancel(client, id, 'x', name)))
-    found.push([region, answers])
-    expected.push([region, [WRONG_REGION, WRONG_REGION, UNKNOWN, UNKNOWN, '204']])
+    await table(t, name => cancel(client, id, 'x', name), {
+      [WRONG_REGION]: ['IN', 'GB'],
+      [UNKNOWN]: ['EU', 'US', 'UK'].filter(name => name !== region),
+      204: [region],
+    })
   }
-  t.same(found, expected)
 })
 
 t.test('decisions §8: no way to read links under /api/v1 is invented', async t => {
@@ -492,19 +421,14 @@ const masked = (claim: { accountIdentifier: string }) => ({
 
 t.test('decisions §8: a claim that has what its method asks for is taken', async t => {
   const client = await open()
-  const found: unknown[] = []
   for (const [method, claim] of Object.entries(CLAIMS)) {
     const id = await createLink(client, linkBy(method), regionOf(method))
     const { status, body } = await verb(client, id, 'claim', claim)
-    found.push([method, status, body.record.status, body.record.claim, body.timeline.at(-1).cause])
+    t.match([status, body.record.status, body.timeline.at(-1).cause], [200, 'CLAIMED', 'control'], method)
+    t.same(body.record.claim, masked(claim))
   }
-  t.same(
-    found,
-    Object.entries(CLAIMS).map(([method, claim]) => [method, 200, 'CLAIMED', masked(claim), 'control']),
-  )
-  const short = await createLink(client, linkBy('US-ACH'), 'US')
-  const { body } = await verb(client, short, 'claim', { ...usClaim, accountIdentifier: '1234' })
-  t.equal(body.record.claim.accountIdentifier, '**34', 'of a short number, at most half stays')
+  const numbers = ['1234', '12345', '1234567', '12345678', '123456789'].map(maskAccount)
+  t.same(numbers, ['**34', '***45', '****567', '****5678', '*****6789'], 'of a short number, at most half stays')
 })
 
 t.test('decisions §8: each method asks for an account, a branch and a type of its own', async t => {
@@ -560,7 +484,7 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
           invalid(field),
         ),
       ]),
-      ...each([{ accountHolderName: 'x'.repeat(141) }], invalid('accountHolderName')),
+      ...each([{ accountHolderName: '💶'.repeat(141) }], invalid('accountHolderName')),
     ],
   }
   for (const [method, wrong] of Object.entries(cases)) {
@@ -576,10 +500,9 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
   const right = [
     ['SEPA-CT', { accountIdentifier: 'FR1420041010050500013M02606' }],
     ['US-ACH', { accountIdentifier: '1234' }],
-    ['US-ACH', { accountIdentifier: '1'.repeat(17) }],
-    ['US-ACH', { accountType: 'SAVINGS' }],
+    ['US-ACH', { accountIdentifier: '1'.repeat(17), accountType: 'SAVINGS' }],
     ['US-ACH', { branchIdentifier: { type: 'ROUTING', value: '011401533' } }],
-    ['UK-FAST', { accountHolderName: 'x'.repeat(140) }],
+    ['UK-FAST', { accountHolderName: '💶'.repeat(140) }],
   ]
   await holds(t, each(right, '200'), async ([method, changes]) => {
     const id = await createLink(client, linkBy(method), regionOf(method))
@@ -589,15 +512,15 @@ t.test('decisions §8: each method asks for an account, a branch and a type of i
 
 t.test('decisions §8: a declined link is REJECTED, with remarks of 1 to 256 characters', async t => {
   const client = await open()
-  await holds(t, each(['x', 'x'.repeat(256), '💶'.repeat(256)], '200 REJECTED'), async remarks => {
-    const { status, body } = await verb(client, await createLink(client), 'decline', { remarks })
-    return `${status} ${body.record.status}${JSON.stringify(body.record).includes(remarks) ? '' : ' without remarks'}`
+  const decline = async (remarks: unknown) => {
+    const answer = await verb(client, await createLink(client), 'decline', { remarks })
+    const { status, decline } = answer.body.record ?? {}
+    return answer.status === 200 ? `${status} ${decline.remarks === remarks}` : answer
+  }
+  await table(t, decline, {
+    'REJECTED true': ['x', 'x'.repeat(256), '💶'.repeat(256)],
+    [invalid('remarks')]: ['', '💶'.repeat(257), ...NO_TEXT],
   })
-  const id = await createLink(client)
-  await holds(t, each(['', '💶'.repeat(257), ...NO_TEXT], invalid('remarks')), remarks =>
-    verb(client, id, 'decline', { remarks }),
-  )
-  t.equal((await explain(client, id)).record.status, 'ACTIVE')
 })
 
 // --------------------------------------------------------------------------------------------------------- verbs
@@ -638,36 +561,19 @@ t.test('decisions §8: from every state every verb is taken, or refused with the
 
 t.test('decisions §8: a link that is not claimed is EXPIRED at expiresAt, to the second', async t => {
   const client = await open()
-  const id = await createLink(client, payoutLink({ expiryPeriod: 'PT10M' }))
-  const claimed = await createLink(client, payoutLink({ expiryPeriod: 'PT10M' }))
-  t.same((await explain(client, id)).next, { at: '2026-11-02T09:10:00Z', to: 'EXPIRED' })
+  const expiryPeriod = 'PT10M'
+  const id = await createLink(client, payoutLink({ expiryPeriod }))
+  const claimed = await createLink(client, payoutLink({ expiryPeriod }))
+  const at = '2026-11-02T09:10:00Z'
+  t.same((await explain(client, id)).next, { at, to: 'EXPIRED' })
   await client.advance({ by: 'PT9M59S' })
   t.equal((await explain(client, id)).record.status, 'ACTIVE', 'one second before')
   t.equal((await verb(client, claimed, 'claim', sepaClaim)).status, 200, 'in its last second')
   const { transitions } = (await client.advance({ by: 'PT1S' })).body
-  const expired = { at: '2026-11-02T09:10:00Z', kind: 'payoutLink', reference: id, from: 'ACTIVE', to: 'EXPIRED' }
-  t.same(
-    transitions.filter(({ reference }: { reference: string }) => reference === id),
-    [expired],
-  )
+  t.same(transitions, [{ at, kind: 'payoutLink', reference: id, from: 'ACTIVE', to: 'EXPIRED' }])
   const { record, next, timeline } = await explain(client, id)
-  t.same([record.status, record.updatedAt, next, timeline.at(-1).cause], ['EXPIRED', expired.at, null, 'time'])
+  t.same([record.status, record.updatedAt, next, timeline.at(-1).cause], ['EXPIRED', at, null, 'time'])
   t.equal(gist(await verb(client, id, 'claim', sepaClaim)), ILLEGAL)
-  t.not((await explain(client, claimed)).record.status, 'EXPIRED', 'a claimed link does not expire')
-})
-
-t.test('control plane, POST /clock/advance: links expire at their own times, in one step or many', async t => {
-  const client = await open()
-  const late = await createLink(client)
-  const early = await createLink(client, payoutLink({ expiryPeriod: 'PT1H' }))
-  const { transitions } = (await client.advance({ by: 'P40D' })).body
-  t.same(
-    transitions.map(({ at, reference }: { at: string; reference: string }) => [at, reference]),
-    [
-      ['2026-11-02T10:00:00Z', early],
-      ['2026-11-09T09:00:00Z', late],
-    ],
-  )
 })
 
 t.test('control plane, Skip to payday: a link expires before the next request', async t => {
@@ -680,218 +586,126 @@ t.test('control plane, Skip to payday: a link expires before the next request', 
   t.equal(gist(await verb(client, id, 'claim', sepaClaim)), ILLEGAL)
 })
 
-/** Claims a link at each moment and compares the moments at which it will be PAID. */
+/** Claims a link at each moment, in their order, and compares the moments at which it will be PAID, or their days. */
 async function paid(t: Parameters<typeof holds>[0], method: string, cases: [claimedAt: string, paidAt: string][]) {
-  await holds(t, cases, async claimedAt => {
-    const client = await openEarly(regionOf(method))
+  const client = await openEarly(regionOf(method))
+  await holds(t, cases, async (claimedAt, index) => {
     await client.advance({ to: claimedAt })
     const id = await createLink(client, linkBy(method))
     await verb(client, id, 'claim', CLAIMS[method])
     const { next } = (await verb(client, id, 'process')).body
-    return next.to === 'PAID' ? next.at : next.to
+    return next.to === 'PAID' ? next.at.slice(0, cases[index]?.[1].length) : next.to
   })
 }
 
 t.test('decisions §8: SEPA-INSTANT and UK-FAST are PAID 10 s after the claim, on any day', async t => {
   for (const method of ['SEPA-INSTANT', 'UK-FAST']) {
     await paid(t, method, [
-      ['2026-11-02T09:00:00Z', '2026-11-02T09:00:10Z'],
-      ['2026-12-25T23:59:55Z', '2026-12-26T00:00:05Z'],
       ['2026-10-25T00:59:55Z', '2026-10-25T01:00:05Z'],
+      ['2026-12-25T23:59:55Z', '2026-12-26T00:00:05Z'],
     ])
   }
 })
 
+// The tests of core/business-days have the closed days of each calendar.
 t.test('decisions §8: SEPA-CT is PAID on the next T2 day at 14:00 in Berlin', t =>
   paid(t, 'SEPA-CT', [
-    ['2026-11-02T09:00:00Z', '2026-11-03T13:00:00Z'],
+    // Over Easter; Friday and Saturday into summer time.
+    ['2026-04-02T09:00:00Z', '2026-04-07T12:00:00Z'],
+    ['2026-10-23T09:00:00Z', '2026-10-26T13:00:00Z'],
+    ['2026-10-24T09:00:00Z', '2026-10-26T13:00:00Z'],
     // Midnight in Berlin.
     ['2026-11-02T22:59:59Z', '2026-11-03T13:00:00Z'],
     ['2026-11-02T23:00:00Z', '2026-11-04T13:00:00Z'],
-    // Friday, Saturday and Sunday, to Monday.
-    ['2026-11-06T12:00:00Z', '2026-11-09T13:00:00Z'],
-    ['2026-11-07T12:00:00Z', '2026-11-09T13:00:00Z'],
-    ['2026-11-08T12:00:00Z', '2026-11-09T13:00:00Z'],
-    // Across Christmas, New Year, Easter and 1 May.
-    ['2026-12-24T09:00:00Z', '2026-12-28T13:00:00Z'],
-    ['2026-12-31T09:00:00Z', '2027-01-04T13:00:00Z'],
-    ['2026-04-02T09:00:00Z', '2026-04-07T12:00:00Z'],
-    ['2026-04-30T09:00:00Z', '2026-05-04T12:00:00Z'],
-    // Into and out of summer time.
-    ['2026-03-27T09:00:00Z', '2026-03-30T12:00:00Z'],
-    ['2026-10-23T09:00:00Z', '2026-10-26T13:00:00Z'],
-    // Ascension Day and Christmas Eve are T2 days.
-    ['2026-05-13T09:00:00Z', '2026-05-14T12:00:00Z'],
-    ['2026-12-23T09:00:00Z', '2026-12-24T13:00:00Z'],
   ]),
 )
 
 t.test('decisions §8: US-ACH is PAID on the next Fed day at 06:00 in New York', t =>
   paid(t, 'US-ACH', [
-    ['2026-11-02T09:00:00Z', '2026-11-03T11:00:00Z'],
+    // Good Friday is a Fed day; Friday and Saturday out of daylight saving time; Veterans Day.
+    ['2026-04-02T15:00:00Z', '2026-04-03T10:00:00Z'],
+    ['2026-10-30T15:00:00Z', '2026-11-02T11:00:00Z'],
+    ['2026-10-31T15:00:00Z', '2026-11-02T11:00:00Z'],
     // Midnight in New York.
     ['2026-11-03T04:59:59Z', '2026-11-03T11:00:00Z'],
     ['2026-11-03T05:00:00Z', '2026-11-04T11:00:00Z'],
-    ['2026-11-06T15:00:00Z', '2026-11-09T11:00:00Z'],
-    ['2026-11-07T15:00:00Z', '2026-11-09T11:00:00Z'],
-    // Across Veterans Day, Thanksgiving, Christmas and Martin Luther King Day.
     ['2026-11-10T15:00:00Z', '2026-11-12T11:00:00Z'],
-    ['2026-11-25T15:00:00Z', '2026-11-27T11:00:00Z'],
-    ['2026-12-24T15:00:00Z', '2026-12-28T11:00:00Z'],
-    ['2026-01-16T15:00:00Z', '2026-01-20T11:00:00Z'],
-    // A holiday on a Saturday closes no other day, one on a Sunday closes the Monday.
-    ['2026-07-02T15:00:00Z', '2026-07-03T10:00:00Z'],
-    ['2027-07-02T15:00:00Z', '2027-07-06T10:00:00Z'],
-    // Into and out of daylight saving time; Good Friday is a Fed day.
-    ['2026-03-06T15:00:00Z', '2026-03-09T10:00:00Z'],
-    ['2026-10-30T15:00:00Z', '2026-11-02T11:00:00Z'],
-    ['2026-04-02T15:00:00Z', '2026-04-03T10:00:00Z'],
   ]),
 )
 
 /** decisions §8 gives no hour for UK-BACS: the day in London is compared. */
-t.test('decisions §8: UK-BACS is PAID after two UK business days', async t => {
-  const london = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/London' })
-  const cases = [
-    ['2026-11-02T09:00:00Z', '2026-11-04'],
-    ['2026-11-05T09:00:00Z', '2026-11-09'],
-    ['2026-11-06T09:00:00Z', '2026-11-10'],
-    ['2026-11-07T09:00:00Z', '2026-11-10'],
-    // Boxing Day on a Saturday, and Christmas on a Saturday, are made up for in the week.
-    ['2026-12-23T09:00:00Z', '2026-12-29'],
-    ['2027-12-23T09:00:00Z', '2027-12-29'],
-    // Across Easter, the May and summer bank holidays, and New Year.
-    ['2026-04-02T09:00:00Z', '2026-04-08'],
-    ['2026-05-01T09:00:00Z', '2026-05-06'],
-    ['2026-08-28T09:00:00Z', '2026-09-02'],
-    ['2026-12-31T09:00:00Z', '2027-01-05'],
-    // Midnight in London, in summer time; into and out of summer time.
+t.test('decisions §8: UK-BACS is PAID after two UK business days', t =>
+  // decisions §8 gives no hour.
+  paid(t, 'UK-BACS', [
+    ['2026-03-27T09:00:00Z', '2026-03-31'],
+    // Midnight in London, in summer time; the summer bank holiday.
     ['2026-06-02T22:59:59Z', '2026-06-04'],
     ['2026-06-02T23:00:00Z', '2026-06-05'],
-    ['2026-03-27T09:00:00Z', '2026-03-31'],
-    ['2026-10-23T09:00:00Z', '2026-10-27'],
-  ] as const
-  await holds(t, cases, async claimedAt => {
-    const client = await openEarly('UK')
-    await client.advance({ to: claimedAt })
-    const id = await createLink(client, linkBy('UK-BACS'))
-    await verb(client, id, 'claim', ukClaim)
-    const { next } = (await verb(client, id, 'process')).body
-    return london.format(new Date(next.at))
-  })
-})
+    ['2026-08-28T09:00:00Z', '2026-09-02'],
+    ['2026-11-05T09:00:00Z', '2026-11-09'],
+    ['2026-11-07T09:00:00Z', '2026-11-10'],
+  ]),
+)
 
 t.test('decisions §8: a claimed link is PROCESSING, then PAID at the very second that was told', async t => {
-  const found: unknown[] = []
   for (const method of Object.keys(METHODS)) {
     const client = await open(regionOf(method))
     const id = await createLink(client, linkBy(method))
+    const state = async () => (await explain(client, id)).record
     const { next: processing } = (await verb(client, id, 'claim', CLAIMS[method])).body
     await client.advance({ to: processing.at })
     const { record, next } = await explain(client, id)
     await client.advance({ to: secondBefore(next.at) })
-    const before = (await explain(client, id)).record
+    t.same([record.status, (await state()).status], ['PROCESSING', 'PROCESSING'], method)
     await client.advance({ to: next.at })
-    const after = (await explain(client, id)).record
-    found.push([method, processing.to, record.status, before.status, after.status, after.updatedAt === next.at])
+    t.match(await state(), { status: 'PAID', updatedAt: next.at }, method)
   }
-  t.same(
-    found,
-    Object.keys(METHODS).map(method => [method, 'PROCESSING', 'PROCESSING', 'PROCESSING', 'PAID', true]),
-  )
 })
 
 t.test('decisions §8: final states stay, however much time passes', async t => {
   const client = await open()
-  const states = ['PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']
-  const ids: string[] = []
-  for (const state of states) ids.push(await linkIn(client, state))
+  for (const state of ['PAID', 'FAILED', 'CANCELLED', 'EXPIRED', 'REJECTED']) await linkIn(client, state)
   t.same((await client.advance({ by: 'P400D' })).body.transitions, [])
-  const found: unknown[] = []
-  for (const id of ids) found.push((await explain(client, id)).record.status)
-  t.same(found, states)
 })
 
 // ------------------------------------------------------------------------------------------------------- seeding
 
-t.test('control plane, POST /seed: links of any state and any past can be given', async t => {
+t.test('control plane, POST /seed: links of any past can be given, and go on', async t => {
   const client = await open()
   const past = { createdAt: '2026-11-01T09:00:00Z' }
   const claimedAt = '2026-11-02T08:59:58Z'
+  const claimed = { status: 'CLAIMED', claimedAt, updatedAt: claimedAt, claim: sepaClaim }
   const payoutLinks = [
-    payoutLink({ payoutLinkId: 'seed-active', ...past }),
-    linkBy('SEPA-INSTANT', {
-      payoutLinkId: 'seed-claimed',
-      status: 'CLAIMED',
-      ...past,
-      claimedAt,
-      updatedAt: claimedAt,
-      claim: sepaClaim,
-    }),
+    linkBy('SEPA-INSTANT', { payoutLinkId: 'seed-claimed', ...past, ...claimed }),
     payoutLink({ payoutLinkId: 'seed-processing', status: 'PROCESSING', ...past, updatedAt: '2026-11-01T10:00:00Z' }),
-    payoutLink({ payoutLinkId: 'seed-cancelled', status: 'CANCELLED', cancellationComment: 'wrong amount' }),
-    payoutLink({ payoutLinkId: 'seed-rejected', status: 'REJECTED', decline: { remarks: 'not me' } }),
-    linkBy('US-ACH', { payoutLinkId: 'seed-paid-us', status: 'PAID', claim: usClaim }),
-    linkBy('UK-FAST', { payoutLinkId: 'seed-failed-uk', status: 'FAILED', claim: ukClaim }),
     linkBy('UK-BACS', { payoutLinkId: 'seed-embedded', uiMode: 'embedded', origin: 'http://localhost:3000' }),
     payoutLink({ payoutLinkId: 'seed-stale', createdAt: '2026-01-01T09:00:00Z' }),
   ]
-  const seeded = await client.control('POST', '/seed', { records: { payoutLinks } })
-  t.same([seeded.status, seeded.body.added?.payoutLinks], [200, payoutLinks.length])
-  t.equal((await explain(client, 'seed-active')).record.expiresAt, '2026-11-08T09:00:00Z', 'from its creation')
-  t.equal((await explain(client, 'seed-cancelled')).record.cancellationComment, 'wrong amount')
-  t.match(JSON.stringify((await explain(client, 'seed-rejected')).record), /not me/)
-  t.same((await explain(client, 'seed-paid-us')).record.claim, masked(usClaim))
+  t.equal((await client.control('POST', '/seed', { records: { payoutLinks } })).status, 200)
   t.equal((await explain(client, 'seed-processing')).next.at, '2026-11-02T13:00:00Z', 'the next T2 day')
-  t.equal(gist(await cancel(client, 'seed-claimed')), CLAIMED)
   t.equal(gist(await cancel(client, 'seed-embedded', 'x', 'UK')), '204', 'the region follows from the currency')
   await client.advance({ to: '2026-11-02T09:00:08Z' })
   t.match((await explain(client, 'seed-claimed')).record, { status: 'PAID', updatedAt: '2026-11-02T09:00:08Z' })
   t.equal((await explain(client, 'seed-stale')).record.status, 'EXPIRED', 'its expiry had passed')
 })
 
-t.test('control plane, POST /seed: links are validated as the API does, all or nothing', async t => {
+t.test('control plane, POST /seed: links are validated as the API does', async t => {
   const client = await open()
-  const good = payoutLink({ payoutLinkId: 'seed-good' })
-  const at = 'records.payoutLinks.1'
-  await holds(
-    t,
-    [
-      [good, `409 DUPLICATE_REFERENCE ${at}.payoutLinkId`],
-      [payoutLink({ payoutLinkId: 'short' }), invalid(`${at}.payoutLinkId`)],
-      [payoutLink({ amount: undefined }), missing(`${at}.amount`)],
-      [payoutLink({ status: 'OPEN' }), invalid(`${at}.status`)],
-      [linkBy('UK-FAST', { amount: '1000000.01' }), `400 AMOUNT_LIMIT_EXCEEDED ${at}.amount`],
-      [payoutLink({ expiryPeriod: 'PT1M' }), invalid(`${at}.expiryPeriod`)],
-      [payoutLink({ uiMode: 'embedded', origin: SHOP }), `403 ORIGIN_NOT_ALLOWED ${at}.origin`],
-      [payoutLink({ uiMode: 'embedded', origin: SHOP, status: 'PAID' }), `403 ORIGIN_NOT_ALLOWED ${at}.origin`],
-      [
-        payoutLink({ status: 'CLAIMED', claim: { ...sepaClaim, accountIdentifier: '1234' } }),
-        invalid(`${at}.claim.accountIdentifier`),
-      ],
-      [
-        linkBy('UK-BACS', { status: 'CLAIMED', claim: { ...ukClaim, branchIdentifier: undefined } }),
-        missing(`${at}.claim.branchIdentifier`),
-      ],
-      [
-        linkBy('US-ACH', { status: 'CLAIMED', claim: { ...usClaim, accountType: undefined } }),
-        missing(`${at}.claim.accountType`),
-      ],
+  const at = 'records.payoutLinks.0'
+  const claimed = (method: string, changes: object) =>
+    linkBy(method, { status: 'CLAIMED', claim: { ...CLAIMS[method], ...changes } })
+  await table(t, wrong => client.control('POST', '/seed', { records: { payoutLinks: [wrong] } }), {
+    [invalid(`${at}.payoutLinkId`)]: [payoutLink({ payoutLinkId: 'short' })],
+    [missing(`${at}.amount`)]: [payoutLink({ amount: undefined })],
+    [invalid(`${at}.status`)]: [payoutLink({ status: 'OPEN' })],
+    [`400 AMOUNT_LIMIT_EXCEEDED ${at}.amount`]: [linkBy('UK-FAST', { amount: '1000000.01' })],
+    [invalid(`${at}.expiryPeriod`)]: [payoutLink({ expiryPeriod: 'PT1M' })],
+    [`403 ORIGIN_NOT_ALLOWED ${at}.origin`]: [
+      payoutLink({ uiMode: 'embedded', origin: SHOP }),
+      payoutLink({ uiMode: 'embedded', origin: SHOP, status: 'PAID' }),
     ],
-    wrong => client.control('POST', '/seed', { records: { payoutLinks: [good, wrong] } }),
-  )
-  t.equal(gist(await client.control('GET', '/payout-links/seed-good')), UNKNOWN, 'the good one is not stored')
-})
-
-t.test('decisions §8: an empty list refuses every embedded link of a seed, too', async t => {
-  const client = await open()
-  await client.control('PUT', '/settings', { allowedOrigins: [] })
-  const seed = (changes: object) => client.control('POST', '/seed', { records: { payoutLinks: [payoutLink(changes)] } })
-  t.equal(gist(await seed({ uiMode: 'embedded' })), '403 ORIGIN_NOT_ALLOWED records.payoutLinks.0.origin')
-  t.equal(gist(await seed({ origin: SHOP })), '200', 'a hosted one needs no origin')
-})
-
-t.test('decisions §8: at most the last four characters of an account are kept, and at most half of them', async t => {
-  const masked = ['1234', '12345', '1234567', '12345678', '123456789'].map(maskAccount)
-  t.same(masked, ['**34', '***45', '****567', '****5678', '*****6789'])
+    [invalid(`${at}.claim.accountIdentifier`)]: [claimed('SEPA-CT', { accountIdentifier: '1234' })],
+    [missing(`${at}.claim.branchIdentifier`)]: [claimed('UK-BACS', { branchIdentifier: undefined })],
+    [missing(`${at}.claim.accountType`)]: [claimed('US-ACH', { accountType: undefined })],
+  })
 })
