@@ -1,7 +1,7 @@
 import t from 'tap'
 import { gist, holds, ILLEGAL, invalid, NO_ROUTE, secondBefore, table, tenantsOf } from '../answers.js'
 import type { Client } from '../helper.js'
-import { build, collection, connect, MONDAY, mandate } from '../helper.js'
+import { build, collection, MONDAY, mandate } from '../helper.js'
 
 const PATH = '/api/v1/direct-debit'
 const UNKNOWN = '404 COLLECTION_NOT_FOUND collectionReference'
@@ -77,79 +77,27 @@ const RETURN = ['AC04', 'AC06', 'AG01', 'AM04', 'MD07', 'MS02', 'MS03', 'SL01']
 // ------------------------------------------------------------------------------------------------------------ time
 
 t.test('decisions §6: SUBMITTED at D-2 16:00, PROCESSING at D-1 09:00, SETTLED at D 14:00, on open days', async t => {
-  const cases: [from: string, collectionDate: string, times: string][] = [
-    // In winter, in summer, and over each change between them.
-    [MONDAY, '2026-11-09', '2026-11-05T15:00:00Z 2026-11-06T08:00:00Z 2026-11-09T13:00:00Z'],
-    ['2026-07-06T08:00:00Z', '2026-07-16', '2026-07-14T14:00:00Z 2026-07-15T07:00:00Z 2026-07-16T12:00:00Z'],
-    ['2026-10-19T08:00:00Z', '2026-10-27', '2026-10-23T14:00:00Z 2026-10-26T08:00:00Z 2026-10-27T13:00:00Z'],
-    ['2026-03-23T09:00:00Z', '2026-03-31', '2026-03-27T15:00:00Z 2026-03-30T07:00:00Z 2026-03-31T12:00:00Z'],
-    // Over Easter, and over Christmas with a moved date.
-    ['2026-03-30T08:00:00Z', '2026-04-07', '2026-04-01T14:00:00Z 2026-04-02T07:00:00Z 2026-04-07T12:00:00Z'],
-    ['2026-12-14T09:00:00Z', '2026-12-25', '2026-12-23T15:00:00Z 2026-12-24T08:00:00Z 2026-12-28T13:00:00Z'],
+  const cases: [from: string, collectionDate: string, ...times: string[]][] = [
+    // Into winter time, into summer time, over Easter, and over Christmas with a moved date.
+    ['2026-10-19T08:00:00Z', '2026-10-27', '2026-10-23T14:00:00Z', '2026-10-26T08:00:00Z', '2026-10-27T13:00:00Z'],
+    ['2026-03-23T09:00:00Z', '2026-03-31', '2026-03-27T15:00:00Z', '2026-03-30T07:00:00Z', '2026-03-31T12:00:00Z'],
+    ['2026-03-30T08:00:00Z', '2026-04-07', '2026-04-01T14:00:00Z', '2026-04-02T07:00:00Z', '2026-04-07T12:00:00Z'],
+    ['2026-12-14T09:00:00Z', '2026-12-25', '2026-12-23T15:00:00Z', '2026-12-24T08:00:00Z', '2026-12-28T13:00:00Z'],
   ]
-  const found: unknown[] = []
-  for (const [from, collectionDate] of cases) {
+  for (const [from, collectionDate, ...times] of cases) {
     const client = await open({ collectionDate }, from)
-    const times: string[] = []
-    for (const to of ['SUBMITTED', 'PROCESSING', 'SETTLED']) {
-      const next = await nextOf(client)
+    for (const [step, to] of ['SUBMITTED', 'PROCESSING', 'SETTLED'].entries()) {
+      const at = times[step] as string
+      t.same(await nextOf(client), { at, to }, collectionDate)
       const before = await read(client)
-      t.same((await client.advance({ to: secondBefore(next.at) })).body.transitions, [], 'nothing one second earlier')
+      t.same((await client.advance({ to: secondBefore(at) })).body.transitions, [], 'nothing one second earlier')
       t.same(await read(client), before)
-      const { transitions } = (await client.advance({ to: next.at })).body
-      const { at } = next
+      const { transitions } = (await client.advance({ to: at })).body
       t.same(transitions, [{ at, kind: 'collection', reference: 'COL-0001', from: before.status, to }])
       t.same(await read(client), { ...before, status: to, updatedAt: at }, 'all else stays, and no reasonCode comes')
-      times.push(at)
     }
     t.equal(await nextOf(client), null, 'nothing comes after SETTLED')
-    found.push([from, collectionDate, times.join(' ')])
   }
-  t.same(found, cases)
-})
-
-t.test('control plane, POST /clock/advance: each transition has its own time, in steps or in a leap', async t => {
-  const expected = [
-    '2026-11-05T15:00:00Z COL-0001 SUBMITTED',
-    '2026-11-06T08:00:00Z COL-0001 PROCESSING',
-    '2026-11-06T15:00:00Z COL-0002 SUBMITTED',
-    '2026-11-09T08:00:00Z COL-0002 PROCESSING',
-    '2026-11-09T13:00:00Z COL-0001 SETTLED',
-    '2026-11-10T13:00:00Z COL-0002 SETTLED',
-  ]
-  const [leaping, stepping] = [await open(), await open()]
-  const found: string[] = []
-  for (const client of [leaping, stepping]) {
-    await create(client, { collectionReference: 'COL-0002', collectionDate: '2026-11-10' })
-  }
-  const { now, transitions } = (await leaping.advance({ to: '2026-12-01T00:00:00Z' })).body
-  t.same([now, told(transitions)], ['2026-12-01T00:00:00Z', expected])
-  t.match(await read(leaping), { status: 'SETTLED', initiatedAt: MONDAY, updatedAt: '2026-11-09T13:00:00Z' })
-  for (const _ of expected) {
-    const { body } = await stepping.advance({ toNextEvent: true })
-    found.push(...told(body.transitions))
-    t.equal(body.now, body.transitions[0].at)
-  }
-  t.same(found, expected)
-})
-
-t.test('control plane, Skip to payday: a collection moves before the next request', async t => {
-  let real = Date.parse(MONDAY)
-  const app = build(t, { clock: 'real', now: () => real })
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', mandate())
-  await create(client)
-  const found: unknown[] = []
-  for (const moment of ['2026-11-05T14:59:59.999Z', '2026-11-05T15:00:00Z', '2026-12-01T00:00:00Z']) {
-    real = Date.parse(moment)
-    const { status, updatedAt } = await read(await connect(app))
-    found.push([status, updatedAt])
-  }
-  t.same(found, [
-    ['PENDING', MONDAY],
-    ['SUBMITTED', '2026-11-05T15:00:00Z'],
-    ['SETTLED', '2026-11-09T13:00:00Z'],
-  ])
 })
 
 t.test('control plane, Skip to payday: what is due on creation is done before the next request', async t => {
@@ -210,18 +158,13 @@ t.test('decisions §6: from every state each verb is taken, or refused with the 
   })
 })
 
-t.test(
-  'decisions §6: final states stay, however much time passes, and a moved collection goes on by itself',
-  async t => {
-    const client = await openAt(MONDAY)
-    const finals = ['FAILED', 'CANCELLED', 'REJECTED', 'RETURNED']
-    for (const status of finals) await lead(client, status, `COL-${status}`)
-    await lead(client, 'SUBMITTED', 'COL-MOVED')
-    const { transitions } = (await client.advance({ by: 'P500D' })).body
-    t.same(told(transitions), ['2026-11-06T08:00:00Z COL-MOVED PROCESSING', '2026-11-09T13:00:00Z COL-MOVED SETTLED'])
-    t.same(await Promise.all(finals.map(status => nextOf(client, `COL-${status}`))), [null, null, null, null])
-  },
-)
+t.test('decisions §6: final states stay, and a moved collection goes on by itself', async t => {
+  const client = await openAt(MONDAY)
+  for (const status of ['FAILED', 'CANCELLED', 'REJECTED', 'RETURNED']) await lead(client, status, `COL-${status}`)
+  await lead(client, 'SUBMITTED', 'COL-MOVED')
+  const { transitions } = (await client.advance({ by: 'P500D' })).body
+  t.same(told(transitions), ['2026-11-06T08:00:00Z COL-MOVED PROCESSING', '2026-11-09T13:00:00Z COL-MOVED SETTLED'])
+})
 
 t.test('control plane, POST /direct-debit/{collectionReference}/{verb}: an unknown one is 404', async t => {
   const client = await open()
@@ -296,65 +239,38 @@ t.test(
 )
 
 t.test('decisions §6: AM04, MD06 and MD01 may return a collection until the last second of their windows', async t => {
-  const cases: [from: string, collectionDate: string, until: Record<string, string>][] = [
-    // In winter, over Easter, into summer time, into winter time, and from the end of a long month.
-    [
-      MONDAY,
-      '2026-11-09',
-      { AM04: '2026-11-16T22:59:59Z', MD06: '2027-01-04T22:59:59Z', MD01: '2027-12-09T22:59:59Z' },
-    ],
-    [
-      '2026-03-23T09:00:00Z',
-      '2026-03-31',
-      { AM04: '2026-04-09T21:59:59Z', MD06: '2026-05-26T21:59:59Z', MD01: '2027-04-30T21:59:59Z' },
-    ],
-    [
-      '2026-03-02T09:00:00Z',
-      '2026-03-09',
-      { AM04: '2026-03-16T22:59:59Z', MD06: '2026-05-04T21:59:59Z', MD01: '2027-04-09T21:59:59Z' },
-    ],
-    [
-      '2026-10-05T08:00:00Z',
-      '2026-10-12',
-      { AM04: '2026-10-19T21:59:59Z', MD06: '2026-12-07T22:59:59Z', MD01: '2027-11-12T22:59:59Z' },
-    ],
-    [
-      '2028-01-24T09:00:00Z',
-      '2028-01-31',
-      { AM04: '2028-02-07T22:59:59Z', MD06: '2028-03-27T21:59:59Z', MD01: '2029-02-28T22:59:59Z' },
-    ],
+  const cases: [from: string, collectionDate: string, ...until: string[]][] = [
+    // In winter, over Easter, into summer time, and from the end of a long month.
+    [MONDAY, '2026-11-09', '2026-11-16T22:59:59Z', '2027-01-04T22:59:59Z', '2027-12-09T22:59:59Z'],
+    ['2026-03-23T09:00:00Z', '2026-03-31', '2026-04-09T21:59:59Z', '2026-05-26T21:59:59Z', '2027-04-30T21:59:59Z'],
+    ['2026-03-02T09:00:00Z', '2026-03-09', '2026-03-16T22:59:59Z', '2026-05-04T21:59:59Z', '2027-04-09T21:59:59Z'],
+    ['2028-01-24T09:00:00Z', '2028-01-31', '2028-02-07T22:59:59Z', '2028-03-27T21:59:59Z', '2029-02-28T22:59:59Z'],
   ]
-  for (const [from, collectionDate, until] of cases) {
+  const codes = ['AM04', 'MD06', 'MD01']
+  for (const [from, collectionDate, ...until] of cases) {
     const client = await openAt(from)
-    const found: unknown[] = []
-    for (const reasonCode of ['AM04', 'MD06', 'MD01']) {
+    for (const code of codes) {
       for (const when of ['timely', 'late']) {
-        await create(client, { collectionDate, collectionReference: `COL-${reasonCode}-${when}` })
+        await create(client, { collectionDate, collectionReference: `COL-${code}-${when}` })
       }
     }
-    for (const [reasonCode, last] of Object.entries(until)) {
+    for (const [at, reasonCode] of codes.entries()) {
+      const last = until[at] as string
       const late = `COL-${reasonCode}-late`
       const listed = async () => {
         const { legal } = await explain(client, late)
         return legal.find((row: { reasonCodes?: string[] }) => row.reasonCodes?.includes(reasonCode))?.until
       }
       await client.advance({ to: last })
-      const row = [await listed(), gist(await move(client, 'return', { reasonCode }, `COL-${reasonCode}-timely`))]
+      t.equal(await listed(), last, `${collectionDate} ${reasonCode}`)
+      t.equal(gist(await move(client, 'return', { reasonCode }, `COL-${reasonCode}-timely`)), '200')
       await client.advance({ by: 'PT1S' })
+      t.equal(await listed(), undefined)
       const refused = await move(client, 'return', { reasonCode }, late)
-      t.match(refused.body.message, last, 'the end of the window is told')
+      t.match([gist(refused), refused.body.message], [WRONG_REASON, last], 'the end of the window is told')
       const after = (await move(client, 'return', {}, late)).body.record?.reasonCode
-      found.push([reasonCode, ...row, await listed(), gist(refused), after])
+      t.equal(after, codes[at + 1], 'without a code, the one that is still open is taken')
     }
-    t.same(
-      found,
-      [
-        ['AM04', until.AM04, '200', undefined, WRONG_REASON, 'MD06'],
-        ['MD06', until.MD06, '200', undefined, WRONG_REASON, 'MD01'],
-        ['MD01', until.MD01, '200', undefined, WRONG_REASON, undefined],
-      ],
-      `${collectionDate}: without a code, the one that is still open is taken`,
-    )
     t.same((await explain(client, 'COL-MD01-late')).legal, [], 'after 13 months no move is left')
   }
 })
@@ -473,20 +389,14 @@ t.test('decisions §6: an outcome shows in what comes next, and the control plan
 
 t.test('decisions §6: the tables of outcomes and reason codes are served', async t => {
   const client = await tenant()
-  const rowsOf = async (path: string) => JSON.stringify((await client.control('GET', path)).body)
+  const served = JSON.stringify((await client.control('GET', '/outcomes')).body)
   const outcomes = ['SIM-REJECTED-AC01', 'SIM-RETURNED-AM04', 'SIM-RETURNED-MD06', 'SIM-FAILED', 'SIM-STUCK-SUBMITTED']
-  const [served, codes] = [await rowsOf('/outcomes'), await rowsOf('/reason-codes')]
-  t.same(
-    outcomes.filter(name => !served.includes(`"${name}"`)),
-    [],
-  )
-  t.same(
-    [...CLEARING, ...BANK, ...RETURN, 'MD06'].filter(code => !codes.includes(`"${code}"`)),
-    [],
-  )
-  const rows = new Map<string, { windows: object[] }>(
-    JSON.parse(codes).data.map((row: { code: string }) => [row.code, row]),
-  )
+  for (const name of outcomes) t.match(served, `"${name}"`)
+  const { data } = (await client.control('GET', '/reason-codes')).body as {
+    data: { code: string; windows: object[] }[]
+  }
+  const rows = new Map(data.map(row => [row.code, row]))
+  for (const code of [...CLEARING, ...BANK, ...RETURN, 'MD06']) t.ok(rows.has(code), code)
   t.match(rows.get('AC01'), {
     name: 'IncorrectAccountNumber',
     windows: [{ verb: 'reject', until: null, phase: 'clearing', from: 'SUBMITTED', raisedBy: 'clearing' }],
@@ -507,7 +417,6 @@ t.test('control plane, Explain the state of a record: a collection, its past, ne
   const same = { kind: 'collection', reference: 'COL-0001' }
   const first = { seq, at: MONDAY, ...same, from: null, to: 'PENDING', cause: 'api' }
   t.same([created.record, created.timeline], [await read(client), [first]])
-  t.same(created.next, { at: '2026-11-05T15:00:00Z', to: 'SUBMITTED' })
   await client.advance({ by: 'P5D' })
   await move(client, 'reject', { reasonCode: 'AM04' })
   const at = '2026-11-07T09:00:00Z'
@@ -515,10 +424,7 @@ t.test('control plane, Explain the state of a record: a collection, its past, ne
   t.match(record, { status: 'REJECTED', reasonCode: 'AM04', updatedAt: at })
   const states = { from: 'PROCESSING', to: 'REJECTED', reasonCode: 'AM04' }
   t.same(timeline.at(-1), { seq: seq + 3, at, ...same, ...states, cause: 'control' })
-  t.same(
-    timeline.map(({ cause }: { cause: string }) => cause),
-    ['api', 'time', 'time', 'control'],
-  )
+  t.equal(timeline.map(({ cause }: { cause: string }) => cause).join(), 'api,time,time,control')
   t.same([next, legal], [null, []])
 })
 
@@ -553,48 +459,19 @@ t.test(
       await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
       for (const status of STATES) await lead(client, status, `COL-${status}`)
       await create(client, { collectionReference: 'COL-OTHER', mandateReference: 'MND-0002' })
-      const before: unknown[] = (await client.get(PATH)).body.data
+      const list = async (): Promise<{ collectionReference: string }[]> => (await client.get(PATH)).body.data
+      const before = await list()
       await client.advance({ by: 'PT1H' })
       t.equal((await cancel(client)).status, 200)
       const pending = await read(client, 'COL-PENDING')
       t.match(pending, { status: 'CANCELLED', updatedAt: '2026-11-02T10:00:00Z', initiatedAt: MONDAY })
       t.match((await explain(client, 'COL-PENDING')).timeline.at(-1), { from: 'PENDING', to: 'CANCELLED', cause })
-      const { data } = (await client.get(PATH)).body
       t.same(
-        data,
-        before.map(row => ((row as typeof pending).collectionReference === 'COL-PENDING' ? pending : row)),
+        await list(),
+        before.map(row => (row.collectionReference === 'COL-PENDING' ? pending : row)),
       )
       await client.advance({ by: 'P30D' })
       t.equal((await read(client, 'COL-SUBMITTED')).status, 'SETTLED', 'a submitted one goes on')
     }
   },
 )
-
-t.test('interface, Collection request status: all eight are reached, and found by the filter', async t => {
-  const client = await openAt(MONDAY)
-  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
-  const outcomes: Record<string, object> = {
-    PENDING: { debtorReference: 'SIM-STUCK-PENDING' },
-    SUBMITTED: { debtorReference: 'SIM-STUCK-SUBMITTED' },
-    PROCESSING: { debtorReference: 'SIM-STUCK-PROCESSING' },
-    SETTLED: {},
-    FAILED: { debtorReference: 'SIM-FAILED' },
-    CANCELLED: { mandateReference: 'MND-0002' },
-    RETURNED: { debtorReference: 'SIM-RETURNED-AM04' },
-    REJECTED: { debtorReference: 'SIM-REJECTED-AC01' },
-  }
-  for (const [status, changes] of Object.entries(outcomes)) {
-    await create(client, { collectionReference: `COL-${status}`, ...changes })
-  }
-  await client.delete('/api/v1/mandates/MND-0002')
-  await client.advance({ by: 'P30D' })
-  const found = async (status: string) => {
-    const { totalCount, data } = (await client.get(`${PATH}?status=${status}`)).body
-    return `${totalCount} ${data[0]?.collectionReference}`
-  }
-  await holds(
-    t,
-    STATES.map(status => [status, `1 COL-${status}`]),
-    found,
-  )
-})
