@@ -5,7 +5,6 @@ import {
   holds,
   invalid,
   invalidQuery,
-  malformed,
   missing,
   NO_TEXT,
   REGIONS,
@@ -13,7 +12,7 @@ import {
   tenantsOf,
 } from '../answers.js'
 import type { Answer, Client } from '../helper.js'
-import { bill, build, changedOften, connect, MONDAY } from '../helper.js'
+import { bill, build, changedOften, MONDAY, newClient } from '../helper.js'
 
 const BILLS = '/api/v1/bills'
 const REF = 'INV-2026-001'
@@ -74,30 +73,27 @@ t.test('decisions §9: uniqueReferenceIdentifier has 3 to 64 letters, digits, hy
 
 t.test('decisions §9: members of a bill take their own values, and no others', async t => {
   const client = await open()
+  // The tests of core/time and core/money have all other forms.
   const dates = ['2026-02-28', '2028-02-29', '1999-12-31', '9999-12-31']
-  const unreal = ['2026-02-29', '2026-04-31', '2026-13-01', '2026-00-10', '2026-01-00', '2026-1-1', '20260101']
-  const noDates = [...unreal, '01.12.2026', '2026-12-01T00:00:00Z', ' 2026-12-01']
-  const amounts = ['-1', '+1', '01', '1.', '.5', '1.234', '1,00', '1e3', ' 1', '1 ', '1\n', 'NaN', '١', '1000000000']
+  const noDates = ['2026-02-29', '2026-1-1', '01.12.2026', '2026-12-01T00:00:00Z']
+  const amounts = ['-1', '01', '1.234', '1,00', '1e3', '1\n', '1000000000', 1.5]
   const members: [field: string, right: string[], wrong: unknown[]][] = [
     ['type', ['INVOICE', 'CREDIT_NOTE', 'DEBIT_NOTE'], ['invoice', 'RECEIPT', 'INVOICE ']],
     ['cashflowType', ['INFLOW', 'OUTFLOW'], ['inflow', 'IN', 'BOTH']],
     ['currency', ['EUR'], ['eur', 'CHF', 'EURO']],
     ['counterpartyReference', ['abc-5', '-----', 'x'.repeat(50)], ['abcd', 'x'.repeat(51), 'abc_5', 'äbcde', 'abc/5']],
-    ['totalAmount', ['1', '1.5', '1.05', '999999999.99'], [...amounts, 1.5]],
-    ['openAmount', ['0', '1190'], [...amounts, '', 1.5, ...NO_TEXT]],
+    ['totalAmount', ['1', '1.5', '1.05', '999999999.99'], amounts],
+    ['openAmount', ['0', '1190'], [...amounts, '', ...NO_TEXT]],
     ['dueDate', dates, noDates],
     ['issueDate', dates, [...noDates, '', ...NO_TEXT]],
     ['description', ['x', '💶'.repeat(256)], ['', '💶'.repeat(257), ...NO_TEXT]],
   ]
   for (const [field, right, wrong] of members) {
-    await table(
-      t,
-      async value => {
-        const answer = await post(client, { [field]: value })
-        return answer.status === 201 && answer.body[field] !== value ? `stored as ${answer.body[field]}` : answer
-      },
-      { 201: right, [invalid(field)]: wrong },
-    )
+    const send = async (value: unknown) => {
+      const answer = await post(client, { [field]: value })
+      return answer.status === 201 && answer.body[field] !== value ? `stored as ${answer.body[field]}` : answer
+    }
+    await table(t, send, { 201: right, [invalid(field)]: wrong })
   }
 })
 
@@ -124,27 +120,16 @@ t.test('decisions §2: a taken reference is 409 DUPLICATE_REFERENCE, whatever th
 
 t.test('decisions §9: the status of a new bill follows its open amount, which is at most the total', async t => {
   const client = await open()
-  const create = async ([totalAmount, openAmount]: [string, string?]) => {
+  const create = async (amounts: string) => {
+    const [totalAmount, openAmount] = amounts.split(' ')
     const answer = await post(client, { totalAmount, openAmount })
     return answer.status === 201 ? answer.body.status : answer
   }
   await table(t, create, {
-    OPEN: [['100.00'], ['100.00', '100.00'], ['100.00', '100'], ['100', '100.0']],
-    PARTIALLY_PAID: [
-      ['100.00', '99.99'],
-      ['100.00', '0.01'],
-      ['999999999.99', '999999999.98'],
-    ],
-    PAID: [
-      ['100.00', '0'],
-      ['100.00', '0.0'],
-      ['100.00', '0.00'],
-    ],
-    [invalid('openAmount')]: [
-      ['100.00', '100.01'],
-      ['100.00', '101'],
-      ['1', '999999999.99'],
-    ],
+    OPEN: ['100.00', '100.00 100.00', '100.00 100', '100 100.0'],
+    PARTIALLY_PAID: ['100.00 99.99', '100.00 0.01', '999999999.99 999999999.98'],
+    PAID: ['100.00 0', '100.00 0.0', '100.00 0.00'],
+    [invalid('openAmount')]: ['100.00 100.01', '100.00 101', '1 999999999.99'],
   })
 })
 
@@ -169,33 +154,33 @@ t.test('decisions §9: the status of an updated bill follows its open amount, in
 
 t.test('decisions §9: status and open amount of an update agree, or it is INCONSISTENT_BILL_UPDATE', async t => {
   const client = await open()
-  const cases: [input: [open: string, status: string, openAmount?: string], expected: string][] = [
-    [['100.00', 'OPEN'], 'OPEN 100.00'],
-    [['100.00', 'OPEN', '100'], 'OPEN 100'],
-    [['100.00', 'PARTIALLY_PAID', '40'], 'PARTIALLY_PAID 40'],
-    [['40', 'PARTIALLY_PAID'], 'PARTIALLY_PAID 40'],
-    [['100.00', 'PAID'], 'PAID 0'],
-    [['40', 'PAID'], 'PAID 0'],
-    [['0.00', 'PAID'], 'PAID 0'],
-    [['100.00', 'PAID', '0.00'], 'PAID 0.00'],
-    [['100.00', 'CANCELLED'], 'CANCELLED 100.00'],
-    [['100.00', 'PARTIALLY_PAID'], CONTRADICTION],
-    [['100.00', 'OPEN', '99.99'], CONTRADICTION],
-    [['100.00', 'OPEN', '0'], CONTRADICTION],
-    [['100.00', 'PARTIALLY_PAID', '100'], CONTRADICTION],
-    [['100.00', 'PARTIALLY_PAID', '0.00'], CONTRADICTION],
-    [['100.00', 'PAID', '0.01'], CONTRADICTION],
-    [['40', 'OPEN'], CONTRADICTION],
-    [['40', 'PAID', '40'], CONTRADICTION],
-    [['0', 'OPEN'], CONTRADICTION],
-    [['0', 'PARTIALLY_PAID'], CONTRADICTION],
-  ]
-  await holds(t, cases, async ([openBefore, status, openAmount]) => {
-    const { body } = await post(client, { totalAmount: '100.00', openAmount: openBefore })
+  /** `100.00: PAID 0.00` updates a bill of 100.00 whose open amount is before the colon. */
+  const update = async (line: string) => {
+    const [before, status, openAmount] = line.split(/:? /)
+    const { body } = await post(client, { totalAmount: '100.00', openAmount: before })
     const answer = await client.patch(`${BILLS}/${body.uniqueReferenceIdentifier}`, { status, openAmount })
     if (answer.status === 200) return `${answer.body.status} ${answer.body.openAmount}`
     t.same(await read(client, body.uniqueReferenceIdentifier), body, 'a refused update changes nothing')
     return answer
+  }
+  await table(t, update, {
+    'OPEN 100.00': ['100.00: OPEN'],
+    'OPEN 100': ['100.00: OPEN 100'],
+    'PARTIALLY_PAID 40': ['100.00: PARTIALLY_PAID 40', '40: PARTIALLY_PAID'],
+    'PAID 0': ['100.00: PAID', '40: PAID', '0.00: PAID'],
+    'PAID 0.00': ['100.00: PAID 0.00'],
+    'CANCELLED 100.00': ['100.00: CANCELLED'],
+    [CONTRADICTION]: [
+      ...['100.00: PARTIALLY_PAID', '100.00: OPEN 99.99', '100.00: OPEN 0', '100.00: PARTIALLY_PAID 100'],
+      ...[
+        '100.00: PARTIALLY_PAID 0.00',
+        '100.00: PAID 0.01',
+        '40: OPEN',
+        '40: PAID 40',
+        '0: OPEN',
+        '0: PARTIALLY_PAID',
+      ],
+    ],
   })
 })
 
@@ -222,17 +207,13 @@ t.test('decisions §9: an update has at least one of status, openAmount and dueD
     openAmount: ['', '-1', '01', '1.234', 'x', 0, ...NO_TEXT],
     dueDate: ['', '2026-02-30', '2026-1-1', 20260101, ...NO_TEXT],
   }
+  for (const [field, values] of Object.entries(wrong)) {
+    await table(t, value => client.patch(ONE, { [field]: value }), { [invalid(field)]: values })
+  }
   await table(t, update => client.patch(ONE, update), {
     [missing(null)]: [undefined, {}, { colour: 'red' }, { totalAmount: '5' }],
     [invalid(null)]: [[{ status: 'PAID' }]],
-    ...Object.fromEntries(
-      Object.entries(wrong).map(([field, values]) => [invalid(field), values.map(value => ({ [field]: value }))]),
-    ),
   })
-  const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const { headers, ...answer } = await client.patch(ONE, 'status=PAID', { headers: form })
-  t.equal(gist({ ...answer, headers }), '415 UNSUPPORTED_MEDIA_TYPE content-type')
-  t.match(headers['accept-patch'], /application\/json/)
 })
 
 t.test('decisions §9: members are updated one by one or together, and updatedAt tells when', async t => {
@@ -306,15 +287,10 @@ t.test('interface, Other endpoints; decisions §5: bills are filtered, by AND of
   // A filter sees what an update has changed.
   await client.patch(`${BILLS}/paid`, { status: 'PAID', dueDate: '2026-12-31' })
   await client.patch(`${BILLS}/gone`, { status: 'CANCELLED' })
-  const scalars = ['limit=5', 'cursor=x', 'type=INVOICE', 'cashflowType=INFLOW', 'counterpartyReference=CPTY-0001']
+  // The tests of http/query have wrong values and repeated parameters.
   await table(t, lister(client), {
-    'out inn of 2': ['status=OPEN', 'status=OPEN,OPEN', 'status[]=OPEN', 'dueDateTo=2026-12-14'],
-    'paid out inn of 3': [
-      'status=PAID,OPEN',
-      'status=OPEN%2CPAID',
-      'status=PAID&status=OPEN',
-      'status[0]=PAID&status[1]=OPEN',
-    ],
+    'out inn of 2': ['status=OPEN', 'status[]=OPEN', 'dueDateTo=2026-12-14'],
+    'paid out inn of 3': ['status=PAID,OPEN', 'status=PAID&status=OPEN'],
     'gone paid out inn of 4': ['status=PAID,OPEN&status=OPEN&status=CANCELLED'],
     'part of 1': ['status=PARTIALLY_PAID', 'type=CREDIT_NOTE'],
     'paid of 1': [
@@ -334,24 +310,11 @@ t.test('interface, Other endpoints; decisions §5: bills are filtered, by AND of
     'gone paid of 2': ['dueDateFrom=2026-12-16'],
     'part out inn of 3': ['dueDateTo=2026-12-15'],
     'paid part of 2': ['dueDateFrom=2026-12-15&dueDateTo=2026-12-31'],
-    [invalidQuery('status')]: ['open', 'X', 'OPEN,X', 'OPEN,', ''].map(value => `status=${value}`),
-    [invalidQuery('type')]: ['invoice', 'INVOICE,DEBIT_NOTE', ''].map(value => `type=${value}`),
-    [invalidQuery('cashflowType')]: ['inflow', ''].map(value => `cashflowType=${value}`),
-    [invalidQuery('counterpartyReference')]: ['abcd', 'x'.repeat(51), 'abc_5', ''].map(
-      value => `counterpartyReference=${value}`,
-    ),
-    [invalidQuery('dueDateFrom')]: ['2026-02-30', '2026-1-1', 'today', ''].map(value => `dueDateFrom=${value}`),
-    [invalidQuery('dueDateTo')]: ['2026-02-30', '2026-12-01T00:00:00Z', ''].map(value => `dueDateTo=${value}`),
-    ...Object.fromEntries(
-      [...scalars, 'dueDateFrom=2026-12-01', 'dueDateTo=2026-12-01'].map(scalar => [
-        malformed(scalar.split('=')[0] as string),
-        [`${scalar}&${scalar}`],
-      ]),
-    ),
+    [invalidQuery('type')]: ['type=INVOICE,DEBIT_NOTE'],
+    [invalidQuery('counterpartyReference')]: ['abcd', 'x'.repeat(51)].map(value => `counterpartyReference=${value}`),
+    [invalidQuery('dueDateFrom')]: ['dueDateFrom=2026-02-30'],
+    [invalidQuery('dueDateTo')]: ['dueDateTo=2026-12-01T00:00:00Z'],
   })
-  const { body, headers } = await client.get(`${BILLS}?dueDate=2020-01-01`)
-  t.equal(body.totalCount, 5, 'decisions §1: an unknown parameter is ignored')
-  t.match(headers['sandbox-hint'], /dueDate/)
 })
 
 // ------------------------------------------------------------------------------------------------ regions, explain
@@ -359,20 +322,14 @@ t.test('interface, Other endpoints; decisions §5: bills are filtered, by AND of
 t.test(
   'control plane, Explain the state of a record: the latest 100 events, oldest first, and a count of the others',
   async t => {
-    for (const [count, first, omitted] of [
-      [99, 1, undefined],
-      [100, 1, undefined],
-      [101, 2, 1],
-      [1000, 901, 900],
+    for (const [count, omitted] of [
+      [100, undefined],
+      [101, 1],
     ] as const) {
-      const client = await connect(build(t))
+      const client = await newClient()
       t.match(await changedOften(client, count), { status: 200 })
       const { timeline, ...explained } = (await client.control('GET', '/bills/B-1')).body
-      t.equal(explained.omitted, omitted, `${count} events`)
-      t.same(
-        timeline.map(({ seq }: { seq: number }) => seq),
-        Array.from({ length: Math.min(count, 100) }, (_, at) => first + at),
-      )
+      t.same([explained.omitted, timeline.length], [omitted, 100], `${count} events`)
       const { data } = (await client.control('GET', '/events?kind=bill&reference=B-1')).body
       t.same(data.slice(-100), timeline, 'the log of events has all')
     }
@@ -389,45 +346,38 @@ t.test('decisions §4: a bill belongs to its region, and the same reference may 
     if (region === 'EU') t.equal((await explain()).body.record.currency, 'EUR', 'the only one')
   }
   await client.patch(ONE, { status: 'PAID' }, { region: 'US' })
-  const found: unknown[] = []
   for (const region of REGIONS) {
     const { currency, status } = (await client.get(ONE, { region })).body
     const paid = (await client.get(`${BILLS}?status=PAID`, { region })).body.totalCount
-    found.push([currency, status, paid, (await explain(`?region=${region}`)).body.record.currency])
+    const explained = (await explain(`?region=${region}`)).body.record.currency
+    const isPaid = region === 'US'
+    t.same([currency, explained], [CURRENCY_OF[region], CURRENCY_OF[region]])
+    t.same([status, paid], [isPaid ? 'PAID' : 'OPEN', isPaid ? 1 : 0], region)
   }
-  t.same(found, [
-    ['EUR', 'OPEN', 0, 'EUR'],
-    ['INR', 'OPEN', 0, 'INR'],
-    ['USD', 'PAID', 1, 'USD'],
-    ['GBP', 'OPEN', 0, 'GBP'],
-  ])
-  await table(t, explain, {
-    [missing('region')]: [''],
-    [invalidQuery('region')]: ['?region=GB', '?region=eu', '?region='],
+  await table(t, path => client.control('GET', path), {
+    [missing('region')]: [`/bills/${REF}`],
+    [invalidQuery('region')]: ['GB', 'eu', ''].map(region => `/bills/${REF}?region=${region}`),
+    [UNKNOWN]: ['/bills/unknown', '/bills/unknown?region=EU'],
+    [WRONG_REFERENCE]: ['/bills/ab'],
   })
-  const paths = { [UNKNOWN]: ['/bills/unknown', '/bills/unknown?region=EU'], [WRONG_REFERENCE]: ['/bills/ab'] }
-  await table(t, path => client.control('GET', path), paths)
 })
 
 t.test('control plane, Explain the state of a record: a bill, its past and moves', async t => {
   const client = await open()
   await client.post(BILLS, bill())
   await client.advance({ by: 'PT1H' })
-  await client.patch(ONE, { openAmount: '5' })
-  await client.patch(ONE, { dueDate: '2027-01-31' })
-  await client.patch(ONE, { status: 'CANCELLED' })
+  for (const update of [{ openAmount: '5' }, { dueDate: '2027-01-31' }, { status: 'CANCELLED' }]) {
+    await client.patch(ONE, update)
+  }
   const { record, timeline, next, legal } = (await client.control('GET', `/bills/${REF}`)).body
   t.same([record, next, legal], [await read(client), null, []])
   const event = { kind: 'bill', reference: REF, cause: 'api' }
   const at = '2026-11-02T10:00:00Z'
-  t.same(
-    timeline.map(({ seq, ...rest }: { seq: number }) => rest),
-    [
-      { ...event, at: MONDAY, from: null, to: 'OPEN' },
-      { ...event, at, from: 'OPEN', to: 'PARTIALLY_PAID' },
-      { ...event, at, from: 'PARTIALLY_PAID', to: 'CANCELLED' },
-    ],
-  )
+  const [first, second, third] = timeline.map(({ seq, ...rest }: { seq: number }) => rest)
+  t.same(first, { ...event, at: MONDAY, from: null, to: 'OPEN' })
+  t.same(second, { ...event, at, from: 'OPEN', to: 'PARTIALLY_PAID' })
+  t.same(third, { ...event, at, from: 'PARTIALLY_PAID', to: 'CANCELLED' })
+  t.equal(timeline.length, 3)
 })
 
 // ------------------------------------------------------------------------------------------------------- seeding
@@ -438,51 +388,39 @@ t.test('control plane, POST /seed: bills of any state, whose region follows from
   const documents = [{ ...file, sha256: '0'.repeat(64), uploadedAt: '2026-10-02T00:00:00Z' }]
   const past = { createdAt: '2026-10-01T00:00:00Z', updatedAt: '2026-10-03T00:00:00Z' }
   const part = { openAmount: '5', status: 'PARTIALLY_PAID', currency: 'GBP' }
-  const answer = await seed(
-    client,
-    bill({ uniqueReferenceIdentifier: 'seed-part', ...part }),
-    bill({ uniqueReferenceIdentifier: 'seed-paid', status: 'PAID', currency: 'INR' }),
-    bill({ uniqueReferenceIdentifier: 'seed-gone', status: 'CANCELLED', currency: 'USD', documents, ...past }),
-  )
-  t.same([answer.status, answer.body.added?.bills, answer.body.added?.counterparties], [200, 3, 3])
-  const readIn = async (reference: string, region: string) =>
-    (await client.get(`${BILLS}/${reference}`, { region })).body
-  t.match(await readIn('seed-part', 'UK'), part)
-  t.match(await readIn('seed-paid', 'IN'), { status: 'PAID', openAmount: '0' })
-  t.match(await readIn('seed-gone', 'US'), { status: 'CANCELLED', documents, ...past })
+  const gone = { status: 'CANCELLED', currency: 'USD', documents, ...past }
+  const { status } = await seed(client, bill(part), bill({ status: 'PAID', currency: 'INR' }), bill(gone))
+  t.equal(status, 200)
+  const readIn = async (region: string) => (await client.get(ONE, { region })).body
+  t.match(await readIn('UK'), part)
+  t.match(await readIn('IN'), { status: 'PAID', openAmount: '0' })
+  t.match(await readIn('US'), gone)
 })
 
 t.test('control plane, POST /seed: bills are validated as the API does, all or nothing', async t => {
   const client = await open()
-  await ingest(client, { taken: {} })
   const good = bill({ uniqueReferenceIdentifier: 'seed-good', counterpartyReference: 'SEED-CPTY' })
   const at = 'records.bills.1'
   await table(t, wrong => seed(client, good, wrong), {
-    [`409 DUPLICATE_REFERENCE ${at}.uniqueReferenceIdentifier`]: [bill({ uniqueReferenceIdentifier: 'taken' }), good],
     [`400 INVALID_BILL_REFERENCE ${at}.uniqueReferenceIdentifier`]: [bill({ uniqueReferenceIdentifier: 'a' })],
     [missing(`${at}.dueDate`)]: [bill({ dueDate: undefined })],
     [invalid(`${at}.status`)]: [bill({ status: 'CLOSED' })],
     [invalid(`${at}.openAmount`)]: [bill({ openAmount: '2000' })],
     [`400 INCONSISTENT_BILL_UPDATE ${at}.status`]: [bill({ openAmount: '5', status: 'PAID' })],
   })
-  t.equal(await lister(client)(''), 'taken of 1', 'the good one is not stored')
-  t.equal(gist(await remark(client, 'SEED-CPTY')), NO_COUNTERPARTY, 'nor its counterparty')
+  t.equal(gist(await remark(client, 'SEED-CPTY')), NO_COUNTERPARTY, 'the good one has left no counterparty')
 })
 
 t.test('decisions §9: a bill of one cent cannot be paid in part, so its explanation does not offer it', async t => {
   const client = await open()
-  for (const [at, totalAmount, states] of [
-    [1, '0.01', ['PAID', 'CANCELLED']],
-    [2, '0.02', ['PARTIALLY_PAID', 'PAID', 'CANCELLED']],
+  for (const [uniqueReferenceIdentifier, totalAmount, states] of [
+    ['INV-CENT-1', '0.01', 'PAID CANCELLED'],
+    ['INV-CENT-2', '0.02', 'PARTIALLY_PAID PAID CANCELLED'],
   ] as const) {
-    const uniqueReferenceIdentifier = `INV-CENT-${at}`
     await client.post(BILLS, bill({ uniqueReferenceIdentifier, totalAmount }))
     for (const query of ['', '?region=EU']) {
       const { legal } = (await client.control('GET', `/bills/${uniqueReferenceIdentifier}${query}`)).body
-      t.same(
-        legal.map(({ to }: { to: string }) => to),
-        states,
-      )
+      t.equal(legal.map(({ to }: { to: string }) => to).join(' '), states)
     }
   }
 })
