@@ -60,28 +60,22 @@ t.test(
   async t => {
     const client = await open()
     const types = ['application/pdf', 'image/png', 'text/html', null]
-    const inputs = (contents: (Buffer | string)[]) =>
-      contents.flatMap(content => types.map(type => ({ content: Buffer.from(content).toString('latin1'), type })))
     const spoilt = Buffer.concat([PNG.subarray(0, 4), Buffer.from('\n\n'), PNG.subarray(6)])
     const halves = ['%PDF', '%', PNG.subarray(0, 7), spoilt, JPEG.subarray(0, 2)]
-    const send = async ({ content, type }: { content: string; type: string | null }) => {
-      const answer = await upload(client, { type, fileName: 'page.html', content: Buffer.from(content, 'latin1') })
-      return answer.status === 201 ? answer.body.contentType : answer
+    const others = ['GIF89a', '<html>', 'PK\u0003\u0004', ' %PDF-1.7', '%pdf-1.7', '\ufeff%PDF-1.7']
+    for (const type of types) {
+      const send = async (content: string) => {
+        const answer = await upload(client, { type, fileName: 'page.html', content: Buffer.from(content, 'latin1') })
+        return answer.status === 201 ? answer.body.contentType : answer
+      }
+      const texts = (contents: (Buffer | string)[]) => contents.map(content => Buffer.from(content).toString('latin1'))
+      await table(t, send, {
+        'application/pdf': texts([PDF, '%PDF-']),
+        'image/jpeg': texts([JPEG, JPEG.subarray(0, 3)]),
+        'image/png': texts([PNG, PNG.subarray(0, 8)]),
+        [WRONG_BYTES]: texts([...others, ...halves]),
+      })
     }
-    await table(t, send, {
-      'application/pdf': inputs([PDF, '%PDF-']),
-      'image/jpeg': inputs([JPEG, JPEG.subarray(0, 3)]),
-      'image/png': inputs([PNG, PNG.subarray(0, 8)]),
-      [WRONG_BYTES]: inputs([
-        'GIF89a',
-        '<html>',
-        'PK\u0003\u0004',
-        ' %PDF-1.7',
-        '%pdf-1.7',
-        '\ufeff%PDF-1.7',
-        ...halves,
-      ]),
-    })
     t.match((await upload(client, { content: 'GIF89a' })).body.message, /PDF.*JPEG.*PNG/)
     t.equal((await documentsOf(client)).length, 24, 'a refused one is not attached')
   },
@@ -149,28 +143,12 @@ t.test('decisions §9: a form without a document, with two, or with an empty one
   t.same(await documentsOf(client), [])
 })
 
-t.test('decisions §1: a document of 10 MiB is taken, one byte more is 413, whatever else is wrong', async t => {
-  const client = await open()
-  const largest = padded(PDF, 10 * MIB)
-  const { status, body } = await upload(client, { content: largest })
-  t.same([status, body.size, body.sha256], [201, 10 * MIB, sha256(largest)])
-  const answer = await upload(client, { content: padded(PDF, 10 * MIB + 1) })
-  t.match([gist(answer), answer.body.message], [TOO_LARGE, /10 MiB/])
-  t.equal((await documentsOf(client)).length, 1)
-})
-
 t.test('decisions §1, §2: a body that is no multipart form is 415, a malformed or truncated form 400', async t => {
   const client = await open()
   const send = ([type, body]: [string, string]) =>
     post(client, Buffer.from(body), { headers: { 'content-type': type } })
   const whole = multipart({ content: PDF }).toString()
-  const cuts = [
-    whole.indexOf('%PDF') + 6,
-    whole.lastIndexOf(`\r\n--${BOUNDARY}`),
-    whole.length - 6,
-    whole.indexOf('Content-Type') + 5,
-    5,
-  ]
+  const cuts = ['%PDF-1', `\r\n--${BOUNDARY}--`, 'Content-Type'].map(mark => whole.lastIndexOf(mark) + 5)
   await table(t, send, {
     [WRONG_TYPE]: [
       ['application/json', '{"file":"x"}'],
@@ -184,25 +162,19 @@ t.test('decisions §1, §2: a body that is no multipart form is 415, a malformed
       ['multipart/form-data; boundary=', whole],
       ['multipart/form-data; boundary=other', whole],
       [MULTIPART['content-type'], 'hello'],
-      ...cuts.map(at => [MULTIPART['content-type'], whole.slice(0, at)]),
+      ...[...cuts, whole.length - 6, 5].map(at => [MULTIPART['content-type'], whole.slice(0, at)]),
     ],
   })
   t.same(await documentsOf(client), [], 'nothing was attached')
   t.equal(gist(await upload(client, { content: PDF })), '201', 'and the server goes on')
 })
 
-t.test('decisions §9: a bill takes at most 50 documents; a state document may have more', async t => {
+t.test('decisions §9: a bill takes at most 50 documents', async t => {
   const client = await open()
   const answers = []
   for (let n = 0; n < 52; n++) answers.push(gist(await upload(client, { content: PDF })))
   t.same(answers, [...Array(50).fill('201'), '400 INVALID_FIELD file', '400 INVALID_FIELD file'])
-  const documents = await documentsOf(client)
-  t.equal(documents.length, 50)
-  const state = (await client.control('GET', '/state')).body
-  state.bills[0].record.documents.push(...documents)
-  t.match(await client.control('PUT', '/state', state), { status: 200 })
-  t.equal((await documentsOf(client)).length, 100, 'what an earlier release has taken')
-  t.equal(gist(await upload(client, { content: PDF })), '400 INVALID_FIELD file')
+  t.equal((await documentsOf(client)).length, 50)
 })
 
 t.test('decisions §9: a paid bill takes documents, a cancelled one does not', async t => {
@@ -216,13 +188,12 @@ t.test('decisions §9: a paid bill takes documents, a cancelled one does not', a
 
 t.test('decisions §4: a document goes to the bill of its region', async t => {
   const client = await open()
-  const found: unknown[] = []
   for (const [region, currency] of Object.entries({ US: 'USD', UK: 'GBP', IN: 'INR' })) {
     await client.post('/api/v1/bills', bill({ currency }), { region })
-    const answer = await post(client, multipart({ content: PDF }), { region })
-    found.push([region, gist(answer), (await client.get(BILL, { region })).body.documents.length])
+    t.equal(gist(await post(client, multipart({ content: PDF }), { region })), '201')
+    t.equal((await client.get(BILL, { region })).body.documents.length, 1)
   }
-  t.same([found, await documentsOf(client)], [['US', 'UK', 'IN'].map(region => [region, '201', 1]), []])
+  t.same(await documentsOf(client), [])
 })
 
 // ------------------------------------------------------------------------------------------------------- sockets
@@ -256,24 +227,23 @@ function formWith(content: Buffer, fileName: string, type = 'application/pdf'): 
 
 t.test('decisions §9: documents are taken over a real connection, as fetch and FormData send them', async t => {
   const { send, read } = await listen(t)
-  const { status, body } = await send(formWith(PDF, 'Rechnung März.pdf'))
+  const form = formWith(PDF, 'Rechnung März.pdf')
+  form.set('comment', 'from the scanner')
+  const { status, body } = await send(form)
   t.same([status, body.fileName, body.contentType], [201, 'Rechnung März.pdf', 'application/pdf'])
   t.same([body.size, body.sha256], [PDF.length, sha256(PDF)])
   t.same((await read()).documents, [body])
-
-  const form = formWith(PNG, 'scan.png', 'image/png')
-  form.set('comment', 'from the scanner')
-  t.same((await send(form)).body.contentType, 'image/png')
   t.equal(gist(await send(formWith(Buffer.from('GIF89a'), 'x.gif', 'image/gif'))), WRONG_BYTES)
   t.equal(gist(await send(new FormData())), NO_FILE, 'an empty form')
 })
 
-t.test('decisions §1: over a real connection, too, 10 MiB are taken and one byte more is 413', async t => {
+t.test('decisions §1: a document of 10 MiB is taken, one byte more is 413', async t => {
   const { send, read } = await listen(t)
   const largest = padded(JPEG, 10 * MIB)
   const { status, body } = await send(formWith(largest, 'large.jpg'))
   t.same([status, body.size, body.sha256], [201, 10 * MIB, sha256(largest)])
-  t.equal(gist(await send(formWith(padded(JPEG, 10 * MIB + 1), 'larger.jpg'))), TOO_LARGE)
+  const answer = await send(formWith(padded(JPEG, 10 * MIB + 1), 'larger.jpg'))
+  t.match([gist(answer), answer.body.message], [TOO_LARGE, /10 MiB/])
   t.equal((await read()).documents.length, 1)
 })
 
@@ -323,28 +293,18 @@ t.test('decisions §9: a bill with more documents, of an earlier release, loads,
 t.test('decisions §5: a page of bills ends with its 5,000th document, and the next one goes on', async t => {
   const client = await tenant()
   const counts = [0, 500, 500, 499, 1, 0, ...Array(20).fill(500)]
-  const reference = (n: number) => `INV-${n}`
-  const bills = counts.map((count, n) => bill({ uniqueReferenceIdentifier: reference(n), documents: documents(count) }))
+  const bills = counts.map((count, n) => bill({ uniqueReferenceIdentifier: `INV-${n}`, documents: documents(count) }))
   for (const one of bills) t.equal((await seed(client, [one])).status, 200)
-  // Newest first: a page of 10 bills with 500 documents each, twice, then the others.
-  const expected = [10, 10, 6]
-  for (const [url, nameOf] of [
-    ['/api/v1/bills?limit=500', (item: { uniqueReferenceIdentifier: string }) => item.uniqueReferenceIdentifier],
-    [
-      '/_sandbox/bills?limit=50&client=ID',
-      (item: { record: { uniqueReferenceIdentifier: string } }) => item.record.uniqueReferenceIdentifier,
-    ],
-  ] as [string, (item: unknown) => string][]) {
-    const [names, sizes]: [string[], number[]] = [[], []]
+  const names = counts.map((_, n) => `INV-${n}`).reverse()
+  for (const url of ['/api/v1/bills?limit=500', `/_sandbox/bills?limit=50&client=${client.clientId}`]) {
+    // Newest first: a page of 10 bills with 500 documents each, twice, then the others.
+    const pages: unknown[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const target: string = url.replace('ID', client.clientId) + (cursor && `&cursor=${encodeURIComponent(cursor)}`)
-      const { body }: Answer = await client.get(target)
-      names.push(...body.data.map(nameOf))
-      sizes.push(body.data.length)
+      const { body }: Answer = await client.get(url + (cursor && `&cursor=${encodeURIComponent(cursor)}`))
+      pages.push(body.data.map((row: { record?: object }) => Object(row.record ?? row).uniqueReferenceIdentifier))
       cursor = body.nextCursor
       if (url.startsWith('/api')) t.match(body, { totalCount: counts.length, hasMore: cursor !== null })
     }
-    t.same(sizes, expected, url)
-    t.same(names, counts.map((_, n) => reference(n)).reverse(), url)
+    t.same(pages, [names.slice(0, 10), names.slice(10, 20), names.slice(20)], url)
   }
 })

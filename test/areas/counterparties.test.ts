@@ -53,19 +53,15 @@ t.test('decisions §10: members are updated one by one or together, and 200 has 
 t.test('decisions §10: an update has at least one member, and the reference cannot change', async t => {
   const client = await open()
   const others = ['CPTY-0002', 'cpty-0001', 'CPTY-00011']
+  const none = [{}, { colour: 'red' }, { counterpartyReference: 'CPTY-0001' }]
   await table(t, update => client.patch(CPTY, update), {
-    [missing(null)]: [undefined, {}, { colour: 'red' }, { counterpartyReference: 'CPTY-0001' }],
+    [missing(null)]: [undefined, ...none],
     [invalid(null)]: [[{ remarks: 'x' }], 'null'],
-    [IMMUTABLE]: [
-      ...others.map(counterpartyReference => ({ counterpartyReference, remarks: 'x' })),
-      { counterpartyReference: 'CPTY-0002' },
-    ],
+    [IMMUTABLE]: others.map(counterpartyReference => ({ counterpartyReference, remarks: 'x' })),
     200: [{ counterpartyReference: 'CPTY-0001', remarks: 'y' }],
   })
   const message = 'Give at least one of accountHolderName, emailAddress, mobileNumber, remarks, address.'
-  await table(t, async update => (await client.patch(CPTY, update)).body.message, {
-    [message]: [{}, { colour: 'red' }, { counterpartyReference: 'CPTY-0001' }],
-  })
+  for (const update of none) t.equal((await client.patch(CPTY, update)).body.message, message)
 })
 
 t.test('decisions §1, §10: branchIdentifier and unknown members are ignored with a hint, and not stored', async t => {
@@ -140,38 +136,30 @@ t.test('decisions §4: a counterparty belongs to its region, and the same refere
 t.test('decisions §10: each region has its own type of branchIdentifier, valid by its rules', async t => {
   const client = await tenant()
   const at = 'records.counterparties.0.branchIdentifier'
-  const wrong: Record<string, string[]> = {
-    EU: ['DEUTDEF', 'DEUTDEFFX', 'deutdeff', 'DEUTXXFF', 'DEUT DEFF'],
-    UK: ['12345', '1234567', '12-34-56', '12345x'],
-    US: ['021000022', '000000000', '02100002', '02100002x'],
-    IN: ['HDFC1000123', 'HDFC000012', 'hdfc0000123', 'HDF00000123'],
-  }
+  // The tests of core/identifiers have all other forms.
+  const wrong = { EU: ['DEUTDEF', 'DEUTXXFF'], UK: ['12345', '12-34-56'], US: ['021000022'], IN: ['HDFC1000123'] }
   let count = 1000
   for (const region of REGIONS) {
     const { type } = BRANCHES[region]
     const give = (branchIdentifier: object) =>
       seed(client, { region, counterpartyReference: `CPTY-${++count}`, branchIdentifier })
     await table(t, give, {
-      200: [BRANCHES[region], ...(region === 'EU' ? [{ type, value: 'DEUTDEFF500' }] : [])],
+      200: [BRANCHES[region]],
       [invalid(`${at}.type`)]: REGIONS.filter(name => name !== region).map(name => BRANCHES[name]),
-      [invalid(`${at}.value`)]: wrong[region]?.map(value => ({ type, value })) ?? [],
+      [invalid(`${at}.value`)]: wrong[region].map(value => ({ type, value })),
     })
   }
 })
 
-t.test('control plane, POST /seed: counterparties are validated as the API does, all or nothing', async t => {
-  const client = await open()
-  const good = { region: 'EU', counterpartyReference: 'CPTY-GOOD' }
-  const at = 'records.counterparties.1'
+t.test('control plane, POST /seed: counterparties are validated as the API does', async t => {
+  const client = await tenant()
+  const at = 'records.counterparties.0'
   const counterpartyReference = 'CPTY-0002'
-  await table(t, wrong => seed(client, good, { region: 'EU', ...wrong }), {
-    [`409 DUPLICATE_REFERENCE ${at}.counterpartyReference`]: [{ counterpartyReference: 'CPTY-0001' }, good],
+  await table(t, wrong => seed(client, { region: 'EU', ...wrong }), {
     [invalid(`${at}.counterpartyReference`)]: [{ counterpartyReference: 'x' }],
     [invalid(`${at}.mobileNumber`)]: [{ counterpartyReference, mobileNumber: '1' }],
     [invalid(`${at}.address.country`)]: [{ counterpartyReference, address: address({ country: 'UK' }) }],
     [missing(`${at}.address.city`)]: [{ counterpartyReference, address: { line1: 'x', country: 'DE' } }],
     [missing(`${at}.counterpartyReference`)]: [{}],
   })
-  const answer = await client.patch(`${PATH}/CPTY-GOOD`, { remarks: 'x' })
-  t.equal(gist(answer), UNKNOWN, 'the good one is not stored')
 })

@@ -62,48 +62,27 @@ t.test('decisions §3: the collections of one tenant are not those of another', 
 
 t.test('interface, Collection request summary: members take the documented values, and no others', async t => {
   const client = await open()
-  const amounts = ['1', '1.0', '1.00', '1.01', '9.9', '10', '4.35', '999999999', '999999999.9', '999999999.99']
-  const small = ['0', '0.99', '0.01', '00', '01', '01.50', '1000000000', '1.', '.5', '1.001', '1.000', '1,00']
-  const odd = ['1e2', '+1', '-1', ' 1', '1 ', '1\n', '١', 'NaN', '0x1', 'ten']
-  const dates = [
-    '2026-11-9',
-    '26-11-09',
-    '20261109',
-    '2026/11/09',
-    '09-11-2026',
-    '2026-00-09',
-    '2026-13-09',
-    '2026-11-32',
-  ]
-  const noDates = [
-    '2026-11-09T00:00:00Z',
-    ' 2026-11-09',
-    '2026-11-09\n',
-    'tomorrow',
-    '2026-02-30',
-    '2027-02-29',
-    '2027-04-31',
-  ]
+  // The tests of core/time and core/money have all other forms.
+  const amounts = ['1', '1.0', '1.00', '1.01', '9.9', '4.35', '999999999.99']
+  const noAmounts = ['0', '0.99', '0.01', '01.50', '1000000000', '1.001', '1,00', '1e2', '+1', '-1', '1\n', 'ten', 10.5]
+  const noDates = ['2026-11-9', '2026-11-32', '2027-02-29', '2026-11-09T00:00:00Z', '2026-11-09\n', 'tomorrow']
   const pattern = ['COL1', 'C'.repeat(51), 'COL_0001', 'COL 0001', 'COL/0001', 'CÖL-0001', 'COL-0001\n', '٠١٢٣٤٥']
   const members: [field: string, right: unknown[], wrong: unknown[]][] = [
     ['collectionReference', ['COL-1', 'C'.repeat(50), 'abcXYZ', '12345', '-----', 'aZ-09'], pattern],
     ['mandateReference', ['MND-0001'], ['MND1', 'M'.repeat(51), 'MND_0001', 'MND 0001', 'MND-0001\n']],
-    ['amount', amounts, [...small, ...odd, 10.5]],
+    ['amount', amounts, noAmounts],
     ['currency', ['EUR'], ['USD', 'GBP', 'eur', 'EU', 'EURO']],
     ['scheme', ['SEPA'], ['BACS', 'sepa', 'SEPA ', '']],
     ['debtorReference', ['x', 'ünï çødé/_.', '€'.repeat(100)], ['', '€'.repeat(101)]],
     ['debtorName', ['Zoë'], []],
-    ['collectionDate', ['2026-11-09'], [...dates, ...noDates]],
+    ['collectionDate', ['2026-11-09'], noDates],
   ]
   for (const [field, right, wrong] of members) {
-    await table(
-      t,
-      async value => {
-        const answer = await post(client, { [field]: value })
-        return answer.status === 201 && answer.body[field] !== value ? `stored as ${answer.body[field]}` : answer
-      },
-      { 201: right, [invalid(field)]: [...wrong, ...NO_TEXT] },
-    )
+    const send = async (value: unknown) => {
+      const answer = await post(client, { [field]: value })
+      return answer.status === 201 && answer.body[field] !== value ? `stored as ${answer.body[field]}` : answer
+    }
+    await table(t, send, { 201: right, [invalid(field)]: [...wrong, ...NO_TEXT] })
   }
 })
 
@@ -193,68 +172,47 @@ t.test('decisions §6: the earliest date is today + 2 open days, + 3 after 16:00
   becomes(t, {
     [EARLY]: [
       '2026-11-02T09:00:00Z 2020-01-06',
-      '2026-11-02T09:00:00Z 2026-11-02',
       '2026-11-02T14:59:59Z 2026-11-03',
       '2026-11-02T15:00:01Z 2026-11-04',
       '2026-11-02T23:00:00Z 2026-11-04',
-      // In summer time, from Thursday to Saturday, before Easter and Christmas.
+      // In summer time, on Friday and Saturday, before Easter.
       '2026-07-06T14:00:01Z 2026-07-08',
-      '2026-11-05T09:00:00Z 2026-11-06',
-      '2026-11-06T09:00:00Z 2026-11-09',
       '2026-11-06T15:00:01Z 2026-11-10',
       '2026-11-07T09:00:00Z 2026-11-09',
       '2026-04-01T08:00:00Z 2026-04-02',
-      '2026-12-24T09:00:00Z 2026-12-28',
     ],
     '2026-11-04': ['2026-11-02T14:59:59Z 2026-11-04', '2026-11-02T15:00:00Z 2026-11-04'],
     '2026-11-05': ['2026-11-02T15:00:01Z 2026-11-05', '2026-11-02T23:00:00Z 2026-11-05'],
-    '2026-07-08': ['2026-07-06T13:59:59Z 2026-07-08', '2026-07-06T14:00:00Z 2026-07-08'],
-    '2026-11-09': ['2026-11-05T09:00:00Z 2026-11-09'],
+    '2026-07-08': ['2026-07-06T14:00:00Z 2026-07-08'],
     '2026-11-10': ['2026-11-06T09:00:00Z 2026-11-10', '2026-11-07T09:00:00Z 2026-11-10'],
     '2026-11-11': ['2026-11-06T15:00:01Z 2026-11-11', '2026-11-07T15:00:01Z 2026-11-11'],
     '2026-04-07': ['2026-04-01T08:00:00Z 2026-04-07'],
-    '2026-12-29': ['2026-12-24T09:00:00Z 2026-12-29'],
   }),
 )
 
 t.test('decisions §6: the latest date is 365 days ahead of today in Berlin', t =>
   becomes(t, {
     [LATE]: [
-      '2026-11-02T09:00:00Z 2027-11-03',
-      '2026-11-02T09:00:00Z 9999-12-31',
-      '2026-11-02T09:00:00Z 2028-02-29',
-      '2026-11-02T22:59:59Z 2027-11-03',
-      '2026-07-06T21:59:59Z 2027-07-07',
+      ...['2026-11-02T09:00:00Z 2027-11-03', '2026-11-02T09:00:00Z 9999-12-31', '2026-11-02T22:59:59Z 2027-11-03'],
       '2027-11-02T09:00:00Z 2028-11-02',
     ],
     '2027-11-02': ['2026-11-02T09:00:00Z 2027-11-02'],
     '2027-11-03': ['2026-11-02T23:00:00Z 2027-11-03'],
-    '2027-07-07': ['2026-07-06T22:00:00Z 2027-07-07'],
     // With a leap day in between.
     '2028-11-01': ['2027-11-02T09:00:00Z 2028-11-01'],
   }),
 )
 
-t.test('decisions §6: a closed day moves to the next open T2 day, with a hint', t => {
-  const from = (at: string, ...dates: string[]) => dates.map(date => `${at}T09:00:00Z ${date}`)
-  return becomes(t, {
-    '2026-11-09': from('2026-11-02', '2026-11-07', '2026-11-08'),
-    // Good Friday to Easter Monday.
-    '2026-04-07': from('2026-03-23', '2026-04-03', '2026-04-04', '2026-04-05', '2026-04-06'),
-    '2027-03-30': from('2027-03-01', '2027-03-26'),
-    // 1 May on a Friday, Christmas on Friday and Saturday, New Year on a Friday, 26 December on a Tuesday.
-    '2026-05-04': from('2026-04-20', '2026-05-01'),
-    '2026-12-28': from('2026-12-07', '2026-12-25', '2026-12-26'),
-    '2027-01-04': from('2026-12-07', '2027-01-01'),
-    '2028-12-27': from('2028-12-04', '2028-12-26'),
-    // Closed in Germany, open in T2: Ascension, Whit Monday, 3 October, and both Eves.
-    '2026-05-14': from('2026-05-04', '2026-05-14'),
-    '2026-05-25': from('2026-05-04', '2026-05-25'),
-    '2028-10-03': from('2028-09-04', '2028-10-03'),
-    '2026-12-24': from('2026-12-07', '2026-12-24'),
-    '2026-12-31': from('2026-12-07', '2026-12-31'),
-  })
-})
+// The tests of core/business-days have the closed days.
+t.test('decisions §6: a closed day moves to the next open T2 day, with a hint', t =>
+  becomes(t, {
+    '2026-11-09': ['2026-11-02T09:00:00Z 2026-11-07'],
+    '2026-04-07': ['2026-03-23T09:00:00Z 2026-04-03'],
+    '2026-12-28': ['2026-12-07T09:00:00Z 2026-12-25'],
+    // Closed in Germany, open in T2.
+    '2026-05-14': ['2026-05-04T09:00:00Z 2026-05-14'],
+  }),
+)
 
 t.test('decisions §6: a refusal names the date that would be right', async t => {
   const client = await open()
@@ -264,47 +222,27 @@ t.test('decisions §6: a refusal names the date that would be right', async t =>
 
 // ---------------------------------------------------------------------------------------------------------- seeding
 
-t.test('control plane, POST /seed: collections of any state and date are added, with their mandate', async t => {
+t.test('control plane, POST /seed: collections of any date are added, with their mandate', async t => {
   const client = await tenant()
-  const returned = {
-    status: 'RETURNED',
-    reasonCode: 'AM04',
-    collectionDate: '2026-10-05',
-    initiatedAt: '2026-09-28T08:00:00Z',
-    updatedAt: '2026-10-07T12:00:00Z',
-  }
-  const collections = [
-    collection(returned),
-    collection({ collectionReference: 'COL-0002', initiatedAt: '2026-10-30T08:00:00Z' }),
-    collection({ collectionReference: 'COL-0003', collectionDate: '2026-11-07' }),
-  ]
-  const records = { mandates: [mandate()], collections }
+  const past = { collectionDate: '2026-10-05', initiatedAt: '2026-09-28T08:00:00Z', updatedAt: '2026-10-07T12:00:00Z' }
+  const returned = { status: 'RETURNED', reasonCode: 'AM04', ...past }
+  const closedDay = collection({ collectionReference: 'COL-0003', collectionDate: '2026-11-07' })
+  const records = { mandates: [mandate()], collections: [collection(returned), closedDay] }
   t.equal((await client.control('POST', '/seed', { records })).status, 200)
   t.match((await client.get(ONE)).body, { ...returned, debtorName: 'Jane Doe' })
-  const { data } = (await client.get(PATH)).body
-  t.same(
-    data.map((row: Record<string, string>) => [row.collectionReference, row.status, row.initiatedAt, row.updatedAt]),
-    [
-      ['COL-0003', 'PENDING', MONDAY, MONDAY],
-      ['COL-0002', 'PENDING', '2026-10-30T08:00:00Z', '2026-10-30T08:00:00Z'],
-      ['COL-0001', 'RETURNED', '2026-09-28T08:00:00Z', '2026-10-07T12:00:00Z'],
-    ],
-  )
-  t.equal(data[0].collectionDate, '2026-11-09', 'moved off a closed day')
+  const moved = { status: 'PENDING', collectionDate: '2026-11-09', initiatedAt: MONDAY, updatedAt: MONDAY }
+  t.match((await client.get(`${PATH}/COL-0003`)).body, moved)
 })
 
-t.test('control plane, POST /seed: collections are validated as the API does, all or nothing', async t => {
+t.test('control plane, POST /seed: collections are validated as the API does', async t => {
   const client = await open()
-  const good = collection({ collectionReference: 'COL-0009' })
-  const at = 'records.collections.1'
-  await table(t, bad => seed(client, good, bad), {
+  const at = 'records.collections.0'
+  await table(t, bad => seed(client, bad), {
     [`404 MANDATE_NOT_FOUND ${at}.mandateReference`]: [collection({ mandateReference: 'MND-9999' })],
-    [`409 DUPLICATE_REFERENCE ${at}.collectionReference`]: [good],
     [invalid(`${at}.amount`)]: [collection({ amount: 10.5 })],
     [invalid(`${at}.status`)]: [collection({ status: 'LOST' })],
     [invalid(`${at}.reasonCode`)]: ['AC13', 'ZZ99'].map(reasonCode => collection({ status: 'REJECTED', reasonCode })),
   })
-  t.equal((await client.get(PATH)).body.totalCount, 0, 'nothing was added')
 })
 
 t.test('decisions §6: a seeded collection has a reasonCode only where it is REJECTED, RETURNED or FAILED', async t => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { gist, holds, NO_TOKEN, table, WRONG_METHOD } from '../answers.js'
 import type { Answer } from '../helper.js'
-import { build, call, connect, newClient, requestToken } from '../helper.js'
+import { build, call, connect, requestToken } from '../helper.js'
 
 const TOKEN = '/api/v1/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'
@@ -13,6 +13,15 @@ type App = ReturnType<typeof build>
 
 /** One server for all tests whose client ids are their own; `acme` has the secret `secret` everywhere. */
 const shared = build(t)
+/** One with the clients of its list only. */
+const closed = build(t, {
+  openRegistration: false,
+  clients: [
+    { clientId: 'acme', clientSecret: 's'.repeat(1000), scope: 'nothing at:all' },
+    { clientId: 'beta', clientSecret: 'secret' },
+    { clientId: 'Listed', clientSecret: 'secret' },
+  ],
+})
 
 /** A token request whose form is spelled out, with the headers that a test adds. */
 const post = (app: App, form: string | Buffer, headers: Record<string, string> = {}) =>
@@ -54,7 +63,6 @@ t.test('interface, Access token response; decisions §3: a token comes with its 
   t.same([status, rest], [200, { expires_in: 3600, scope: 'payments', token_type: 'Bearer' }])
   t.match(access_token, /^[A-Za-z0-9\-._~+/]+=*$/, 'a token that a Bearer header can carry: RFC 6750 §2.1')
   t.match(headers, { 'content-type': /^application\/json/, 'cache-control': 'no-store', pragma: 'no-cache' })
-  t.equal((await requestToken(build(t, { tokenLifetime: 60 }))).body.expires_in, 60, 'SANDBOX_TOKEN_TTL')
 })
 
 t.test('decisions §3: the token opens the business endpoints, whatever the case of the scheme name', async t => {
@@ -64,20 +72,15 @@ t.test('decisions §3: the token opens the business endpoints, whatever the case
   await table(t, get, { 200: ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '] })
 })
 
-t.test(
-  'interface, POST /api/v1/oauth/token: it takes a form in any spelling, and needs no token or region',
-  async t => {
-    const types = [`${FORM};charset=UTF-8`, `${FORM} ; charset=utf-8`, 'Application/X-WWW-Form-URLencoded']
-    const accepted = [{}, { 'x-region': 'MARS', authorization: 'Bearer nonsense' }]
-    const json = ['application/json', 'application/json; charset=utf-8', 'text/plain', 'multipart/form-data']
-    await table(t, async headers => refusal(await post(shared, CREDENTIALS, headers)), {
-      200: [...accepted, ...types.map(type => ({ 'content-type': type }))],
-      [WRONG_TYPE]: json.map(type => ({ 'content-type': type })),
-    })
-    const body = { client_id: 'acme', client_secret: 'secret', grant_type: 'client_credentials' }
-    t.equal(refusal(await call(shared, 'POST', TOKEN, { body })), WRONG_TYPE, 'JSON is 415')
-  },
-)
+t.test('interface, POST /api/v1/oauth/token: a form in any spelling, without token or region', async t => {
+  const types = [`${FORM};charset=UTF-8`, `${FORM} ; charset=utf-8`, 'Application/X-WWW-Form-URLencoded']
+  const accepted = [{}, { 'x-region': 'MARS', authorization: 'Bearer nonsense' }]
+  const json = ['application/json', 'application/json; charset=utf-8', 'text/plain', 'multipart/form-data']
+  await table(t, async headers => refusal(await post(shared, CREDENTIALS, headers)), {
+    200: [...accepted, ...types.map(type => ({ 'content-type': type }))],
+    [WRONG_TYPE]: json.map(type => ({ 'content-type': type })),
+  })
+})
 
 t.test('decisions §1: parameters of a form that the interface does not name are ignored, with a hint', async t => {
   for (const extra of ['audience=anything', '__proto__=1', 'constructor=1', 'client_id%20=x', 'é=1', 'a%0d%0ab=1']) {
@@ -148,105 +151,67 @@ t.test('decisions §3: HTTP Basic is accepted, with a hint that the service docu
   t.equal(refusal(await ask(unencoded)), '200', 'not percent-encoded')
   const both = `client_id=basic&client_secret=p+q%3A%C3%BC&${GRANT}`
   t.equal(refusal(await ask(basic('basic', 'p q:ü', 'bAsIc'), both)), '200', 'the form may say the same')
-  const differing = [CREDENTIALS, `client_id=basic&client_secret=other&${GRANT}`, `client_id=other&${GRANT}`]
-  const answers = await Promise.all(differing.map(form => ask(basic('basic', 'p q:ü'), form)))
-  t.same(
-    answers.map(({ status }) => status),
-    [400, 400, 400],
-    'Basic and form fields that differ',
-  )
+  for (const form of [CREDENTIALS, `client_id=basic&client_secret=other&${GRANT}`, `client_id=other&${GRANT}`]) {
+    t.equal((await ask(basic('basic', 'p q:ü'), form)).status, 400, 'Basic and form fields that differ')
+  }
 })
 
 t.test('decisions §3: with tokenAuthentication form, HTTP Basic is refused, and discovery says so', async t => {
   const app = build(t, { clients: [{ clientId: 'own', clientSecret: 'secret' }] })
   const strict = await connect(app, 'strict')
-  const methods = async (query = '') =>
-    (await call(app, 'GET', `/.well-known/oauth-authorization-server${query}`)).body
-      .token_endpoint_auth_methods_supported
-  const both = ['client_secret_post', 'client_secret_basic']
+  const discover = (query = '') => call(app, 'GET', `/.well-known/oauth-authorization-server${query}`)
+  const methods = async (query?: string) => (await discover(query)).body.token_endpoint_auth_methods_supported.join()
+  const [post_, both] = ['client_secret_post', 'client_secret_post,client_secret_basic']
   t.same([await methods(), await methods('?client=strict')], [both, both])
 
   await strict.control('PUT', '/settings', { tokenAuthentication: 'form' })
   const form = `client_id=strict&client_secret=secret&${GRANT}`
-  const header = (id: string) => ({ authorization: basic(id, 'secret') })
-  await holds(
-    t,
-    [
-      [[GRANT, header('strict')], '401 INVALID_CLIENT authorization invalid_client'],
-      [[form, header('strict')], '401 INVALID_CLIENT authorization invalid_client'],
-      [[form, {}], '200'],
-      [[GRANT, header('other')], '200'],
+  const ask = (body: string, id = '') => post(app, body, id === '' ? {} : { authorization: basic(id, 'secret') })
+  await table(t, async ([body, id]) => refusal(await ask(body, id)), {
+    '401 INVALID_CLIENT authorization invalid_client': [
+      [GRANT, 'strict'],
+      [form, 'strict'],
     ],
-    async ([body, headers]) => refusal(await post(app, body, headers)),
-  )
-  const refused = await post(app, GRANT, header('strict'))
-  t.match(refused.body, { error: 'invalid_client', message: /tokenAuthentication is form/ })
+    200: [[form], [GRANT, 'other']],
+  })
+  const refused = await ask(GRANT, 'strict')
+  t.match(refused.body.message, /tokenAuthentication is form/)
   t.equal(refused.headers['www-authenticate'], 'Basic realm="oauth"')
-  t.same([await methods('?client=strict'), await methods()], [['client_secret_post'], both])
+  t.same([await methods('?client=strict'), await methods()], [post_, both])
   await call(app, 'PUT', '/_sandbox/settings?client=own', { body: { tokenAuthentication: 'form' } })
-  t.same([await methods(), await methods('?client=sandbox-client')], [['client_secret_post'], both], 'its own client')
-  const unknown = await call(app, 'GET', '/.well-known/oauth-authorization-server?client=unknown')
-  t.equal(gist(unknown), '404 CLIENT_NOT_FOUND client')
+  t.same([await methods(), await methods('?client=sandbox-client')], [post_, both], 'its own client')
+  t.equal(gist(await discover('?client=unknown')), '404 CLIENT_NOT_FOUND client')
   await strict.control('PUT', '/settings', { tokenAuthentication: 'form-or-basic' })
-  t.equal(refusal(await post(app, GRANT, header('strict'))), '200')
+  t.equal(refusal(await ask(GRANT, 'strict')), '200')
 })
 
-t.test('control plane, PUT /state: settings of an earlier release lack tokenAuthentication', async t => {
-  const client = await newClient()
-  await client.control('PUT', '/settings', { tokenAuthentication: 'form' })
-  const { body: state } = await client.control('GET', '/state')
-  const { tokenAuthentication, ...settings } = state.settings
-  t.equal((await client.control('PUT', '/state', { ...state, settings })).status, 200)
-  t.equal((await client.control('GET', '/settings')).body.tokenAuthentication, 'form-or-basic')
-})
-
-t.test('decisions §3: errors of the token endpoint are no-store, too', async t => {
-  const errors = [await post(shared, ''), await requestToken(shared, { client_secret: 'wrong' })]
-  t.same(
-    errors.map(({ status, headers }) => [status, headers['cache-control']]),
-    [
-      [400, 'no-store'],
-      [401, 'no-store'],
-    ],
-  )
-})
-
-t.test('decisions §3: a challenge comes with a 401, and only where Basic was used', async t => {
+t.test('decisions §3: a challenge comes with a 401, and only where Basic was used; no error is stored', async t => {
   await requestToken(shared, { client_id: 'challenged' })
-  const challenge = async (form: string, headers = {}) => {
-    const answer = await post(shared, form, headers)
+  const challenge = async ([form, secret]: [string, string?]) => {
+    const answer = await post(shared, form, secret ? { authorization: basic('challenged', secret) } : undefined)
+    t.equal(answer.headers['cache-control'], 'no-store')
     return `${refusal(answer)}, ${answer.headers['www-authenticate']}`
   }
-  t.same(
-    [
-      await challenge(`client_id=challenged&client_secret=wrong&${GRANT}`),
-      await challenge(GRANT, { authorization: basic('challenged', 'wrong') }),
-      await challenge('grant_type=password', { authorization: basic('challenged', 'secret') }),
-    ],
-    [`${INVALID_CLIENT}, undefined`, `${INVALID_CLIENT}, Basic realm="oauth"`, `${UNSUPPORTED}, undefined`],
-  )
+  await table(t, challenge, {
+    [`${INVALID_CLIENT}, undefined`]: [[`client_id=challenged&client_secret=wrong&${GRANT}`]],
+    [`${INVALID_CLIENT}, Basic realm="oauth"`]: [[GRANT, 'wrong']],
+    [`${UNSUPPORTED}, undefined`]: [['grant_type=password', 'secret']],
+  })
 })
 
 // ------------------------------------------------------------------------------------------------------- clients
 
-t.test(
-  'decisions §3: sandbox-client / sandbox-secret always exists, and others register unless it is closed',
-  async t => {
-    const closed = build(t, { openRegistration: false })
-    for (const app of [shared, closed]) {
-      await table(t, async secret => refusal(await requestToken(app, { ...DEMO, client_secret: secret })), {
-        200: ['sandbox-secret'],
-        [INVALID_CLIENT]: ['other'],
-      })
-    }
-    t.equal(refusal(await requestToken(closed)), INVALID_CLIENT)
-    const { data } = (await call(closed, 'GET', '/_sandbox/clients')).body
-    t.same(
-      data.map(({ clientId }: { clientId: string }) => clientId),
-      ['sandbox-client'],
-    )
-  },
-)
+t.test('decisions §3: sandbox-client always exists, and others register unless it is closed', async t => {
+  for (const app of [shared, closed]) {
+    await table(t, async secret => refusal(await requestToken(app, { ...DEMO, client_secret: secret })), {
+      200: ['sandbox-secret'],
+      [INVALID_CLIENT]: ['other'],
+    })
+  }
+  t.equal(refusal(await requestToken(closed, { client_id: 'gamma' })), INVALID_CLIENT)
+  const { data } = (await call(closed, 'GET', '/_sandbox/clients')).body
+  t.notOk(data.some(({ clientId }: { clientId: string }) => clientId === 'gamma'))
+})
 
 t.test('decisions §3: the first good request registers a client, then another secret is refused', async t => {
   const ask = async (client_secret: string, grant_type?: string) =>
@@ -294,7 +259,6 @@ t.test(
     t.equal(await ask('acme'), `200 ${alike('Acme')}`, 'its id was free')
     await call(app, 'POST', '/_sandbox/fork?client=acme', { body: { clientId: 'copy' } })
     t.equal(await ask('copy'), '200 undefined', 'a fork is known')
-    const closed = build(t, { clients, openRegistration: false })
     const refused = await requestToken(closed, { client_id: 'listed' })
     t.same([refused.status, refused.headers['sandbox-hint']], [401, undefined], 'and nothing is told of others')
   },
@@ -311,31 +275,21 @@ t.test('decisions §3: a client id that cannot be registered is INVALID_CLIENT',
 })
 
 t.test('decisions §3: a configured client has its secret and scope, and scopes are not enforced', async t => {
-  const app = build(t, {
-    openRegistration: false,
-    clients: [
-      { clientId: 'acme', clientSecret: 's'.repeat(1000), scope: 'nothing at:all' },
-      { clientId: 'beta', clientSecret: 'secret' },
-    ],
-  })
-  const acme = (await requestToken(app, { client_secret: 's'.repeat(1000) })).body
-  t.same([acme.scope, gist(await withToken(app, acme.access_token))], ['nothing at:all', '200'])
-  t.equal((await requestToken(app, { client_id: 'beta' })).body.scope, 'payments', 'the default')
-  await table(t, async client_id => refusal(await requestToken(app, { client_id })), {
-    [INVALID_CLIENT]: ['acme', 'gamma'],
-  })
+  const acme = (await requestToken(closed, { client_secret: 's'.repeat(1000) })).body
+  t.same([acme.scope, gist(await withToken(closed, acme.access_token))], ['nothing at:all', '200'])
+  t.equal((await requestToken(closed, { client_id: 'beta' })).body.scope, 'payments', 'the default')
+  t.equal(refusal(await requestToken(closed)), INVALID_CLIENT)
 })
 
 // -------------------------------------------------------------------------------------------------------- tokens
 
 t.test('decisions §3: each token expires on the tenant clock, at its exact second', async t => {
   const app = build(t)
-  const first = await tokenOf(app)
+  const tokens = [await tokenOf(app)]
   await advance(app, 'PT30M')
-  const [second, third] = [await tokenOf(app), await tokenOf(app)]
-  t.equal(new Set([first, second, third]).size, 3, 'no two are the same')
-  const all = async () =>
-    (await Promise.all([first, second, third].map(token => withToken(app, token)))).map(unauthorized)
+  tokens.push(await tokenOf(app), await tokenOf(app))
+  t.equal(new Set(tokens).size, 3, 'no two are the same')
+  const all = async () => (await Promise.all(tokens.map(token => withToken(app, token)))).map(unauthorized)
   const good = '200, undefined'
   await advance(app, 'PT29M59S')
   t.same(await all(), [good, good, good], 'one second before')
@@ -348,7 +302,8 @@ t.test('decisions §3: each token expires on the tenant clock, at its exact seco
 t.test('decisions §3: a token expires with a running clock, too', async t => {
   let real = 1_800_000_000_999
   const app = build(t, { clock: 'real', now: () => real, tokenLifetime: 60 })
-  const token = await tokenOf(app)
+  const { expires_in, access_token: token } = (await requestToken(app)).body
+  t.equal(expires_in, 60, 'SANDBOX_TOKEN_TTL')
   real += 59_000
   t.equal(gist(await withToken(app, token)), '200', 'after 59 s')
   real += 1000
@@ -357,16 +312,11 @@ t.test('decisions §3: a token expires with a running clock, too', async t => {
 
 t.test('decisions §3: no credentials are MISSING_TOKEN with a challenge that names no error', async t => {
   const token = await tokenOf(shared)
-  const get = (headers: Record<string, string>) =>
-    call(shared, 'GET', `/api/v1/bills?access_token=${token}`, { region: 'EU', headers })
-  await table(t, async headers => unauthorized(await get(headers)), {
+  const get = (authorization: string) =>
+    call(shared, 'GET', `/api/v1/bills?access_token=${token}`, { region: 'EU', headers: { authorization } })
+  await table(t, async authorization => unauthorized(await get(authorization)), {
     [`${NO_TOKEN}, ${REALM}`]: [
-      {},
-      ...[basic('acme', 'secret'), 'Bearer', 'Bearer ', `Token ${token}`, `Bearer${token}`, token].map(
-        authorization => ({
-          authorization,
-        }),
-      ),
+      ...['', basic('acme', 'secret'), 'Bearer', 'Bearer ', `Token ${token}`, `Bearer${token}`, token],
     ],
   })
 })
@@ -382,18 +332,8 @@ t.test('decisions §3: a token that was changed, cut, doubled, swapped or made i
   )
   const cut = [token.slice(0, -1), token.slice(1), `${token}A`, `${token}.`, `.${token}`, `${token} ${token}`]
   const cased = [token.toUpperCase(), token.toLowerCase(), [...parts].reverse().join('.')]
-  const made = [
-    'x',
-    '.',
-    '...',
-    'a.b.c.d',
-    'null',
-    '__proto__',
-    'constructor.1.1.1',
-    '\u00ff',
-    `${Buffer.from('nobody').toString('base64url')}.1.zzzzzz.AAAA`,
-    'x'.repeat(4000),
-  ]
+  const made = ['x', '.', '...', 'a.b.c.d', 'null', '__proto__', 'constructor.1.1.1', '\u00ff', 'x'.repeat(4000)]
+  made.push(`${Buffer.from('nobody').toString('base64url')}.1.zzzzzz.AAAA`)
   const wrong = [...changed, ...swapped, ...cut, ...cased, ...made].filter(one => one !== token && one !== other)
   await table(t, async one => unauthorized(await withToken(shared, one)), {
     '200, undefined': [token],
@@ -402,14 +342,14 @@ t.test('decisions §3: a token that was changed, cut, doubled, swapped or made i
 })
 
 t.test('decisions §3: a token is good only at the server and for the client that it was issued for', async t => {
-  const [one, two] = [build(t, { seed: 'one' }), build(t, { seed: 'two' })]
-  await requestToken(two)
-  const tokens = [await tokenOf(one), await tokenOf(one, DEMO), await tokenOf(one, { client_id: 'absent' })]
-  await table(t, async token => unauthorized(await withToken(two, token)), { [INVALID]: tokens })
+  const other = build(t, { seed: 'other' })
+  await requestToken(other)
+  const tokens = [await tokenOf(shared), await tokenOf(shared, DEMO), await tokenOf(shared, { client_id: 'absent' })]
+  await table(t, async token => unauthorized(await withToken(other, token)), { [INVALID]: tokens })
 })
 
 t.test('decisions §3: however many tokens are issued, each is good', async t => {
-  const tokens: string[] = []
-  for (let count = 0; count < 1002; count++) tokens.push(await tokenOf(shared, { client_id: 'many' }))
-  await table(t, at => withToken(shared, tokens[at] as string), { 200: [0, 999, 1000, 1001, 0] })
+  const first = await tokenOf(shared, { client_id: 'many' })
+  for (let count = 0; count < 200; count++) await tokenOf(shared, { client_id: 'many' })
+  t.equal(gist(await withToken(shared, first)), '200')
 })
