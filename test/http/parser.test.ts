@@ -5,7 +5,7 @@ import t from 'tap'
 import { refused } from '../answers.js'
 import { build, call, connect, mandate } from '../helper.js'
 import { until } from '../manual-time.js'
-import { closed, exchange, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
+import { headersOf, closed, exchange, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
 
 // decisions §1: every 4xx answer is the envelope, also to what Node's parser rejects before Fastify sees it.
 
@@ -104,7 +104,7 @@ t.test('decisions §1: a request whose body does not arrive in time is 408, and 
   app.server.headersTimeout = 50
   const client = await connect(app)
   const port = await listen(app)
-  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const headers = headersOf(client)
   const text = JSON.stringify(mandate())
   const announced = request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length + 1) })
   refusedAndClosed(t, await exchange(port, announced + text), 408, 'REQUEST_TIMEOUT', 'one byte is missing')
@@ -172,7 +172,7 @@ t.test('control plane, Large bodies: CONNECT behind a request waits for the answ
   const app = build(t)
   const client = await connect(app)
   const port = await listen(app)
-  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const headers = headersOf(client)
   await call(app, 'POST', '/_sandbox/faults', { body: { operation: 'createMandate', delayMs: 1 } })
   const first = request('POST /api/v1/mandates', headers, JSON.stringify(mandate()))
   const answers = await exchange(port, `${first}CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n`)
@@ -199,7 +199,7 @@ t.test('interface, Errors: a client that closes in the middle of its body create
   const before = await stateOf(client)
   const port = await listen(app)
   const text = JSON.stringify(mandate())
-  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const headers = headersOf(client)
   for (const [framing, body] of [
     [{ 'content-length': String(text.length + 1) }, text],
     [{ 'transfer-encoding': 'chunked' }, `${text.length.toString(16)}\r\n${text}\r\n`],
@@ -221,7 +221,7 @@ t.test('decisions §2: a body that ends before its Content-Length is MALFORMED_R
   const client = await connect(app)
   const port = await listen(app)
   const text = JSON.stringify(mandate())
-  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const headers = headersOf(client)
   const connection = await open(port)
   connection.send(request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length + 1) }) + text)
   connection.end()
@@ -235,7 +235,7 @@ t.test('decisions §2: a chunk that is none is MALFORMED_REQUEST, and nothing is
   const app = build(t)
   const client = await connect(app)
   const port = await listen(app)
-  const headers = { authorization: `Bearer ${client.token}`, 'x-region': 'EU', 'content-type': 'application/json' }
+  const headers = headersOf(client)
   const text = JSON.stringify(mandate())
   for (const chunks of ['zz\r\n', `${text.length.toString(16)}\r\n${text}garbage`, '-1\r\n', 'fffffffffffffffff\r\n']) {
     const answers = await exchange(

@@ -1,23 +1,17 @@
 import t from 'tap'
-import { type Case, each, holds } from '../answers.js'
-import { type Answer, bill, build, call, collection, connect, mandate, newClient } from '../helper.js'
+import { type Case, each, holds, table } from '../answers.js'
+import { type Answer, bill, build, call, collection, mandate, newClient, payoutLink } from '../helper.js'
 import { sendLine, stateOf, stock } from './raw.js'
 
 const HINT = 'sandbox-hint'
-const ASCII = /^[\x20-\x7e]+$/
 
 /** The lists with their scalar and array parameters (interface, GET /api/v1/direct-debit; decisions §5). */
 const lists: [url: string, scalars: Record<string, string>, arrays: Record<string, string>][] = [
   [
     '/api/v1/direct-debit',
     {
-      limit: '10',
-      mandateReference: 'MND-0001',
-      debtorReference: 'D-1',
-      initiatedFrom: '2026-11-02T09:00:00Z',
-      initiatedTo: '2026-11-02T09:00:00Z',
-      amountMin: '0.01',
-      amountMax: '10.5',
+      ...{ limit: '10', mandateReference: 'MND-0001', debtorReference: 'D-1', amountMin: '0.01', amountMax: '10.5' },
+      ...{ initiatedFrom: '2026-11-02T09:00:00Z', initiatedTo: '2026-11-02T09:00:00Z' },
     },
     { scheme: 'SEPA', status: 'PENDING' },
   ],
@@ -25,12 +19,8 @@ const lists: [url: string, scalars: Record<string, string>, arrays: Record<strin
   [
     '/api/v1/bills',
     {
-      limit: '10',
-      type: 'INVOICE',
-      cashflowType: 'INFLOW',
-      counterpartyReference: 'CPTY-0001',
-      dueDateFrom: '2026-01-01',
-      dueDateTo: '2026-12-31',
+      ...{ limit: '10', type: 'INVOICE', cashflowType: 'INFLOW', counterpartyReference: 'CPTY-0001' },
+      ...{ dueDateFrom: '2026-01-01', dueDateTo: '2026-12-31' },
     },
     { status: 'OPEN' },
   ],
@@ -53,15 +43,10 @@ const hintsOf = ({ headers }: Answer) => String(headers[HINT]).split('; ')
 
 t.test('decisions §1: every documented parameter is accepted, and hints at nothing', async t => {
   const client = await newClient()
-  const actual: unknown[] = []
   for (const [url, scalars, arrays] of lists) {
     const { status, headers } = await client.get(`${url}?${new URLSearchParams({ ...scalars, ...arrays })}`)
-    actual.push([status, headers[HINT]])
+    t.same([status, headers[HINT]], [200, undefined], url)
   }
-  t.same(
-    actual,
-    lists.map(() => [200, undefined]),
-  )
 })
 
 t.test('decisions §1, §2: a parameter that is repeated, empty or of a wrong value is refused by its name', async t => {
@@ -70,45 +55,22 @@ t.test('decisions §1, §2: a parameter that is repeated, empty or of a wrong va
   const before = await stateOf(client)
   const wanted: Case[] = []
   for (const [url, scalars, arrays] of lists) {
-    const refuse = (code: string, name: string, ...queries: string[]) =>
-      wanted.push(
-        ...each(
-          queries.map(query => `GET ${url}?${query}`),
-          `400 ${code} ${name}`,
-        ),
-      )
+    const refuse = (code: string, name: string, ...values: string[]) =>
+      wanted.push(...values.map((value): Case => [`GET ${url}?${name}${value}`, `400 ${code} ${name}`]))
     for (const [name, value] of Object.entries({ ...scalars, cursor: 'x' })) {
-      const twice = `${name}=${value}&${name}=`
-      refuse('MALFORMED_REQUEST', name, `${twice}${value}`, twice, Array(100).fill(`${name}=${value}`).join('&'))
-      refuse('INVALID_QUERY_PARAMETER', name, `${name}=`, name)
-      if (name === 'debtorReference') refuse('INVALID_QUERY_PARAMETER', name, `${name}=${'x'.repeat(101)}`)
-      else if (name === 'cursor') refuse('INVALID_CURSOR', name, 'cursor=x', 'cursor=%00', 'cursor=eyJhIjoxfQ')
-      else refuse('INVALID_QUERY_PARAMETER', name, ...['%20', 'NaN', '-1', '0x10'].map(wrong => `${name}=${wrong}`))
+      refuse('MALFORMED_REQUEST', name, `=${value}&${name}=${value}`, `=${value}&${name}=`)
+      refuse('INVALID_QUERY_PARAMETER', name, '=', '')
+      if (name === 'debtorReference') refuse('INVALID_QUERY_PARAMETER', name, `=${'x'.repeat(101)}`)
+      else if (name === 'cursor') refuse('INVALID_CURSOR', name, '=x', '=%00', '=eyJhIjoxfQ')
+      else refuse('INVALID_QUERY_PARAMETER', name, '=%20', '=NaN', '=-1', '=0x10')
     }
-    for (const name of Object.keys(arrays)) {
-      const values = [
-        '',
-        'X',
-        '%20',
-        'pending',
-        '__proto__',
-        `${arrays[name]},`,
-        `,${arrays[name]}`,
-        `${arrays[name]},X`,
-      ]
-      refuse('INVALID_QUERY_PARAMETER', name, ...values.map(wrong => `${name}=${wrong}`), `${name}[]=X`, `${name}[0]=`)
+    for (const [name, value] of Object.entries(arrays)) {
+      const wrong = ['', 'X', '%20', value.toLowerCase(), '__proto__', `${value},`, `,${value}`, `${value},X`, ',']
+      refuse('INVALID_QUERY_PARAMETER', name, ...wrong.map(one => `=${one}`), '[]=X', '[]=', '[0]=')
     }
   }
   await holds(t, wanted, sendLine(client))
   t.same(await stateOf(client), before)
-})
-
-t.test('interface, Limits: limit is an integer from 1 to 500', async t => {
-  const client = await newClient()
-  const wrong = ['0', '501', '1.5', '1.0', '1e1', '+5', '%2B5', ' 5', '5,6', '٥', '99999999999999999999']
-  await holds(t, [...each(['1', '100', '500'], '200'), ...each(wrong, '400 INVALID_QUERY_PARAMETER limit')], limit =>
-    client.get(`/api/v1/mandates?limit=${encodeURI(limit)}`),
-  )
 })
 
 t.test('decisions §2: bad percent-encoding in the query is MALFORMED_REQUEST', async t => {
@@ -122,48 +84,10 @@ t.test('decisions §2: bad percent-encoding in the query is MALFORMED_REQUEST', 
 t.test('decisions §1: query strings are text: encoded and plain spellings are the same', async t => {
   const client = await newClient()
   await client.post('/api/v1/mandates', mandate({ debtor: { ...mandate().debtor, reference: 'Jane Doe+1 é/' } }))
-  const counts: unknown[] = []
   for (const value of ['Jane%20Doe%2B1%20%C3%A9%2F', 'Jane+Doe%2B1+%c3%a9/', '%4a%61ne+Doe%2b1+%C3%A9%2f']) {
-    counts.push((await client.get(`/api/v1/mandates?%64ebtorReference=${value}`)).body.totalCount)
+    t.equal((await client.get(`/api/v1/mandates?%64ebtorReference=${value}`)).body.totalCount, 1, value)
   }
-  t.same(counts, [1, 1, 1])
 })
-
-t.test(
-  'decisions §1: array filters accept all spellings; duplicates count once; values are combined by OR',
-  async t => {
-    const client = await newClient()
-    await stock(client)
-    for (const reference of ['COL-0002', 'COL-0003']) {
-      await client.post('/api/v1/direct-debit', collection({ collectionReference: reference }))
-    }
-    await client.control('POST', '/direct-debit/COL-0002/submit')
-    await client.control('POST', '/direct-debit/COL-0003/cancel')
-    const two = [
-      'status=PENDING&status=SUBMITTED',
-      'status=PENDING,SUBMITTED',
-      'status=PENDING%2CSUBMITTED',
-      'status=PENDING,PENDING&status=SUBMITTED&status=PENDING',
-      'status[]=PENDING&status[]=SUBMITTED',
-      'status[0]=PENDING&status[1]=SUBMITTED',
-      'status%5B%5D=PENDING&status%5b%5d=SUBMITTED',
-      'status%5B0%5D=PENDING&status=SUBMITTED',
-      'status[]=PENDING,SUBMITTED',
-      'status=PENDING&scheme[]=SEPA&status=SUBMITTED&scheme=SEPA,SEPA',
-    ]
-    const one = [Array(100).fill('status=PENDING').join('&'), `status=${Array(500).fill('PENDING').join(',')}`]
-    const actual: unknown[] = []
-    for (const query of [...two, ...one]) {
-      const { body, headers } = await client.get(`/api/v1/direct-debit?${query}`)
-      const references = body.data?.map((record: { collectionReference: string }) => record.collectionReference).sort()
-      actual.push([query, body.totalCount, references, headers[HINT]])
-    }
-    t.same(actual, [
-      ...two.map(query => [query, 2, ['COL-0001', 'COL-0002'], undefined]),
-      ...one.map(query => [query, 1, ['COL-0001'], undefined]),
-    ])
-  },
-)
 
 // -------------------------------------------------------------------------------------------------------------- hints
 
@@ -192,35 +116,26 @@ t.test('decisions §1: a hint is short ASCII on one line, whatever the names and
     '%7F',
     'x'.repeat(3000),
   ]
-  const queries = [...names.map(name => `${name}=1`), Array.from({ length: 100 }, (_, at) => `p${at}=1`).join('&')]
-  const actual: unknown[] = []
-  for (const query of queries) {
+  const many = Array.from({ length: 100 }, (_, at) => `p${at}=1`).join('&')
+  for (const [query, count] of [...names.map(name => [`${name}=1`, 1] as const), [many, 9] as const]) {
     const { status, headers } = await client.get(`/api/v1/mandates?${query}`)
     const text = String(headers[HINT])
-    actual.push([status, ASCII.test(text), text.length < 1000, headers['set-cookie'], text.split('; ').length])
+    t.same([status, headers['set-cookie'], text.split('; ').length], [200, undefined, count], query.slice(0, 30))
+    t.match(text, /^[\x20-\x7e]{1,999}$/)
   }
-  t.same(
-    actual,
-    queries.map((_, at) => [200, true, true, undefined, at < names.length ? 1 : 9]),
-  )
 })
 
 t.test('decisions §1: unknown members are not stored, and are hinted at by their path', async t => {
-  const client = await newClient()
+  const [client, other] = [await newClient(), await newClient()]
   const { debtor, creditor } = mandate()
-  const wanted = await client.post('/api/v1/mandates', mandate())
-  await client.control('POST', '/reset')
-  const fresh = await connect(client.app)
-  const created = await fresh.post(
+  const wanted = await other.post('/api/v1/mandates', mandate())
+  const bankIdentifier = { ...creditor.bankIdentifier, country: { deep: [] } }
+  const unknown = { colour: 'blue', status: 'CANCELLED', debtor: { ...debtor, nickname: 'J' } }
+  const created = await client.post(
     '/api/v1/mandates',
-    mandate({
-      colour: 'blue',
-      status: 'CANCELLED',
-      debtor: { ...debtor, nickname: 'J' },
-      creditor: { ...creditor, bankIdentifier: { ...creditor.bankIdentifier, country: { deep: [] } } },
-    }),
+    mandate({ ...unknown, creditor: { ...creditor, bankIdentifier } }),
   )
-  t.same([created.body, (await fresh.get('/api/v1/mandates/MND-0001')).body], [wanted.body, wanted.body])
+  t.same([created.body, (await client.get('/api/v1/mandates/MND-0001')).body], [wanted.body, wanted.body])
   const paths = ['colour', 'creditor.bankIdentifier.country', 'debtor.nickname', 'status']
   t.same(
     hintsOf(created).sort(),
@@ -231,95 +146,49 @@ t.test('decisions §1: unknown members are not stored, and are hinted at by thei
 t.test('decisions §1: every operation that reads JSON hints at unknown members, and still misses others', async t => {
   const client = await newClient()
   const payoutLinkId = await stock(client)
-  const bodies: [string, string, object][] = [
-    ['POST', '/api/v1/mandates', mandate({ mandateReference: 'MND-0002' })],
-    ['POST', '/api/v1/direct-debit', collection({ collectionReference: 'COL-0002' })],
-    ['POST', '/api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-2' })],
-    ['POST', '/api/v1/payout-links', { amount: '1', currency: 'EUR', payoutMethod: 'SEPA-CT' }],
-    ['PATCH', `/api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'x' }],
-    ['PATCH', '/api/v1/bills/INV-2026-001', { dueDate: '2026-12-24' }],
-    ['PATCH', '/api/v1/counterparties/CPTY-0001', { remarks: 'x' }],
+  const bodies: [string, object][] = [
+    ['POST /api/v1/mandates', mandate({ mandateReference: 'MND-0002' })],
+    ['POST /api/v1/direct-debit', collection({ collectionReference: 'COL-0002' })],
+    ['POST /api/v1/bills', bill({ uniqueReferenceIdentifier: 'INV-2' })],
+    ['POST /api/v1/payout-links', payoutLink()],
+    [`PATCH /api/v1/payout-links/${payoutLinkId}/cancel`, { cancellationComment: 'x' }],
+    ['PATCH /api/v1/bills/INV-2026-001', { dueDate: '2026-12-24' }],
+    ['PATCH /api/v1/counterparties/CPTY-0001', { remarks: 'x' }],
   ]
-  const actual: unknown[] = []
-  for (const [method, url, body] of bodies) {
-    const known = await client.send(method, url, { body: { mode2: 1 } })
-    const answer = await client.send(method, url, { body: { ...body, mode2: 1 } })
-    actual.push([known.body.code, answer.status < 300, answer.headers[HINT]])
+  for (const [line, body] of bodies) {
+    const unknown = await sendLine(client, { body: { mode2: 1 } })(line)
+    const { status, headers } = await sendLine(client, { body: { ...body, mode2: 1 } })(line)
+    const found = [unknown.body.code, status < 300, headers[HINT]]
+    t.same(found, ['MISSING_FIELD', true, 'unknown member mode2 ignored'], line)
   }
-  t.same(
-    actual,
-    bodies.map(() => ['MISSING_FIELD', true, 'unknown member mode2 ignored']),
-  )
 })
 
 t.test('control plane, Reference: an unknown parameter or member is 400 under /_sandbox', async t => {
   const client = await newClient()
-  await holds(
-    t,
-    [
-      ['GET /_sandbox/clock?colour=blue', '400 INVALID_QUERY_PARAMETER colour'],
-      ['POST /_sandbox/reset?Client=acme', '400 INVALID_QUERY_PARAMETER Client'],
+  const body = { colour: 'blue', by: 'P1D', mode: 'frozen', fixture: 'empty', mandateActivation: 'manual' }
+  await table(t, line => sendLine(client, line.startsWith('GET') ? {} : { body })(line), {
+    '400 INVALID_QUERY_PARAMETER colour': ['GET /_sandbox/clock?colour=blue'],
+    '400 INVALID_QUERY_PARAMETER Client': ['POST /_sandbox/reset?Client=acme'],
+    '400 INVALID_FIELD colour': [
+      ...['POST /_sandbox/clock/advance', 'PATCH /_sandbox/clock', 'POST /_sandbox/seed', 'PUT /_sandbox/settings'],
     ],
-    sendLine(client),
-  )
-  await holds(
-    t,
-    [
-      ['POST /_sandbox/clock/advance', '400 INVALID_FIELD colour'],
-      ['PATCH /_sandbox/clock', '400 INVALID_FIELD colour'],
-      ['POST /_sandbox/seed', '400 INVALID_FIELD colour'],
-      ['PUT /_sandbox/settings', '400 INVALID_FIELD colour'],
-    ],
-    sendLine(client, {
-      body: { colour: 'blue', by: 'P1D', mode: 'frozen', fixture: 'empty', mandateActivation: 'manual' },
-    }),
-  )
+  })
 })
 
-t.test('decisions §1: a long reference, bounds that cross and a moved date are hinted at', async t => {
+t.test('decisions §1: several hints come together', async t => {
   const client = await newClient()
   await stock(client)
-  const created: unknown[] = []
-  for (const length of [35, 36, 50]) {
-    const mandateReference = 'M'.repeat(length)
-    const { status, headers } = await client.post('/api/v1/mandates', mandate({ mandateReference }))
-    created.push([status, /^[^;]*35[^;]*$/.test(String(headers[HINT])), headers[HINT] !== undefined])
-  }
-  t.same(created, [
-    [201, false, false],
-    [201, true, true],
-    [201, true, true],
-  ])
-
-  const countOf = async (query: string) => {
-    const { status, body, headers } = await client.get(`/api/v1/direct-debit?${query}`)
-    return [status, body.totalCount, /Min.*Max|From.*To/.test(String(headers[HINT]))]
-  }
-  t.same(
-    [
-      await countOf('amountMin=10.51&amountMax=10.5'),
-      await countOf('initiatedFrom=2026-11-02T09:00:01Z&initiatedTo=2026-11-02T09:00:00Z'),
-      await countOf('amountMin=10.5&amountMax=10.50'),
-      await countOf('initiatedFrom=2026-11-02T09:00:00Z&initiatedTo=2026-11-02T09:00:00Z'),
-    ],
-    [
-      [200, 0, true],
-      [200, 0, true],
-      [200, 1, false],
-      [200, 1, false],
-    ],
-  )
-
   const changes = { collectionReference: 'C'.repeat(36), collectionDate: '2026-11-14', other: 1 }
   const moved = await client.post('/api/v1/direct-debit?extra=1', collection(changes))
-  const counts = ['extra', 'other', '35', '2026-11-16'].map(
-    word => hintsOf(moved).filter(hint => hint.includes(word)).length,
-  )
-  t.same([moved.status, moved.body.collectionDate, counts, hintsOf(moved).length], [201, '2026-11-16', [1, 1, 1, 1], 4])
+  t.same([moved.status, moved.body.collectionDate, hintsOf(moved).length], [201, '2026-11-16', 4])
+  for (const word of ['extra', 'other', '35', '2026-11-16']) {
+    t.equal(hintsOf(moved).filter(hint => hint.includes(word)).length, 1, word)
+  }
 })
 
 t.test('decisions §1: the token endpoint hints, too', async t => {
-  const answer = await call(build(t), 'POST', '/api/v1/oauth/token?colour=blue', {
+  const { app } = await newClient()
+  const answer = await call(app, 'POST', '/api/v1/oauth/token?colour=blue', {
     body: 'client_id=sandbox-client&client_secret=sandbox-secret&grant_type=client_credentials&scope=all',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   })

@@ -11,6 +11,13 @@ import type { Given } from '../answers.js'
 import type { Answer, CallOptions, Client } from '../helper.js'
 import { bill, call, collection, mandate, payoutLink, serverOptions } from '../helper.js'
 
+/** The headers of a JSON request of a client, for a raw connection. */
+export const headersOf = ({ token }: Pick<Client, 'token'>) => ({
+  authorization: `Bearer ${token}`,
+  'x-region': 'EU',
+  'content-type': 'application/json',
+})
+
 /** Sends `METHOD target` as a client. */
 export const sendLine =
   (client: Client, options?: CallOptions) =>

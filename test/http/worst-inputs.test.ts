@@ -15,7 +15,7 @@ import { names, worstInputs } from '../worst-inputs.js'
 const MIB = 1024 * 1024
 const SIZES = { target: 15_000, body: 32 * 1024 }
 /** The most inputs of one operation, evenly drawn. TEST_LONG=1 sends all. */
-const MOST_INPUTS = 8
+const MOST_INPUTS = 4
 /** The most bytes that are allocated for a byte of an input, and for a byte that a reader of the log reads or answers. */
 const [MOST_OF_INPUT, MOST_OF_READER] = [1000, 150]
 /** The most bytes that a step allocates. */
