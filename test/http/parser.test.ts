@@ -1,13 +1,17 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { refused } from '../answers.js'
-import { build, call, connect, mandate } from '../helper.js'
+import { build, connect, mandate } from '../helper.js'
 import { until } from '../manual-time.js'
-import { headersOf, closed, exchange, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
+import { exchange, headersOf, LIVE, listen, open, type RawAnswer, request, stateOf, stillServes } from './raw.js'
 
 // decisions §1: every 4xx answer is the envelope, also to what Node's parser rejects before Fastify sees it.
+
+/** The server of the tests that need no other. */
+const shared = build(t)
+const port = await listen(shared)
 
 /** The refusal of what is no HTTP: the envelope as JSON, its right length, and the end of the connection. */
 function refusedAndClosed(
@@ -26,7 +30,6 @@ function refusedAndClosed(
 }
 
 t.test('decisions §1: what is no HTTP is 400 MALFORMED_REQUEST', async t => {
-  const port = await listen(build(t))
   const host = 'host: sandbox\r\n'
   for (const bytes of [
     'garbage\r\n\r\n',
@@ -59,13 +62,13 @@ t.test('decisions §1: what is no HTTP is 400 MALFORMED_REQUEST', async t => {
   ]) {
     const answers = await exchange(port, Buffer.from(bytes, 'latin1'))
     refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', JSON.stringify(bytes.slice(0, 80)))
-    await stillServes(t, port)
   }
+  await stillServes(t, port)
 })
 
 t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TOO_LARGE', async t => {
-  const port = await listen(build(t))
   const long = 'x'.repeat(20_000)
+  const many = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`x-${at}`, 'abcdef']))
   for (const [what, bytes] of [
     ['one header', request(`GET ${LIVE}`, { 'x-long': long })],
     ['the name of a header', request(`GET ${LIVE}`, { [long]: 'x' })],
@@ -73,15 +76,15 @@ t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TO
     ['the query', request(`GET ${LIVE}?${long}`)],
     ['x-request-id', request(`GET ${LIVE}`, { 'x-request-id': long })],
     ['x-region', request('GET /api/v1/mandates', { 'x-region': long })],
-    [
-      'many headers',
-      request(`GET ${LIVE}`, Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`x-${at}`, 'abcdef']))),
-    ],
+    ['many headers', request(`GET ${LIVE}`, many)],
   ] as const) {
     refusedAndClosed(t, await exchange(port, bytes), 431, 'HEADERS_TOO_LARGE', what)
-    await stillServes(t, port)
   }
+  await stillServes(t, port)
 })
+
+const CHUNKED = { 'transfer-encoding': 'chunked' }
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 
 /** Takes the time limits away again, so that a machine that stands still for a moment is not taken for a slow client. */
 const giveTime = ({ server }: FastifyInstance) => Object.assign(server, { headersTimeout: 0, requestTimeout: 0 })
@@ -100,156 +103,115 @@ t.test('decisions §1: a request whose headers do not arrive in time is 408 REQU
 
 t.test('decisions §1: a request whose body does not arrive in time is 408, and does nothing', async t => {
   const app = build(t, { requestTimeout: 50 })
-  // The next test is about this.
+  // The test before is about this.
   app.server.headersTimeout = 50
   const client = await connect(app)
   const port = await listen(app)
-  const headers = headersOf(client)
   const text = JSON.stringify(mandate())
-  const announced = request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length + 1) })
-  refusedAndClosed(t, await exchange(port, announced + text), 408, 'REQUEST_TIMEOUT', 'one byte is missing')
-  const chunked = request('POST /api/v1/mandates', { ...headers, 'transfer-encoding': 'chunked' })
-  const chunk = `${text.length.toString(16)}\r\n${text}\r\n`
-  refusedAndClosed(t, await exchange(port, chunked + chunk), 408, 'REQUEST_TIMEOUT', 'the last chunk is missing')
-  const nothing = request('POST /api/v1/mandates', { ...headers, 'content-length': '10' })
-  refusedAndClosed(t, await exchange(port, nothing), 408, 'REQUEST_TIMEOUT', 'no body')
+  const post = (framing: Record<string, string>, body: string) =>
+    exchange(port, request('POST /api/v1/mandates', { ...headersOf(client), ...framing }) + body)
+  for (const [what, framing, body] of [
+    ['one byte is missing', { 'content-length': String(text.length + 1) }, text],
+    ['the last chunk is missing', CHUNKED, chunk(text)],
+    ['no body', { 'content-length': '10' }, ''],
+  ] as const) {
+    refusedAndClosed(t, await post(framing, body), 408, 'REQUEST_TIMEOUT', what)
+  }
   t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
   giveTime(app)
   await stillServes(t, port)
 })
 
 t.test('decisions §1: a request of HTTP/1.1 without Host is 400 in the envelope; HTTP/1.0 needs none', async t => {
-  const port = await listen(build(t))
-  for (const [method, path] of [
-    ['GET', LIVE],
-    ['GET', '/api/v1/mandates'],
-    ['GET', '/nowhere'],
-    ['POST', '/api/v1/mandates'],
-  ] as const) {
-    const [answer] = await exchange(port, `${method} ${path} HTTP/1.1\r\nconnection: close\r\n\r\n`)
-    refused(t, answer as RawAnswer, 400, 'MALFORMED_REQUEST', 'host', `${method} ${path}`)
+  for (const line of [`GET ${LIVE}`, 'GET /api/v1/mandates', 'GET /nowhere', 'POST /api/v1/mandates']) {
+    const [answer] = await exchange(port, `${line} HTTP/1.1\r\nconnection: close\r\n\r\n`)
+    refused(t, answer, 400, 'MALFORMED_REQUEST', 'host', line)
   }
   const [old] = await exchange(port, `GET ${LIVE} HTTP/1.0\r\n\r\n`)
   t.match(old, { status: 200, body: { status: 'ok' } })
   const [empty] = await exchange(port, `GET ${LIVE} HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n`)
   t.equal(empty?.status, 200, 'an empty Host is one')
-  await stillServes(t, port)
 })
 
 t.test('decisions §1: an expectation that is not 100-continue is passed over', async t => {
-  const app = build(t)
-  const { token } = await connect(app)
-  const port = await listen(app)
+  const headers = { ...headersOf(await connect(shared, 'expects')), connection: 'close' }
+  const send = async (line: string, expect: string, body?: string) =>
+    (await exchange(port, request(line, { ...headers, expect }, body)))[0]
   for (const expect of ['something', '200-ok', '']) {
-    const [live] = await exchange(port, request(`GET ${LIVE}`, { expect, connection: 'close' }))
-    t.match(live, { status: 200, body: { status: 'ok' } }, expect)
-    const [none] = await exchange(port, request('GET /nowhere', { expect, connection: 'close' }))
-    refused(t, none as RawAnswer, 404, 'ROUTE_NOT_FOUND', null, expect)
+    t.match(await send(`GET ${LIVE}`, expect), { status: 200, body: { status: 'ok' } }, expect)
+    refused(t, await send('GET /nowhere', expect), 404, 'ROUTE_NOT_FOUND', null, expect)
   }
-  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU', 'content-type': 'application/json' }
-  const body = JSON.stringify(mandate())
-  const [created] = await exchange(
-    port,
-    request('POST /api/v1/mandates', { ...headers, expect: 'something', connection: 'close' }, body),
-  )
-  t.equal(created?.status, 201)
+  t.equal((await send('POST /api/v1/mandates', 'something', JSON.stringify(mandate())))?.status, 201)
 })
 
 t.test('interface, Errors: CONNECT and TRACE are refused in the envelope', async t => {
-  const port = await listen(build(t))
   for (const target of ['sandbox:80', '127.0.0.1:443', '/api/v1/mandates', '*']) {
     const answers = await exchange(port, `CONNECT ${target} HTTP/1.1\r\nhost: sandbox\r\n\r\n`)
     refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', `CONNECT ${target}`)
-    await stillServes(t, port)
   }
+  await stillServes(t, port)
   const headers = { connection: 'close', authorization: 'Bearer secret' }
   const [trace] = await exchange(port, request('TRACE /api/v1/mandates', headers))
-  refused(t, trace as RawAnswer, 405, 'METHOD_NOT_ALLOWED', null, 'TRACE')
+  refused(t, trace, 405, 'METHOD_NOT_ALLOWED', null, 'TRACE')
   t.notMatch(trace?.text, 'secret', 'RFC 9110 §9.3.8: TRACE echoes nothing')
 })
 
 t.test('control plane, Large bodies: CONNECT behind a request waits for the answer to it', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  const port = await listen(app)
-  const headers = headersOf(client)
-  await call(app, 'POST', '/_sandbox/faults', { body: { operation: 'createMandate', delayMs: 1 } })
-  const first = request('POST /api/v1/mandates', headers, JSON.stringify(mandate()))
+  const client = await connect(shared, 'connects')
+  const first = request('POST /api/v1/mandates', headersOf(client), JSON.stringify(mandate()))
   const answers = await exchange(port, `${first}CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n`)
-  t.same(
-    answers.map(({ status }) => status),
-    [201, 400],
-  )
+  t.equal(answers.map(({ status }) => status).join(), '201,400')
 })
 
 t.test('decisions §1: an upgrade is passed over', async t => {
-  const port = await listen(build(t))
   for (const upgrade of ['websocket', 'h2c', 'TLS/1.0']) {
     const connection = await open(port)
     connection.send(request(`GET ${LIVE}`, { upgrade, connection: 'upgrade', 'sec-websocket-key': 'x' }))
     t.match(await connection.read(), { status: 200, body: { status: 'ok' } }, upgrade)
     connection.destroy()
   }
-  await stillServes(t, port)
 })
 
 t.test('interface, Errors: a client that closes in the middle of its body creates nothing', async t => {
-  const app = build(t)
-  const client = await connect(app)
+  const client = await connect(shared, 'closes')
   const before = await stateOf(client)
-  const port = await listen(app)
   const text = JSON.stringify(mandate())
-  const headers = headersOf(client)
   for (const [framing, body] of [
     [{ 'content-length': String(text.length + 1) }, text],
-    [{ 'transfer-encoding': 'chunked' }, `${text.length.toString(16)}\r\n${text}\r\n`],
+    [CHUNKED, chunk(text)],
   ] as [Record<string, string>, string][]) {
-    const accepted = once(app.server, 'connection') as Promise<[Socket]>
-    const connection = await open(port)
-    const [socket] = await accepted
-    const isClosed = closed(socket)
-    connection.send(request('POST /api/v1/mandates', { ...headers, ...framing }) + body)
+    const { connection, ended } = await openBoth(shared, port)
+    connection.send(request('POST /api/v1/mandates', { ...headersOf(client), ...framing }) + body)
     connection.destroy()
-    await isClosed
+    await ended
     t.same(await stateOf(client), before)
-    await stillServes(t, port)
   }
-})
-
-t.test('decisions §2: a body that ends before its Content-Length is MALFORMED_REQUEST', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  const port = await listen(app)
-  const text = JSON.stringify(mandate())
-  const headers = headersOf(client)
-  const connection = await open(port)
-  connection.send(request('POST /api/v1/mandates', { ...headers, 'content-length': String(text.length + 1) }) + text)
-  connection.end()
-  refused(t, (await connection.read()) as RawAnswer, 400, 'MALFORMED_REQUEST', null)
-  t.equal(await connection.read(), undefined, 'one answer')
-  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
   await stillServes(t, port)
 })
 
+t.test('decisions §2: a body that ends before its Content-Length is MALFORMED_REQUEST', async t => {
+  const client = await connect(shared, 'ends')
+  const text = JSON.stringify(mandate())
+  const head = request('POST /api/v1/mandates', { ...headersOf(client), 'content-length': String(text.length + 1) })
+  const [answer, ...others] = await exchange(port, head + text, true)
+  refused(t, answer, 400, 'MALFORMED_REQUEST', null)
+  t.same(others, [], 'one answer')
+  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
+})
+
 t.test('decisions §2: a chunk that is none is MALFORMED_REQUEST, and nothing is created', async t => {
-  const app = build(t)
-  const client = await connect(app)
-  const port = await listen(app)
-  const headers = headersOf(client)
+  const client = await connect(shared, 'chunks')
   const text = JSON.stringify(mandate())
   for (const chunks of ['zz\r\n', `${text.length.toString(16)}\r\n${text}garbage`, '-1\r\n', 'fffffffffffffffff\r\n']) {
-    const answers = await exchange(
-      port,
-      request('POST /api/v1/mandates', { ...headers, 'transfer-encoding': 'chunked' }) + chunks,
-    )
+    const head = request('POST /api/v1/mandates', { ...headersOf(client), ...CHUNKED })
+    const answers = await exchange(port, head + chunks)
     refusedAndClosed(t, answers, 400, 'MALFORMED_REQUEST', JSON.stringify(chunks.slice(0, 20)))
-    await stillServes(t, port)
   }
+  await stillServes(t, port)
   t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
 })
 
 t.test('decisions §1: on a connection that is kept, a broken request gets its answer, too', async t => {
-  const port = await listen(build(t))
   const good = request(`GET ${LIVE}`)
   for (const [what, bytes, status, code] of [
     ['no HTTP', 'garbage\r\n\r\n', 400, 'MALFORMED_REQUEST'],
@@ -272,10 +234,9 @@ t.test('decisions §1: on a connection that is kept, a broken request gets its a
 t.test(
   'decisions §1: a request that is refused before its body gets one answer, also if the body is broken',
   async t => {
-    const port = await listen(build(t))
     const connection = await open(port)
-    connection.send(request('POST /nowhere', { 'transfer-encoding': 'chunked' }))
-    refused(t, (await connection.read()) as RawAnswer, 404, 'ROUTE_NOT_FOUND', null)
+    connection.send(request('POST /nowhere', CHUNKED))
+    refused(t, await connection.read(), 404, 'ROUTE_NOT_FOUND', null)
     connection.send('zz\r\n')
     t.equal(await connection.read(), undefined)
     await stillServes(t, port)
@@ -283,49 +244,46 @@ t.test(
 )
 
 t.test('decisions §1: a broken request behind one in progress is answered after it', async t => {
-  const app = build(t)
-  const waiting: (() => void)[] = []
-  app.get('/slow', () => new Promise(resolve => waiting.push(() => resolve({ slow: true }))))
+  const { app, waiting } = buildSlow(t)
   app.post('/slow', () => ({ slow: false }))
   const port = await listen(app)
-  const type = { 'content-type': 'application/json' }
-  const chunked = `${request('POST /slow', { ...type, 'transfer-encoding': 'chunked' })}zz\r\n`
-  for (const [what, bytes, answers] of [
-    ['no HTTP', 'garbage\r\n\r\n', [200, 400]],
-    ['a broken chunk', chunked, [200, 400]],
-  ] as const) {
-    const connection = await open(port)
-    connection.send(request('GET /slow') + bytes)
-    const read: (number | undefined)[] = []
+  const chunked = `${request('POST /slow', { 'content-type': 'application/json', ...CHUNKED })}zz\r\n`
+  for (const bytes of ['garbage\r\n\r\n', chunked]) {
+    const answers = exchange(port, request('GET /slow') + bytes)
     await until(() => waiting.length > 0)
     await stillServes(t, port)
     waiting.pop()?.()
-    for (let next = await connection.read(); next !== undefined; next = await connection.read()) read.push(next.status)
-    t.same(read, answers, what)
+    t.equal((await answers).map(({ status }) => status).join(), '200,400', bytes)
   }
   await stillServes(t, port)
 })
 
+/** A server with a route that answers when the test lets it. */
+function buildSlow(t: Test) {
+  const app = build(t)
+  const waiting: (() => void)[] = []
+  app.get('/slow', () => new Promise(resolve => waiting.push(() => resolve({ slow: true }))))
+  return { app, waiting }
+}
+
 /** Opens a connection. Returns the end of the server, too. */
-async function openBoth(app: FastifyInstance) {
+async function openBoth(app: FastifyInstance, port?: number) {
   const accepted = once(app.server, 'connection') as Promise<[Socket]>
-  const connection = await open(await listen(app))
+  const connection = await open(port ?? (await listen(app)))
   const [socket] = await accepted
   return { connection, socket, ended: new Promise<void>(resolve => socket.on('close', () => resolve())) }
 }
 
 t.test('decisions §1: more bytes behind a broken request do not cut off its answer', async t => {
-  const app = build(t)
+  const { app, waiting } = buildSlow(t)
   let refusals = 0
   app.server.on('clientError', () => refusals++)
-  const waiting: { resolve?(body: object): void } = {}
-  app.get('/slow', () => new Promise<object>(resolve => Object.assign(waiting, { resolve })))
   const { connection, socket, ended } = await openBoth(app)
   connection.send(`${request('GET /slow')}garbage\r\n\r\n`)
-  await until(() => refusals === 1 && waiting.resolve !== undefined)
+  await until(() => refusals === 1 && waiting.length > 0)
   connection.send('more')
   await until(() => refusals === 2)
-  waiting.resolve?.({ slow: true })
+  waiting.pop()?.()
   await Promise.race([once(socket, 'finish'), ended])
   t.notOk(socket.destroyed, 'the client may still read it')
   t.equal((await connection.read())?.status, 200)
@@ -335,7 +293,7 @@ t.test('decisions §1: more bytes behind a broken request do not cut off its ans
 })
 
 t.test('decisions §1: a client that keeps its half of a refused connection open is cut off', async t => {
-  const { connection, socket, ended } = await openBoth(build(t))
+  const { connection, socket, ended } = await openBoth(shared, port)
   connection.send('garbage\r\n\r\n')
   await once(socket, 'finish')
   t.equal(socket.timeout, 2000)
@@ -344,14 +302,12 @@ t.test('decisions §1: a client that keeps its half of a refused connection open
 })
 
 t.test('control plane, Large answers: a reader that takes nothing of any answer for 60 s is cut off', async t => {
-  const app = build(t)
-  const waiting: { resolve?(body: object): void } = {}
-  app.get('/slow', () => new Promise<object>(resolve => Object.assign(waiting, { resolve })))
+  const { app, waiting } = buildSlow(t)
   const { connection, socket, ended } = await openBoth(app)
   connection.send(request('GET /openapi.json') + request('GET /slow'))
-  await until(() => waiting.resolve !== undefined)
+  await until(() => waiting.length > 0)
   t.equal(socket.timeout, 0, 'a reader that has taken the answer')
-  waiting.resolve?.({ slow: true })
+  waiting.pop()?.()
   connection.pause()
   // The kernel takes some megabytes.
   connection.send(request('GET /openapi.json').repeat(80))
@@ -360,8 +316,8 @@ t.test('control plane, Large answers: a reader that takes nothing of any answer 
   await ended
 })
 
-t.test('decisions §1: a client may break a refused CONNECT off', async t => {
-  const { connection, socket, ended } = await openBoth(build(t))
+t.test('decisions §1: a client may break a refused CONNECT off', async _t => {
+  const { connection, socket, ended } = await openBoth(shared, port)
   connection.send('CONNECT a.example:1 HTTP/1.1\r\nhost: a.example:1\r\n\r\n')
   await once(socket, 'finish')
   // `once` would take the error.
