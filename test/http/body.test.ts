@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { type Case, each, gist, holds, invalid, malformed, missing, refused, WRONG_REGION } from '../answers.js'
+import { type Case, each, gist, holds, invalid, malformed, missing, refused, table, WRONG_REGION } from '../answers.js'
 import { bill, build, type Client, call, collection, connect, mandate, newClient, payoutLink } from '../helper.js'
-import { listen, open, request, sendLine, stateOf, stillServes, stock } from './raw.js'
+import { headersOf, listen, open, request, sendLine, stateOf, stillServes, stock } from './raw.js'
 
 const MIB = 1024 * 1024
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -19,6 +19,7 @@ const operations: [line: string, first: string | null][] = [
   ['PATCH /api/v1/bills/INV-2026-001', null],
   ['PATCH /api/v1/counterparties/CPTY-0001', null],
 ]
+const WRONG_TYPE = '415 UNSUPPORTED_MEDIA_TYPE content-type'
 const DOCUMENT = 'POST /api/v1/bills/INV-2026-001/document'
 const lines = operations.map(([line]) => line)
 
@@ -108,25 +109,16 @@ t.test('decisions §1: a wrong Content-Type is 415 on content-type; PATCH names 
   unchanged(t, async client => {
     const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/problem+json', 'application/jsonx']
     types.push('json', 'nonsense', '', ';', '/', 'application/', 'application/json, text/plain')
-    const wanted = '415 UNSUPPORTED_MEDIA_TYPE content-type'
-    await holds(t, each(types, wanted), type =>
-      client.post('/api/v1/mandates', '{}', { headers: { 'content-type': type } }),
-    )
+    const wanted = WRONG_TYPE
+    const send = (type: string) => client.post('/api/v1/mandates', '{}', { headers: { 'content-type': type } })
+    await table(t, send, { [wanted]: types })
     const options = { body: '{}', headers: { 'content-type': 'text/plain' } }
-    const all = [
-      ...lines,
-      DOCUMENT,
-      'DELETE /api/v1/mandates/MND-0001',
-      'PUT /_sandbox/settings',
-      'POST /_sandbox/reset',
-    ]
-    await holds(t, each(all, wanted), sendLine(client, options), 'every operation that reads a body')
-    const patches: unknown[] = []
-    for (const line of lines) patches.push([line, (await sendLine(client, options)(line)).headers['accept-patch']])
-    t.same(
-      patches,
-      lines.map(line => [line, line.startsWith('PATCH') ? 'application/json' : undefined]),
-    )
+    const others = ['DELETE /api/v1/mandates/MND-0001', 'PUT /_sandbox/settings', 'POST /_sandbox/reset']
+    for (const line of [...lines, DOCUMENT, ...others]) {
+      const answer = await sendLine(client, options)(line)
+      const patch = lines.includes(line) && line.startsWith('PATCH') ? 'application/json' : undefined
+      t.same([gist(answer), answer.headers['accept-patch']], [wanted, patch], line)
+    }
     t.equal((await client.get('/api/v1/mandates', { ...options, body: '{' })).status, 200, 'GET ignores its body')
   }),
 )
@@ -151,18 +143,7 @@ t.test('decisions §1: a body with a Content-Encoding is 415 wherever one is rea
     ]
     const wanted = '415 UNSUPPORTED_MEDIA_TYPE content-encoding'
     await holds(t, each(all, wanted), line => send(line, 'gzip'), 'every route')
-    const codings = [
-      'gzip',
-      'GZIP',
-      'br',
-      'deflate',
-      'x-gzip',
-      'zstd',
-      'identity, gzip',
-      'gzip,',
-      'utf-8',
-      `,${' '.repeat(9000)}x`,
-    ]
+    const codings = ['gzip', 'GZIP', 'br', 'x-gzip', 'identity, gzip', 'gzip,', 'utf-8', `,${' '.repeat(9000)}x`]
     await holds(t, each(codings, wanted), coding => send('POST /api/v1/mandates', coding), 'every coding')
     const { headers } = await send('PATCH /api/v1/bills/INV-2026-001', 'br')
     t.match(headers, { 'accept-encoding': 'identity', 'accept-patch': 'application/json' })
@@ -179,12 +160,9 @@ t.test('decisions §1: a body with a Content-Encoding is 415 wherever one is rea
 
 t.test('decisions §1: application/json is accepted in any case and with any parameter', async t => {
   const client = await newClient()
+  const send = (type: string) => client.post('/api/v1/mandates', '{}', { headers: { 'content-type': type } })
   const types = ['application/json', 'APPLICATION/JSON', 'Application/Json;charset=UTF-8', 'application/json ; v=1']
-  await holds(t, each(types, '201'), type =>
-    client.post('/api/v1/mandates', mandate({ mandateReference: `MND-000${types.indexOf(type)}` }), {
-      headers: { 'content-type': type },
-    }),
-  )
+  await table(t, send, { [missing('mandateReference')]: types })
 })
 
 t.test('decisions §1: a body of 1 MiB is accepted, one byte more is 413', t =>
@@ -198,42 +176,34 @@ t.test('decisions §1: a body of 1 MiB is accepted, one byte more is 413', t =>
 
 t.test('decisions §1: over a socket, a body with Content-Length or in chunks', async t => {
   const app = build(t)
-  const { token } = await connect(app)
+  const client = await connect(app)
   const port = await listen(app)
   const text = JSON.stringify(mandate())
-  const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
-  const chunked = { ...headers, 'transfer-encoding': 'chunked' }
-  const post = (fields: Record<string, string>, body?: string) => request('POST /api/v1/mandates', fields, body)
+  const chunked = { 'transfer-encoding': 'chunked' }
+  const post = (fields: Record<string, string>, body?: string) =>
+    request('POST /api/v1/mandates', { ...headersOf(client), ...fields }, body)
   const chunks = [...text].map(letter => `1\r\n${letter}\r\n`).join('')
   const large = `${text.length.toString(16)}\r\n${text}\r\n${`10000\r\n${' '.repeat(0x10000)}\r\n`.repeat(16)}`
-  const sent: Record<string, string> = {
-    'no type': post(headers, '{}'),
-    'empty chunks': `${post({ ...chunked, ...JSON_TYPE })}0\r\n\r\n`,
-    'empty chunks of a wrong type': `${post({ ...chunked, 'content-type': 'text/plain' })}0\r\n\r\n`,
-    'above 1 MiB': post({ ...headers, ...JSON_TYPE }, text + ' '.repeat(MIB + 1 - text.length)),
-    'announced, not sent': post({ ...headers, ...JSON_TYPE, 'content-length': '99999999999' }),
-    'chunks above 1 MiB': post({ ...chunked, ...JSON_TYPE }) + large,
-    chunks: `${post({ ...chunked, ...JSON_TYPE })}${chunks}0\r\n\r\n`,
+  const send = async (bytes: string) => {
+    const connection = await open(port)
+    connection.send(bytes)
+    const answer = await connection.read()
+    connection.destroy()
+    return answer
   }
-  await holds(
-    t,
-    [
-      ['no type', '415 UNSUPPORTED_MEDIA_TYPE content-type'],
-      ['empty chunks', '400 MISSING_FIELD mandateReference'],
-      ['empty chunks of a wrong type', '415 UNSUPPORTED_MEDIA_TYPE content-type'],
-      ['above 1 MiB', '413 PAYLOAD_TOO_LARGE null'],
-      ['announced, not sent', '413 PAYLOAD_TOO_LARGE null'],
-      ['chunks above 1 MiB', '413 PAYLOAD_TOO_LARGE null'],
-      ['chunks', '201'],
+  await table(t, send, {
+    [`${WRONG_TYPE}`]: [
+      request('POST /api/v1/mandates', { authorization: `Bearer ${client.token}`, 'x-region': 'EU' }, '{}'),
+      `${post({ ...chunked, 'content-type': 'text/plain' })}0\r\n\r\n`,
     ],
-    async name => {
-      const connection = await open(port)
-      connection.send(sent[name] as string)
-      const answer = await connection.read()
-      connection.destroy()
-      return answer
-    },
-  )
+    [missing('mandateReference')]: [`${post(chunked)}0\r\n\r\n`],
+    '413 PAYLOAD_TOO_LARGE null': [
+      post({}, text + ' '.repeat(MIB + 1 - text.length)),
+      post({ 'content-length': '99999999999' }),
+      post(chunked) + large,
+    ],
+    201: [`${post(chunked)}${chunks}0\r\n\r\n`],
+  })
   await stillServes(t, port)
 })
 
@@ -250,28 +220,16 @@ t.test('decisions §2: a body of another length than Content-Length says is MALF
 t.test('interface, Errors: a body nested very deep is answered like another', t =>
   unchanged(t, async client => {
     const depth = 9_000
-    const arrays = '['.repeat(depth) + ']'.repeat(depth)
     const objects = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
     const text = JSON.stringify(mandate({ mandateReference: 'MND-0002', type: 'DEEP' }))
-    const bodies: Record<string, string> = {
-      arrays,
-      objects,
-      'open arrays': '['.repeat(depth),
-      'objects for text': text.replace('"DEEP"', objects),
-    }
-    await holds(
-      t,
-      [
-        ['arrays', '400 INVALID_FIELD null'],
-        ['objects', '400 MISSING_FIELD mandateReference'],
-        ['open arrays', '400 MALFORMED_REQUEST null'],
-        ['objects for text', '400 INVALID_FIELD type'],
-      ],
-      name => client.post('/api/v1/mandates', bodies[name]),
-    )
-    const wrong = JSON.stringify(mandate()).replace('"type":"RECURRING"', '"type":"RECURRING","type":1')
-    const last = await client.post('/api/v1/mandates', wrong)
-    t.same([last.status, last.body.field], [400, 'type'], 'the last of two members of one name is checked')
+    const twice = JSON.stringify(mandate()).replace('"type":"RECURRING"', '"type":"RECURRING","type":1')
+    await table(t, body => client.post('/api/v1/mandates', body), {
+      [invalid(null)]: ['['.repeat(depth) + ']'.repeat(depth)],
+      [missing('mandateReference')]: [objects],
+      [malformed(null)]: ['['.repeat(depth)],
+      // The last of two members of one name is checked.
+      [invalid('type')]: [text.replace('"DEEP"', objects), twice],
+    })
   }),
 )
 
@@ -280,17 +238,13 @@ t.test('decisions §1: unknown members of any name and value are ignored, and hi
   const deep = `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`
   const extras = ['"constructor":{"x":1}', '"prototype":{"polluted":true}', '"toString":1', '"valueOf":1', '"x":null']
   extras.push('"x":[[[{}]]]', '"x":1e999', `"x":"${'x'.repeat(900_000)}"`, `"x":${deep}`)
-  const actual: unknown[] = []
   for (const [at, extra] of extras.entries()) {
     const text = JSON.stringify(mandate({ mandateReference: `MND-000${at}` }))
     const { status, headers, body } = await client.post('/api/v1/mandates', `{${extra},${text.slice(1)}`)
-    actual.push([status, headers['sandbox-hint'], 'x' in body || Object.hasOwn(body, 'constructor')])
+    const [, name] = extra.split('"')
+    t.same([status, headers['sandbox-hint']], [201, `unknown member ${name} ignored`])
+    t.notOk(Object.hasOwn(body, name as string))
   }
-  const names = ['constructor', 'prototype', 'toString', 'valueOf', 'x', 'x', 'x', 'x', 'x']
-  t.same(
-    actual,
-    names.map(name => [201, `unknown member ${name} ignored`, false]),
-  )
 })
 
 t.test('decisions §1: a JSON body of more than 10,000 values is 413, and is not logged', async t => {
