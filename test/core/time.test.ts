@@ -156,28 +156,15 @@ t.test('decisions §6, §8: a wall-clock time names its instant', async t => {
   ])
 })
 
-t.test('decisions §6, §8: wall clocks agree with the IANA time zone database from 2024 to 2035', async t => {
+t.test('decisions §6, §8: wall clocks agree with the IANA time zone database from 2024 to 2029', async t => {
   const hour = 3_600_000
   for (const zone of zones) {
-    const format = new Intl.DateTimeFormat('en-CA', {
-      timeZone: zone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      hourCycle: 'h23',
-    })
-    const wall = (instant: number) => {
-      const parts = Object.fromEntries(format.formatToParts(instant).map(({ type, value }) => [type, value]))
-      return `${parts.year}-${parts.month}-${parts.day} ${parts.hour}:${parts.minute}:${parts.second}`
-    }
+    // Sweden writes dates and times as ISO 8601 does.
+    const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
+    const wall = (instant: number) => format.format(instant)
     const wrong: string[] = []
-    let checked = 0
     let changed = 0
     const check = (instant: number) => {
-      checked += 1
       const date = localDate(instant, zone)
       const time = localTime(instant, zone)
       if (`${date} ${time}` !== wall(instant)) wrong.push(`${formatInstant(instant)} is ${wall(instant)}`)
@@ -187,7 +174,7 @@ t.test('decisions §6, §8: wall clocks agree with the IANA time zone database f
         wrong.push(`${date} ${time} is ${formatInstant(instant)}`)
       }
     }
-    for (let day = at('2024-01-01T00:00:00Z'); day < at('2036-01-01T00:00:00Z'); day += 24 * hour) {
+    for (let day = at('2024-01-01T00:00:00Z'); day < at('2030-01-01T00:00:00Z'); day += 24 * hour) {
       check(day + 12 * hour)
       const changes = wall(day).slice(11) !== wall(day + 24 * hour).slice(11)
       if (!changes) continue
@@ -198,7 +185,6 @@ t.test('decisions §6, §8: wall clocks agree with the IANA time zone database f
       }
     }
     t.same(wrong, [], zone)
-    t.equal(changed, 24, 'two changes a year')
-    t.equal(checked, 4383 + 24 * 2 * 145, 'every day, and every half hour around a change and the second before it')
+    t.equal(changed, 12, 'two changes a year')
   }
 })

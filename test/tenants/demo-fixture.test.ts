@@ -14,12 +14,9 @@ const open = tenantsOf(build(t, { clock: '2026-07-01T09:00:00Z' }))
 
 /** Moments at which something about the calendar is odd: closed days, changed clocks, ends of days, months and years. */
 const STARTS = [
-  ...['2026-07-15T10:00:00Z', '2026-10-24T22:30:00Z', '2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', MONDAY],
-  ...['2026-12-23T15:00:01Z', '2026-12-24T09:00:00Z', '2026-12-25T12:00:00Z', '2026-12-27T23:00:00Z'],
-  ...['2026-12-31T22:59:59Z', '2026-12-31T23:00:00Z', '2027-01-04T13:00:00Z', '2027-03-25T15:00:00Z'],
-  ...['2027-03-26T08:00:00Z', '2027-03-28T00:30:00Z', '2027-03-28T01:30:00Z', '2027-03-29T22:00:00Z'],
-  ...['2027-10-31T00:30:00Z', '2028-02-29T13:00:00Z', '2028-04-13T14:00:00Z', '2028-04-17T08:00:00Z'],
-  ...['2028-05-01T22:30:00Z', '2028-12-22T15:00:00Z', '2028-12-26T09:00:00Z', '2031-01-01T08:00:00Z'],
+  ...['2026-07-15T10:00:00Z', '2026-10-24T22:30:00Z', '2026-10-25T00:30:00Z', '2026-12-23T15:00:01Z'],
+  ...['2026-12-25T12:00:00Z', '2026-12-31T22:59:59Z', '2027-01-04T13:00:00Z', '2027-03-26T08:00:00Z'],
+  ...['2027-03-28T01:30:00Z', '2028-02-29T13:00:00Z', '2028-05-01T22:30:00Z', '2031-01-01T08:00:00Z'],
 ]
 
 // biome-ignore lint/suspicious/noExplicitAny: records of every kind
@@ -135,12 +132,15 @@ t.test('fixtures, Fixtures; decisions §5 to §10: demo fits together and goes o
   t.same(found, [])
 })
 
-/** The hours of some days: usual ones, the end of daylight saving time, its start at Easter, and Christmas. */
+/** The hours at which something moves, of some days: usual ones, changes of the clock, one at Easter, and Christmas. */
 const HOURS = [
-  ...[Date.UTC(2026, 8, 6, 22), Date.UTC(2026, 9, 23, 22), Date.UTC(2027, 2, 24, 23), Date.UTC(2026, 11, 22, 23)],
-].flatMap((first, index) =>
-  Array.from({ length: ([3, 4, 6, 6][index] as number) * 24 }, (_, hour) => first + hour * 3600_000),
-)
+  [Date.UTC(2026, 8, 6, 22), 2],
+  [Date.UTC(2026, 9, 23, 22), 4],
+  [Date.UTC(2027, 2, 24, 23), 6],
+  [Date.UTC(2026, 11, 22, 23), 6],
+]
+  .flatMap(([first = 0, days = 0]) => Array.from({ length: days * 24 }, (_, hour) => first + hour * 3600_000))
+  .filter(now => ![1, 2, 3, 4, 5, 17, 18, 19, 20].includes(new Date(now).getUTCHours()))
 
 /** Reason codes by the moment of the transition (decisions §6). */
 const CLEARING = ['FF01', 'AC01', 'RC01', 'AG02', 'BE05', 'AM05', 'MD02', 'CNOR', 'DNOR']
@@ -203,12 +203,7 @@ t.test(
 )
 
 t.test('fixtures, Fixtures: a collection that is created and waits is as demo has it', async t => {
-  for (const start of [
-    '2026-09-15T06:30:00Z',
-    '2026-09-18T14:00:00Z',
-    '2026-10-25T10:00:00Z',
-    '2026-12-29T08:00:00Z',
-  ]) {
+  for (const start of ['2026-09-18T14:00:00Z', '2026-10-25T10:00:00Z', '2026-12-29T08:00:00Z']) {
     const { collections = [] } = resolveFixture(DEMO, Date.parse(start))
     const scheduled = collections
       .filter((_, at) => DEMO.collections?.[at]?.status === '{{schedule}}')
