@@ -1,9 +1,13 @@
 import t from 'tap'
-import { type Case, gist, holds, malformed, missing, WRONG_REGION } from '../answers.js'
+import { type Case, gist, holds, malformed, missing, table, WRONG_REGION } from '../answers.js'
 import { build, connect, newClient } from '../helper.js'
 import { exchange, listen, request, sendLine, stateOf, stock } from './raw.js'
 
 const CHALLENGE = 'Bearer realm="payments-sandbox"'
+
+const app = build(t)
+const port = await listen(app)
+const { token } = await connect(app)
 
 /** Every operation of the API that needs a token (interface, Authentication 3; Endpoints). */
 const operations = [
@@ -29,24 +33,18 @@ t.test('decisions §3: missing, unknown and expired tokens are 401 with a challe
   const client = await newClient()
   await stock(client)
   const before = await stateOf(client)
-  const refusals = async (headers: Record<string, string>) => {
-    const actual: unknown[] = []
-    for (const line of operations) {
+  const refuses = (headers: Record<string, string>, expected: string) => {
+    const send = async (line: string) => {
       const answer = await sendLine(client, { headers })(line)
-      actual.push([line, gist(answer), answer.headers['www-authenticate']])
+      return `${gist(answer)}, ${answer.headers['www-authenticate']}`
     }
-    return actual
+    return table(t, send, { [`401 ${expected}`]: operations })
   }
-  const all = (code: string, challenge: string) =>
-    operations.map(line => [line, `401 ${code} authorization`, challenge])
-  const invalid = `${CHALLENGE}, error="invalid_token"`
-  t.same(await refusals({ authorization: '' }), all('MISSING_TOKEN', CHALLENGE))
-  t.same(await refusals({ authorization: 'Bearer abc' }), all('INVALID_TOKEN', invalid))
+  await refuses({ authorization: '' }, `MISSING_TOKEN authorization, ${CHALLENGE}`)
+  await refuses({ authorization: 'Bearer abc' }, `INVALID_TOKEN authorization, ${CHALLENGE}, error="invalid_token"`)
   t.same(await stateOf(client), before)
-  await client.control('POST', '/clock/advance', { by: 'PT3599S' })
-  t.equal((await client.get('/api/v1/mandates')).status, 200)
-  await client.control('POST', '/clock/advance', { by: 'PT2S' })
-  t.same(await refusals({}), all('EXPIRED_TOKEN', invalid))
+  await client.control('POST', '/clock/advance', { by: 'PT1H' })
+  await refuses({}, `EXPIRED_TOKEN authorization, ${CHALLENGE}, error="invalid_token"`)
 })
 
 t.test('decisions §1, §4: x-region is required, and one of the values of the endpoint', async t => {
@@ -87,34 +85,19 @@ t.test('decisions §1, §4: x-region is required, and one of the values of the e
 })
 
 t.test('decisions §1: header names are case-insensitive; x-region sent twice is refused', async t => {
-  const app = build(t)
-  const { token } = await connect(app)
-  const port = await listen(app)
   const headers = { AUTHORIZATION: `Bearer ${token}`, connection: 'close' }
-  await holds(
-    t,
-    [
-      ['EU', '200'],
-      ['EU\r\nx-region: EU', '400 INVALID_REGION x-region'],
-    ],
-    async region => (await exchange(port, request('GET /api/v1/mandates', { ...headers, 'X-REGION': region })))[0],
-  )
+  const send = async (region: string) =>
+    (await exchange(port, request('GET /api/v1/mandates', { ...headers, 'X-REGION': region })))[0]
+  await table(t, send, { 200: ['EU'], '400 INVALID_REGION x-region': ['EU\r\nx-region: EU'] })
 })
 
 t.test('decisions §1: two headers Authorization are refused, whatever they are', async t => {
-  const app = build(t)
-  const { token } = await connect(app)
-  const port = await listen(app)
-  const [own, basic] = [`Bearer ${token}`, 'Basic YWNtZTpzZWNyZXQ=']
-  const lines = ['GET /api/v1/mandates', 'POST /api/v1/oauth/token', 'GET /_sandbox/clients']
-  await holds(
-    t,
-    lines.flatMap(line =>
-      [own, 'Bearer x', basic, ''].map((second): Case => [[line, second], malformed('authorization')]),
-    ),
-    async ([line, second]: [string, string]) => {
+  const own = `Bearer ${token}`
+  for (const line of ['GET /api/v1/mandates', 'POST /api/v1/oauth/token', 'GET /_sandbox/clients']) {
+    const send = async (second: string) => {
       const headers = { authorization: `${own}\r\nAuthorization: ${second}`, 'x-region': 'EU', connection: 'close' }
       return (await exchange(port, request(line, headers)))[0]
-    },
-  )
+    }
+    await table(t, send, { [malformed('authorization')]: [own, 'Bearer x', 'Basic YWNtZTpzZWNyZXQ=', ''] })
+  }
 })

@@ -52,12 +52,8 @@ t.test('decisions §3: no secret in its place, and no access token anywhere, is 
     [other.token, 3],
   ] as const) {
     const headers = { authorization: `Bearer ${clientToken}` }
-    const members = {
-      client_secret: SECRET,
-      password: SECRET,
-      access_token: clientToken,
-      deep: [{ token: clientToken }],
-    }
+    const secret = { client_secret: SECRET, password: SECRET }
+    const members = { ...secret, access_token: clientToken, deep: [{ token: clientToken }] }
     await send('POST', '/api/v1/mandates', headers, mandate({ mandateReference: `MND-000${at}`, ...members }))
     await send('POST', '/api/v1/mandates', headers, `{"client_secret":"${SECRET}",`)
     await send('POST', '/api/v1/mandates', { ...headers, ...FORM }, form)
@@ -105,19 +101,12 @@ t.test('decisions §3: no secret in its place, and no access token anywhere, is 
 
   const kept: Record<string, string> = { log: log(), answers: JSON.stringify(answers) }
   // Makes verifications show the values of headers, parameters and bodies.
-  const names = [
-    'authorization',
-    'proxy-authorization',
-    'cookie',
-    'x-api-key',
-    'x-access-token',
-    'user-agent',
-    'referer',
-  ]
+  const names = ['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'x-access-token', 'user-agent']
+  names.push('referer', 'x-region')
   const created = { path: '/api/v1/mandates', status: 201 }
   const deep = [{ token: '***' }]
   const expectations = {
-    headers: { headers: Object.fromEntries([...names, 'x-region'].map(name => [name, 'another'])) },
+    headers: { headers: Object.fromEntries(names.map(name => [name, 'another'])) },
     'a secret parameter': { query: { client_secret: 'another', '%zz': '' } },
     'a token parameter': { query: { access_token: 'another', x: '***' } },
     'a path': { path: '/another' },
@@ -172,25 +161,13 @@ t.test(
   async t => {
     const { app, log } = buildLogged(t)
     const port = await listen(app)
-    const paths = [
-      '/x?client_secret=*',
-      '/api/v1/mandates?client_secret=*',
-      '/api/v1/mandates/%zz?client_secret=*',
-      'http://sandbox/x?client_secret=*',
-      '/x/client_secret=*',
-      '/x/client_secret=a%26*',
-      '/x/client_secret=a&*',
-      '/x/client_secret=a/*',
-      '/x;client_secret=*',
-      '/x/client_secret/*',
-      '/x/client_secret/%2F*',
-      '/x/client_secret:*',
-      '/x/client_secret%3D*',
-      '/x/client_secret%3d*',
-      '/x/CLIENT%5FSECRE%54%20=%20%22*',
-      '/x/%zz/client_secret%3D*',
-      '/api/v1/mandates/client_secret=*',
-    ]
+    const paths = ['/x', '/api/v1/mandates', '/api/v1/mandates/%zz', 'http://sandbox/x'].map(
+      path => `${path}?client_secret=*`,
+    )
+    paths.push('/x/client_secret=*', '/x/client_secret=a%26*', '/x/client_secret=a&*', '/x/client_secret=a/*')
+    paths.push('/x;client_secret=*', '/x/client_secret/*', '/x/client_secret/%2F*', '/x/client_secret:*')
+    paths.push('/x/client_secret%3D*', '/x/client_secret%3d*', '/x/CLIENT%5FSECRE%54%20=%20%22*')
+    paths.push('/x/%zz/client_secret%3D*', '/api/v1/mandates/client_secret=*')
     for (const path of paths) {
       await exchange(port, request(`GET ${path.replace('*', SECRET)}`, { connection: 'close' }))
     }
@@ -200,17 +177,12 @@ t.test(
     t.notMatch(log(), SECRET)
     t.notMatch(requests, SECRET)
     t.match(log(), '"path":"/x/client_secret=***"')
+    const client = await connect(app)
+    await client.post('/api/v1/mandates', { debtor: { iban: 'DE89370400440532013000' } })
+    await client.post('/api/v1/mandates', '{"debtor":{"iban":"DE89370400440532013000"')
+    t.notMatch(log(), 'DE89370400440532013000', 'bodies are not in the log lines')
   },
 )
-
-t.test('decisions §3: bodies are not in the log lines', async t => {
-  const { app, log } = buildLogged(t)
-  const client = await connect(app)
-  await client.post('/api/v1/mandates', { debtor: { iban: 'DE89370400440532013000' } })
-  await client.post('/api/v1/mandates', '{"debtor":{"iban":"DE89370400440532013000"')
-  t.match(log(), '/api/v1/mandates')
-  t.notMatch(log(), 'DE89370400440532013000')
-})
 
 t.test('control plane, GET /requests: what is masked, and how', async t => {
   const app = build(t)
@@ -243,14 +215,8 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   const texts = [broken, text, ...others.slice(2).reverse()].map(({ text }: { text?: string }) => text)
   t.same(texts, ['{"amount":"***",}', ...Array(4).fill(undefined), `"${'x'.repeat(1999)}`])
   t.match([first.responseBody, token.responseBody], Array(2).fill({ access_token: '***', token_type: 'Bearer' }))
-  const shown = {
-    client_id: 'acme',
-    client_secret: '***',
-    grant_type: 'client_credentials',
-    scope: 'all',
-    '***': '***',
-  }
-  t.match(token.body, shown)
+  const shown = { client_id: 'acme', client_secret: '***', grant_type: 'client_credentials', scope: 'all' }
+  t.match(token.body, { ...shown, '***': '***' })
 })
 
 const toHex = (character: string) => `%${character.charCodeAt(0).toString(16)}`
