@@ -35,7 +35,7 @@ t.test('decisions §1: an answer of any kind carries the x-request-id of the cal
 })
 
 t.test('decisions §1: up to 128 printable ASCII characters are kept, other ids are replaced', async t => {
-  const app = build(t)
+  const { app } = await newClient()
   const idOf = async (id: string) =>
     (await call(app, 'GET', LIVE, { headers: { 'x-request-id': id } })).headers['x-request-id']
   for (const id of ['a', '!', '~', 'x y', '"\\;,', 'x'.repeat(128)]) t.equal(await idOf(id), id)

@@ -68,7 +68,9 @@ const longCalls: Record<string, (client: Client, document: object) => Promise<An
   'PUT /state': (client, document) => client.control('PUT', '/state', document),
 }
 
-async function testOrder(t: Test, app: Client['app'], timers: ReturnType<typeof hasty>) {
+type Server = Pick<ReturnType<typeof buildServer>, 'app' | 'registry'>
+
+async function testOrder(t: Test, { app }: Server, timers: ReturnType<typeof hasty>) {
   const [client, other] = [await connect(app), await connect(app, 'other')]
   await fill(client)
   const document = await stateOf(client)
@@ -94,19 +96,6 @@ async function testOrder(t: Test, app: Client['app'], timers: ReturnType<typeof 
   }
 }
 
-t.test('control plane, Long calls: requests of other tenants come in between, those of the tenant wait', async t => {
-  const timers = hasty()
-  await testOrder(t, build(t, { timers }), timers)
-})
-
-onDatabase(
-  'control plane, Long calls: requests of other tenants come in between, those of the tenant wait',
-  async (t, storage) => {
-    const timers = hasty()
-    await testOrder(t, (await storage.start({ timers })).app, timers)
-  },
-)
-
 t.test('control plane, Long calls: many requests begin in their order, and a health check does not wait', async t => {
   const app = build(t, { timers: hasty() })
   const client = await connect(app)
@@ -124,7 +113,7 @@ t.test('control plane, Long calls: many requests begin in their order, and a hea
 })
 
 /** A client that is being made by a fork is the one that later requests see. */
-async function testFork(t: Test, app: Client['app'], timers: ReturnType<typeof hasty>) {
+async function testFork(t: Test, { app }: Server, timers: ReturnType<typeof hasty>) {
   const [client, other] = [await connect(app), await connect(app, 'other')]
   await fill(client)
   const { end } = await begun(timers, () => client.control('POST', '/fork', { clientId: 'copy' }))
@@ -142,7 +131,7 @@ async function testFork(t: Test, app: Client['app'], timers: ReturnType<typeof h
 }
 
 /** A token that a long call makes expire is refused, though it was good when its request came. */
-async function testExpiry(t: Test, app: Client['app'], timers: ReturnType<typeof hasty>) {
+async function testExpiry(t: Test, { app }: Server, timers: ReturnType<typeof hasty>) {
   const client = await connect(app)
   // All of the work comes before the token expires.
   const payoutLinks = Array.from({ length: 30 }, (_, n) => payoutLink({ expiryPeriod: `PT${10 + n}M` }))
@@ -150,21 +139,6 @@ async function testExpiry(t: Test, app: Client['app'], timers: ReturnType<typeof
   const { end } = await begun(timers, () => client.control('POST', '/clock/advance', { by: 'PT2H' }))
   t.equal(gist(await client.get('/api/v1/bills')), '401 EXPIRED_TOKEN authorization')
   t.equal((await end).body.transitions.length, 30)
-}
-
-for (const [title, test] of [
-  ['the client that a fork makes waits, too', testFork],
-  ['a token is checked after them', testExpiry],
-] as const) {
-  t.test(`control plane, Long calls: ${title}`, async t => {
-    const timers = hasty()
-    await test(t, build(t, { timers }), timers)
-  })
-
-  onDatabase(`control plane, Long calls: ${title}`, async (t, storage) => {
-    const timers = hasty()
-    await test(t, (await storage.start({ timers })).app, timers)
-  })
 }
 
 t.test(
@@ -224,11 +198,7 @@ t.test('control plane, Long calls: the work of a running clock is done in slices
 })
 
 /** A seeding of which a step fails leaves nothing, nor do requests that come meanwhile see anything of it. */
-async function testUndoing(
-  t: Test,
-  { app, registry }: Pick<ReturnType<typeof buildServer>, 'app' | 'registry'>,
-  timers: ReturnType<typeof hasty>,
-) {
+async function testUndoing(t: Test, { app, registry }: Server, timers: ReturnType<typeof hasty>) {
   const client = await connect(app)
   await fill(client)
   const before = await stateOf(client)
@@ -251,17 +221,25 @@ async function testUndoing(
   t.equal(transitions.length, 90, 'the work is still planned')
 }
 
-t.test('control plane, Long calls: one that fails in between leaves nothing', async t => {
-  const timers = hasty()
-  const server = buildServer(serverOptions({ timers }))
-  t.teardown(() => server.app.close())
-  await testUndoing(t, server, timers)
-})
+// In memory, and on a database.
+for (const [title, test] of [
+  ['requests of other tenants come in between, those of the tenant wait', testOrder],
+  ['the client that a fork makes waits, too', testFork],
+  ['a token is checked after them', testExpiry],
+  ['one that fails in between leaves nothing', testUndoing],
+] as const) {
+  t.test(`control plane, Long calls: ${title}`, async t => {
+    const timers = hasty()
+    const server = buildServer(serverOptions({ timers }))
+    t.teardown(() => server.app.close())
+    await test(t, server, timers)
+  })
 
-onDatabase('control plane, Long calls: one that fails in between leaves nothing', async (t, storage) => {
-  const timers = hasty()
-  await testUndoing(t, await storage.start({ timers }), timers)
-})
+  onDatabase(`control plane, Long calls: ${title}`, async (t, storage) => {
+    const timers = hasty()
+    await test(t, await storage.start({ timers }), timers)
+  })
+}
 
 t.test('control plane, Long calls: a tenant that made room for another meanwhile is gone', async t => {
   const timers = hasty()
