@@ -40,6 +40,8 @@ const indexes = folders.map(folder => ({
 const shared = [
   ['control', 'tenants', 'recording'],
   ['compare', 'areas', 'core'],
+  ['console', 'docs'],
+  ['commands', 'persistence'],
 ]
 /** These need more than Node, and have commands of their own. */
 const special = ['browser', 'package']
