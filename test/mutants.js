@@ -271,6 +271,9 @@ export const mutants = {
     ['maskText(String(reqId))', 'reqId', 'http/secrets'],
   ],
   'http/masking.ts': [
+    ["text.includes('\\\\u') || SECRET_NAME", 'SECRET_NAME', 'http/secrets'],
+    [' || SECRET_NAME.test(decode(text))', '', 'http/secrets'],
+    ['? undefined : maskText(text)', '? undefined : text', 'http/secrets'],
     ["  'cookie',\n", '', 'http/secrets'],
     ["  'client_assertion',\n", '', 'control/requests'],
     ["  if (depth === DEEPEST) return '(nested too deeply to be shown)'\n", '', 'control/requests'],
@@ -780,6 +783,7 @@ export const mutants = {
     ['const MOST_BYTES = 128 * 1024', 'const MOST_BYTES = 129 * 1024', 'control/snapshots'],
   ],
   'features/request-log/request-log.ts': [
+    [' || bodyText.length > LONGEST_TEXT', '', 'http/secrets'],
     ['exchange.bytes > bounds.bytes || bounds.entries === 0', 'bounds.entries === 0', 'control/requests'],
     [
       'if (log.start > entries.length / 2) entriesOf(log)',

@@ -33,7 +33,7 @@ export interface LoggedExchange {
   readonly headers: Readonly<Record<string, string>>
   /** JSON and forms as their value, else a note; null: there was none. */
   readonly body: unknown
-  /** The beginning of a body that is not JSON. */
+  /** A body that is not JSON. */
   readonly text?: string | undefined
   /** Null: a fault cut the connection off. */
   readonly status: number | null
@@ -366,15 +366,15 @@ function bodyOf({ form, bodyText, bodyNote }: Exchange): unknown {
   return bodyNote ?? null
 }
 
-/** The maximum length of the text of a body that is not JSON. */
-const LONGEST_TEXT = 2000
+/** The longest body that is shown without being JSON, in characters. */
+const LONGEST_TEXT = 10_000
 
-/** Returns the beginning of a body that is not JSON; undefined: it may hold a secret, or it is none. */
+/** Returns a body that is not JSON, masked; undefined: it may hold a secret, is too long, or is none. */
 function textOf({ bodyText, isToken, status }: Exchange): string | undefined {
   // It is refused, so an accepted one need not be parsed again.
   const isRefused = (status ?? 400) >= 400
-  if (bodyText === undefined || isToken || !isRefused || parseMasked(bodyText) !== undefined) return undefined
-  return maskUnparsed(bodyText)?.slice(0, LONGEST_TEXT)
+  if (bodyText === undefined || bodyText.length > LONGEST_TEXT || isToken || !isRefused) return undefined
+  return parseMasked(bodyText) === undefined ? maskUnparsed(bodyText) : undefined
 }
 
 /** A name that is not known may be the rest of a secret that was not encoded. */

@@ -52,7 +52,7 @@ export const LoggedRequest = component('LoggedRequest', {
   text: Type.Optional(
     assumed(
       Type.String(),
-      'The first 2,000 characters of a body that is not JSON. Absent: there is none, or it may hold a secret.',
+      'A body that is not JSON. Absent: it may hold a secret, or has more than 10,000 characters, or there is none.',
     ),
   ),
   status: requestLine.status,
