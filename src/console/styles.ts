@@ -30,6 +30,7 @@ export const styles = `${commonStyles}${controlStyles}${coverageStyles}${shellSt
 main { width: 100%; max-width: 82rem; margin: 0 auto; padding: 1.25rem 1.25rem 4rem; }
 h1 { font-size: clamp(1.125rem, 5.5vw, 1.5rem); overflow-wrap: anywhere; }
 h1:focus { outline: none; }
+h1:focus-visible { outline: 3px solid var(--focus); outline-offset: .25rem; border-radius: .125rem; width: fit-content; }
 h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 .notice, .offline { margin-top: .75rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--card);
   border-left: 4px solid var(--ok); box-shadow: var(--shadow); overflow-wrap: anywhere; }

@@ -167,7 +167,7 @@ const Probability = Type.Number({
 const FAULT_TIMES = 'The number of requests on which the fault fires, or null for no limit.'
 const FAULT_SKIP = 'The number of matching requests that pass first.'
 const FAULT_PROBABILITY = 'The probability that the fault fires on a matching request, above 0 and at most 1.'
-const FAULT_TTL = 'The lifetime of the fault in real time.'
+const FAULT_TTL = 'The lifetime of the fault in real time, such as PT5M.'
 const FAULT_EFFECT = 'The effect of the fault on a request.'
 
 const faultRequest = {
