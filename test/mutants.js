@@ -311,12 +311,20 @@ export const mutants = {
     ['      line.waiting--\n', '', 'http/pipelining'],
   ],
   'http/slices.ts': [
-    ['if (began !== undefined && isSliceOver(began, elapsed))', 'if (false)', 'control/request-stream'],
     ['if (!isRoundOver(round, elapsed)) round', 'round', 'http/slices'],
     ['setImmediate(goOn)', 'goOn()', 'http/slices'],
     ['if (isRoundOver(round, elapsed)) round', 'if (false) round', 'http/slices'],
-    ['begin(round, elapsed, () => {\n      beginSlice(round, elapsed)\n      next()\n    })', 'next()', 'http/slices'],
+    [
+      'begin(round, elapsed, () => {\n      beginSlice(round, elapsed)\n      work()\n    })',
+      'work()',
+      'control/request-stream',
+    ],
     ['round.waiting.length > 0 ? began', 'false ? began', 'http/slices'],
+    [
+      '  return (_request: unknown, _reply: unknown, next: () => void): void => add(next)',
+      '  return (_request: unknown, _reply: unknown, next: () => void): void => next()',
+      'http/slices',
+    ],
   ],
   'http/timers.ts': [
     ['        clearTimeout(timer)\n        waiting.delete(timer)\n', '        clearTimeout(timer)\n', 'library/events'],

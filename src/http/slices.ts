@@ -93,40 +93,21 @@ export function inSlices<T>(work: Slices<T>, elapsed = realElapsed): Promise<T> 
   })
 }
 
-/** Creates a hook by which a request begins as a slice: those of other routes come in between those of many senders. */
-export function inRounds(elapsed = realElapsed) {
-  const round = roundOf(elapsed)
-  return (_request: unknown, _reply: unknown, next: () => void): void => {
-    begin(round, elapsed, () => {
-      beginSlice(round, elapsed)
-      next()
-    })
-  }
-}
-
 /**
- * Creates a queue of work. The function that adds to it begins the work: at once, or in a later turn of the event loop when
- * the work before has held this one for a slice.
+ * Creates a queue of work of many senders. The function that adds to it begins the work as a slice: at once, or when its turn
+ * comes after a full round.
  */
 export function createQueue(elapsed = realElapsed): (work: () => void) => void {
-  const ready: (() => void)[] = []
-  /** When work began to hold the event loop, in milliseconds; undefined: none has since its last turn. */
-  let began: number | undefined
+  const round = roundOf(elapsed)
+  return work =>
+    begin(round, elapsed, () => {
+      beginSlice(round, elapsed)
+      work()
+    })
+}
 
-  return function add(work) {
-    if (began !== undefined && isSliceOver(began, elapsed)) {
-      ready.push(work)
-      return
-    }
-    if (began === undefined) {
-      began = elapsed()
-      setImmediate(() => {
-        began = undefined
-        // Work may go on after its beginning, so only one begins here.
-        const next = ready.shift()
-        if (next !== undefined) add(next)
-      })
-    }
-    work()
-  }
+/** Creates a hook by which a request begins as a slice: those of other routes come in between those of many senders. */
+export function inRounds(elapsed?: () => number) {
+  const add = createQueue(elapsed)
+  return (_request: unknown, _reply: unknown, next: () => void): void => add(next)
 }
