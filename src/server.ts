@@ -170,7 +170,7 @@ export function buildServer(options: ServerOptions): {
   // The features. Their hooks on answers run in this order, after those of the wire.
   app.register(deprecation, { tenantOf: request => request.sandbox.tenant })
   if (!isReplay) {
-    app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now })
+    app.register(observer, { registry, recorder, requestLog, requestWaiters, coverage, now, refresh: turns.refresh })
     app.register(faultDelivery, { timers })
   }
   app.register(patience)

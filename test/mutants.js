@@ -387,14 +387,15 @@ export const mutants = {
     ['      if (!registry.has(client)) {\n', '      if (false) {\n', 'control/events'],
   ],
   'features/observer.ts': [
-    ['status === 503 ? undefined : DEMO_CLIENT.clientId', 'DEMO_CLIENT.clientId', 'databases/postgres'],
+    ['if (claimed === undefined || registry.has(claimed)) {', 'if (true) {', 'persistence/restarts'],
+    ['if (error === undefined) observe(', 'observe(', 'databases/postgres'],
     ['      waiters.wake(clientId)\n      requestWaiters', '      requestWaiters', 'control/events'],
     [
       '      if (isReset) coverage.reset(clientId)\n      else coverage.remove(clientId)',
       '      coverage.remove(clientId)',
       'control/coverage',
     ],
-    ['      } catch (error) {\n', '      } catch (error) {\n        throw error\n', 'http/failure'],
+    ['    } catch (error) {\n', '    } catch (error) {\n      throw error\n', 'http/failure'],
     ['  if (tenant !== undefined && registry.isGone(tenant)) return undefined\n', '', 'control/requests'],
   ],
   'features/recording/recorder.ts': [

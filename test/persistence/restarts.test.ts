@@ -45,6 +45,24 @@ onDatabase('persistence, State in tables: all that a tenant has outlasts a crash
   t.same(found, ['MND-0001', 'COL-0001', 'COL-0002', 'COL-0003'], 'collections are cancelled in the order of creation')
 })
 
+onDatabase(
+  'control plane, GET /requests: a client that is not in memory has its refused requests',
+  async (t, storage) => {
+    let stored = await storage.start()
+    const { token } = await connect(stored.app)
+    const latest = async (clientId: string) =>
+      (await call(stored.app, 'GET', `/_sandbox/requests?client=${clientId}&limit=1`)).body.data[0]?.status
+    for (const [status, send] of [
+      [404, () => call(stored.app, 'GET', '/api/v1/nowhere', { headers: { authorization: `Bearer ${token}` } })],
+      [400, () => requestToken(stored.app, { grant_type: 'password' })],
+    ] as const) {
+      stored = await storage.restart(stored)
+      t.equal((await send()).status, status)
+      t.same([await latest('acme'), await latest('sandbox-client')], [status, undefined])
+    }
+  },
+)
+
 const reversed = <E extends object>(event: E) => Object.fromEntries(Object.entries(event).reverse()) as unknown as E
 
 /** A database whose events have another order of members, as those of an earlier release may. */
