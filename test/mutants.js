@@ -271,7 +271,8 @@ export const mutants = {
     ['maskText(String(reqId))', 'reqId', 'http/secrets'],
   ],
   'http/masking.ts': [
-    ["text.includes('\\\\u') || SECRET_NAME", 'SECRET_NAME', 'http/secrets'],
+    ['ESCAPE.test(text) || SECRET_NAME', 'SECRET_NAME', 'http/secrets'],
+    ['[...SECRET_MEMBERS, ...SECRET_HEADERS]', '[...SECRET_MEMBERS]', 'http/secrets'],
     [' || SECRET_NAME.test(decode(text))', '', 'http/secrets'],
     ['? undefined : maskText(text)', '? undefined : text', 'http/secrets'],
     ["  'cookie',\n", '', 'http/secrets'],

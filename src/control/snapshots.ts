@@ -144,7 +144,15 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
           // The snapshot may be that of a removed client with the same id.
           if (resetsOf(realNow) !== resets) throw errors.replacedMeanwhile()
           const document = yield* read(content)
-          return summaryOf(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
+          try {
+            return summaryOf(yield* registry.replace(client, document, realNow, { isSaved: true }), realNow)
+          } catch (error) {
+            if (error instanceof ApiError) throw error
+            request.log.error({ err: error }, 'a snapshot cannot be restored')
+            throw errors.unavailable(
+              'The snapshot has a record that this release cannot place, such as one of a region.',
+            )
+          }
         },
       })
     },

@@ -72,11 +72,13 @@ export function parseMasked(text: string): unknown {
   }
 }
 
-const SECRET_NAME = new RegExp([...SECRET_MEMBERS].join('|'), 'i')
+const SECRET_NAME = new RegExp([...SECRET_MEMBERS, ...SECRET_HEADERS].join('|'), 'i')
+/** An escape of JSON, or a character of a text in UTF-16. */
+const ESCAPE = /\\u|\0/
 
 /** Masks the tokens of a text that is not JSON. Undefined: it may have a secret, since it names one or has an escape. */
 export const maskUnparsed = (text: string): string | undefined =>
-  text.includes('\\u') || SECRET_NAME.test(decode(text)) ? undefined : maskText(text)
+  ESCAPE.test(text) || SECRET_NAME.test(decode(text)) ? undefined : maskText(text)
 
 /** Parses a query or form and masks its secrets. A repeated parameter has all its values. */
 export function maskQuery(text: string): Record<string, string | string[]> {

@@ -198,7 +198,15 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   })
   await client.post('/api/v1/mandates', `{"amount":"${client.token}",}`)
   const longest = `"${'x'.repeat(9999)}`
-  for (const text of ['{"client_secret":"5",}', '{"%74oken":"5",}', '{"\\u0074oken":"5",}', `${longest}x`, longest]) {
+  for (const text of [
+    '{"client_secret":"5",}',
+    '{"%74oken":"5",}',
+    'x-api-key: 5',
+    '"s\0e\0c\0r\0e\0t\0',
+    '{"\\u0074oken":"5",}',
+    `${longest}x`,
+    longest,
+  ]) {
     await client.post('/api/v1/mandates', text)
   }
   await client.post('/api/v1/mandates', 'text', { headers: { 'content-type': 'text/plain' } })
@@ -214,7 +222,7 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   t.same(json.body, { token: '', secret: null, Password: '***', deep: [{ assertion: '***' }], amount: '1' })
   t.same([broken.body, text.body], [`(${14 + client.token.length} bytes, not JSON)`, '(text/plain, not read)'])
   const texts = [broken, text, ...others.slice(2).reverse()].map(({ text }: { text?: string }) => text)
-  t.same(texts, ['{"amount":"***",}', ...Array(5).fill(undefined), longest])
+  t.same(texts, ['{"amount":"***",}', ...Array(7).fill(undefined), longest])
   t.match([first.responseBody, token.responseBody], Array(2).fill({ access_token: '***', token_type: 'Bearer' }))
   const shown = { client_id: 'acme', client_secret: '***', grant_type: 'client_credentials', scope: 'all' }
   t.match(token.body, { ...shown, '***': '***' })

@@ -1,4 +1,5 @@
 import type { Database, SnapshotRow } from '../../src/turns/database.js'
+import { checksumOf } from '../../src/turns/database.js'
 import { refused } from '../answers.js'
 import { bill, call, connect, mandate } from '../helper.js'
 import { onDatabase, resume, stateOf } from './helper.js'
@@ -175,6 +176,30 @@ onDatabase('persistence, State in tables: a damaged snapshot hides none, and can
     await send('DELETE', '/other')
   }
 })
+
+onDatabase(
+  'persistence, State in tables: one with a region that a release lacks is 503, and changes nothing',
+  async (t, storage) => {
+    const { app } = await storage.start(
+      withSnapshots(snapshots => ({
+        async find(clientId, name) {
+          const rows = await snapshots.find(clientId, name)
+          return rows.map(({ content: text }, at) => {
+            const content = text.replaceAll('"region":"EU"', '"region":"XX"')
+            return { content, checksum: checksumOf(clientId, name, rows[0]?.content ?? '', at, content) }
+          })
+        },
+      })),
+    )
+    const client = await connect(app)
+    await client.post('/api/v1/bills', bill())
+    await client.control('PUT', '/snapshots/one')
+    await client.post('/api/v1/mandates', mandate())
+    const state = await stateOf(app)
+    refused(t, await client.control('POST', '/snapshots/one/restore'), 503, 'SERVICE_UNAVAILABLE', null)
+    t.equal(await stateOf(app), state)
+  },
+)
 
 onDatabase('persistence, State in tables: one read while its client goes is not restored', async (t, storage) => {
   let meanwhile = async () => {}
