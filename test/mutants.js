@@ -678,7 +678,12 @@ export const mutants = {
       'if (false) for (const slot of all)',
       'databases/postgres',
     ],
-    ['--slot.failure.left === 0', '--slot.failure.left < 0', 'databases/postgres'],
+    [
+      '--slot.failure.left === 0',
+      '--slot.failure.left < 0',
+      'databases/postgres',
+      'The look at the database with which the next request begins takes the place of one more.',
+    ],
     ['before?.isRemoved ?? true', 'before?.isRemoved ?? false', 'persistence/restarts'],
     ['        if (work.skipsDueWork) {', '        if (false) {', 'persistence/failures'],
     ['          } finally {\n            forget(slot)', '          } finally {', 'persistence/failures'],
