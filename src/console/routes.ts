@@ -208,7 +208,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   // The command of a form whose fields have changed.
   app.post('/command', { ...page, preHandler: context.largeReads.preHandler }, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')
-    const form = await readForm(request, FORM_LIMIT)
+    const form = await read(request)
     if (form.refusal !== undefined) throw form.refusal
     return commandOf(context, readCall(form, context), clientOf(request), request.sandbox.publicUrl)
   })
@@ -282,14 +282,14 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     }
   }
 
+  function read(request: FastifyRequest) {
+    return readForm(request, FORM_LIMIT, `${stateBytes} bytes (SANDBOX_STATE_BYTES)`)
+  }
+
   /** Sends the call of a form. A refusal is shown in the form; a success goes on to a page with a notice. */
   async function act(row: PageRow, request: FastifyRequest, reply: FastifyReply) {
     const clientId = clientOf(request)
-    const form = await withState(
-      await readForm(request, FORM_LIMIT, `${stateBytes} bytes (SANDBOX_STATE_BYTES)`),
-      clientId,
-      { request, reply },
-    )
+    const form = await withState(await read(request), clientId, { request, reply })
     const { fields, refusal } = form
     const call = fields.form === REPEAT ? undefined : readCall(form, context)
     if (refusal !== undefined && (call === undefined || !prefersHtml(request))) throw refusal

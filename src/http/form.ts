@@ -57,7 +57,7 @@ export const NO_FILE = Buffer.of()
  * @param fileLimit the maximum size of its file, for the message
  * @throws MALFORMED_REQUEST, UNSUPPORTED_MEDIA_TYPE (a field that is no text), PAYLOAD_TOO_LARGE
  */
-export async function readForm(request: FastifyRequest, limit: number, fileLimit = ''): Promise<SentForm> {
+export async function readForm(request: FastifyRequest, limit: number, fileLimit: string): Promise<SentForm> {
   if (!request.isMultipart()) return { fields: (request.body ?? toFields([])) as SentForm['fields'] }
   let file: Buffer = NO_FILE
   let refusal: ApiError | undefined

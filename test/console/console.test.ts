@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { kinds } from '../../src/console/kinds.js'
 import { causeOf } from '../../src/console/views/parts.js'
-import { EFFECT_KINDS } from '../../src/features/faults/state.js'
+import { EFFECT_KINDS } from '../../src/features/faults/schemas.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { follow as followStream } from '../event-stream.js'
 import type { BuildOptions, Client } from '../helper.js'
@@ -751,19 +751,23 @@ t.test('console, Actions: files go out and in', async t => {
   await client.control('POST', '/reset')
   const { fields, action } = fieldsOf((await open(app, '/client/load')).payload, 'load')
   const { pathname, search } = resolve(action, '/client/load')
-  const load = async (content: string) => {
+  const load = async (content: string, target = pathname) => {
     const { file: _, ...others } = fields
     const parts = Object.entries(others).map(([name, value]) => field(name, value))
     const payload = multipart(...parts, { fileName: 'state.json', type: 'application/json', content })
     const headers = { accept: 'text/html', ...MULTIPART }
-    return app.inject({ method: 'POST', url: pathname + search, headers, payload })
+    return app.inject({ method: 'POST', url: target + search, headers, payload })
+  }
+  const tooLarge = ' '.repeat(100_001)
+  for (const path of [pathname, `${CONSOLE}/command`]) {
+    t.match((await load(tooLarge, path)).payload, 'larger than 100000 bytes (SANDBOX_STATE_BYTES).', path)
   }
   const counts = async () => (await client.control('GET', '/clients')).body.data[1].counts
   for (const [content, status, code] of [
     ['not JSON', 400, 'MALFORMED_REQUEST'],
     ['{}', 400, 'MISSING_FIELD'],
     ['', 400, 'MISSING_FIELD'],
-    [' '.repeat(100_001), 413, 'PAYLOAD_TOO_LARGE'],
+    [tooLarge, 413, 'PAYLOAD_TOO_LARGE'],
     // Each HAR file takes a process, so test/compare has the other refusals.
     ['{"log":{"__proto__":{}}}', 400, 'MALFORMED_REQUEST'],
   ] as const) {
@@ -1035,6 +1039,8 @@ t.test('console, Pages: a page of a request shows the first part of a long body 
   t.match(page, '&quot;m0&quot;:1')
   const [link = ''] = all(page, /<a href="([^"]*request\.json[^"]*)"/g)
   t.same((await visit(app, resolve(link, '/requests/2'))).json().body, body)
+  await post('/api/v1/mandates', JSON.stringify('x'.repeat(100_000)))
+  t.ok((await read('/requests/3')).length < 70_000, 'a body that is one text has the same bound')
   await get(`/api/v1/mandates/${'x'.repeat(10_000)}`)
   t.ok((await read('/requests')).length < 20_000, 'a long path is shortened')
 })

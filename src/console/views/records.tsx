@@ -49,12 +49,11 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
   const { status, search, region, cursor } = query
   const filter = { status, search, region }
   const { data, nextCursor } = tenant[kind.name].search({ ...filter, cursor })
-  const isFiltered = Object.values(filter).some(value => value !== undefined)
   const size = tenant[kind.name].size()
   return (
     <Card
       id="table"
-      title={isFiltered ? `Filtered, of ${size} in all` : `${size} in all`}
+      title={isSet(filter) ? `Filtered, of ${size} in all` : `${size} in all`}
       aside={kind.create && <a class="button" href={href(page, `${kind.path}/new`)}>{`New ${kind.noun}`}</a>}
     >
       <Filters page={page}>
@@ -66,7 +65,7 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
         page={page}
         kind={kind}
         rows={data as readonly Row[]}
-        empty={isFiltered ? `No ${kind.noun} fits this filter.` : kind.empty}
+        empty={isSet(filter) ? `No ${kind.noun} fits this filter.` : kind.empty}
       />
       <Pager
         links={{
@@ -77,6 +76,9 @@ export function Records({ page, kind }: { page: Page; kind: Kind }) {
     </Card>
   )
 }
+
+/** Whether a filter has a value. */
+export const isSet = (filter: object): boolean => Object.values(filter).some(value => value !== undefined)
 
 /** The form of the filters of a page. */
 export const Filters = ({ page, children }: { page: Page; children: ComponentChildren }) => (

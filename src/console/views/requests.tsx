@@ -19,7 +19,7 @@ import { addressOf, href, LONGEST_TEXT } from '../page.js'
 import { Form, SameCall } from './forms.js'
 import type { Column } from './parts.js'
 import { Copyable, HttpStatus, Json, Pager, Scroll, Table, Time } from './parts.js'
-import { Filter, Filters, linkTo } from './records.js'
+import { Filter, Filters, isSet, linkTo } from './records.js'
 
 const MOST_ROWS = 50
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const
@@ -63,10 +63,11 @@ function lossOf({ tenant }: Page, exchange: LoggedExchange): string {
 function filterOf({ method, path, status, errors, hints }: Page['query']) {
   // Like the reference of a list, a path is found by a part of it.
   const glob = path === undefined || path.includes('*') ? path : `*${path}*`
+  const filter = { method, path, status, errors, hints }
   return {
-    filter: { method, path, status, errors, hints },
+    filter,
+    isFiltered: isSet(filter),
     ofLog: { method, path: glob, status, errors: errors !== undefined, hints: hints !== undefined },
-    isFiltered: [method, path, status, errors, hints].some(value => value !== undefined),
   }
 }
 
@@ -284,8 +285,8 @@ const Message = ({ page, id, title, query = {}, headers, body, text }: MessagePr
         <code>{text}</code>
       </Scroll>
     )}
-    {typeof body === 'string' || body === null ? (
-      <p class="hint">{body === null ? 'No body.' : body}</p>
+    {body === null || text !== undefined ? (
+      <p class="hint">{String(body ?? 'No body.')}</p>
     ) : (
       <Body page={page} label={`The body: ${title}`} body={body} />
     )}
