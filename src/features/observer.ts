@@ -55,7 +55,11 @@ export const observer = fp<ObserverOptions>((app, options, done) => {
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     recordAnswer(recorder, request, reply, payload)
-    const claimed = isOfApp(request) && request.sandbox.tenant === undefined ? claimOf(request) : undefined
+    if (!isOfApp(request)) {
+      next()
+      return
+    }
+    const claimed = request.sandbox.tenant === undefined ? claimOf(request) : undefined
     if (claimed === undefined || registry.has(claimed)) {
       observe(request, reply, payload)
       next()
@@ -78,7 +82,6 @@ function isOfApp({ url, sandbox: { route, isForeign } }: FastifyRequest): boolea
 /** Returns the client of a request of the API, also of a refused one. Without a client it is the demo client. */
 function clientOf(request: FastifyRequest, registry: TenantRegistry): string | undefined {
   const { tenant } = request.sandbox
-  if (!isOfApp(request)) return undefined
   // The client may have made room for another since the request began.
   if (tenant !== undefined && registry.isGone(tenant)) return undefined
   return tenant?.clientId ?? claimedClient(request, registry) ?? DEMO_CLIENT.clientId

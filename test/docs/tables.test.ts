@@ -14,7 +14,7 @@ import { Claim, NewPayoutLink } from '../../src/areas/payout-links/schemas.js'
 import { schemaAt } from '../../src/console/calls.js'
 import { kinds } from '../../src/console/kinds.js'
 import { Event } from '../../src/features/events/schemas.js'
-import { EFFECT_KINDS } from '../../src/features/faults/state.js'
+import { EFFECT_KINDS } from '../../src/features/faults/schemas.js'
 import { Settings } from '../../src/tenants/snapshot.js'
 import { build, call } from '../helper.js'
 

@@ -15,8 +15,6 @@ const COPIED_MS = 2000
 /** The name of the id of the list that a page begins with. */
 const FOCUS = 'focus'
 
-const FIELDS = 'input, textarea, select'
-
 const element = (id: string) => document.getElementById(id) as HTMLElement
 
 /** Whether a person has changed a field since the server made it. */
@@ -37,8 +35,8 @@ function isChanged(field: Element): boolean {
 const isTyped = ({ dataset: { of = '' } }: HTMLElement) =>
   [...((document.getElementById(of) as HTMLFormElement | null)?.elements ?? [])].some(isChanged)
 
-/** Whether a form has something that a person would lose with the page. */
-const isFilled = () => [...document.querySelectorAll(FIELDS)].some(isChanged)
+/** Lists the fields that a person has changed, and would lose with the page. */
+const changedFields = () => [...document.querySelectorAll('input, textarea, select')].filter(isChanged)
 
 /** Whether a text is a page of the console. Parsing another one here would break the policy for its styles. */
 const isOfConsole = (html: string) => html.startsWith('<!doctype html><html lang="en" class="console">')
@@ -53,7 +51,7 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
   const { activeElement } = document
   const isOfStory = isInStory(activeElement)
   // While the page is replaced, a field has a new default and its old value.
-  const changed = new Set([...document.querySelectorAll(FIELDS)].filter(isChanged))
+  const changed: ReadonlySet<Element> = new Set(changedFields())
   // The lists of a renewed page can have other options.
   const lists = [...document.querySelectorAll('select')].filter(list => changed.has(list) && !resets?.(list.form))
   const choices = lists.map(({ id, value }) => ({ id, value }))
@@ -113,7 +111,7 @@ async function renew() {
     if (location.href !== address || isSending || document.querySelector('form .error')) return
     if (isOfConsole(html)) morph(html)
     // A session has ended: the page asks for the token. Any other answer is of a server in between, and passes.
-    else if (answer.status === 401 && !isFilled()) location.reload()
+    else if (answer.status === 401 && changedFields().length === 0) location.reload()
   } catch {
     // The stream reports that the server is away.
   } finally {
@@ -201,9 +199,11 @@ async function send(form: HTMLFormElement) {
     const html = await answer.text()
     if (!isOfConsole(html)) {
       // A session has ended: the page asks for the token, unless it would lose a text.
-      if (answer.status === 401 && !isFilled()) return location.reload()
-      if (answer.status === 401)
-        return say('Nothing was sent: your session has ended. Sign in in another tab, and send it again.')
+      if (answer.status === 401) {
+        return changedFields().length === 0
+          ? location.reload()
+          : say('Nothing was sent: your session has ended. Sign in in another tab, and send it again.')
+      }
       return say(`The answer was ${answer.status}. ${messageOf(html)}`)
     }
     const { pathname } = location

@@ -11,7 +11,6 @@ import type { Delay, Effect, EffectKind } from './schemas.js'
 import { EFFECT_KINDS, LONGEST_DELAY_MS } from './schemas.js'
 
 export type { Delay, Effect, EffectKind }
-export { EFFECT_KINDS }
 
 /** The request that arms a fault. */
 export type FaultRequest = Static<typeof schemas.FaultRequest>

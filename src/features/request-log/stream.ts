@@ -23,9 +23,9 @@ export async function streamRequests(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { requestLog, requestReads, requestWaiters: waiters, ...context }: Context,
 ): Promise<void> {
-  const { last, ...log } = await requestLog.list(client, { limit: 1 })
-  let { life } = log
-  let after = resumeAt(request, query.after ?? 0, last)
+  const latest = await requestLog.list(client, { limit: 1 })
+  let life = latest.life
+  let after = resumeAt(request, query.after ?? 0, latest.last)
   let isReading = false
   let isStale = false
   const filter = { ...query, before: undefined, limit: undefined }
