@@ -44,6 +44,8 @@ export const mutants = {
   'core/digests.ts': [['a.length === b.length && ', '', 'areas/oauth']],
   'core/words.ts': [['[\\p{Cc}\\p{Bidi_Control}]', '[\\0-\\x1f]', 'commands/calls']],
   'core/records/repository.ts': [
+    ['yield* inOrder(list)', 'yield* list', 'control/state'],
+    ['entries.map(keep)', 'entries as never', 'tenants/tenants'],
     ['    count(entry, -1)\n    if (index', '    if (index', 'core/repository'],
     ['    if (index !== undefined) byIndex.get(index(entry.record))?.pop()\n', '', 'core/repository'],
     ['    entries.splice(placeOf(entry) - 1, 1)\n', '    entries.pop()\n', 'core/repository'],

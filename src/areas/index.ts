@@ -93,8 +93,8 @@ export interface Store {
    * @param staged the results of all stores. Those that come later do not exist yet
    */
   stage(seeds: readonly unknown[], path: string, staged: Staged): Slices<StagedRecords>
-  /** Returns all records for the state document, in the order of creation. */
-  snapshot(): readonly unknown[]
+  /** Captures all records for the state document. They are put in the order of creation once they are read. */
+  capture(): Iterable<unknown>
   /**
    * Stores the records of a state document. The store is empty.
    * @param path path of the list in the state document, for errors

@@ -67,7 +67,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     *handle({ tenant, client, snapshots, params: { name } }) {
       const saved = tenant()
       let content = ''
-      for (const piece of jsonPieces(saved.snapshot())) {
+      for (const piece of jsonPieces(saved.capture())) {
         content += piece
         if (content.length > stateBytes) throw tooLarge()
         yield

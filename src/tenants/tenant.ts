@@ -253,8 +253,17 @@ export function createTenant(
     seed: (records: SeedRecords): void => atOnce(seeding(records)),
     /** Does the same in slices. */
     seeding,
+    /** Captures the whole tenant as one document, whose lists of records are read once. */
+    capture,
     /** Returns the whole tenant as one document. It shares records with the tenant: serialise or copy it at once. */
-    snapshot: (): TenantSnapshot => ({
+    snapshot(): TenantSnapshot {
+      const captured = capture()
+      return { ...captured, ...(byArea(name => [...captured[name]]) as Pick<TenantSnapshot, AreaName>) }
+    },
+  }
+
+  function capture(): Omit<TenantSnapshot, AreaName> & Readonly<Record<AreaName, Iterable<unknown>>> {
+    return {
       format: SNAPSHOT_FORMAT,
       version: SNAPSHOT_VERSION,
       release: VERSION,
@@ -266,9 +275,9 @@ export function createTenant(
       ids: { scope: past.ids.scope, counters: { ...context.ids.counters() } },
       tokens: { ...tokenState },
       sequence,
-      ...(byArea(name => storeOf(name).snapshot()) as Pick<TenantSnapshot, AreaName>),
+      ...byArea(name => storeOf(name).capture()),
       events: context.events.after(0) as TenantSnapshot['events'],
-    }),
+    }
   }
 
   function* toRecords(entries: ReturnType<typeof changes.take>): Iterable<TenantRecord> {

@@ -124,7 +124,7 @@ t.test(
           if (what === 'load')
             repository.load({ region, reference, createdAt: 0, sequence: known?.sequence ?? ++sequence, record })
           if (what === 'restore') {
-            const snapshots = repository.ofStore.snapshot()
+            const snapshots = [...repository.ofStore.capture()]
             marks.length = 0
             ;[changes, repository] = fresh()
             atOnce(repository.ofStore.restore(snapshots, 'bills'))
@@ -180,13 +180,13 @@ function createDoors(onOpened = () => {}) {
     const door = { reference: `${number}`, house: `${number % 3}`, createdAt: at, updatedAt: at }
     return doors.create('EU', { ...door, status: 'SHUT' }, 'api')
   }
-  const { find, upcoming, snapshot, counts } = doors.ofStore
+  const { find, upcoming, capture, counts } = doors.ofStore
   return {
     ...{ clock, changes, events, doors, create },
     /** Returns all that can be read. */
     see: () =>
       JSON.stringify([
-        snapshot(),
+        [...capture()],
         [...counts()].sort(),
         doors.list('EU', {}).data.map(door => door.reference),
         Array.from({ length: 10 }, (_, number) => find(`${number}`).length),

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { atOnce } from '../../src/core/slices.js'
 import { parseInstant } from '../../src/core/time/time.js'
+import { jsonPieces } from '../../src/http/json-pieces.js'
 import type { Identity, TenantListener } from '../../src/tenants/registry.js'
 import { createTenantRegistry } from '../../src/tenants/registry.js'
 import type { TenantSnapshot } from '../../src/tenants/snapshot.js'
@@ -195,6 +197,19 @@ t.test('persistence, The turn of a request: a tenant that comes back has its tok
   const { identity, snapshot } = stored.get('acme') as { identity: Identity; snapshot(): TenantSnapshot }
   registry.adopt(identity, structuredClone(snapshot()), 0)
   t.equal(registry.admit(token, 0).counterparties.size(), 1)
+})
+
+t.test('control plane, Long calls: a document that is read later is of the moment at which it began', async t => {
+  const registry = createTenantRegistry(serverOptions())
+  const tenant = registry.authenticate('acme', 'secret', 0)
+  tenant.seed(registry.fixtureRecords('demo', tenant.clock.now()))
+  const before = JSON.stringify(tenant.snapshot())
+  const captured = tenant.capture()
+  tenant.seed({ counterparties: [{ region: 'IN', counterpartyReference: 'CPTY-LATER' }] })
+  tenant.counterparties.update('EU', 'CP-ACME-EU-02', { remarks: 'later' })
+  atOnce(tenant.mandates.cancel('MND-ACME-0001'))
+  t.equal([...jsonPieces(captured)].join(''), before)
+  t.not(JSON.stringify(tenant.snapshot()), before)
 })
 
 t.test('decisions §3: a configured client is never dropped, and where none can be dropped it is 503', async t => {

@@ -24,14 +24,9 @@ export function createPlainRepository<R>(
   const create = (region: Region, record: R) =>
     repository.add({ createdAt: context.clock.now(), sequence: context.nextSequence(), region, record })
 
-  /** Returns the records for a state document. */
-  const snapshot = (): RecordSnapshot<R>[] =>
-    entries().map(({ region, sequence, createdAt, record }) => ({
-      region,
-      sequence,
-      createdAt: formatInstant(createdAt),
-      record,
-    }))
+  /** Captures the records for a state document. */
+  const capture = (): Iterable<RecordSnapshot<R>> =>
+    show(repository.capture(({ region, sequence, createdAt, record }) => ({ region, sequence, createdAt, record })))
 
   const fromSnapshot = ({ createdAt, ...snapshot }: RecordSnapshot<R>) => repository.fromSnapshot(snapshot, createdAt)
 
@@ -54,6 +49,13 @@ export function createPlainRepository<R>(
     stage: <S>(seeds: readonly S[], path: string, place: (seed: S) => Placed<R>) =>
       repository.stage(seeds, path, place, ({ region, record }) => create(region, record)),
     /** The operations that every store has. */
-    ofStore: { size, counts, find, search, entries, toStored, fromSnapshot, load, snapshot, restore },
+    ofStore: { size, counts, find, search, entries, toStored, fromSnapshot, load, capture, restore },
   }
+}
+
+function* show<R>(
+  kept: Iterable<Omit<RecordSnapshot<R>, 'createdAt'> & { readonly createdAt: Instant }>,
+): Iterable<RecordSnapshot<R>> {
+  for (const { region, sequence, createdAt, record } of kept)
+    yield { region, sequence, createdAt: formatInstant(createdAt), record }
 }

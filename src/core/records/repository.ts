@@ -183,13 +183,13 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       const end = before === undefined ? entries.length : firstIndex(entries, one => comparePositions(one, before) >= 0)
       return { entries, end }
     })
-    for (;;) {
-      const [first, ...others] = lists.filter(({ end }) => end > 0)
-      if (first === undefined) return
-      const top = ({ entries, end }: typeof first) => entries[end - 1] as E
-      const newest = others.reduce((best, list) => (comparePositions(top(list), top(best)) > 0 ? list : best), first)
+    const top = ({ entries, end }: (typeof lists)[number]) => entries[end - 1] as E
+    let rest = lists.filter(({ end }) => end > 0)
+    while (rest.length > 0) {
+      const newest = rest.reduce((best, list) => (comparePositions(top(list), top(best)) > 0 ? list : best))
       yield top(newest)
       newest.end--
+      if (newest.end === 0) rest = rest.filter(list => list !== newest)
     }
   }
 
@@ -324,7 +324,10 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       for (const region of REGIONS) yield* regions[region].entries
     },
     /** Returns all entries of all regions, in order of creation. */
-    entries: (): E[] => REGIONS.flatMap(region => regions[region].entries).sort((a, b) => a.sequence - b.sequence),
+    entries: (): E[] => inOrder(REGIONS.flatMap(region => regions[region].entries)),
+    /** Keeps members of all entries as they are now. They are put in order of creation once they are read. */
+    capture: <K extends { readonly sequence: number }>(keep: (entry: E) => K): Iterable<K> =>
+      inOrderLater(REGIONS.flatMap(region => regions[region].entries.map(keep))),
     /** Returns an entry as a database keeps it. */
     toStored: ({ region, sequence, createdAt, record }: E): StoredRecord => ({
       region,
@@ -375,6 +378,14 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
       assertAllUnused(snapshots, path)
     },
   }
+}
+
+/** Sorts what has a number in the order of creation. */
+const inOrder = <T extends { readonly sequence: number }>(list: T[]): T[] =>
+  list.sort((a, b) => a.sequence - b.sequence)
+
+function* inOrderLater<T extends { readonly sequence: number }>(list: T[]): Iterable<T> {
+  yield* inOrder(list)
 }
 
 const show = <R>({ region, createdAt, record }: Entry<R>): Found<R> => ({

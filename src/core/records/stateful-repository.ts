@@ -306,9 +306,9 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     })
   }
 
-  /** Returns all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
-  const snapshot = (): StatefulSnapshot<R>[] =>
-    repository.entries().map(({ region, sequence, record, timeline }) => ({
+  /** Captures all records with their timelines. Scheduled transitions are left out: `plan` restores them. */
+  const capture = (): Iterable<StatefulSnapshot<R>> =>
+    repository.capture(({ region, sequence, record, timeline }) => ({
       region,
       sequence,
       record,
@@ -404,7 +404,7 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     /** The operations that every store of records with a lifecycle has. */
     ofStore: {
       ...{ size, counts, find, search, upcoming, entries, explain, transition },
-      ...{ toStored, fromSnapshot, load, snapshot, restore },
+      ...{ toStored, fromSnapshot, load, capture, restore },
     },
   }
 }
