@@ -538,7 +538,10 @@ export const mutants = {
       'commands/calls',
     ],
   ],
-  'compare/lists.ts': [['|| !states.includes(state)', '', 'compare/compare']],
+  'compare/lists.ts': [
+    ['|| !states.includes(state)', '', 'compare/compare'],
+    [' || isOlder(all.at(-1), known)', '', 'compare/compare'],
+  ],
   'compare/records.ts': [['isHeld || !byTime', '!byTime', 'compare/compare']],
   'compare/answers.ts': [['if (at < from || at > to) return false', '', 'compare/mutations']],
   'compare/har.ts': [['    known.set(key, entry)\n', '', 'compare/har']],

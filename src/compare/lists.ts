@@ -13,7 +13,10 @@ import { placeOfList } from './places.js'
 import { comingByOthers, faultDifferences } from './records.js'
 import type { Json } from './sandbox.js'
 
+/** The most records of a page of the sandbox. */
 const MOST = 500
+/** The records that are listed beyond a first page: of some, nothing is noted. */
+const BEYOND = 50
 
 /**
  * Compares the page of a list with that of the sandbox, which has adopted all records of the page: which records it has,
@@ -23,9 +26,11 @@ export async function listDifferences(one: Case, ask: Ask): Promise<Difference[]
   const page = membersOf(one.content)
   const envelope = envelopeDifferences(one, page)
   if (envelope.length > 0) return envelope
+  const parameters = new URLSearchParams(one.entry.search)
+  const most = parameters.has('cursor') ? MOST : Math.min(limitOf(parameters) + BEYOND, MOST)
   let first: Difference | undefined
   for (const at of [0, 1] as const) {
-    const own = membersOf((await ask(at, withoutCursor(one.entry.search, MOST))).body)
+    const own = membersOf((await ask(at, withoutCursor(one.entry.search, most))).body)
     const found = pageDifference(one, page, own, at)
     if (found === undefined) return []
     first ??= found
@@ -58,12 +63,13 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
       return knownOf(one, { [reference]: end.captured.get(text) ?? text }) ?? []
     })
   const given = refer(page.data)
-  const listed = refer(own.data).filter(known => !isUncertain(known))
+  const all = refer(own.data)
+  const listed = all.filter(known => !isUncertain(known))
   const shown = new Set(given)
   const filters = filtersOf(operation, parameters)
   const mayLeave = leaving(one, parameters, filters)
 
-  const limit = Number(parameters.get('limit') ?? DEFAULT_LIMIT)
+  const limit = limitOf(parameters)
   if (given.length > limit) return difference('limit', 'more records than the limit')
   if (shown.size < given.length) return difference('data', 'a record is listed twice')
 
@@ -73,8 +79,9 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
   const last = given.at(-1)
   const contained = new Set(listed)
   const isRepeated = (known: Known) => known === previous || isOlder(previous, known)
+  const isReached = (known: Known) => own.hasMore === false || isOlder(all.at(-1), known)
   const isExtra = (known: Known) =>
-    !isUncertain(known) && ((own.hasMore === false && !contained.has(known)) || isRepeated(known))
+    !isUncertain(known) && ((isReached(known) && !contained.has(known)) || isRepeated(known))
   if (given.some(isExtra)) return difference(filters[0] ?? 'data', 'a record that the sandbox does not list')
   const hasRoom = page.hasMore === false || ((isFirst || previous !== undefined) && given.length < limit)
   const isAbsent = (known: Known) =>
@@ -108,6 +115,8 @@ function pageDifference(one: Case, page: Json, own: Json, at: 0 | 1): Difference
     return mine !== undefined && theirs !== undefined && !isOverlapping(mine, theirs)
   }
 }
+
+const limitOf = (parameters: URLSearchParams): number => Number(parameters.get('limit') ?? DEFAULT_LIMIT)
 
 /** Returns the names of the filters of a query. */
 const filtersOf = ({ query }: Operation, parameters: URLSearchParams) =>

@@ -246,6 +246,23 @@ t.test('decisions §7: what others have done meanwhile is no difference', async 
   }
 })
 
+t.test('decisions §2: a record that a filter leaves out is a difference, also in a page of a long list', async t => {
+  const har = await sessionOf(t, async ({ client }) => {
+    for (let n = 0; n < 60; n++) await client.post('/api/v1/bills', bill({ uniqueReferenceIdentifier: `INV-${n}` }))
+    await client.patch('/api/v1/bills/INV-59', { status: 'PAID' })
+    await client.get('/api/v1/bills?status=OPEN&limit=2')
+  })
+  t.same(await differencesOf(t, har), [])
+  const [paid, { data, ...page }] = har.log.entries
+    .slice(-2)
+    .map(({ response }) => JSON.parse(`${response.content.text}`))
+  const { content } = (har.log.entries.at(-1) as HarEntry).response
+  content.text = JSON.stringify({ ...page, data: [paid, data[0]] })
+  const found = await differencesOf(t, har)
+  t.match(found, [{ operation: 'GET /api/v1/bills', what: /^a record that the sandbox does not list/ }])
+  t.equal(found.length, 1)
+})
+
 t.test('decisions §9: a creation that is over an hour away from its request is a difference', async t => {
   const har = await sessionOf(t, ({ client }) => client.post('/api/v1/bills', bill()))
   const { content } = (har.log.entries.at(-1) as HarEntry).response
