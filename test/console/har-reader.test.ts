@@ -3,7 +3,6 @@ import type { Test } from 'tap'
 import t from 'tap'
 import type { HarReaderOptions } from '../../src/console/har-reader.js'
 import { gist } from '../answers.js'
-import type { HarEntry } from '../capture.js'
 import { withHeld } from '../held.js'
 import { connect, mandate } from '../helper.js'
 import { buildLogged, listen, open, request, stillServes } from '../http/raw.js'
@@ -90,24 +89,14 @@ t.test('console, Actions: one file is read at a time, up to 60 s, and the others
 })
 
 t.test('console, Actions: a file that takes too much memory is refused, and the next one is read', async t => {
-  const { port, load } = await start(t, { module: HAR_TO_STATE, megabytes: 72 })
-  const entry = (n: number, text: string): Partial<HarEntry> => ({
-    startedDateTime: '2026-01-01T00:00:00Z',
-    request: {
-      method: 'POST',
-      url: `http://api.example/api/v1/mandates?n=${n}`,
-      headers: [],
-      postData: { mimeType: '', text },
-    },
-    response: { status: 201, headers: [], content: { size: 2, mimeType: '', text: '{}' } },
-  })
-  const body = `[${Array(340_000).fill('{}')}]`
-  const large = await (await load(har(...Array.from({ length: 8 }, (_, n) => entry(n, body))))).read()
-  t.equal(gist(large), '413 PAYLOAD_TOO_LARGE file')
-  t.match(large?.text, 'It takes more than 72 MB of memory to read it.')
-  await stillServes(t, port)
-  const next = await (await load(har())).read()
-  t.equal(gist(next), '400 INVALID_FIELD file')
+  const module = moduleOf(t, 'for (const kept = []; ; ) kept.push(Array.from({ length: 10_000 }, () => ({})))')
+  const { port, load } = await start(t, { module, megabytes: 16 })
+  for (const _ of ['first', 'next']) {
+    const refusal = await (await load(har())).read()
+    t.equal(gist(refusal), '413 PAYLOAD_TOO_LARGE file')
+    t.match(refusal?.text, 'It takes more than 16 MB of memory to read it.')
+    await stillServes(t, port)
+  }
 })
 
 t.test('console, Actions: a failure of the reader is logged without a text of the file', async t => {
