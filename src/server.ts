@@ -11,6 +11,7 @@ import { createHarReader } from './console/har-reader.js'
 import { consoleRoutes } from './console/routes.js'
 import { admin } from './control/admin/admin.js'
 import { controlRoutes } from './control/routes.js'
+import { wholeSecond } from './core/time/time.js'
 import { createCoverage } from './features/coverage/coverage.js'
 import { deprecation } from './features/deprecations/headers.js'
 import { createEventWaiters } from './features/events/waiters.js'
@@ -41,9 +42,11 @@ import { openapi } from './openapi/plugin.js'
 import type { DocumentedRoute } from './openapi/routes.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
+import type { ExampleFacts } from './tenants/examples.js'
 import { exampleValues } from './tenants/examples.js'
 import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
 import { createTenantRegistry, DEMO_CLIENT } from './tenants/registry.js'
+import type { Tenant } from './tenants/tenant.js'
 import type { Database } from './turns/database.js'
 import { createStoredSnapshots } from './turns/stored-snapshots.js'
 import { createStoredTurns } from './turns/stored-turns.js'
@@ -139,7 +142,7 @@ export function buildServer(options: ServerOptions): {
   const requestWaiters = createEventWaiters(timers)
   const largeAnswers = createLargeAnswers(timers)
   const largeBodies = createLargeBodies(timers)
-  app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
+  app.addHook('preParsing', largeBodies.enter)
   const backlog = createBacklog(timers.elapsed)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
@@ -176,15 +179,16 @@ export function buildServer(options: ServerOptions): {
   app.register(patience)
   const operations = collectOperations(app)
   const documented = collectRoutes(app)
-  const documents = createDocuments(documented, serviceTags(), () =>
-    turns.take(DEMO_CLIENT.clientId, {
-      isRead: () => true,
-      run(realNow) {
-        const { clock, meta } = registry.tenant(DEMO_CLIENT.clientId, realNow)
-        return exampleValues({ now: clock.now(), sequence: meta().sequence, realNow })
-      },
-    }),
-  )
+  const documents = createDocuments(documented, serviceTags(), async () => {
+    const factsOf = ({ clock, meta }: Tenant, realNow: number): ExampleFacts => ({
+      now: clock.timeAt(realNow),
+      sequence: meta().sequence,
+      realNow,
+    })
+    const [facts] = await turns.all(factsOf, [DEMO_CLIENT.clientId])
+    // Where its state is damaged, the documents stay.
+    return exampleValues(facts ?? { now: wholeSecond(now()), sequence: 0, realNow: now() })
+  })
 
   // The service. The control plane comes in between the requests of many senders: a list can read all records of a client.
   const begin = inRounds(timers.elapsed)

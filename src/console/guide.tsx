@@ -5,6 +5,7 @@ import { Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
+import { preferredType } from '../http/negotiation.js'
 import { pageHeaders } from '../http/pages/headers.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
 import { pathOf, rootOf } from '../http/url.js'
@@ -159,7 +160,7 @@ export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, option
     const page = name === '' ? { ...guide.index, title: 'The guide' } : pages.get(name.replace(/\.md$/, ''))
     if (page === undefined) throw errors.routeNotFound('/docs/guide')
     reply.headers(HEADERS)
-    const isSource = name.endsWith('.md') || request.type(['text/html', MARKDOWN]) === MARKDOWN
+    const isSource = name.endsWith('.md') || preferredType(request, ['text/html', MARKDOWN]) === MARKDOWN
     reply.type(isSource ? MARKDOWN_TYPE : 'text/html; charset=utf-8')
     const { publicUrl } = request.sandbox
     if (isSource) return page.markdown.replaceAll(guide.address, publicUrl)

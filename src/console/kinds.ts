@@ -35,8 +35,8 @@ export const kinds: readonly Kind[] = byUse().map(name => {
 
 export const kindOf = (name: AreaName): Kind => kinds.find(kind => kind.name === name) as Kind
 
-/** Finds a kind by the name that events have, such as `payoutLink`. */
-export const kindOfEvent = (event: string): Kind => kinds.find(({ lifecycle }) => lifecycle?.kind === event) as Kind
+/** Finds a kind by the name that events have, such as `payoutLink`; undefined: this release has none. */
+export const kindOfEvent = (event: string): Kind | undefined => kinds.find(({ lifecycle }) => lifecycle?.kind === event)
 
 /** Finds the kind of a record by its members; undefined: it has no reference. It can name records of other kinds, too. */
 export function kindOfRecord(record: AnyRecord): Kind | undefined {

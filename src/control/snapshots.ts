@@ -150,7 +150,7 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
             if (error instanceof ApiError) throw error
             request.log.error({ err: error }, 'a snapshot cannot be restored')
             throw errors.unavailable(
-              'The snapshot has a record that this release cannot place, such as one of a region.',
+              'The snapshot has a record that this release cannot place, such as one of a region or a kind.',
             )
           }
         },

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { ApiError } from '../core/errors.js'
 import { errors, shorten } from '../core/errors.js'
 import { notUnicode } from './json-body.js'
+import { partsOf } from './multipart.js'
 import { isDecodable } from './url.js'
 
 export const FORM = 'application/x-www-form-urlencoded'
@@ -63,7 +64,7 @@ export async function readForm(request: FastifyRequest, limit: number, fileLimit
   let refusal: ApiError | undefined
   const parts: MultipartValue[] = []
   try {
-    for await (const part of request.parts()) {
+    for await (const part of partsOf(request)) {
       // The parser gives a part without a name, too.
       if (part.fieldname === undefined) throw new Error('A part has no name.')
       if (part.type === 'file') file = await part.toBuffer()

@@ -4,6 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
+/** The most bytes of answers that wait for their readers without a place. */
+const MOST_UNREAD = 32 * 1024 * 1024
+
 export type LargeReads = ReturnType<typeof createLargeReads>
 
 /**
@@ -14,6 +17,7 @@ export type LargeReads = ReturnType<typeof createLargeReads>
  */
 export function createLargeReads({ later }: Pick<Timers, 'later'>, most: number, what: string) {
   const places = createPlaces(most)
+  let unread = 0
   const refusal = tooMany(what)
 
   async function enter(answer: ServerResponse): Promise<void> {
@@ -22,15 +26,30 @@ export function createLargeReads({ later }: Pick<Timers, 'later'>, most: number,
       leave()
       throw refusal()
     }
-    // Others come in between, although the next begins.
-    answer.once('close', () => setImmediate(leave))
+    let isLeft = false
+    const leaveSoon = () => {
+      // Others come in between, although the next begins.
+      if (!isLeft) setImmediate(leave)
+      isLeft = true
+    }
+    // The answer is made. Its reader keeps no place while there is memory for the rest.
+    answer.once('prefinish', () => {
+      const rest = answer.writableLength
+      if (unread + rest > MOST_UNREAD) return
+      unread += rest
+      answer.once('close', () => {
+        unread -= rest
+      })
+      leaveSoon()
+    })
+    answer.once('close', leaveSoon)
   }
 
   return {
     /** The number of reads in progress, and of those that wait, for tests. */
     inUse: places.inUse,
     /**
-     * Waits for a place. The end of the answer leaves it.
+     * Waits for a place. It is left once the answer is made, or, where too much waits for its readers, once it is taken.
      * Rejects with SERVICE_UNAVAILABLE after 30 s, or when the connection is closed.
      */
     enter,

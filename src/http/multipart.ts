@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
 import { hintIgnored } from './hints.js'
+import { createJoiner } from './joined.js'
 import type { Upload } from './request-context.js'
 
 export const MULTIPART = 'multipart/form-data'
@@ -47,11 +48,25 @@ export const multipart = fp<MultipartOptions>((app, { accepts, formats }, done) 
   done()
 })
 
+/** Yields the parts of a body. After a refusal, the rest of it is not parsed. */
+export async function* partsOf(request: FastifyRequest) {
+  const { raw, headers } = request
+  // The parser of parts reads the stream of a request. It gets one with joined pieces.
+  const body = Object.assign(createJoiner(), { headers })
+  raw.once('close', () => body.destroy())
+  try {
+    yield* request.parts.call(Object.create(request, { raw: { value: raw.pipe(body) } }))
+  } finally {
+    body.unpipe()
+    raw.unpipe(body).resume()
+  }
+}
+
 /** Reads the files called `file`. Throws PAYLOAD_TOO_LARGE, MALFORMED_REQUEST. */
 async function readFiles(request: FastifyRequest): Promise<Upload[]> {
   const uploads: Upload[] = []
   try {
-    for await (const part of request.parts()) {
+    for await (const part of partsOf(request)) {
       if (part.type === 'file' && part.fieldname === PART) {
         uploads.push({ content: await part.toBuffer(), fileName: shortened(part.filename) || 'document' })
         continue

@@ -37,10 +37,14 @@ export const pipelining = fp((app, _options, done) => {
       next()
       return
     }
+    // Requests of a connection that closes are dropped: Node answers none of them.
+    const begin = () => {
+      if (socket.writable) next()
+    }
     const former = line.last
     line.last = answer
     if (former.destroyed) {
-      next()
+      begin()
       return
     }
     if (line.waiting === MOST_WAITING) {
@@ -50,8 +54,7 @@ export const pipelining = fp((app, _options, done) => {
     line.waiting++
     former.once('close', () => {
       line.waiting--
-      // Requests of a closed connection are dropped.
-      beginSoon(() => socket.destroyed || next())
+      beginSoon(begin)
     })
   })
   done()

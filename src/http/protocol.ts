@@ -19,8 +19,6 @@ const LINGER_MS = 2000
 
 /** Answers on the bare socket and closes it: after a framing error nothing on the connection is reliable. */
 function answerOnSocket(socket: Socket, error: ApiError, requestId: string): void {
-  // An error without a listener would end the process.
-  socket.on('error', () => socket.destroy())
   if (!socket.writable) {
     socket.destroy()
     return
@@ -65,6 +63,8 @@ export const clientErrorHandler = (nextRequestId: () => string) => (error: { cod
 /** Refuses what a parser cannot read, after the answers to the requests before it. */
 function refuse(socket: Socket, refusal: ApiError, nextRequestId: () => string): void {
   broken.set(socket, refusal)
+  // An error without a listener would end the process, also while earlier answers are waited for.
+  socket.on('error', () => socket.destroy())
   const last = lastAnswer(socket)
   const answer = () => answerOnSocket(socket, refusal, nextRequestId())
   if (last === undefined) answer()

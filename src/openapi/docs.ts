@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
+import { preferredType } from '../http/negotiation.js'
 import { API_REFERENCE } from '../package.js'
 import { toEntry } from './markdown/entry-page.js'
 import { toIndex } from './markdown/index-page.js'
@@ -141,7 +142,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
   const rendered = { ...PUBLIC_PAGE, preHandler: largeReads.preHandler }
   app.get('/docs', rendered, async (request, reply) => {
     reply.header('vary', 'accept')
-    if (request.type(['text/html', MARKDOWN]) === MARKDOWN) {
+    if (preferredType(request, ['text/html', MARKDOWN]) === MARKDOWN) {
       reply.type(MARKDOWN_TYPE)
       return toIndex(await read('service', request), await read('control', request))
     }
@@ -155,7 +156,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
       const operation = operationsOf(document).find(candidate => candidate.operationId === operationId)
       if (operation === undefined) continue
       reply.header('vary', 'accept')
-      if (request.type([MARKDOWN, 'text/html']) !== 'text/html') {
+      if (preferredType(request, [MARKDOWN, 'text/html']) !== 'text/html') {
         reply.type(MARKDOWN_TYPE)
         return toEntry(document, operation)
       }

@@ -24,8 +24,8 @@ import type { ArmedOutcome, SteeredKind } from '../features/outcomes/state.js'
 import { createArmedOutcomes } from '../features/outcomes/state.js'
 import { VERSION } from '../package.js'
 import type { SeedRecords } from './seed.js'
-import type { Settings, StateDocument, TenantSnapshot } from './snapshot.js'
-import { DEFAULT_SETTINGS, SNAPSHOT_FORMAT, SNAPSHOT_VERSION } from './snapshot.js'
+import type { Settings, TenantSnapshot } from './snapshot.js'
+import { DEFAULT_SETTINGS, SNAPSHOT_FORMAT, SNAPSHOT_VERSION, StateDocument } from './snapshot.js'
 
 declare module '../http/request-context.js' {
   interface RequestContext {
@@ -234,8 +234,12 @@ export function createTenant(
     *records(): Iterable<TenantRecord> {
       for (const kind of areaNames) for (const entry of storeOf(kind).entries()) yield toRecord(kind, entry)
     },
-    /** Returns the records of a state document as a database keeps them, without checks. */
+    /** Returns the records of a state document as a database keeps them, without checks. @throws Error (an unknown kind) */
     *recordsOf(document: StateDocument): Iterable<TenantRecord> {
+      const unknown = Object.entries(document).find(
+        ([name, list]) => isNotEmpty(list) && !Object.hasOwn(StateDocument.properties, name),
+      )
+      if (unknown !== undefined) throw new Error(`This release has no ${unknown[0]}.`)
       for (const kind of areaNames) {
         for (const snapshot of document[kind] ?? []) yield { kind, ...storeOf(kind).fromSnapshot(snapshot as never) }
       }
@@ -390,6 +394,8 @@ export function loadTenant(
   const start = { now: clock.now, mode: clock.mode, rate: clock.rate, realNow }
   return createTenant({ ...options, clock: start, settings }, { ...noPast(ids.scope), ids })
 }
+
+const isNotEmpty = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
 /** Refuses numbers of events and places that are missing, repeated, or above the last. */
 function assertOrder({ sequence, events, ...snapshot }: StateDocument) {

@@ -262,7 +262,8 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     const tenant = registry.peek(clientId)
     const isGone = tenant === undefined && before?.isRemoved === false && !registry.has(clientId)
     if (tenant === stored?.tenant && (stored === undefined ? !isGone : !hasChanged(stored))) return null
-    const version = (before?.version ?? 0) + 1
+    // A client without a row can have had one. No other server takes this one for it.
+    const version = (before?.version ?? realNow) + 1
     const instant = Math.max(realNow, before?.instant ?? 0)
     if (tenant === undefined) {
       const identity = { ...identityOf(clientId, before as TenantRow), resets: registry.resetsOf(clientId) }
@@ -485,9 +486,9 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     },
     take,
     clients,
-    async all(describe) {
+    async all(describe, clientIds) {
       const described: ReturnType<typeof describe>[] = []
-      for (const clientId of await clients()) {
+      for (const clientId of clientIds ?? (await clients())) {
         try {
           await take(clientId, {
             isRead: () => true,

@@ -41,8 +41,12 @@ export interface Turns {
   take<T>(clientId: string, work: Work<T>, other?: string): Eventually<T>
   /** Lists the ids of all clients. */
   clients(): Eventually<string[]>
-  /** Describes each tenant, whose due work stays undone: that of one client must not hold up the others. */
-  all<T>(describe: (tenant: Tenant, realNow: number) => T): Eventually<T[]>
+  /**
+   * Describes each tenant, whose due work stays undone: that of one client must not hold up the others. Those that cannot be
+   * read, or are removed meanwhile, are left out.
+   * @param clientIds by default all clients
+   */
+  all<T>(describe: (tenant: Tenant, realNow: number) => T, clientIds?: readonly string[]): Promise<T[]>
   /**
    * Does some work once the changes of the turn in progress are stored, and before its answer. If they cannot be stored,
    * it is not done. Without a turn, it is done at once.
@@ -134,10 +138,10 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
     refresh,
     take,
     clients: () => registry.clients(),
-    async all(describe) {
+    async all(describe, clientIds = registry.tenants(now()).map(({ clientId }) => clientId)) {
       const described: ReturnType<typeof describe>[] = []
       let began = elapsed()
-      for (const { clientId } of registry.tenants(now())) {
+      for (const clientId of clientIds) {
         if (isSliceOver(began, elapsed)) {
           await setImmediate()
           began = elapsed()
@@ -146,9 +150,8 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
           isRead: () => true,
           skipsDueWork: true,
           run(realNow) {
-            const tenant = registry.peek(clientId)
-            // It may have been removed meanwhile.
-            if (tenant !== undefined) described.push(describe(tenant, realNow))
+            // Another request may have removed it meanwhile.
+            if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
           },
         })
       }

@@ -198,6 +198,8 @@ t.test('decisions §6: the latest date is 365 days ahead of today in Berlin', t 
     ],
     '2027-11-02': ['2026-11-02T09:00:00Z 2027-11-02'],
     '2027-11-03': ['2026-11-02T23:00:00Z 2027-11-03'],
+    // A Saturday: the date of the request counts.
+    '2027-11-08': ['2026-11-06T09:00:00Z 2027-11-06'],
     // With a leap day in between.
     '2028-11-01': ['2027-11-02T09:00:00Z 2028-11-01'],
   }),

@@ -149,6 +149,8 @@ t.test('decisions §3: HTTP Basic is accepted, with a hint that the service docu
   t.match(right.headers['sandbox-hint'], /form/)
   const unencoded = `Basic ${Buffer.from('basic:p q:ü').toString('base64')}`
   t.equal(refusal(await ask(unencoded)), '200', 'not percent-encoded')
+  const plus = `Basic ${Buffer.from('basic:p+q%3A%C3%BC').toString('base64')}`
+  t.equal(refusal(await ask(plus)), '200', 'RFC 6749 §2.3.1: a space as a form has it')
   const both = `client_id=basic&client_secret=p+q%3A%C3%BC&${GRANT}`
   t.equal(refusal(await ask(basic('basic', 'p q:ü', 'bAsIc'), both)), '200', 'the form may say the same')
   for (const form of [CREDENTIALS, `client_id=basic&client_secret=other&${GRANT}`, `client_id=other&${GRANT}`]) {

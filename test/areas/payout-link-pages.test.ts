@@ -186,6 +186,20 @@ t.test('decisions §8: PROCESSING, PAID and FAILED say what happened, and when',
   }
 })
 
+t.test('decisions §8: the day of a payment counts from the claim, also when the link is PROCESSING', async t => {
+  const client = await newClient()
+  const id = await createLink(client, 'US-ACH')
+  // Three seconds before midnight in New York.
+  await client.advance({ to: '2026-11-03T04:59:57Z' })
+  const query = queryAfter(await claim(client, id, formOf('US-ACH')))
+  for (const status of ['CLAIMED', 'PROCESSING']) {
+    const page = await open(client, id, { query })
+    t.equal(stateOf(page), status)
+    t.match(page.payload.replace(/[\u202f\u00a0]/g, ' '), 'November 3, 2026 at 6:00 AM (New York time)', status)
+    await client.advance({ by: 'PT5S' })
+  }
+})
+
 t.test('decisions §8: a page is shown to people, and a state to programs', async t => {
   const client = await newClient()
   const id = await createLink(client)

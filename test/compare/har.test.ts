@@ -3,8 +3,8 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Har, HarEntry } from '../capture.js'
-import { SERVICE } from '../capture.js'
-import { build } from '../helper.js'
+import { captured, SERVICE } from '../capture.js'
+import { build, call, connect, MONDAY } from '../helper.js'
 import { journey, journeyCapture, SECRET } from './journey.js'
 import { compareHar, differencesOf, runCommand } from './run.js'
 
@@ -261,6 +261,24 @@ t.test('decisions §3: a report has no secret and no value of the traffic', asyn
     for (const text of [...tokens, SECRET, basic, hidden, ...values])
       t.notOk(stdout.includes(text), `${options}: ${text}`)
   }
+})
+
+t.test('compare: secrets of HTTP Basic that differ behind a colon are two', async t => {
+  const secret = 'a:b'
+  const app = build(t)
+  const capture = captured(app, { now: Date.parse(MONDAY) })
+  await connect(app, 'acme', 'EU', secret)
+  for (const one of [secret, 'a:c']) {
+    const authorization = `Basic ${Buffer.from(`acme:${one}`).toString('base64')}`
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', authorization }
+    await call(capture.app, 'POST', '/api/v1/oauth/token', { body: 'grant_type=client_credentials', headers })
+  }
+  const har = capture.har()
+  t.same(
+    har.log.entries.map(({ response }) => response.status),
+    [200, 401],
+  )
+  t.same(await differencesOf(t, har), [])
 })
 
 t.test('decisions §2: --names shows words, such as the code of an error', async t => {

@@ -275,6 +275,7 @@ const ROWS: readonly Row[] = [
   [5, 'amounts with three decimals', 'GET /direct-debit/COL-0001 200', set({ amount: '10.500' })],
   [5, 'a pending mandate', 'POST /mandates 201', set({ status: 'PENDING' })],
   [5, 'no x-request-id', 'GET /accounts 200', header('x-request-id')],
+  [5, 'a Location of a link', 'POST /payout-links 201', header('location', '/api/v1/payout-links/x')],
   [
     6,
     'an ignored filter',
@@ -309,7 +310,7 @@ t.test(
   'interface, Errors; decisions §1: each difference is one finding, in its entry',
   { timeout: 300_000 },
   async t => {
-    t.equal(ROWS.length, 108)
+    t.equal(ROWS.length, 109)
     const numbers = new Set(ROWS.map(([capture]) => capture))
     for (const rows of IS_LONG ? ROWS.map(row => [row]) : [...numbers].map(n => ROWS.filter(row => row[0] === n))) {
       const har = structuredClone(base)

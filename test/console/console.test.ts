@@ -745,7 +745,8 @@ t.test('console, Actions: files go out and in', async t => {
   t.match(one.headers, { 'content-disposition': 'attachment; filename="acme-requests-1-request.json"' })
   t.match(one.json(), { seq: 1, method: 'POST', path: '/api/v1/oauth/token' })
   for (const [seq, status] of [['x', 400] as const, ['99', 404] as const]) {
-    t.equal((await download(`/requests/${seq}/request.json`)).statusCode, status)
+    const { statusCode, headers } = await download(`/requests/${seq}/request.json`)
+    t.same([statusCode, headers['content-disposition']], [status, undefined])
   }
 
   await client.control('POST', '/reset')

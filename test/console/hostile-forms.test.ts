@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { send } from '../../src/console/calls.js'
 import { kinds } from '../../src/console/kinds.js'
-import { build, connect, newClient } from '../helper.js'
+import { build, connect, newClient, payoutLink } from '../helper.js'
 import type { Part } from '../multipart.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { CONSOLE, open, sendFields } from './pages.js'
@@ -149,6 +149,16 @@ t.test('console, Safety: only forms are read, and a file is a body of its own', 
     t.equal(answer.statusCode, status, `${path} ${type} ${payload.toString().slice(0, 80)}`)
   }
   t.same((await control('GET', '/state')).body, before)
+})
+
+t.test('console, Actions: a line break of a form is one character', async t => {
+  const { app, clientId, post, read } = await newClient()
+  const { payoutLinkId } = (await post('/api/v1/payout-links', payoutLink())).body
+  const call = 'POST /_sandbox/payout-links/:payoutLinkId/decline'
+  const fields = { call, 'params.payoutLinkId': payoutLinkId, 'body.remarks': 'one\r\ntwo' }
+  const answer = await sendFields(app, `/payout-links/${payoutLinkId}?client=${clientId}`, fields)
+  t.equal(answer.statusCode, 303)
+  t.match((await read(`/payout-links/${payoutLinkId}`)).record, { decline: { remarks: 'one\ntwo' } })
 })
 
 const STATE = { fileName: 'state.json', type: 'application/json', content: '{}' }

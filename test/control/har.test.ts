@@ -74,6 +74,14 @@ t.test('control plane, GET /requests: format=har is a valid HAR 1.2 document of 
   t.match(body.log.entries[0].request.postData, { params: [{ name: 'client_id', value: client.clientId }, {}, {}] })
 })
 
+t.test('control plane, GET /requests: the content of a HAR document has its size in bytes', async t => {
+  const client = await newClient()
+  await client.post('/api/v1/mandates', mandate({ debtor: { ...mandate().debtor, name: 'Zoë' } }))
+  const { size, text } = (await harOf(client)).body.log.entries.at(-1).response.content
+  t.match(text, 'Zoë')
+  t.equal(size, Buffer.byteLength(text))
+})
+
 t.test('control plane, GET /requests: a HAR document has no secret, and the filters of the list', async t => {
   const { client } = await logged()
   const { body } = await harOf(client)

@@ -363,6 +363,15 @@ t.test('decisions §6: a collection keeps the reason code of its outcome, also o
   }
 })
 
+t.test('decisions §6: an outcome whose reason code is gone takes effect from the present state', async t => {
+  const { store } = serve(t)
+  const client = await store('code-late', 'COL-CODE', { record: { outcome: 'REJECTED-ZZ99' } })
+  await client.control('PATCH', '/clock', { mode: 'frozen' })
+  for (const verb of ['submit', 'process']) await client.control('POST', `/direct-debit/COL-CODE/${verb}`)
+  await client.control('POST', '/clock/advance', { by: 'P400D' })
+  t.match((await client.read('/direct-debit/COL-CODE')).record, { status: 'REJECTED', reasonCode: 'ZZ99' })
+})
+
 t.test('decisions §6: an armed outcome whose reason code is gone steers a collection, and no payout link', async t => {
   const { store, tenantOf, send } = serve(t)
   const client = await store('armed-former', 'COL-OTHER', {})

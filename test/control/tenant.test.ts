@@ -471,7 +471,11 @@ t.test('control plane, POST /credentials/verify: checks a secret, and registers 
   await client.control('POST', '/faults', { effect: { kind: 'error', status: 500 } })
   const before = await read(app, 'acme')
   const right = { client_id: 'acme', client_secret: 'secret' }
-  t.match((await register(app, right)).body, { clientId: 'acme', fixture: 'empty', now: MONDAY })
+  const verified = await register(app, right)
+  t.match(verified, {
+    headers: { 'sandbox-client': 'acme' },
+    body: { clientId: 'acme', fixture: 'empty', now: MONDAY },
+  })
   t.equal((await register(app, { client_id: 'fresh', client_secret: 'its own' })).status, 200)
   t.equal((await requestToken(app, { client_id: 'fresh', client_secret: 'its own' })).status, 200)
   await table(t, changes => register(app, { ...right, ...changes }), {

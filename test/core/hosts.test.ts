@@ -21,6 +21,7 @@ t.test('control plane, Keep web pages out: a Host header has a name, without por
     ['e%76il.example', 'evil.example evil.example'],
     [`${longest}.:65535`, `${longest}.:65535 ${longest}`],
     [`${longest}a.:65535`, ''],
+    [`[fe80::1%${'e'.repeat(251)}]`, ''],
   ])
   const wrong = words(`
     a@b a/b a?b a#b a\\b ä.example a:b . : a:80:80 :80 a:65536 a:-1 ::1 [::1 [::g] [] 256.1.1.1 http://a <a> a%zz

@@ -35,6 +35,17 @@ t.test('decisions §1: a browser gets the icon of all pages, which is no request
   )
 })
 
+t.test('decisions §1: a header of negotiation with more than 1,000 characters is passed over', async t => {
+  const app = build(t)
+  for (const [length, status] of [
+    [1000, 302],
+    [1001, 404],
+  ] as const) {
+    const accept = 'text/html'.padEnd(length, ',')
+    t.equal((await call(app, 'GET', '/', { headers: { accept } })).status, status)
+  }
+})
+
 t.test('decisions §1: for any other client, / is a 404 that names the places to go', async t => {
   const { app } = await newClient()
   const accepts = ['*/*', 'application/json', 'image/png'].map(accept => ['GET', { accept }] as const)

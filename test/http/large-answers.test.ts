@@ -1,20 +1,22 @@
 import { EventEmitter, once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { get } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setImmediate as nextRound } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
 import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
+import { createLargeReads } from '../../src/http/large-reads.js'
 import { createTimers } from '../../src/http/timers.js'
 import { withHeld } from '../held.js'
 import type { Answer, Client } from '../helper.js'
-import { bill, build, call, changedOften, collection, connect, mandate, newClient } from '../helper.js'
+import { bill, build, call, changedOften, collection, connect, mandate, NO_WAIT, newClient } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { closed, listen } from './raw.js'
 
@@ -245,29 +247,33 @@ t.test('control plane, Large answers: a short log whose answer is long is sent i
   }
 })
 
-t.test('control plane, Large answers: of request logs, four are read at a time', async t => {
-  const { built, held } = withHeld(() => logged(t))
-  const { port } = await built
-  const head = 'host: a\r\ncontent-type: application/json\r\n'
-  const body = '{"path":"/api/v1/mandates"}'
-  const verify = `POST ${LOG.replace('?', '/verify?')} HTTP/1.1\r\n${head}content-length: ${body.length}\r\n\r\n${body}`
-  // The buffers of a connection take some of its answers, and then it waits for its reader.
-  const texts = [`GET ${LOG.replace('?', '/2?')} HTTP/1.1\r\n${head}\r\n`, verify].map(text => text.repeat(50))
-  const readers = Array.from({ length: 6 }, (_, n) => {
-    const socket = dial(port, '127.0.0.1').pause()
-    socket.on('error', () => {}).write(texts[n === 5 ? 1 : 0] as string)
-    return socket
-  })
-  await until(() => held().largeReads === 6)
-  for (const reader of readers) reader.destroy()
-  await until(() => held().largeReads === 0)
+t.test('control plane, Large answers: a reader keeps a place only while 32 MiB wait for readers', async t => {
+  const { enter, inUse } = createLargeReads(NO_WAIT, 2, 'Too many are read')
+  const answer = (writableLength: number) => Object.assign(new EventEmitter(), { writableLength, destroyed: false })
+  const made = async (length: number) => {
+    const one = answer(length)
+    await enter(one as unknown as ServerResponse)
+    one.emit('prefinish')
+    await nextRound()
+    return one
+  }
+  const first = await made(32 * 1024 * 1024 - 1)
+  await made(1)
+  t.equal(inUse(), 0)
+  const another = await made(1)
+  t.equal(inUse(), 1)
+  for (const one of [first, another]) one.emit('close')
+  await nextRound()
+  t.equal(inUse(), 0)
+  await made(1024)
+  t.equal(inUse(), 0)
 })
 
 t.test('control plane, Large answers: pages, short logs and OpenAPI documents are made four at a time', async t => {
   const { built: app, held } = withHeld(() => build(t))
   const paths = [
     ...['/_sandbox/console', '/_sandbox/console/requests', '/_sandbox/requests', '/_sandbox/openapi.json'],
-    ...['/docs/listBills', '/docs/payments-service.json', '/openapi.yaml'],
+    ...['/docs/listBills', '/docs/payments-service.json', '/openapi.yaml', '/_sandbox/requests?limit=1'],
   ]
   for (const path of paths) {
     const answers = Promise.all(Array.from({ length: 6 }, () => app.inject(path)))

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
 import { gist } from '../answers.js'
@@ -6,7 +7,7 @@ import { bill, build, connect } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { MULTIPART, multipart } from '../multipart.js'
 import type { Connection } from './raw.js'
-import { listen, open, request } from './raw.js'
+import { headersOf, listen, open, request } from './raw.js'
 
 // control plane, Large bodies: At most 128 MiB of them are received at a time. The others wait, up to 30 s.
 
@@ -17,9 +18,11 @@ const TYPE = { 'content-type': 'application/json' }
 const PUT = 'PUT /_sandbox/state?client=acme'
 
 /** A server with a state document of the size that a body must have to be large, and a byte more. */
-async function start(t: Test) {
+async function start(t: Test, prepare = (_app: FastifyInstance): unknown => undefined) {
   const time = manualTime()
-  const client = await connect(build(t, { timers: time.timers }))
+  const app = build(t, { timers: time.timers })
+  prepare(app)
+  const client = await connect(app)
   await client.post('/api/v1/bills', bill())
   const { payload } = await client.app.inject('/_sandbox/state?client=acme')
   const port = await listen(client.app)
@@ -136,4 +139,33 @@ t.test('control plane, Large bodies: sixteen jobs that restore a state of 5 MiB 
   // Each is let in before the others have ended.
   for (let n = 0; n < 16; n++) await stall({ 'content-length': String(5 * MIB) })
   t.equal(time.pending, 0)
+})
+
+t.test('control plane, Large bodies: a body in chunks of a byte is kept in few pieces', async t => {
+  let pieces = 0
+  const { client, send } = await start(t, app =>
+    app.addHook('preParsing', (_request, _reply, body, next) => {
+      body.on('data', () => pieces++)
+      next()
+    }),
+  )
+  pieces = 0
+  const chunked = (line: string, headers: Record<string, string>, body: string) => {
+    const head = request(line, { ...headersOf(client), ...headers, 'transfer-encoding': 'chunked' })
+    const chunks = Array.from(body, byte => `1\r\n${byte}\r\n`)
+    return send(Buffer.from(`${head}${chunks.join('')}0\r\n\r\n`, 'latin1'))
+  }
+  const bytes = 40_000
+  t.equal(
+    await answerOf(await chunked('POST /api/v1/bills', TYPE, JSON.stringify(bill()).padEnd(bytes))),
+    '409 DUPLICATE_REFERENCE uniqueReferenceIdentifier',
+  )
+  t.ok(pieces < 10, `${pieces} pieces`)
+  const content = `%PDF-${'x'.repeat(bytes)}`
+  const upload = await chunked(
+    'POST /api/v1/bills/INV-2026-001/document',
+    MULTIPART,
+    multipart({ content }).toString('latin1'),
+  )
+  t.match(await upload.read(), { status: 201, body: { size: content.length } })
 })

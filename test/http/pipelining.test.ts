@@ -230,3 +230,21 @@ t.test('control plane, Wait for an event: a call whose client closes its side is
   stream.end(request('GET /_sandbox/events?client=acme', { accept: 'text/event-stream' }))
   await closed(stream)
 })
+
+t.test('control plane, Long calls: requests behind an answer that closes the connection are dropped', async t => {
+  const app = build(t, { timers: manualTime().timers })
+  const client = await connect(app)
+  const port = await listen(app)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  for (const first of [
+    request('POST /api/v1/oauth/token', form, '%'),
+    request('GET /_sandbox/events?client=acme', { accept: 'text/event-stream' }),
+  ]) {
+    const connection = dial(port, '127.0.0.1').resume()
+    connection.end(first + request('GET /docs') + create(client, 1))
+    await closed(connection)
+  }
+  // The places of `/docs` are free, and so is the connection.
+  t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
+  await stillServes(t, port)
+})

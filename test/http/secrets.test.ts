@@ -73,6 +73,7 @@ t.test('decisions §3: no secret in its place, and no access token anywhere, is 
       'proxy-authorization': basic,
       cookie: `session=${SECRET}`,
       'x-api-key': SECRET,
+      password: SECRET,
       'x-access-token': clientToken,
       'user-agent': clientToken,
       referer: `https://a.example/?access_token=${clientToken}`,
@@ -165,6 +166,7 @@ t.test(
       path => `${path}?client_secret=*`,
     )
     paths.push('/x/client_secret=*', '/x/client_secret=a%26*', '/x/client_secret=a&*', '/x/client_secret=a/*')
+    paths.push('/x/client_secret=a%0A*')
     paths.push('/x;client_secret=*', '/x/client_secret/*', '/x/client_secret/%2F*', '/x/client_secret:*')
     paths.push('/x/client_secret%3D*', '/x/client_secret%3d*', '/x/CLIENT%5FSECRE%54%20=%20%22*')
     paths.push('/x/%zz/client_secret%3D*', '/api/v1/mandates/client_secret=*')
@@ -226,6 +228,15 @@ t.test('control plane, GET /requests: what is masked, and how', async t => {
   t.match([first.responseBody, token.responseBody], Array(2).fill({ access_token: '***', token_type: 'Bearer' }))
   const shown = { client_id: 'acme', client_secret: '***', grant_type: 'client_credentials', scope: 'all' }
   t.match(token.body, { ...shown, '***': '***' })
+})
+
+t.test('decisions §3: a form of the console with a file logs no session, at any level', async t => {
+  const { app, log } = buildLogged(t)
+  const payload = multipart(field('call', 'PUT /_sandbox/state'), { fileName: 'a.json', content: '{}' })
+  const headers = { ...MULTIPART, accept: 'text/html', cookie: `sandbox_session=${SECRET}` }
+  await app.inject({ method: 'POST', url: `${CONSOLE}/client/load`, headers, payload })
+  t.match(log(), '/client/load')
+  t.notMatch(log(), SECRET)
 })
 
 const toHex = (character: string) => `%${character.charCodeAt(0).toString(16)}`

@@ -146,6 +146,16 @@ onDatabase('persistence, State in tables: a snapshot is saved for the life of it
   t.equal(await database.snapshots.save('nobody', 'before', [], { most: 1, life }), 'past')
 })
 
+onDatabase('persistence, State in tables: a snapshot without its last piece is damaged', async (t, storage) => {
+  const first = await storage.start()
+  await connect(first.app)
+  await call(first.app, 'PUT', '/_sandbox/snapshots/cut?client=acme')
+  const { app } = await storage.change(first, "DELETE FROM sandbox_snapshot WHERE name = 'cut' AND number = 1")
+  const cut = (method: string, action = '') => call(app, method, `/_sandbox/snapshots/cut${action}?client=acme`)
+  refused(t, await cut('GET'), 503, 'SERVICE_UNAVAILABLE', null)
+  refused(t, await cut('POST', '/restore'), 503, 'SERVICE_UNAVAILABLE', null)
+})
+
 onDatabase('persistence, State in tables: a damaged snapshot hides none, and can be replaced', async (t, storage) => {
   const damages = {
     text: "UPDATE sandbox_snapshot SET content = 'x' WHERE name = 'text' AND number = 0",

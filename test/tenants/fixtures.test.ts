@@ -21,6 +21,7 @@ const fixtures = new Map<string, Record<string, unknown>>([
   ['demo', {}],
   ['dates', billsWith('dueDate', [...DATES, ...OPEN_DAYS])],
   ['moments', billsWith('createdAt', MOMENTS)],
+  ['hours', billsWith('dueDate', ['{{today-PT36H}}', '{{today+PT36H}}'])],
   ['texts', billsWith('description', ['Jane {{now}}', 'now', '{now}', '2026-01-01'])],
   ...WRONG.map((template): [string, Record<string, unknown>] => [template, billsWith('description', [template])]),
 ])
@@ -72,6 +73,10 @@ t.test('fixtures, Fixtures: dates and open days are relative to today, on the ca
     ['2026-11-02', '2026-11-03'],
     'a day begins at midnight in Berlin',
   )
+})
+
+t.test('fixtures, Fixtures: a part of a day does not move a date', async t => {
+  t.same(await seeded('hours', 'dueDate', MONDAY), ['2026-11-01', '2026-11-03'])
 })
 
 t.test('fixtures, Fixtures: a date is the whole of a text, all else stays as it is', async t => {

@@ -8,6 +8,7 @@ import type { Clock } from '../../core/time/clock.js'
 import { formatInstant } from '../../core/time/time.js'
 import { sendError } from '../../http/error-handler.js'
 import { FORM } from '../../http/form.js'
+import { preferredLanguage, preferredType } from '../../http/negotiation.js'
 import { refuseWithPage } from '../../http/pages/refusal.js'
 import { isValid } from '../../http/validation.js'
 import { methodOf } from './methods.js'
@@ -43,7 +44,7 @@ const isJson = ({ headers }: FastifyRequest) => headers['content-type']?.startsW
 const TYPES = ['text/html', 'application/json']
 
 /** Whether the caller sends JSON, or prefers it to HTML. */
-export const wantsJson = (request: FastifyRequest) => isJson(request) || request.type(TYPES) === TYPES[1]
+export const wantsJson = (request: FastifyRequest) => isJson(request) || preferredType(request, TYPES) === TYPES[1]
 
 /** Returns the token that binds a claim or decline to the page of its link. */
 export const pageToken = (ids: Ids, payoutLinkId: string) => ids.sign('payoutLinkPage', payoutLinkId)
@@ -68,7 +69,7 @@ export function addressOf({ payoutLinkId }: StoredPayoutLink, query: PageQuery):
 function languageOf(request: FastifyRequest, { locale = '' }: PageQuery) {
   const [wanted] = locale.toLowerCase().split('-')
   const known = (language: unknown) => LANGUAGES.find(one => one === language)
-  return known(wanted) ?? known(request.language([...LANGUAGES])) ?? LANGUAGES[0]
+  return known(wanted) ?? known(preferredLanguage(request, LANGUAGES)) ?? LANGUAGES[0]
 }
 
 /** Returns the parameters of an address that are valid. A refused request can have others. */

@@ -1,4 +1,4 @@
-import { formatInstant } from '../../core/time/time.js'
+import { summaryOf } from '../../control/summary.js'
 import type { Scenario } from '../../features/scenarios/files.js'
 import { NO_FILE } from '../../http/form.js'
 import { Card, Facts } from '../../http/pages/parts.js'
@@ -41,7 +41,7 @@ export async function clientView(page: Page) {
   const all = [...page.clients].sort()
   const start = Math.max(0, query.cursor === undefined ? 0 : all.findIndex(id => id > (query.cursor as string)))
   const shown = all.slice(start, start + MOST_CLIENTS)
-  const rows = await Promise.all(shown.map(id => summaryOf(page, id)))
+  const rows = await context.turns.all(summaryOf, shown)
   return (
     <>
       <div class="columns">
@@ -113,14 +113,16 @@ export async function clientView(page: Page) {
         columns={[
           [
             'Client',
-            ({ id }) => <a href={`${addressOf(page, 'console')}?${new URLSearchParams({ client: id })}`}>{id}</a>,
+            ({ clientId: client }) => (
+              <a href={`${addressOf(page, 'console')}?${new URLSearchParams({ client })}`}>{client}</a>
+            ),
           ],
           ['Fixture', ({ fixture }) => fixture, 'wide'],
-          ['Records', ({ records }) => records, 'number'],
+          ['Records', ({ counts }) => sum(counts), 'number'],
           ['Time', ({ now }) => <Time at={now} />],
         ]}
         rows={rows}
-        keyOf={({ id }) => `client-${id}`}
+        keyOf={({ clientId }) => `client-${clientId}`}
         empty="There is no client."
       >
         <Pager
@@ -149,16 +151,6 @@ function ScenarioFold({ page, scenario: { name, summary, parameters } }: { page:
     </details>
   )
 }
-
-/** Describes another client in a turn of its own. */
-const summaryOf = ({ context: { turns, registry } }: Page, id: string) =>
-  turns.take(id, {
-    isRead: () => true,
-    run(realNow) {
-      const { fixture, clock, counts } = registry.tenant(id, realNow)
-      return { id, fixture, records: sum(counts()), now: formatInstant(clock.now()) }
-    },
-  })
 
 const RESET = {
   title: 'Reset the client?',

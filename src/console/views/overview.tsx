@@ -55,7 +55,7 @@ export async function overviewView(page: Page) {
   const more = Number(query.until) - Number(query.after) - happened.flat().length
   const link = (kind: string, reference: string, region = '') => {
     const found = kindOfEvent(kind)
-    return linkTo(page, found, { region, record: { [found.reference]: reference } })
+    return found === undefined ? reference : linkTo(page, found, { region, record: { [found.reference]: reference } })
   }
   const columns: readonly Column<Event>[] = [
     ['Record', ({ kind, reference }) => link(kind, reference), 'reference'],

@@ -15,8 +15,9 @@ export interface Host {
 
 /** Parses a Host header. Undefined: it is not a host. */
 export function parseHost(given: string): Host | undefined {
+  if (given.length > LONGEST) return undefined
   const text = given.replace(ZONE, '')
-  if (text.length > LONGEST || !HOST.test(text) || !URL.canParse(`http://${text}`)) return undefined
+  if (!HOST.test(text) || !URL.canParse(`http://${text}`)) return undefined
   const { host, hostname } = new URL(`http://${text}`)
   const name = hostname.replace(/\.$/, '')
   return name === '' ? undefined : { host, name }

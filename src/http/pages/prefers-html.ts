@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
+import { preferredType } from '../negotiation.js'
 
 /** Whether a request prefers a page to JSON. One that prefers neither gets JSON. */
 export const prefersHtml = (request: FastifyRequest): boolean =>
-  request.type(['application/json', 'text/html']) === 'text/html'
+  preferredType(request, ['application/json', 'text/html']) === 'text/html'

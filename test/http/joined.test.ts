@@ -1,0 +1,21 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import fc from 'fast-check'
+import t from 'tap'
+import { createJoiner } from '../../src/http/joined.js'
+
+t.test('control plane, Large bodies: joined pieces have the same bytes, and are few', async t => {
+  const sizes = fc.array(fc.oneof(fc.nat({ max: 3 }), fc.integer({ min: 4000, max: 4200 }), fc.nat({ max: 40_000 })))
+  await fc.assert(
+    fc.asyncProperty(sizes, async sizes => {
+      const pieces = sizes.map((size, at) => Buffer.alloc(size, at))
+      const joiner = createJoiner()
+      let count = 0
+      joiner.on('data', () => count++)
+      const joined = await buffer(Readable.from(pieces).pipe(joiner))
+      const whole = Buffer.concat(pieces)
+      return joined.equals(whole) && count <= (2 * whole.length) / 4000 + 1
+    }),
+  )
+  t.pass()
+})
