@@ -27,6 +27,7 @@ export const mutants = {
     ['weekdayOnOrAfter(addDays(christmas, 1))', 'weekdayOnOrAfter(`${year}-12-26`)', 'core/business-days'],
   ],
   'core/rules/hosts.ts': [
+    ['  if (given.length > LONGEST) return undefined\n', '', 'core/hosts'],
     ['/^\\d+(\\.\\d+){3}$/', '/^\\d+(\\.\\d+){3}/', 'core/hosts'],
     ['hostName.endsWith(`.${name}`)', 'hostName.endsWith(`${name}`)', 'core/hosts'],
   ],
@@ -94,6 +95,7 @@ export const mutants = {
     ['generation < present() || ', '', 'control/tenant'],
   ],
   'areas/oauth/routes.ts': [
+    ["const decodable = text.replaceAll('+', ' ')", 'const decodable = text', 'areas/oauth'],
     ['    reply.headers(UNCACHED)\n    // Some', '    // Some', 'areas/oauth'],
     [' && form[name] !== value', ' && value === undefined', 'areas/oauth'],
     ["secret.join(':')", 'secret[0]', 'areas/oauth'],
@@ -103,10 +105,12 @@ export const mutants = {
     ["if (presentedAt > (entry.record.lastPresentedAt ?? '')) ", '', 'control/seed'],
   ],
   'areas/direct-debit/outcomes.ts': [
+    ['others.find(({ from }) => from === status) ?? others[0]', 'others[0]', 'control/parked'],
     ['if (found === undefined && steered.outcome !== undefined)', 'if (false)', 'control/parked'],
   ],
   'control/records.ts': [['        if (moving) yield* moving\n', '', 'areas/mandates']],
   'areas/direct-debit/store.ts': [
+    ['if (collectionDate > latest)', 'if (onOrAfter(T2, collectionDate) > latest)', 'areas/direct-debit'],
     [" || (status === 'FAILED' && reasonCode === 'MD01')", '', 'control/seed'],
     ["if (status === 'SUBMITTED') mandates", 'mandates', 'areas/mandates'],
     [' && isUsed()', ' && repository.indexed(mandateReference).length > 0', 'areas/direct-debit'],
@@ -134,6 +138,11 @@ export const mutants = {
     ['parseAmount(totalAmount) > 1)', 'parseAmount(totalAmount) >= 1)', 'areas/bills'],
   ],
   'areas/payout-links/store.ts': [
+    [
+      'methodOf(link).paidAt(parseInstant(link.claimedAt ?? link.updatedAt) as Instant),',
+      'methodOf(link).paidAt(parseInstant(link.updatedAt) as Instant),',
+      'areas/payout-link-pages',
+    ],
     [" && outcome !== 'FAILED') throw", ' && false) throw', 'control/parked'],
     [
       '      const link = build(region, input, clock.now())\n      assertOrigin(link)\n',
@@ -216,6 +225,7 @@ export const mutants = {
     ['    if (tenant !== undefined) gone.add(tenant)\n', '', 'control/requests'],
   ],
   'tenants/tenant.ts': [
+    ['if (unknown !== undefined) throw', 'if (unknown === null) throw', 'persistence/snapshots'],
     ['      yield* assertRelated(name, { recordsOf, path: `records.${name}`, isStored })\n', '', 'docs/error-codes'],
     ['    yield* assertRelated(name, { recordsOf, path: name, isStored: () => false })\n', '', 'control/state'],
     ['|| isStored(kind, String(wanted))', '', 'control/seed'],
@@ -273,6 +283,8 @@ export const mutants = {
     ['maskText(String(reqId))', 'reqId', 'http/secrets'],
   ],
   'http/masking.ts': [
+    ['SECRET_HEADERS.has(name) || isSecretMember(name)', 'SECRET_HEADERS.has(name)', 'http/secrets'],
+    ['[=:/]["\'\\s]*).+/is', '[=:/]["\'\\s]*).+/i', 'http/secrets'],
     ['ESCAPE.test(text) || SECRET_NAME', 'SECRET_NAME', 'http/secrets'],
     ['[...SECRET_MEMBERS, ...SECRET_HEADERS]', '[...SECRET_MEMBERS]', 'http/secrets'],
     [' || SECRET_NAME.test(decode(text))', '', 'http/secrets'],
@@ -295,6 +307,7 @@ export const mutants = {
     ['part === segment || part === decodeURIComponent(segment)', 'part === segment', 'http/routing'],
   ],
   'http/protocol.ts': [
+    ["  socket.on('error', () => socket.destroy())\n", '', 'http/parser'],
     ['    refuse(socket, errors.malformed(null, ', '    answerOnSocket(socket, errors.malformed(null, ', 'http/parser'],
     ['  socket.setTimeout(LINGER_MS, () => socket.destroy())\n', '', 'http/parser'],
     ["  socket.on('error', () => socket.destroy())\n", '', 'http/parser'],
@@ -306,10 +319,17 @@ export const mutants = {
     [' && !raw.complete', '', 'http/pipelining'],
   ],
   'http/patience.ts': [
+    [
+      '        if (socket.writableLength === 0) return\n',
+      '',
+      'http/parser',
+      'Each answer would set a timer, which its end clears.',
+    ],
     ['      socket.setTimeout(PATIENCE_MS)\n', '', 'http/parser'],
     ["      raw.prependOnceListener('finish', () => socket.setTimeout(0))\n", '', 'http/parser'],
   ],
   'http/pipelining.ts': [
+    ['if (socket.writable) next()', 'next()', 'http/pipelining'],
     ['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining'],
     ['      line.waiting--\n', '', 'http/pipelining'],
   ],
@@ -470,6 +490,7 @@ export const mutants = {
     ['\n      .filter(status => /^[1-5]\\d\\d$/.test(status))', '', 'persistence/coverage'],
   ],
   'console/calls.ts': [
+    ["toTyped(text.replaceAll('\\r\\n', '\\n'), schema)", 'toTyped(text, schema)', 'console/hostile-forms'],
     ['...(host && { authority: host }), ', '', 'areas/payout-links'],
     ['if (mediaTypeOf(headers) === FORM) return', 'if (false) return', 'console/console'],
     [
@@ -508,6 +529,12 @@ export const mutants = {
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
+    ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'http/secrets'],
+    [
+      "if (answer.statusCode === 200) reply.header('content-disposition'",
+      "reply.header('content-disposition'",
+      'console/console',
+    ],
     ['reply.code(answer.status ?? 502)', 'reply.code(200)', 'console/console'],
     ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'control/session'],
     ['registry.has(clientId) ? clientId', 'true ? clientId', 'console/console'],
@@ -543,8 +570,14 @@ export const mutants = {
     [' || isOlder(all.at(-1), known)', '', 'compare/compare'],
   ],
   'compare/records.ts': [['isHeld || !byTime', '!byTime', 'compare/compare']],
-  'compare/answers.ts': [['if (at < from || at > to) return false', '', 'compare/mutations']],
-  'compare/har.ts': [['    known.set(key, entry)\n', '', 'compare/har']],
+  'compare/answers.ts': [
+    ['if (at < from || at > to) return false', '', 'compare/mutations'],
+    ["(name === 'location' && entry.status !== 201)", "name === 'location'", 'compare/mutations'],
+  ],
+  'compare/har.ts': [
+    ['    known.set(key, entry)\n', '', 'compare/har'],
+    ["return [user, password.join(':')] as const", 'return [user, password[0]] as const', 'compare/har'],
+  ],
   'compare/asking.ts': [
     ["hasSecret(one) ? SECRET : 'wrong'", 'SECRET', 'compare/compare'],
     ['status !== 201 || ', '', 'compare/mutations'],
@@ -603,12 +636,15 @@ export const mutants = {
     ['      cancel()\n', '', 'http/large-bodies'],
   ],
   'http/large-bodies.ts': [
+    ['isMultipart(request) ? body : pipeline(body, createJoiner(), () => {})', 'body', 'http/large-bodies'],
     ["          answer.once('close', leave)\n", '', 'http/large-bodies'],
     ['const MOST = 128 *', 'const MOST = 64 *', 'http/large-bodies'],
     ['bytes > route.bodyLimit ? 0 : bytes', 'bytes', 'http/large-bodies'],
     ['undefined ? Number(length ?? 0) : route.bodyLimit', 'undefined ? Number(length ?? 0) : 0', 'http/large-bodies'],
   ],
   'http/large-reads.ts': [
+    ['        unread -= rest\n', '', 'http/large-answers'],
+    ['      if (unread + rest > MOST_UNREAD) return\n', '', 'http/large-answers'],
     ['createPlaces(most)', 'createPlaces(9)', ['control/snapshots', 'http/large-answers']],
     ["    answer.once('close', () => setImmediate(leave))\n", '', 'control/snapshots'],
   ],
@@ -663,6 +699,11 @@ export const mutants = {
     ],
   ],
   'turns/stored-snapshots.ts': [
+    [
+      '  if (Buffer.byteLength(document) !== toSummary(facts).bytes) throw damaged(`snapshot ${name}`, clientId)\n',
+      '',
+      'persistence/snapshots',
+    ],
     ['checksum === checksumOf(clientId, name, content, 0, content)', 'true', 'persistence/snapshots'],
   ],
   'turns/stored-coverage.ts': [
@@ -678,6 +719,7 @@ export const mutants = {
     ['THEN ${column} ELSE 0 END', 'THEN ${column} ELSE ${column} END', 'persistence/coverage'],
   ],
   'turns/stored-turns.ts': [
+    ['before?.version ?? realNow', 'before?.version ?? 0', 'databases/postgres'],
     [
       'if (error instanceof LockedError) for (const slot of all)',
       'if (false) for (const slot of all)',
@@ -851,9 +893,24 @@ export const mutants = {
     ['status === null || status >= 500', 'status === null', 'commands/usage'],
     ['Number(request.query.after ?? 0)', '0', 'commands/usage'],
   ],
-  'tenants/fixtures.ts': [["uiMode === 'embedded' && ", '', 'tenants/tenants']],
+  'tenants/fixtures.ts': [
+    ["uiMode === 'embedded' && ", '', 'tenants/tenants'],
+    [
+      'Math.trunc(shift(text, date[1], date[2]) / SECONDS_PER_DAY)',
+      'Math.floor(shift(text, date[1], date[2]) / SECONDS_PER_DAY)',
+      'tenants/fixtures',
+    ],
+  ],
   'console/changes.ts': [
     ['!isPending || pauseLeft() > 0 ||', '!isPending ||', 'console/console'],
     ['      if (isPending && pauseLeft() > 0) return pauseLeft()\n', '', 'console/console'],
   ],
+  'features/request-log/har.ts': [['size: Buffer.byteLength(text),', 'size: text.length,', 'control/har']],
+  'control/routes.ts': [['        nameClient(reply, client_id)\n', '', 'control/tenant']],
+  'http/negotiation.ts': [['isRead(request.headers.accept) ?', 'true ?', 'http/home']],
+  'http/joined.ts': [
+    ['if (piece.length < LARGE) block', 'if (false) block', 'http/joined'],
+    ['if (used > 0) this.push(rest())', 'rest()', 'http/joined'],
+  ],
+  'console/views/overview.tsx': [['found === undefined ? reference', 'false ? reference', 'console/console']],
 }

@@ -4,6 +4,7 @@ import { kinds } from '../../src/console/kinds.js'
 import { causeOf } from '../../src/console/views/parts.js'
 import { EFFECT_KINDS } from '../../src/features/faults/schemas.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
+import type { Tenant } from '../../src/tenants/tenant.js'
 import { follow as followStream } from '../event-stream.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
@@ -588,6 +589,15 @@ t.test('console, Actions: an error of a request leads to its entry in the catalo
   const { payload } = await visit(app, resolve(pathname.slice('/prefix'.length) + search))
   t.match(payload, /<h1[^>]*>Error DUPLICATE_REFERENCE<\/h1>.*reference is taken.*409.*POST \/api\/v1\/mandates/s)
   t.notMatch(payload, /<li>\w+ \/_sandbox.*<li>\w+ \/api/s, 'operations of the API come first')
+})
+
+t.test('console, Pages: an event of a kind that this release lacks has no link', async t => {
+  const tenants: Tenant[] = []
+  const app = build(t, { listeners: [{ onCreated: tenant => void tenants.push(tenant), onRemoved() {} }] })
+  await connect(app)
+  const event = { kind: 'dispute', reference: 'DISPUTE-1', from: null, to: 'OPEN', cause: 'api' } as const
+  tenants.find(({ clientId }) => clientId === 'acme')?.events.append({ ...event, at: MONDAY })
+  t.match(await open(app, ''), { statusCode: 200, payload: /<th[^>]*>DISPUTE-1</ })
 })
 
 t.test('console, Pages: a request leads to its record if it made it or its reference is taken; and on', async t => {

@@ -322,6 +322,21 @@ t.test(
       t.match(JSON.parse(await stateOf(app)), { bills: { length: 1 } }, 'what was acknowledged is there')
     })
 
+    t.test('persistence, State in tables: where it begins again on another server, all show its new life', async t => {
+      const url = await createDatabase()
+      // A row that is deleted leaves no version.
+      let now = 0
+      const servers = [await onPostgres(t, url, { now: () => ++now }), await onPostgres(t, url, { now: () => ++now })]
+      const begin = async ({ app }: Stored, uniqueReferenceIdentifier: string) =>
+        (await connect(app)).post('/api/v1/bills', bill({ uniqueReferenceIdentifier }))
+      await begin(servers[1] as Stored, 'FORMER')
+      for (const table of ['tenant', 'record', 'event'])
+        await query(url, `DELETE FROM sandbox_${table} WHERE client_id = 'acme'`)
+      await begin(servers[0] as Stored, 'LATER')
+      for (const { app } of servers)
+        t.match(JSON.parse(await stateOf(app)).bills, [{ record: { uniqueReferenceIdentifier: 'LATER' } }])
+    })
+
     t.test('persistence, Several servers on Postgres: the bound of entries is that of each client', async t => {
       const { app } = await onPostgres(t, await createDatabase(), { requestLog: { entries: 2, bytes: 1_000_000 } })
       const ids = Array.from({ length: 12 }, (_, n) => `client-${n}`)

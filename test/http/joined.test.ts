@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { createJoiner } from '../../src/http/joined.js'
@@ -10,12 +10,13 @@ t.test('control plane, Large bodies: joined pieces have the same bytes, and are 
     fc.asyncProperty(sizes, async sizes => {
       const pieces = sizes.map((size, at) => Buffer.alloc(size, at))
       const joiner = createJoiner()
-      let count = 0
-      joiner.on('data', () => count++)
-      const joined = await buffer(Readable.from(pieces).pipe(joiner))
+      const joined: Buffer[] = []
+      joiner.on('data', piece => joined.push(piece))
+      await finished(Readable.from(pieces).pipe(joiner))
       const whole = Buffer.concat(pieces)
-      return joined.equals(whole) && count <= (2 * whole.length) / 4000 + 1
+      return Buffer.concat(joined).equals(whole) && joined.length <= (2 * whole.length) / 4000 + 1
     }),
+    { examples: [[[1, 1]]] },
   )
   t.pass()
 })

@@ -14,20 +14,12 @@ import { openPostgres } from '../../src/turns/postgres.js'
 import { openSqlite } from '../../src/turns/sqlite.js'
 import { gist } from '../answers.js'
 import type { BuildOptions } from '../helper.js'
-import { call, requestToken, serverOptions } from '../helper.js'
+import { call, NO_WAIT, requestToken, serverOptions } from '../helper.js'
 import type { Postgres } from '../postgres.js'
 import { postgresSkip, startPostgres } from '../postgres.js'
 
-/** Ends the waiting that a fault requests at once. */
-export const timers = {
-  later(_: number, work: () => void) {
-    work()
-    return () => {}
-  },
-  flush() {},
-  pending: () => 0,
-  elapsed: () => 0,
-}
+/** Waiting ends at once. */
+export const timers = NO_WAIT
 
 export interface StoredOptions extends BuildOptions {
   /** Changes the database, for example to make it fail. */

@@ -447,7 +447,11 @@ t.test('persistence, State in tables: a damaged client can be reset and removed,
       const listed = (await call(app, 'GET', '/_sandbox/clients')).body.data
       const others = Object.keys(secrets).filter(other => other !== clientId)
       t.same(listed.map((client: { clientId: string }) => client.clientId).sort(), others)
-      t.equal((await call(app, 'GET', '/_sandbox')).status, 200)
+      for (const path of ['/_sandbox', '/openapi.json', '/_sandbox/openapi.json'])
+        t.equal((await call(app, 'GET', path)).status, 200, path)
+      const page = await call(app, 'GET', '/_sandbox/console/client?client=beta')
+      const rows = [...String(page.body).matchAll(/<tr id="client-([^"]*)"/g)].map(([, id]) => id)
+      t.same([page.status, rows.sort()], [200, others], 'the page of another client')
       t.equal(await stateOf(app, 'beta'), beta)
 
       const reset = await call(app, 'POST', `/_sandbox/reset?client=${clientId}`)
