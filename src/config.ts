@@ -219,8 +219,7 @@ function readDatabaseUrl(environment: Environment): string | undefined {
 const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text)
 
 // The log and payout links show it, so it has no password.
-const isPublicUrl = (text: string) =>
-  /^https?:\/\/[^?#\s]+$/.test(text) && URL.canParse(text) && new URL(text).username === ''
+const isPublicUrl = (text: string) => /^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/.test(text) && URL.canParse(text)
 
 const CLIENTS_FORM =
   'a JSON file [{"clientId", "clientSecret", "scope"?, "fixture"?, "allowedOrigins"?, "senderName"?}] of non-empty strings, ' +

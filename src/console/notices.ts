@@ -2,7 +2,7 @@ import { isSame } from '../core/digests.js'
 import { toNoun } from '../core/words.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { AnyRecord } from './kinds.js'
-import { kindOfRecord, pageOf, referenceOf } from './kinds.js'
+import { findRecord, kindOfRecord, pageOf, referenceOf } from './kinds.js'
 import { formatMoment } from './moments.js'
 import type { Page } from './page.js'
 import { LONGEST_TEXT } from './page.js'
@@ -34,13 +34,18 @@ type Answer = Partial<Record<'now' | 'mode' | 'id' | 'state' | 'outcome' | 'clie
     readonly steps?: readonly { readonly call: string; readonly answer: Answer }[]
   }
 
-/** Describes the answer of a call that was not refused. @param operation the operationId of the call */
-export function sentenceOf(operation: string, body: object): string {
+/**
+ * Describes the answer of a call that was not refused.
+ * @param operation the operationId of the call
+ * @param tenant has the records of a scenario, as they are at its end
+ */
+export function sentenceOf(operation: string, body: object, tenant: Tenant): string {
   const { record = body, transitions, now, mode, rate, removed, id, state, clientId, counts, steps } = body as Answer
   const { effect, outcome = effect?.kind } = body as Answer
-  // The last sentence on a record is on its final state.
   if (steps !== undefined) {
-    const sentences = new Map(steps.map(({ call, answer }) => [nameOf(answer) ?? call, sentenceOf(call, answer)]))
+    const sentences = new Map(
+      steps.map(({ call, answer }) => [nameOf(answer) ?? call, sentenceOf(call, atTheEnd(answer, tenant), tenant)]),
+    )
     return [...sentences.values()].join(' ')
   }
   const name = nameOf(record)
@@ -49,7 +54,7 @@ export function sentenceOf(operation: string, body: object): string {
     return `${name} has the outcome ${(record as AnyRecord).outcome}.`
   // The state can be another one when the notice is read.
   if (name !== undefined) return 'status' in record ? `${name} became ${record.status}.` : `${name} is saved.`
-  if (transitions !== undefined) return `${clock}. ${happened(transitions.length)}`
+  if (transitions !== undefined) return `${clock}. ${happened(transitionsOf(body))}`
   if (mode !== undefined) return mode === 'frozen' ? `${clock}, and is frozen.` : `${clock}, and runs ${paceOf(rate)}.`
   if (removed === 0 && operation === 'removeClient') return 'The client is reset.'
   if (removed !== undefined) return `Removed: ${counted(removed, toNoun(operation.replace(/^[a-z]+/, '')).trim())}.`
@@ -60,6 +65,16 @@ export function sentenceOf(operation: string, body: object): string {
   return SENTENCES[operation] ?? 'Done.'
 }
 
+/** Returns the answer of a step of a scenario with its record as it is at the end: later steps and time move it. */
+function atTheEnd(answer: Answer, tenant: Tenant): Answer {
+  const record = recordOf(answer)
+  const kind = kindOfRecord(record)
+  const found = kind && findRecord(tenant, kind, referenceOf(kind, record))
+  return found === undefined ? answer : { ...answer, record: found.record }
+}
+
+const recordOf = (answer: Answer): AnyRecord => answer.record ?? (answer as AnyRecord)
+
 /** The sentences of calls whose answers name nothing. */
 const SENTENCES: Readonly<Record<string, string>> = {
   updateSettings: 'The settings are saved.',
@@ -68,7 +83,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 
 /** Returns a link to the record that an answer has; undefined: it has none. */
 function nameOf(answer: Answer): string | undefined {
-  const record = answer.record ?? (answer as NonNullable<Answer['record']>)
+  const record = recordOf(answer)
   const kind = kindOfRecord(record)
   if (kind === undefined) return undefined
   const reference = referenceOf(kind, record)

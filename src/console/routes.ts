@@ -301,11 +301,6 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       reply.code(answer.status ?? 502)
       return show(row, request, reply, { fields, call, error })
     }
-    const notice = cut(
-      call === undefined
-        ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${error.message}` : '.'}`
-        : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body),
-    )
     const path = pathBelow(request)
     const { method, path: wanted } = sent
     const target = call
@@ -316,6 +311,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const { kind, region } = request.query as Query
     const kept = Object.entries({ kind, region }).filter(([, value]) => value !== undefined && target === path)
     const query = await inTurn(client, tenant => {
+      const notice = cut(
+        call === undefined
+          ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${error.message}` : '.'}`
+          : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body, tenant),
+      )
       const until = tenant.events.last()
       const after = until - transitionsOf(answer.body)
       const events = after < until ? { after: String(after), until: String(until) } : undefined

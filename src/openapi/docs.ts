@@ -74,6 +74,8 @@ const shared = {
   mcp: { disabled: true },
   showDeveloperTools: 'never',
   hideClientButton: true,
+  // Its grey is too light for small text, and beside "Required" there is no room for the type of the authentication.
+  customCss: '.light-mode { --scalar-color-3: #6b6b6b } .dark-mode { --scalar-color-3: #9b9b9b } [data-testid=auth-indicator] { display: none }',
 }
 Scalar.createApiReference('#reference', [
   {

@@ -219,6 +219,19 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     t.equal(await field.inputValue(), '2026-12-24T18:00')
   })
 
+  await t.test('the notice of an action is in view, and the page stays where it is', async t => {
+    const { page } = await visit(t, browser, '/client')
+    await page.setViewportSize({ width: 360, height: 640 })
+    const button = page.getByRole('button', { name: 'Expire all tokens' })
+    await button.scrollIntoViewIfNeeded()
+    const before = await page.evaluate(() => scrollY)
+    await button.click()
+    await page.locator('#notice', { hasText: 'are expired' }).waitFor()
+    const top = await page.locator('#notice').evaluate(notice => notice.getBoundingClientRect().top)
+    t.ok(before > 640 && top >= 0 && top < 100, `${top} px below the top of the view`)
+    t.ok(Math.abs((await page.evaluate(() => scrollY)) - before) < 100)
+  })
+
   await t.test('the keys move through a list, and Enter sends it', async t => {
     const { page } = await visit(t, browser, '/collections')
     await page.getByLabel('Status').focus()

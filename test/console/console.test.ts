@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { kinds } from '../../src/console/kinds.js'
+import { sentenceOf } from '../../src/console/notices.js'
 import { causeOf } from '../../src/console/views/parts.js'
 import { EFFECT_KINDS } from '../../src/features/faults/schemas.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
@@ -296,6 +297,13 @@ const ACTIONS: Readonly<Record<string, readonly Action[]>> = {
       { data: [{ record: { amount: '20', reasonCode: 'MD06' } }] },
       /^MND-SCN-\d+ became ACTIVE\. COL-SCN-\d+ became RETURNED\.$/,
     ],
+    [
+      'scenario-mandate-cancelled-with-pending',
+      {},
+      '/direct-debit?status=CANCELLED',
+      { data: [{ record: { status: 'CANCELLED' } }] },
+      /^MND-SCN-\d+ became CANCELLED\. COL-SCN-\d+ became CANCELLED\.$/,
+    ],
     ['scenario-rate-limited', { 'body.times': '4' }, '/faults', { data: [{ times: 4 }] }, 'fault-1 is armed: error.'],
   ],
   '/client/remove': [['remove', {}, '/clock', { code: 'CLIENT_NOT_FOUND' }, 'Removed: 1 client.', '']],
@@ -589,6 +597,11 @@ t.test('console, Actions: an error of a request leads to its entry in the catalo
   const { payload } = await visit(app, resolve(pathname.slice('/prefix'.length) + search))
   t.match(payload, /<h1[^>]*>Error DUPLICATE_REFERENCE<\/h1>.*reference is taken.*409.*POST \/api\/v1\/mandates/s)
   t.notMatch(payload, /<li>\w+ \/_sandbox.*<li>\w+ \/api/s, 'operations of the API come first')
+})
+
+t.test('console, Actions: the notice of a large advance counts all transitions', async t => {
+  const answer = { now: MONDAY, transitions: [{}, {}], omitted: 3 }
+  t.match(sentenceOf('advanceClock', answer, {} as Tenant), /\. 5 transitions happened\.$/)
 })
 
 t.test('console, Pages: an event of a kind that this release lacks has no link', async t => {

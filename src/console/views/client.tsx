@@ -20,7 +20,9 @@ export async function clientView(page: Page) {
   const { clientId, fixture, settings } = tenant
   const { registry } = context
   // The records of its own fixture are there already.
-  const fixtures = [...registry.fixtures.keys()].filter(name => name !== fixture)
+  const fixtures = [...registry.fixtures]
+    .filter(([name, records]) => name !== fixture && Object.keys(records).length > 0)
+    .map(([name]) => name)
   const update = {
     id: 'update-settings',
     label: 'Save',
@@ -89,9 +91,11 @@ export async function clientView(page: Page) {
           </ul>
           <SameCall page={page} id="files" actions={files} />
         </Card>
-        <Card id="add" title="Records of a fixture">
-          <Actions page={page} id="seed" actions={[add]} />
-        </Card>
+        {fixtures.length > 0 && (
+          <Card id="add" title="Records of a fixture">
+            <Actions page={page} id="seed" actions={[add]} />
+          </Card>
+        )}
         <Card id="fork" title="Fork">
           <p class="hint">An exact copy under another id, with the same secret if you give none.</p>
           <Actions page={page} id="fork" actions={[fork]} />
