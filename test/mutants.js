@@ -646,7 +646,7 @@ export const mutants = {
     ['        unread -= rest\n', '', 'http/large-answers'],
     ['      if (unread + rest > MOST_UNREAD) return\n', '', 'http/large-answers'],
     ['createPlaces(most)', 'createPlaces(9)', ['control/snapshots', 'http/large-answers']],
-    ["    answer.once('close', () => setImmediate(leave))\n", '', 'control/snapshots'],
+    ["    answer.once('close', leaveSoon)\n", '', 'http/large-answers'],
   ],
   'http/json-body.ts': [
     ['isHostile ||= mayBeHostile(text)', 'isHostile = mayBeHostile(text)', 'http/large-body'],
@@ -689,7 +689,7 @@ export const mutants = {
     ['    if (wakes) changed(clientId)', '', 'control/events'],
     ['if (result instanceof Promise) void result.then(() => done(), done)\n    else done()', 'done()', 'http/slices'],
     ['!skipsDueWork && (yield* sync', '(yield* sync', 'control/parked'],
-    ['if (tenant !== undefined) described', 'described', 'http/slices'],
+    ['if (registry.has(clientId)) described', 'described', 'http/slices'],
   ],
   'turns/take-turns.ts': [
     [

@@ -263,7 +263,7 @@ t.test('decisions §3: a report has no secret and no value of the traffic', asyn
   }
 })
 
-t.test('compare: secrets of HTTP Basic that differ behind a colon are two', async t => {
+t.test('decisions §3: secrets of HTTP Basic that differ behind a colon are two', async t => {
   const secret = 'a:b'
   const app = build(t)
   const capture = captured(app, { now: Date.parse(MONDAY) })
