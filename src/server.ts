@@ -142,7 +142,7 @@ export function buildServer(options: ServerOptions): {
   const requestWaiters = createEventWaiters(timers)
   const largeAnswers = createLargeAnswers(timers)
   const largeBodies = createLargeBodies(timers)
-  app.addHook('preParsing', largeBodies.enter)
+  app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
   const backlog = createBacklog(timers.elapsed)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({

@@ -636,7 +636,6 @@ export const mutants = {
     ['      cancel()\n', '', 'http/large-bodies'],
   ],
   'http/large-bodies.ts': [
-    ['isMultipart(request) ? body : pipeline(body, createJoiner(), () => {})', 'body', 'http/large-bodies'],
     ["          answer.once('close', leave)\n", '', 'http/large-bodies'],
     ['const MOST = 128 *', 'const MOST = 64 *', 'http/large-bodies'],
     ['bytes > route.bodyLimit ? 0 : bytes', 'bytes', 'http/large-bodies'],
@@ -909,6 +908,10 @@ export const mutants = {
   'control/routes.ts': [['        nameClient(reply, client_id)\n', '', 'control/tenant']],
   'http/negotiation.ts': [['isRead(request.headers.accept) ?', 'true ?', 'http/home']],
   'http/joined.ts': [
+    ["      reply.raw.once('close', () => body.resume())\n", '', 'http/large-bodies'],
+    ['joined.get(raw) ?? body)', 'body)', 'http/large-bodies'],
+    ['++pieces > MOST_PIECES', '++pieces >= MOST_PIECES', 'http/large-bodies'],
+    [' && bytes < pieces * LEAST_BYTES', '', 'http/large-bodies'],
     ['if (piece.length < LARGE) block', 'if (false) block', 'http/joined'],
     ['if (used > 0) this.push(rest())', 'rest()', 'http/joined'],
   ],

@@ -7,6 +7,7 @@ import { errorHandler } from './error-handler.js'
 import { head } from './head.js'
 import { hints } from './hints.js'
 import { home } from './home.js'
+import { joining } from './joined.js'
 import type { LargeReads } from './large-reads.js'
 import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
@@ -72,6 +73,7 @@ export function createApp(options: AppOptions) {
   app.register(routeFacts)
   app.register(head)
   app.register(errorHandler)
+  app.register(joining)
   app.register(pipelining)
   app.register(requestContext)
   app.register(closing)

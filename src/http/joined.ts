@@ -1,9 +1,18 @@
-import { Transform } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { pipeline, Transform } from 'node:stream'
+import fp from 'fastify-plugin'
+import { errors } from '../core/errors.js'
 
 /** The size from which a piece is passed on as it is, in bytes. */
 const LARGE = 4 * 1024
 /** The size of the pieces that smaller ones become. */
 const BLOCK = 16 * 1024
+/** The bytes of a body that are joined before it is read. The rest stays in pieces. */
+const WAITING = 256 * 1024
+/** A body of more pieces than these, with fewer bytes in a piece on average, is refused. */
+const [MOST_PIECES, LEAST_BYTES] = [100_000, 4]
 
 /**
  * Creates a stream that joins small pieces of a body. A piece takes some 350 bytes of memory until the body is read, and a
@@ -11,7 +20,7 @@ const BLOCK = 16 * 1024
  */
 export function createJoiner(): Transform {
   let block = Buffer.alloc(0)
-  let used = 0
+  let [used, pieces, bytes] = [0, 0, 0]
   const rest = () => {
     const joined = block.subarray(0, used)
     block = Buffer.alloc(0)
@@ -19,7 +28,13 @@ export function createJoiner(): Transform {
     return joined
   }
   return new Transform({
+    readableHighWaterMark: WAITING,
     transform(piece: Buffer, _encoding, done) {
+      bytes += piece.length
+      if (++pieces > MOST_PIECES && bytes < pieces * LEAST_BYTES) {
+        done(errors.malformed(null, 'The body has too many small chunks.'))
+        return
+      }
       if (used + piece.length > block.length) {
         if (used > 0) this.push(rest())
         if (piece.length < LARGE) block = Buffer.allocUnsafe(BLOCK)
@@ -33,3 +48,23 @@ export function createJoiner(): Transform {
     },
   })
 }
+
+const joined = new WeakMap<IncomingMessage, Readable>()
+
+/** Returns the body of a request, joined if it comes in chunks. */
+export const bodyOf = (raw: IncomingMessage): Readable => joined.get(raw) ?? raw
+
+/** Joins bodies in chunks from their beginning, also those of requests that wait. */
+export const joining = fp((app, _options, done) => {
+  app.addHook('onRequest', ({ raw }, reply, next) => {
+    if (raw.headers['transfer-encoding'] !== undefined && raw.socket instanceof Socket) {
+      const body = pipeline(raw, createJoiner(), () => {})
+      joined.set(raw, body)
+      // Node reads the rest of a body after its answer, and so does this.
+      reply.raw.once('close', () => body.resume())
+    }
+    next()
+  })
+  app.addHook('preParsing', ({ raw }, _reply, body, next) => next(null, joined.get(raw) ?? body))
+  done()
+})

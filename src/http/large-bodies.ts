@@ -1,7 +1,5 @@
 import { Socket } from 'node:net'
-import { pipeline } from 'node:stream'
-import type { FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
-import { createJoiner } from './joined.js'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
@@ -10,8 +8,6 @@ const LARGE = 64 * 1024
 
 /** The maximum number of bytes of large bodies at a time. The others wait. One without others can be larger. */
 const MOST = 128 * 1024 * 1024
-
-type Next = (error?: Error | null, body?: RequestPayload) => void
 
 const refusal = tooMany('Too many large bodies arrive')
 
@@ -24,11 +20,10 @@ export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
     /** The number of bytes that have room, and of requests that wait for it, for tests. */
     inUse: places.inUse,
     /**
-     * Waits until there is room for the body of a request. Nothing of it is read before.
-     * @param body the stream with its bytes
+     * Waits until there is room for the body of a request. Before, nothing of it is read, or the begin of one in chunks.
      * @param next is called with SERVICE_UNAVAILABLE after 30 s, and not at all if the connection is closed
      */
-    enter(request: FastifyRequest, { raw: answer }: FastifyReply, body: RequestPayload, next: Next): void {
+    enter(request: FastifyRequest, { raw: answer }: FastifyReply, next: (error?: Error) => void): void {
       const bytes = sizeOf(request)
       // A form that the server sends to itself has its own room.
       if (bytes <= LARGE || !(request.raw.socket instanceof Socket)) {
@@ -40,7 +35,7 @@ export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
         leave => {
           if (answer.destroyed) return leave()
           answer.once('close', leave)
-          next(null, isMultipart(request) ? body : pipeline(body, createJoiner(), () => {}))
+          next()
         },
         reason => {
           if (!answer.destroyed) next(reason)
@@ -50,14 +45,10 @@ export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
   }
 }
 
-/** Whether a body has a parser of its own, which reads it from the connection. */
-const isMultipart = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
-  /^multipart\//i.test(headers['content-type'] ?? '')
-
 /** Returns the size of a body in bytes: of one in chunks, the largest that its route takes; 0: it is refused unread. */
 function sizeOf({ headers, sandbox: { route } }: FastifyRequest): number {
   const length = headers['content-length']
-  if (isMultipart({ headers })) return Math.min(Number(length ?? MOST), MOST / 4)
+  if (/^multipart\//i.test(headers['content-type'] ?? '')) return Math.min(Number(length ?? MOST), MOST / 4)
   const bytes = headers['transfer-encoding'] === undefined ? Number(length ?? 0) : route.bodyLimit
   return bytes > route.bodyLimit ? 0 : bytes
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { errors } from '../core/errors.js'
 import { hintIgnored } from './hints.js'
-import { createJoiner } from './joined.js'
+import { bodyOf } from './joined.js'
 import type { Upload } from './request-context.js'
 
 export const MULTIPART = 'multipart/form-data'
@@ -51,14 +51,13 @@ export const multipart = fp<MultipartOptions>((app, { accepts, formats }, done) 
 /** Yields the parts of a body. After a refusal, the rest of it is not parsed. */
 export async function* partsOf(request: FastifyRequest) {
   const { raw, headers } = request
-  // The parser of parts reads the stream of a request. It gets one with joined pieces.
-  const body = Object.assign(createJoiner(), { headers })
-  raw.once('close', () => body.destroy())
+  const body = bodyOf(raw)
+  // The parser of parts reads the stream and the headers of `raw`.
+  const joined = body !== raw && Object.create(request, { raw: { value: Object.assign(body, { headers }) } })
   try {
-    yield* request.parts.call(Object.create(request, { raw: { value: raw.pipe(body) } }))
+    yield* request.parts.call(joined || request)
   } finally {
-    body.unpipe()
-    raw.unpipe(body).resume()
+    body.unpipe().resume()
   }
 }
 

@@ -7,7 +7,7 @@ import { bill, build, connect } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { MULTIPART, multipart } from '../multipart.js'
 import type { Connection } from './raw.js'
-import { headersOf, listen, open, request } from './raw.js'
+import { headersOf, LIVE, listen, open, request } from './raw.js'
 
 // control plane, Large bodies: At most 128 MiB of them are received at a time. The others wait, up to 30 s.
 
@@ -168,4 +168,26 @@ t.test('control plane, Large bodies: a body in chunks of a byte is kept in few p
     multipart({ content }).toString('latin1'),
   )
   t.match(await upload.read(), { status: 201, body: { size: content.length } })
+})
+
+t.test('control plane, Large bodies: a body of very many tiny chunks is 400', async t => {
+  const { client, send } = await start(t)
+  const head = request('POST /api/v1/bills', { ...headersOf(client), 'transfer-encoding': 'chunked' })
+  for (const [chunk, count, message] of [
+    ['1\r\n \r\n', 100_000, 'The body is not JSON.'],
+    ['1\r\n \r\n', 100_001, 'The body has too many small chunks.'],
+    ['5\r\n     \r\n', 100_001, 'The body is not JSON.'],
+  ] as const) {
+    const answer = await (await send(`${head}${chunk.repeat(count)}0\r\n\r\n`)).read()
+    t.match(answer, { status: 400, body: { code: 'MALFORMED_REQUEST', message } })
+  }
+})
+
+t.test('control plane, Large bodies: what is refused unread is read on, and the connection goes on', async t => {
+  const { send } = await start(t)
+  const head = request('POST /api/v1/bills', { ...TYPE, 'transfer-encoding': 'chunked' })
+  const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
+  const connection = await send(`${head}${chunk.repeat(10)}0\r\n\r\n${request(`GET ${LIVE}`)}`)
+  t.equal(await answerOf(connection), '401 MISSING_TOKEN authorization')
+  t.equal(await answerOf(connection), '200')
 })
