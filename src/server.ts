@@ -119,8 +119,10 @@ export function buildServer(options: ServerOptions): {
   const { database, adminToken, timers = createTimers(), isReplay = false, now = () => Date.now() } = options
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
-  const largeDocuments = createLargeReads(timers, 1, 'Too many large documents are read')
-  const largeReads = createLargeReads(timers, 4, 'Too many pages and requests of the log are read')
+  const backlog = createBacklog(timers.elapsed)
+  const reads = { later: timers.later, backlog }
+  const largeDocuments = createLargeReads(reads, 1, 'Too many large documents are read')
+  const largeReads = createLargeReads(reads, 4, 'Too many pages and requests of the log are read')
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
   const harReader = options.harReader && createHarReader(options.harReader, timers, () => app.isClosing())
 
@@ -143,7 +145,6 @@ export function buildServer(options: ServerOptions): {
   const largeAnswers = createLargeAnswers(timers)
   const largeBodies = createLargeBodies(timers)
   app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
-  const backlog = createBacklog(timers.elapsed)
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)
   const registry = createTenantRegistry({
     ...options,

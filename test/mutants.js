@@ -642,10 +642,10 @@ export const mutants = {
     ['undefined ? Number(length ?? 0) : route.bodyLimit', 'undefined ? Number(length ?? 0) : 0', 'http/large-bodies'],
   ],
   'http/large-reads.ts': [
-    ['        unread -= rest\n', '', 'http/large-answers'],
-    ['      if (unread + rest > MOST_UNREAD) return\n', '', 'http/large-answers'],
     ['createPlaces(most)', 'createPlaces(9)', ['control/snapshots', 'http/large-answers']],
-    ["    answer.once('close', leaveSoon)\n", '', 'http/large-answers'],
+    ['      backlog.remove(answer)\n      leaveSoon()\n', '      backlog.remove(answer)\n', 'http/large-answers'],
+    ['      backlog.remove(answer)\n', '', 'http/large-answers'],
+    ['      backlog.add(answer, answer.writableLength > 0)\n', '', 'http/large-answers'],
   ],
   'http/json-body.ts': [
     ['isHostile ||= mayBeHostile(text)', 'isHostile = mayBeHostile(text)', 'http/large-body'],

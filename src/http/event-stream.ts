@@ -10,9 +10,9 @@ export const messageOf = (id: number, event: string, data: string): string =>
 
 export type Backlog = ReturnType<typeof createBacklog>
 
-/** Creates the backlog of the streams of a server: what their readers have not taken. */
+/** Creates the backlog of the streams and pages of a server: what their readers have not taken. */
 export function createBacklog(elapsed?: () => number) {
-  /** The sizes in bytes. The stream that has waited longest comes first. */
+  /** The sizes in bytes. The answer that has waited longest comes first. */
   const sizes = new Map<ServerResponse, number>()
   let total = 0
 
@@ -25,12 +25,15 @@ export function createBacklog(elapsed?: () => number) {
     remove,
     /** Lets a stream go on whose reader has taken all. Other requests come in between, however fast the readers are. */
     goOn: createQueue(elapsed),
-    /** The number of streams whose readers have not taken all, for tests. */
+    /** The number of answers whose readers have not taken all, for tests. */
     size: (): number => sizes.size,
-    /** Counts what a reader has not taken. Closes the streams that have waited longest, if there is too much. */
-    add(raw: ServerResponse): void {
+    /**
+     * Counts what a reader has not taken. Closes the answers that have waited longest, if there is too much.
+     * @param waits whether it waits for its reader
+     */
+    add(raw: ServerResponse, waits = raw.writableNeedDrain): void {
       remove(raw)
-      if (!raw.writableNeedDrain) return
+      if (!waits) return
       sizes.set(raw, raw.writableLength)
       total += raw.writableLength
       for (const oldest of sizes.keys()) {

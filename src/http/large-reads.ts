@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Backlog } from './event-stream.js'
 import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
-/** The most bytes of answers that wait for their readers without a place. */
-const MOST_UNREAD = 32 * 1024 * 1024
+export interface LargeReadsOptions extends Pick<Timers, 'later'> {
+  /** Has the answers that are made, and wait for their readers. */
+  readonly backlog: Pick<Backlog, 'add' | 'remove'>
+}
 
 export type LargeReads = ReturnType<typeof createLargeReads>
 
@@ -15,9 +18,8 @@ export type LargeReads = ReturnType<typeof createLargeReads>
  * @param most the number of places
  * @param what what too many requests do, for the refusal
  */
-export function createLargeReads({ later }: Pick<Timers, 'later'>, most: number, what: string) {
+export function createLargeReads({ later, backlog }: LargeReadsOptions, most: number, what: string) {
   const places = createPlaces(most)
-  let unread = 0
   const refusal = tooMany(what)
 
   async function enter(answer: ServerResponse): Promise<void> {
@@ -32,24 +34,22 @@ export function createLargeReads({ later }: Pick<Timers, 'later'>, most: number,
       if (!isLeft) setImmediate(leave)
       isLeft = true
     }
-    // The answer is made. Its reader keeps no place while there is memory for the rest.
+    // The answer is made. Its reader keeps no place.
     answer.once('prefinish', () => {
-      const rest = answer.writableLength
-      if (unread + rest > MOST_UNREAD) return
-      unread += rest
-      answer.once('close', () => {
-        unread -= rest
-      })
+      backlog.add(answer, answer.writableLength > 0)
       leaveSoon()
     })
-    answer.once('close', leaveSoon)
+    answer.once('close', () => {
+      backlog.remove(answer)
+      leaveSoon()
+    })
   }
 
   return {
     /** The number of reads in progress, and of those that wait, for tests. */
     inUse: places.inUse,
     /**
-     * Waits for a place. It is left once the answer is made, or, where too much waits for its readers, once it is taken.
+     * Waits for a place. It is left once the answer is made.
      * Rejects with SERVICE_UNAVAILABLE after 30 s, or when the connection is closed.
      */
     enter,

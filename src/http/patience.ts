@@ -6,7 +6,7 @@ import { PATIENCE_MS } from './large-answers.js'
 export const patience = fp((app, _options, done) => {
   app.addHook('onSend', (_request, { raw }, payload, next) => {
     const { socket } = raw
-    if (typeof payload === 'string' && socket instanceof Socket) {
+    if ((typeof payload === 'string' || Buffer.isBuffer(payload)) && socket instanceof Socket) {
       // All of the answer is written, as far as the kernel has taken it.
       raw.once('prefinish', () => {
         if (socket.writableLength === 0) return

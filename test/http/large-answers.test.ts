@@ -10,6 +10,7 @@ import type { FastifyReply } from 'fastify'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
+import { createBacklog } from '../../src/http/event-stream.js'
 import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
 import { createLargeReads } from '../../src/http/large-reads.js'
@@ -247,30 +248,41 @@ t.test('control plane, Large answers: a short log whose answer is long is sent i
   }
 })
 
-t.test('control plane, Large answers: a reader keeps a place only while 32 MiB wait for readers', async t => {
-  const { enter, inUse } = createLargeReads(NO_WAIT, 2, 'Too many are read')
-  const answer = (writableLength: number) => Object.assign(new EventEmitter(), { writableLength, destroyed: false })
-  const made = async (length: number) => {
-    const one = answer(length)
-    await enter(one as unknown as ServerResponse)
-    one.emit('prefinish')
+t.test('control plane, Large answers: made ones keep no place; the oldest are closed above 32 MiB', async t => {
+  const backlog = createBacklog()
+  const { enter, inUse } = createLargeReads({ later: NO_WAIT.later, backlog }, 2, 'Too many are read')
+  const closed: string[] = []
+  const made = async (name: string, writableLength: number) => {
+    const answer = Object.assign(new EventEmitter(), {
+      ...{ writableLength, destroyed: false },
+      destroy: () => closed.push(name),
+    })
+    await enter(answer as unknown as ServerResponse)
+    t.equal(inUse(), 1)
+    answer.emit('prefinish')
     await nextRound()
-    return one
+    t.equal(inUse(), 0, name)
+    return answer
   }
-  const first = await made(32 * 1024 * 1024 - 1)
-  await made(1)
-  t.equal(inUse(), 0)
-  const another = await made(1)
-  t.equal(inUse(), 1)
-  for (const one of [first, another]) one.emit('close')
+  await made('taken', 0)
+  await made('first', 16 * 1024 * 1024)
+  const second = await made('second', 16 * 1024 * 1024)
+  t.same([closed, backlog.size()], [[], 2])
+  await made('third', 1)
+  t.same([closed, backlog.size()], [['first'], 2])
+  second.emit('close')
+  t.equal(backlog.size(), 1)
+
+  const gone = new EventEmitter()
+  await enter(gone as ServerResponse)
+  gone.emit('close')
   await nextRound()
-  t.equal(inUse(), 0)
-  await made(1024)
   t.equal(inUse(), 0)
 })
 
 t.test('control plane, Large answers: pages, short logs and OpenAPI documents are made four at a time', async t => {
-  const { built: app, held } = withHeld(() => build(t))
+  // Time stands still: all begin in one round.
+  const { built: app, held } = withHeld(() => build(t, { timers: manualTime().timers }))
   const paths = [
     ...['/_sandbox/console', '/_sandbox/console/requests', '/_sandbox/requests', '/_sandbox/openapi.json'],
     ...['/docs/listBills', '/docs/payments-service.json', '/openapi.yaml', '/_sandbox/requests?limit=1'],
