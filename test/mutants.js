@@ -565,6 +565,7 @@ export const mutants = {
       'commands/calls',
     ],
   ],
+  'compare/judge.ts': [[': run.hasSeveral(origin) && operation?.area !== undefined)', ': false)', 'compare/har']],
   'compare/lists.ts': [
     ['|| !states.includes(state)', '', 'compare/compare'],
     [' || isOlder(all.at(-1), known)', '', 'compare/compare'],
@@ -579,6 +580,7 @@ export const mutants = {
     ["return [user, password.join(':')] as const", 'return [user, password[0]] as const', 'compare/har'],
   ],
   'compare/asking.ts': [
+    ['`${end.clientId} ${answered.sha256}`', 'end.clientId', 'compare/compare'],
     ["hasSecret(one) ? SECRET : 'wrong'", 'SECRET', 'compare/compare'],
     ['status !== 201 || ', '', 'compare/mutations'],
     ['at > now + 2 * TOLERANCE', 'false', 'compare/compare'],

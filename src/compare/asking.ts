@@ -116,7 +116,9 @@ function uploadOf(given: string, boundary: string, answered: Json, end: End): Bu
     const kind = FIRST_BYTES.get(type) ?? FIRST_BYTES.get(answered.contentType) ?? '%PDF-1.7\n'
     const fileName = ASCII.test(name) ? name : bytesOf(String(answered.fileName ?? `${end.clientId}.pdf`))
     const isWhole = isKept || /^[\0-\x7f]/.test(content)
-    return `filename="${fileName}"${head}${isWhole ? content : kind}${isWhole && ASCII.test(content) ? '' : end.clientId}`
+    // Two documents are two at an end, too.
+    const rest = isWhole && ASCII.test(content) ? '' : `${end.clientId} ${answered.sha256}`
+    return `filename="${fileName}"${head}${isWhole ? content : kind}${rest}`
   })
   return Buffer.from(repaired, 'latin1')
 }

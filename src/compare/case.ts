@@ -79,6 +79,8 @@ export interface Run {
   readonly isTimed: boolean
   /** Whether the capture has kept the header `Authorization` of an environment. */
   hasAuthorization(origin: string): boolean
+  /** Whether the capture has several clients of an environment. */
+  hasSeveral(origin: string): boolean
   /** The states that were tried. */
   trials: number
 }

@@ -49,7 +49,8 @@ export async function compare<T = Comparison>(
   const environments = new Set<string>()
   const clientOf = groupsOf(entries)
   const isTimed = times.length === entries.length
-  const run: Run = { contract, ledger, isTimed, hasAuthorization: clientOf.hasAuthorization, trials: 0 }
+  const { hasAuthorization, hasSeveral } = clientOf
+  const run: Run = { contract, ledger, isTimed, hasAuthorization, hasSeveral, trials: 0 }
 
   function groupOf(entry: Entry): Group {
     const key = clientOf(entry)
@@ -106,5 +107,8 @@ function groupsOf(entries: readonly Entry[]) {
     const known = client ?? (bearer === undefined ? undefined : issuers.get(bearer))
     return `${origin} ${known === undefined ? unknown : `client ${known}`}`
   }
-  return Object.assign(clientOf, { hasAuthorization: (origin: string) => authorized.has(origin) })
+  return Object.assign(clientOf, {
+    hasAuthorization: (origin: string) => authorized.has(origin),
+    hasSeveral: (origin: string) => (clients.get(origin)?.size ?? 0) > 1,
+  })
 }

@@ -73,11 +73,12 @@ const isLost = ({ entry: { body, status }, content }: Case): boolean =>
 function isVague(one: Case): boolean {
   const { run, operation, entry } = one
   const { headers, body, origin } = entry
+  const isUnauthorized = headers.authorization === undefined && !run.hasAuthorization(origin)
   const isAnonymous =
-    body.kind === 'form' &&
-    !body.fields.some(([name]) => name === 'client_id') &&
-    headers.authorization === undefined &&
-    !run.hasAuthorization(origin)
+    isUnauthorized &&
+    (body.kind === 'form'
+      ? !body.fields.some(([name]) => name === 'client_id')
+      : run.hasSeveral(origin) && operation?.area !== undefined)
   const isCut = (body.kind === 'unknown' && operation !== undefined) || isLost(one)
   return !run.isTimed || Object.keys(headers).length === 0 || isAnonymous || isCut
 }
