@@ -33,7 +33,8 @@ h1:focus { outline: none; }
 h1:focus-visible { outline: 3px solid var(--focus); outline-offset: .25rem; border-radius: .125rem; width: fit-content; }
 h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 html:has(.notice:not(:empty)) { scroll-padding-top: 5rem; }
-.notice { position: sticky; top: .5rem; z-index: 2; max-height: 30vh; overflow-y: auto; }
+.notice { position: sticky; top: .5rem; z-index: 2; max-height: 30vh; overflow-y: auto; outline: 1px solid var(--line); }
+#confirm p > a { display: inline-block; padding: .25rem 0; }
 .notice, .offline { margin-top: .75rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--card);
   border-left: 4px solid var(--ok); box-shadow: var(--shadow); overflow-wrap: anywhere; }
 .offline { position: fixed; left: 1rem; right: 1rem; bottom: 1rem; margin: 0 auto; max-width: 40rem; border-color: var(--error); z-index: 2; }
