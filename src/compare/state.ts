@@ -14,6 +14,8 @@ import { madeUp } from './explain.js'
 import { HarError } from './har.js'
 import type { End, Json } from './sandbox.js'
 
+const NO_RECORD = 'the file shows no record of the interface'
+
 /** A record of the capture with its place. */
 interface Placed {
   readonly region: string
@@ -39,7 +41,7 @@ export interface Captured {
 export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean): Captured {
   const filled = groups.filter(({ known }) => [...known.values()].some(isShown))
   const [group, another] = filled
-  if (group === undefined) throw new HarError('the file shows no record of the interface')
+  if (group === undefined) throw new HarError(NO_RECORD)
   if (another !== undefined) {
     throw new HarError(`the file has the records of ${filled.length} clients: give --host, or a file with one client`)
   }
@@ -55,6 +57,8 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   for (const { region, record } of bills.entries()) counterparties.ensure(region, record.counterpartyReference)
   const change = mask ? createMask() : (value: unknown) => value
   const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, area, change))
+  // An answer can be of a record, and have none.
+  if (Object.values(records).every(list => list.length === 0)) throw new HarError(NO_RECORD)
   for (const [area, { refersTo = {} }] of Object.entries<Area>(areas)) {
     for (const [member, kind] of Object.entries(refersTo)) {
       const known = new Set(records[kind].map(({ record }) => record[areas[kind].reference]))

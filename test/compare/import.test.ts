@@ -153,8 +153,14 @@ t.test('fidelity, Documented and assumed: import refuses wrong usage and files i
       return entry
     }),
   )
+  const none = structuredClone(har)
+  none.log.entries = none.log.entries.filter(
+    ({ request, response }) => request.method === 'GET' && response.status === 200,
+  )
+  for (const { response } of none.log.entries) response.content.text = 'null'
   const folder = t.testdir({
     'empty.har': JSON.stringify(empty),
+    'null.har': JSON.stringify(none),
     'two.har': JSON.stringify(two),
     'text.har': 'x',
     'traffic.har': JSON.stringify(har),
@@ -166,6 +172,7 @@ t.test('fidelity, Documented and assumed: import refuses wrong usage and files i
     [[join(folder, 'none.har')], 2, /cannot be read: ENOENT/],
     [[join(folder, 'text.har')], 2, /is not JSON/],
     [[join(folder, 'empty.har')], 2, /shows no record/],
+    [[join(folder, 'null.har')], 2, /shows no record/],
     [[join(folder, 'two.har')], 2, /the records of 2 clients: give --host/],
     [[join(folder, 'two.har'), '--url', 'ftp://x'], 2, /--url/],
   ]
