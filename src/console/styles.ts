@@ -32,8 +32,11 @@ h1 { font-size: clamp(1.125rem, 5.5vw, 1.5rem); overflow-wrap: anywhere; }
 h1:focus { outline: none; }
 h1:focus-visible { outline: 3px solid var(--focus); outline-offset: .25rem; border-radius: .125rem; width: fit-content; }
 h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
-html:has(.notice:not(:empty)) { scroll-padding-top: 5rem; }
-.notice { position: sticky; top: .5rem; z-index: 2; max-height: 30vh; overflow-y: auto; outline: 1px solid var(--line); }
+html:has(.notice:not(:empty)) { scroll-padding-top: calc(30vh + 1rem); }
+.notice { position: sticky; top: 0; z-index: 2; max-height: 30vh; overflow-y: auto; outline: 1px solid var(--muted); }
+/* A refusal at its field needs no second place, which could cover the field. */
+html:has(form .error) { scroll-padding-top: 3rem; }
+html:has(form .error) .notice { position: static; max-height: none; }
 #confirm p > a { display: inline-block; padding: .25rem 0; }
 .notice, .offline { margin-top: .75rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--card);
   border-left: 4px solid var(--ok); box-shadow: var(--shadow); overflow-wrap: anywhere; }

@@ -3,7 +3,6 @@ import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline, Transform } from 'node:stream'
 import fp from 'fastify-plugin'
-import { errors } from '../core/errors.js'
 
 /** The size from which a piece is passed on as it is, in bytes. */
 const LARGE = 4 * 1024
@@ -11,14 +10,15 @@ const LARGE = 4 * 1024
 const BLOCK = 16 * 1024
 /** The bytes of a body that are joined before it is read. The rest stays in pieces. */
 const WAITING = 256 * 1024
-/** A body of more pieces than these, with fewer bytes in a piece on average, is refused. */
+/** A body of more pieces than these, with fewer bytes in a piece on average, closes its connection. */
 const [MOST_PIECES, LEAST_BYTES] = [100_000, 4]
 
 /**
  * Creates a stream that joins small pieces of a body. A piece takes some 350 bytes of memory until the body is read, and a
  * chunk on the wire (RFC 9112 §7.1) can be of one byte.
+ * @param cut closes the connection: there are too many pieces. Its request may wait, where no error could be answered
  */
-export function createJoiner(): Transform {
+export function createJoiner(cut: () => void): Transform {
   let block = Buffer.alloc(0)
   let [used, pieces, bytes] = [0, 0, 0]
   const rest = () => {
@@ -31,10 +31,7 @@ export function createJoiner(): Transform {
     readableHighWaterMark: WAITING,
     transform(piece: Buffer, _encoding, done) {
       bytes += piece.length
-      if (++pieces > MOST_PIECES && bytes < pieces * LEAST_BYTES) {
-        done(errors.malformed(null, 'The body has too many small chunks.'))
-        return
-      }
+      if (++pieces > MOST_PIECES && bytes < pieces * LEAST_BYTES) cut()
       if (used + piece.length > block.length) {
         if (used > 0) this.push(rest())
         if (piece.length < LARGE) block = Buffer.allocUnsafe(BLOCK)
@@ -57,8 +54,10 @@ export const bodyOf = (raw: IncomingMessage): Readable => joined.get(raw) ?? raw
 /** Joins bodies in chunks from their beginning, also those of requests that wait. */
 export const joining = fp((app, _options, done) => {
   app.addHook('onRequest', ({ raw }, reply, next) => {
-    if (raw.headers['transfer-encoding'] !== undefined && raw.socket instanceof Socket) {
-      const body = pipeline(raw, createJoiner(), () => {})
+    const { socket } = raw
+    if (raw.headers['transfer-encoding'] !== undefined && socket instanceof Socket) {
+      const joiner = createJoiner(() => socket.destroy())
+      const body = pipeline(raw, joiner, () => {})
       joined.set(raw, body)
       // Node reads the rest of a body after its answer, and so does this.
       reply.raw.once('close', () => body.resume())

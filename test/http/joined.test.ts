@@ -9,7 +9,7 @@ t.test('control plane, Large bodies: joined pieces have the same bytes, and are 
   await fc.assert(
     fc.asyncProperty(sizes, async sizes => {
       const pieces = sizes.map((size, at) => Buffer.alloc(size, at))
-      const joiner = createJoiner()
+      const joiner = createJoiner(() => {})
       const joined: Buffer[] = []
       joiner.on('data', piece => joined.push(piece))
       await finished(Readable.from(pieces).pipe(joiner))

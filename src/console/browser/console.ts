@@ -210,7 +210,10 @@ async function send(form: HTMLFormElement) {
     if (answer.redirected) history.pushState(null, '', answer.url)
     morph(html, other => other === form || location.pathname !== pathname)
     forgetNotice()
-    document.querySelector<HTMLElement>('[autofocus]')?.focus()
+    const refused = document.querySelector<HTMLElement>('[autofocus]')
+    refused?.focus()
+    // It may have the focus already, out of view.
+    refused?.scrollIntoView({ block: 'nearest' })
     if (isOfStory) goOn()
     stop()
     listen()
