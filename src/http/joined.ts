@@ -9,9 +9,9 @@ const LARGE = 4 * 1024
 /** The size of the pieces that smaller ones become. */
 const BLOCK = 16 * 1024
 /** The bytes of a body that are joined before it is read. The rest stays in pieces. */
-const WAITING = 256 * 1024
-/** A body of more pieces than these, with fewer bytes in a piece on average, closes its connection. */
-const [MOST_PIECES, LEAST_BYTES] = [100_000, 4]
+const WAITING = 64 * 1024
+/** A body of more pieces than these, with fewer bytes in a piece on average, closes its connection. A read can cut a chunk in two. */
+const [MOST_PIECES, LEAST_BYTES] = [20_000, 3]
 
 /**
  * Creates a stream that joins small pieces of a body. A piece takes some 350 bytes of memory until the body is read, and a
