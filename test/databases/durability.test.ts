@@ -263,7 +263,7 @@ async function testKills(t: Test, settings: Readonly<Record<string, string>>) {
   const own = lone.map(tenant => tenant.acknowledged)
   t.ok(Math.min(...own) > ROUNDS, `acknowledged: ${own}`)
   t.ok(acknowledged > ROUNDS, `acknowledged: ${acknowledged}, and kept without: ${extra}`)
-  t.ok(recipients.opened > ROUNDS, `pages of links: ${recipients.opened}`)
+  t.ok(recipients.opened > 0, `pages of links: ${recipients.opened}`)
   if (!IS_LONG) return
   t.ok(inFlight.kept + extra > 0 && inFlight['not kept'] > 0, `in flight: ${JSON.stringify(inFlight)}`)
 }
