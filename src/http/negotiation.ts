@@ -4,12 +4,11 @@ import type { FastifyRequest } from 'fastify'
 const LONGEST = 1000
 
 const isRead = (header = '') => header.length <= LONGEST
-const known = (types: readonly string[], preferred: unknown) => types.find(type => type === preferred)
 
-/** Returns the media type that a request prefers (RFC 9110 §12.5.1): without a preference the first; undefined: none of them. */
-export const preferredType = (request: FastifyRequest, types: readonly string[]): string | undefined =>
-  isRead(request.headers.accept) ? known(types, request.type([...types])) : types[0]
+/** Returns the media type that a request prefers (RFC 9110 §12.5.1): without a preference the first; false: none of them. */
+export const preferredType = (request: FastifyRequest, types: readonly string[]) =>
+  isRead(request.headers.accept) ? request.type([...types]) : types[0]
 
 /** Returns the language that a request prefers (RFC 9110 §12.5.4), likewise. */
-export const preferredLanguage = (request: FastifyRequest, languages: readonly string[]): string | undefined =>
-  isRead(request.headers['accept-language']) ? known(languages, request.language([...languages])) : languages[0]
+export const preferredLanguage = (request: FastifyRequest, languages: readonly string[]) =>
+  isRead(request.headers['accept-language']) ? request.language([...languages]) : languages[0]

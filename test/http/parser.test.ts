@@ -310,6 +310,13 @@ t.test('control plane, Large answers: a reader that takes nothing of any answer 
   waiting.pop()?.()
   connection.pause()
   // The kernel takes some megabytes.
+  connection.send(request('GET /openapi.json').repeat(40) + request('GET /slow'))
+  await until(() => socket.timeout === 60_000)
+  connection.resume()
+  await until(() => waiting.length > 0)
+  t.notOk(socket.timeout, 'one that has taken it late')
+  waiting.pop()?.()
+  connection.pause()
   connection.send(request('GET /openapi.json').repeat(80))
   await until(() => socket.timeout === 60_000)
   socket.emit('timeout')
