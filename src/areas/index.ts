@@ -195,6 +195,13 @@ export interface LifecycleRow {
   readonly moves: Readonly<Record<string, Move | UpdateMove>>
 }
 
+/** The record of another kind that a member names. */
+export interface Related {
+  readonly kind: keyof Stores
+  /** The members of a record that a new one can name, for the example of its form. */
+  readonly accepts: Readonly<Record<string, string>>
+}
+
 /** One row of the table. */
 export interface Area<S extends Store = Store> {
   /** The path of the operations below `/api/v1`. It is also their tag in the OpenAPI document. */
@@ -213,7 +220,7 @@ export interface Area<S extends Store = Store> {
   /** The code of the error of an unknown reference. */
   readonly notFound: ErrorCode
   /** The members that name a record of another kind, which must exist in seeds and state documents. Absent: none. */
-  readonly refersTo?: Readonly<Record<string, keyof Stores>>
+  readonly refersTo?: Readonly<Record<string, Related>>
   /** Whether all records are in region EU, or several regions share the references, or each has its own. */
   readonly regions: 'EU' | 'shared' | 'apart'
   /** The body of the operation that creates a record. Absent: none does. */
@@ -334,7 +341,7 @@ export const areas = {
       },
     }),
     reference: 'collectionReference',
-    refersTo: { mandateReference: 'mandates' },
+    refersTo: { mandateReference: { kind: 'mandates', accepts: { status: 'ACTIVE', type: 'RECURRING' } } },
     notFound: 'COLLECTION_NOT_FOUND',
     regions: 'EU',
     create: NewCollection,

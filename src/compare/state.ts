@@ -1,3 +1,4 @@
+import type { TSchema } from '@sinclair/typebox'
 import { presentedAt } from '../areas/direct-debit/store.js'
 import type { Area, AreaName } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
@@ -59,8 +60,9 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   const records: { [Area in AreaName]: readonly Placed[] } = byArea(area => placedOf(group, area, change))
   // An answer can be of a record, and have none.
   if (Object.values(records).every(list => list.length === 0)) throw new HarError(NO_RECORD)
-  for (const [area, { refersTo = {} }] of Object.entries<Area>(areas)) {
-    for (const [member, kind] of Object.entries(refersTo)) {
+  // Records refer to earlier rows, so a record that is made up gets those that it names.
+  for (const [area, { refersTo = {} }] of Object.entries<Area>(areas).reverse()) {
+    for (const [member, { kind }] of Object.entries(refersTo)) {
       const known = new Set(records[kind].map(({ record }) => record[areas[kind].reference]))
       const missing = records[area as AreaName].filter(({ record }) => !known.has(record[member]))
       const made = new Map(
@@ -97,8 +99,12 @@ function placedOf(group: Group, area: AreaName, change: (record: unknown) => unk
 /** Makes up a record that another one names, and that the capture does not show: a day old, such as the mandate of a collection. */
 function madeUpFor(contract: Contract, { tenant }: End, area: AreaName, reference: string, { region }: Placed): Placed {
   const createdAt = tenant.clock.now() - 86_400_000
-  const times = { createdAt: formatInstant(createdAt), updatedAt: formatInstant(createdAt) }
-  return { region, createdAt, sequence: 0, record: { ...madeUp(contract, tenant, area, reference), ...times } }
+  const record = madeUp(contract, tenant, area, reference)
+  const times = Object.keys(record).filter(
+    name => (areas[area].record as TSchema).properties[name]?.format === 'date-time',
+  )
+  const at = Object.fromEntries(times.map(name => [name, formatInstant(createdAt)]))
+  return { region, createdAt, sequence: 0, record: { ...record, ...at } }
 }
 
 /** Returns the records as a state document (control plane, PUT /state), whose clock stands at the end of the capture. */
@@ -137,27 +143,43 @@ export const toFixture = ({ records }: Captured): Json =>
 // ------------------------------------------------------------------------------------------------------------- mask
 
 /** What replaces the members that describe persons, by the number of the value among those of its kind. */
-const MASKS: readonly (readonly [members: RegExp, replace: (number: number, text: string) => string])[] = [
-  [/^fileName$/, number => `document-${number}`],
-  [/^(name|accountHolderName|debtorName)$/, number => `Name ${number}`],
-  [/^(iban|accountIdentifier)$/, (number, text) => accountOf(text, number)],
-  [/^emailAddress$/, number => `person-${number}@example.com`],
-  [/^mobileNumber$/, number => `+4915550${String(number).padStart(6, '0')}`],
-  [/^line[12]$/, number => `Street ${number}`],
-  [/^city$/, number => `Town ${number}`],
-  [/^postalCode$/, () => '00000'],
-]
+const MASKS: readonly (readonly [members: Pick<RegExp, 'test'>, replace: (number: number, text: string) => string])[] =
+  [
+    [/^fileName$/, number => `document-${number}`],
+    [/^(name|accountHolderName|debtorName)$/, number => `Name ${number}`],
+    [/^(iban|accountIdentifier)$/, (number, text) => accountOf(text, number)],
+    [/^emailAddress$/, number => `person-${number}@example.com`],
+    [/^mobileNumber$/, number => `+4915550${String(number).padStart(6, '0')}`],
+    [/^line[12]$/, number => `Street ${number}`],
+    [/^city$/, number => `Town ${number}`],
+    [/^postalCode$/, () => '00000'],
+  ]
+
+/** The shortest bound of a text in which anything about a person can stand. */
+const FREE_TEXT = 100
+
+/** Lists the members of records that any text can be: free texts, which have no form and no values. */
+const freeTexts = (schema: TSchema): readonly string[] =>
+  (schema.anyOf ?? schema.allOf ?? [schema.items ?? schema]).flatMap(({ properties = {} }: TSchema) =>
+    Object.entries<TSchema>(properties).flatMap(([name, member]) =>
+      member.minLength === 1 && member.maxLength >= FREE_TEXT && !(member.pattern ?? member.format)
+        ? [name]
+        : freeTexts(member),
+    ),
+  )
 
 /** Returns a function that replaces the details of persons by made-up valid ones, the same by the same. */
 function createMask() {
-  const numbers = MASKS.map(() => new Map<string, number>())
+  const free = new Set(Object.values<Area>(areas).flatMap(({ record }) => freeTexts(record)))
+  const masks: typeof MASKS = [...MASKS, [{ test: name => free.has(name) }, number => `Text ${number}`]]
+  const numbers = masks.map(() => new Map<string, number>())
   const replace = (name: string, text: string): string => {
-    const kind = MASKS.findIndex(([members]) => members.test(name))
+    const kind = masks.findIndex(([members]) => members.test(name))
     const known = numbers[kind]
     if (known === undefined) return text
     const number = known.get(text) ?? known.size + 1
     known.set(text, number)
-    return MASKS[kind]?.[1](number, text) ?? text
+    return masks[kind]?.[1](number, text) ?? text
   }
   return (record: unknown): unknown =>
     JSON.parse(JSON.stringify(record), (name, value) => (typeof value === 'string' ? replace(name, value) : value))

@@ -407,7 +407,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
 const errorsOfRecords = (): readonly ErrorCode[] => [
   'DUPLICATE_REFERENCE',
   ...Object.values<Area>(areas).flatMap(({ refersTo = {} }) =>
-    Object.values(refersTo).map(kind => areas[kind].notFound),
+    Object.values(refersTo).map(({ kind }) => areas[kind].notFound),
   ),
 ]
 

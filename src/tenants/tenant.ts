@@ -320,7 +320,7 @@ interface Related {
  */
 function* assertRelated(name: AreaName, { recordsOf, path, isStored }: Related): Slices {
   const { refersTo = {} }: Area = areas[name]
-  for (const [member, kind] of Object.entries(refersTo)) {
+  for (const [member, { kind }] of Object.entries(refersTo)) {
     const { reference, notFound } = areas[kind]
     const given = new Set(recordsOf(kind).map(record => record[reference]))
     for (const [index, { [member]: wanted }] of recordsOf(name).entries()) {

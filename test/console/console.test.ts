@@ -543,7 +543,7 @@ t.test('console, Pages: a client without records says what to do first; the next
   const form = () => read('/collections/new')
   t.match(
     await form(),
-    /<a href="[^"]*\/mandates\/new\?client=[\w-]+">It needs an active mandate: create one first\.<\/a>/,
+    /<a href="[^"]*\/mandates\/new\?client=[\w-]+">No mandate is ACTIVE and RECURRING: create one first\.<\/a>/,
   )
   t.notMatch(await form(), 'The example is accepted as it is.')
   await post('/api/v1/mandates', mandate())

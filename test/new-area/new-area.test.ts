@@ -3,13 +3,16 @@ import { writeFileSync } from 'node:fs'
 import t from 'tap'
 import type { AreaName } from '../../src/areas/index.js'
 import { createSandbox } from '../../src/client/index.js'
+import { runImport } from '../../src/compare/import.js'
 import { kindOf } from '../../src/console/kinds.js'
 import { pressAll } from '../actions.js'
+import { captured } from '../capture.js'
 import { checkAgainst } from '../check-answers.js'
 import { command } from '../command.js'
+import { runCommand } from '../compare/run.js'
 import type { Json } from '../docs/contract.js'
 import { DOCUMENTS, operationsOf } from '../docs/contract.js'
-import { build, call, connect } from '../helper.js'
+import { build, call, collection, connect, MONDAY, mandate } from '../helper.js'
 import { onSqlite } from '../persistence/helper.js'
 import { Server } from '../server-process.js'
 
@@ -137,6 +140,38 @@ t.test('CONTRIBUTING, A new area: the console lists its records', async t => {
   await client.post(ORDERS, order())
   t.match((await open()).body, />Orders<.*>New order<.*ORD-0001.*10\.50/s)
 })
+
+t.test('CONTRIBUTING, A new area: the form of a new record names a record of another kind', async t => {
+  const client = await connect(app, 'form')
+  const open = () => call(app, 'GET', '/_sandbox/console/orders/new?client=form', { headers: { accept: 'text/html' } })
+  t.match((await open()).body, 'No collection is SETTLED: create one first.')
+  await client.post('/api/v1/mandates', mandate())
+  const settled = ['COL-0001', 'COL-0002'].map(collectionReference => ({
+    ...collection({ collectionReference }),
+    status: 'SETTLED',
+  }))
+  await client.control('POST', '/seed', { records: { collections: settled } })
+  const { body } = await open()
+  t.match(body, 'The example is accepted as it is.')
+  t.match(body, /name="body\.collectionReference"[^>]* value="COL-0002"/)
+})
+
+t.test(
+  'CONTRIBUTING, A new area: import makes up the records that its records name, and those that they name',
+  async t => {
+    const capture = captured(app, { now: Date.parse(MONDAY) })
+    const client = await connect(capture.app, 'captured')
+    await client.post(ORDERS, order({ collectionReference: 'COL-0001' }))
+    const file = `${t.testdir()}/traffic.har`
+    writeFileSync(file, JSON.stringify(capture.har()))
+    const { stdout, stderr } = await runCommand([file, '--state'], (args, output) => runImport(args, {}, output))
+    t.equal(stderr, '')
+    const state = JSON.parse(stdout)
+    t.match(state.collections, [{ record: { collectionReference: 'COL-0001' } }])
+    const { counts } = (await (await connect(app, 'imported')).control('PUT', '/state', state)).body
+    t.match(counts, { orders: 1, collections: 1, mandates: 1 })
+  },
+)
 
 t.test(
   'CONTRIBUTING, A new area: its records are explained, and moved by the control plane and the console',

@@ -243,12 +243,16 @@ function Related({ page, kind, row: { region, record } }: { page: Page; kind: Ki
   })
   const lists = kinds.filter(other => isNaming(other, kind))
   if (facts.length === 0 && lists.length === 0) return null
-  const names = [kind.reference, referenceOf(kind, record)] as const
+  const members = { [kind.reference]: referenceOf(kind, record) }
   return (
     <Card id="related" title="Related">
       <Facts facts={facts} />
       {lists.map(other => {
-        const { data, nextCursor } = tenant[other.name].search({ region: region as Region, names, limit: MOST_RELATED })
+        const { data, nextCursor } = tenant[other.name].search({
+          region: region as Region,
+          members,
+          limit: MOST_RELATED,
+        })
         return (
           <Fragment key={other.name}>
             <RecordTable

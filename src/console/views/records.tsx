@@ -1,12 +1,13 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { ComponentChildren } from 'preact'
 import { REGIONS } from '../../core/rules/regions.js'
+import { toList } from '../../core/words.js'
 import { Card } from '../../http/pages/parts.js'
 import { regionsOf } from '../../http/region.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { bodyOf, routeOf } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { findRecord, pageOf, referenceOf, statesOf } from '../kinds.js'
+import { findRecord, kindOf, pageOf, referenceOf, statesOf } from '../kinds.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
 import { Actions, FormField } from './forms.js'
@@ -123,12 +124,14 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
   const isNew = (body: AnyRecord) => findRecord(tenant, kind, referenceOf(kind, body)) === undefined
   const tries = Array.from({ length: MOST_TRIES }, (_, at) => exampleOf(tenant, page.realNow, schema, at) as AnyRecord)
   const example = tries.find(isNew) ?? tries[0]
-  // A collection needs a mandate that takes it.
-  const [mandate] = tenant.mandates.list({ status: ['ACTIVE'], type: 'RECURRING', limit: 1 }).data
-  const body = {
-    ...example,
-    ...(kind.name === 'collections' && mandate && { mandateReference: mandate.mandateReference }),
-  }
+  // It names the newest records of other kinds that it can.
+  const named = Object.entries(kind.refersTo ?? {}).map(([member, { kind: name, accepts }]) => {
+    const [found] = tenant[name].search({ members: accepts, limit: 1 }).data
+    const other = kindOf(name)
+    return { other, accepts, filled: found && { [member]: referenceOf(other, found.record as AnyRecord) } }
+  })
+  const missing = named.find(({ filled }) => filled === undefined)
+  const body = Object.assign({ ...example }, ...named.map(({ filled }) => filled))
   const create = {
     id: 'create',
     label: `Create the ${kind.noun}`,
@@ -139,8 +142,10 @@ export function NewRecord({ page, kind }: { page: Page; kind: Kind }) {
     <Card id="new" title="The request of the API">
       <p class="hint">
         The form sends the request that your app would send, so it is in Requests, and faults apply to it.{' '}
-        {kind.name === 'collections' && !mandate ? (
-          <a href={href(page, '/mandates/new')}>It needs an active mandate: create one first.</a>
+        {missing ? (
+          <a href={href(page, `${missing.other.path}/new`)}>
+            No {missing.other.noun} is {toList(Object.values(missing.accepts), 'and')}: create one first.
+          </a>
         ) : (
           'The example is accepted as it is.'
         )}

@@ -51,8 +51,8 @@ export interface SearchQuery extends PageQuery {
   readonly status?: string | undefined
   /** A part of the reference, in any case. */
   readonly search?: string | undefined
-  /** A member that holds a reference of another kind, and that reference. */
-  readonly names?: readonly [member: string, reference: string] | undefined
+  /** Members with their values, such as a reference of another kind. */
+  readonly members?: Readonly<Record<string, string>> | undefined
 }
 
 /** A record that a search has found. */
@@ -198,16 +198,17 @@ export function createRepository<R, E extends Entry<R> = Entry<R>>(
    * @throws INVALID_CURSOR
    */
   function search(query: SearchQuery): Page<Found<R>> {
-    const { region, status, search = '', names: [member, reference] = [], cursor, limit = MOST_FOUND } = query
+    const { region, status, search = '', members = {}, cursor, limit = MOST_FOUND } = query
     const before = cursor === undefined ? undefined : searches.decode(cursor)
     const part = search.toLowerCase()
+    const wanted = Object.entries(members)
     const found: E[] = []
     let rest = MOST_WEIGHT
     for (const entry of newestFirst(region === undefined ? REGIONS : [region], before)) {
       const { record } = entry
       if (status !== undefined && (record as { status?: string }).status !== status) continue
       if (!referenceOf(record).toLowerCase().includes(part)) continue
-      if (member !== undefined && (record as Readonly<Record<string, unknown>>)[member] !== reference) continue
+      if (wanted.some(([name, value]) => (record as Readonly<Record<string, unknown>>)[name] !== value)) continue
       const last = found.at(-1)
       if ((found.length === limit || rest <= 0) && last !== undefined)
         return { data: found.map(show), nextCursor: searches.encode(last) }

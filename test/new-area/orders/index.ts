@@ -20,6 +20,7 @@ const orders: Area = {
     moves: { ship: { example: 'ORD-0001' } },
   }),
   reference: 'orderReference',
+  refersTo: { collectionReference: { kind: 'collections', accepts: { status: 'SETTLED' } } },
   notFound: 'ROUTE_NOT_FOUND',
   regions: 'EU',
   create: NewOrder,

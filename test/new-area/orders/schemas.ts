@@ -6,6 +6,7 @@ import { ORDER_STATUSES } from './lifecycle.js'
 const given = {
   orderReference: assumed(Reference, 'The reference of the order.'),
   amount: assumed(Amount, 'The amount of the order.'),
+  collectionReference: Type.Optional(assumed(Reference, 'The collection that pays the order.')),
 }
 const example = { orderReference: 'ORD-0001', amount: '10.50' }
 

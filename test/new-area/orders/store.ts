@@ -25,9 +25,10 @@ export function createOrderStore(context: StoreContext) {
     context,
   )
 
-  function build({ orderReference, amount }: NewOrder, status: OrderStatus = 'PLACED'): Order {
+  function build({ orderReference, amount, collectionReference }: NewOrder, status: OrderStatus = 'PLACED'): Order {
     const now = formatInstant(context.clock.now())
-    return { orderReference, amount, status, createdAt: now, updatedAt: now }
+    const named = collectionReference === undefined ? {} : { collectionReference }
+    return { orderReference, amount, ...named, status, createdAt: now, updatedAt: now }
   }
 
   return {
