@@ -307,6 +307,7 @@ export const mutants = {
     ['part === segment || part === decodeURIComponent(segment)', 'part === segment', 'http/routing'],
   ],
   'http/protocol.ts': [
+    ['raw.rawHeaders.length > 2 * MOST_HEADERS', 'raw.rawHeaders.length >= 2 * MOST_HEADERS', 'http/parser'],
     ["  socket.on('error', () => socket.destroy())\n", '', 'http/parser'],
     ['    refuse(socket, errors.malformed(null, ', '    answerOnSocket(socket, errors.malformed(null, ', 'http/parser'],
     ['  socket.setTimeout(LINGER_MS, () => socket.destroy())\n', '', 'http/parser'],
@@ -332,6 +333,8 @@ export const mutants = {
     ['if (socket.writable) next()', 'next()', 'http/pipelining'],
     ['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining'],
     ['      line.waiting--\n', '', 'http/pipelining'],
+    ['line.headers + headers > MOST_HEADERS', 'headers > MOST_HEADERS', 'http/pipelining'],
+    ['      line.headers -= headers\n', '', 'http/pipelining'],
   ],
   'http/slices.ts': [
     ['if (!isRoundOver(round, elapsed)) round', 'round', 'http/slices'],
@@ -529,6 +532,11 @@ export const mutants = {
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
+    [
+      "app.post('/command', { ...page, preHandler: begin }",
+      "app.post('/command', { ...page, preHandler: context.largeReads.preHandler }",
+      'http/large-answers',
+    ],
     ["    if (request.log.level === 'trace') request.log.level = 'debug'\n", '', 'http/secrets'],
     [
       "if (answer.statusCode === 200) reply.header('content-disposition'",
@@ -910,6 +918,12 @@ export const mutants = {
   'control/routes.ts': [['        nameClient(reply, client_id)\n', '', 'control/tenant']],
   'http/negotiation.ts': [['isRead(request.headers.accept) ?', 'true ?', 'http/home']],
   'http/joined.ts': [
+    ['lastAnswer(socket)?.destroyed === false ? 0 : SMALL', 'SMALL', 'http/large-bodies'],
+    [
+      "Number(headers['content-length'] ?? 0) > (lastAnswer(socket)?.destroyed === false ? 0 : SMALL)",
+      'false',
+      'http/large-bodies',
+    ],
     ["      reply.raw.once('close', () => body.resume())\n", '', 'http/large-bodies'],
     ['joined.get(raw) ?? body)', 'body)', 'http/large-bodies'],
     ['++pieces > MOST_PIECES', '++pieces >= MOST_PIECES', 'http/large-bodies'],

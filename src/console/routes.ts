@@ -206,9 +206,11 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     }),
   )
   // The command of a form whose fields have changed.
-  app.post('/command', { ...page, preHandler: context.largeReads.preHandler }, async (request, reply) => {
+  app.post('/command', { ...page, preHandler: begin }, async (request, reply) => {
     reply.type('text/plain; charset=utf-8')
     const form = await read(request)
+    // A body that never ends takes no place.
+    await context.largeReads.enter(reply.raw)
     if (form.refusal !== undefined) throw form.refusal
     return commandOf(context, readCall(form, context), clientOf(request), request.sandbox.publicUrl)
   })

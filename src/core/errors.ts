@@ -92,7 +92,7 @@ export const catalogue = {
     415,
     'Wrong Content-Type, a Content-Encoding, or a document that is not PDF, JPEG or PNG by its first bytes.',
   ),
-  HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB.'),
+  HEADERS_TOO_LARGE: entry(431, 'The request line and headers are above 16 KiB, or there are more than 200 headers.'),
   RATE_LIMITED: entry(
     429,
     'A fault, or on the page of a payout link more than 20 claims and declines in a minute. With `Retry-After`.',
@@ -363,6 +363,8 @@ export const errors = {
     new ApiError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
   headersTooLarge: () =>
     new ApiError('HEADERS_TOO_LARGE', null, 'The request line and headers must not be larger than 16 KiB together.'),
+  tooManyHeaders: (most: number) =>
+    new ApiError('HEADERS_TOO_LARGE', null, `A request must not have more than ${most} headers.`),
   internal: () => new ApiError('INTERNAL_ERROR', null, 'Something went wrong inside the sandbox. Its log says more.'),
   databaseUnavailable: () =>
     new ApiError('SERVICE_UNAVAILABLE', null, 'The database cannot be used at the moment. Repeat the request.', {

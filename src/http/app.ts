@@ -13,7 +13,7 @@ import { createRequestLogger, logging } from './logging.js'
 import { notFound } from './not-found.js'
 import { routeFacts } from './operations.js'
 import { pipelining } from './pipelining.js'
-import { clientErrorHandler, protocol } from './protocol.js'
+import { clientErrorHandler, MOST_HEADERS, protocol } from './protocol.js'
 import { requestContext } from './request-context.js'
 import { createRequestIds } from './request-id.js'
 import { serializerCompiler } from './serialization.js'
@@ -63,8 +63,8 @@ export function createApp(options: AppOptions) {
       connectionsCheckingInterval: Math.min(requestTimeout, 1000),
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
-  // Headers are bounded by their size. Node would drop some above a number in silence.
-  app.server.maxHeadersCount = 0
+  // Node drops those above the number in silence, and `protocol` refuses the request.
+  app.server.maxHeadersCount = MOST_HEADERS
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
 

@@ -3,11 +3,14 @@ import { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { pipeline, Transform } from 'node:stream'
 import fp from 'fastify-plugin'
+import { lastAnswer } from './pipelining.js'
 
 /** The size from which a piece is passed on as it is, in bytes. */
 const LARGE = 4 * 1024
 /** The size of the pieces that smaller ones become. */
 const BLOCK = 16 * 1024
+/** A body up to this size stays in its pieces, in bytes: most requests are smaller. */
+const SMALL = 1024
 /** The bytes of a body that are joined before it is read. The rest stays in pieces. */
 const WAITING = 64 * 1024
 /** A body of more pieces than these, with fewer bytes in a piece on average, closes its connection. A read can cut a chunk in two. */
@@ -15,7 +18,7 @@ const [MOST_PIECES, LEAST_BYTES] = [20_000, 3]
 
 /**
  * Creates a stream that joins small pieces of a body. A piece takes some 350 bytes of memory until the body is read, and a
- * chunk on the wire (RFC 9112 §7.1) can be of one byte.
+ * chunk (RFC 9112 §7.1) or a segment on the wire can be of one byte.
  * @param cut closes the connection: there are too many pieces. Its request may wait, where no error could be answered
  */
 export function createJoiner(cut: () => void): Transform {
@@ -48,14 +51,19 @@ export function createJoiner(cut: () => void): Transform {
 
 const joined = new WeakMap<IncomingMessage, Readable>()
 
-/** Returns the body of a request, joined if it comes in chunks. */
+/** Returns the body of a request, joined if it is not small. */
 export const bodyOf = (raw: IncomingMessage): Readable => joined.get(raw) ?? raw
 
-/** Joins bodies in chunks from their beginning, also those of requests that wait. */
+/** Whether the pieces of a body can take much memory: of one that is not small, or of one of many that wait. */
+const isJoined = ({ headers, socket }: IncomingMessage) =>
+  headers['transfer-encoding'] !== undefined ||
+  Number(headers['content-length'] ?? 0) > (lastAnswer(socket)?.destroyed === false ? 0 : SMALL)
+
+/** Joins bodies from their beginning, also those of requests that wait. */
 export const joining = fp((app, _options, done) => {
   app.addHook('onRequest', ({ raw }, reply, next) => {
     const { socket } = raw
-    if (raw.headers['transfer-encoding'] !== undefined && socket instanceof Socket) {
+    if (socket instanceof Socket && isJoined(raw)) {
       const joiner = createJoiner(() => socket.destroy())
       const body = pipeline(raw, joiner, () => {})
       joined.set(raw, body)

@@ -5,12 +5,16 @@ import { createQueue } from './slices.js'
 
 /** The maximum number of requests of a connection that wait. Each needs memory, and Node reads 64 KiB of them at once. */
 export const MOST_WAITING = 100
+/** The maximum number of headers of those requests. Each needs some 120 bytes, and can have three on the wire. */
+const MOST_HEADERS = 5000
 
 /** The requests of a connection. Answers leave in their order. */
 interface Line {
   /** The last answer, finished or not. */
   last: ServerResponse
   waiting: number
+  /** The number of headers of the requests that wait. */
+  headers: number
 }
 
 const lines = new WeakMap<Socket, Line>()
@@ -30,10 +34,10 @@ export const pipelining = fp((app, _options, done) => {
   // not document the property.
   Object.assign(app.server, { httpAllowHalfOpen: true })
 
-  app.addHook('onRequest', ({ raw: { socket } }, { raw: answer }, next) => {
+  app.addHook('onRequest', ({ raw: { socket, rawHeaders } }, { raw: answer }, next) => {
     const line = lines.get(socket)
     if (line === undefined) {
-      lines.set(socket, { last: answer, waiting: 0 })
+      lines.set(socket, { last: answer, waiting: 0, headers: 0 })
       next()
       return
     }
@@ -47,13 +51,16 @@ export const pipelining = fp((app, _options, done) => {
       begin()
       return
     }
-    if (line.waiting === MOST_WAITING) {
+    const headers = rawHeaders.length / 2
+    if (line.waiting === MOST_WAITING || line.headers + headers > MOST_HEADERS) {
       socket.destroy()
       return
     }
     line.waiting++
+    line.headers += headers
     former.once('close', () => {
       line.waiting--
+      line.headers -= headers
       beginSoon(begin)
     })
   })

@@ -79,6 +79,9 @@ function refuse(socket: Socket, refusal: ApiError, nextRequestId: () => string):
   // Else it waits for earlier answers, and is refused in its turn.
 }
 
+/** The maximum number of headers of a request. A header can be of three bytes, and takes a thousand times as long as its bytes. */
+export const MOST_HEADERS = 200
+
 /** Refuses a second header Host or Authorization. Node keeps only the first of each. */
 function assertGivenOnce(rawHeaders: readonly string[]): void {
   let [hosts, authorizations] = [0, 0]
@@ -106,6 +109,10 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
     if (refusal !== undefined && !raw.complete) {
       reply.header('connection', 'close')
       throw refusal
+    }
+    if (raw.rawHeaders.length > 2 * MOST_HEADERS) {
+      reply.header('connection', 'close')
+      throw errors.tooManyHeaders(MOST_HEADERS)
     }
     const { 'transfer-encoding': encoding, host } = raw.headers
     if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {

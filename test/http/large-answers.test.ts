@@ -19,7 +19,8 @@ import { withHeld } from '../held.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, mandate, NO_WAIT, newClient } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
-import { closed, listen } from './raw.js'
+import { MULTIPART } from '../multipart.js'
+import { closed, listen, open, request } from './raw.js'
 
 // control plane, Large answers: They are sent in pieces, four at a time. A reader that takes nothing for 60 s is cut off.
 
@@ -293,6 +294,20 @@ t.test('control plane, Large answers: pages, short logs and OpenAPI documents ar
     for (const { statusCode } of await answers) t.ok(statusCode < 400, path)
     await until(() => held().largeReads === 0)
   }
+})
+
+t.test('control plane, Large answers: a form whose body does not end keeps no place', async t => {
+  const { built: app, held } = withHeld(() => build(t, { timers: manualTime().timers }))
+  const port = await listen(app)
+  for (let count = 0; count < 6; count++) {
+    const connection = await open(port)
+    t.teardown(() => connection.destroy())
+    const expected = { expect: '100-continue', 'content-length': '1000' }
+    connection.send(request('POST /_sandbox/console/command', { ...MULTIPART, ...expected }))
+    t.equal((await connection.read())?.status, 100)
+  }
+  for (let round = 0; round < 10; round++) await nextRound()
+  t.equal(held().largeReads, 0)
 })
 
 t.test('control plane, Large answers: a few records above 1 MiB are large, too', async t => {

@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
 import { gist } from '../answers.js'
 import type { Client } from '../helper.js'
-import { bill, build, connect } from '../helper.js'
+import { bill, build, connect, mandate } from '../helper.js'
 import { manualTime, until } from '../manual-time.js'
 import { MULTIPART, multipart } from '../multipart.js'
 import type { Connection } from './raw.js'
@@ -168,6 +169,36 @@ t.test('control plane, Large bodies: a body in chunks of a byte is kept in few p
     multipart({ content }).toString('latin1'),
   )
   t.match(await upload.read(), { status: 201, body: { size: content.length } })
+})
+
+t.test('control plane, Large bodies: a body in segments of a byte is kept in few pieces', async t => {
+  let pieces = 0
+  const { client, send } = await start(t, app =>
+    app.addHook('preParsing', (_request, _reply, body, next) => {
+      body.on('data', () => pieces++)
+      next()
+    }),
+  )
+  const waits = request('GET /_sandbox/events?client=acme&wait=60&after=1')
+  for (const [before, bytes] of [
+    ['', 1025],
+    [waits, 300],
+  ] as const) {
+    const body = JSON.stringify(bill()).padEnd(bytes)
+    const head = request('POST /api/v1/bills', { ...headersOf(client), ...TYPE, 'content-length': String(bytes) })
+    const connection = await send(before + head)
+    pieces = 0
+    for (const byte of body) {
+      connection.send(byte)
+      await setImmediate()
+    }
+    if (before !== '') {
+      await client.post('/api/v1/mandates', mandate())
+      await connection.read()
+    }
+    t.equal(await answerOf(connection), '409 DUPLICATE_REFERENCE uniqueReferenceIdentifier')
+    t.ok(pieces < 4, `${pieces} pieces of ${bytes}`)
+  }
 })
 
 t.test('control plane, Large bodies: a body of very many tiny chunks closes its connection', async t => {

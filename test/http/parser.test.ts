@@ -69,6 +69,8 @@ t.test('decisions §1: what is no HTTP is 400 MALFORMED_REQUEST', async t => {
 t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TOO_LARGE', async t => {
   const long = 'x'.repeat(20_000)
   const many = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`x-${at}`, 'abcdef']))
+  // The first one is Host.
+  const short = (count: number) => Object.fromEntries(Array.from({ length: count - 1 }, (_, at) => [`x-${at}`, '']))
   for (const [what, bytes] of [
     ['one header', request(`GET ${LIVE}`, { 'x-long': long })],
     ['the name of a header', request(`GET ${LIVE}`, { [long]: 'x' })],
@@ -77,9 +79,12 @@ t.test('decisions §1: request line and headers that overflow are 431 HEADERS_TO
     ['x-request-id', request(`GET ${LIVE}`, { 'x-request-id': long })],
     ['x-region', request('GET /api/v1/mandates', { 'x-region': long })],
     ['many headers', request(`GET ${LIVE}`, many)],
+    ['201 short headers', request(`GET ${LIVE}`, short(201))],
   ] as const) {
     refusedAndClosed(t, await exchange(port, bytes), 431, 'HEADERS_TOO_LARGE', what)
   }
+  const [allowed] = await exchange(port, request(`GET ${LIVE}`, short(200)), true)
+  t.equal(allowed?.status, 200)
   await stillServes(t, port)
 })
 

@@ -94,6 +94,26 @@ t.test('control plane, Long calls: 100 requests of a connection can wait; more c
   await stillServes(t, port)
 })
 
+t.test('control plane, Long calls: 5,000 headers of requests can wait; more close the connection', async t => {
+  const client = await connect(build(t))
+  const port = await listen(client.app)
+  // Host is one, too.
+  const many = request(`GET ${LIVE}`, Object.fromEntries(ids(199).map(id => [id, '']))).repeat(25)
+  const waiting = (after: number) => request(`GET /_sandbox/events?client=acme&wait=60&after=${after}`) + many
+  const over = await open(port)
+  over.send(waiting(0) + request(`GET ${LIVE}`))
+  t.equal(await over.read(), undefined)
+  const allowed = await open(port)
+  // Those that have waited count no more.
+  for (const seq of [0, 1]) {
+    allowed.send(waiting(seq))
+    await stillServes(t, port)
+    await client.post('/api/v1/mandates', mandate({ mandateReference: `MND-000${seq}` }))
+    for (const _ of ids(26)) t.equal((await allowed.read())?.status, 200)
+  }
+  allowed.destroy()
+})
+
 t.test('control plane, GET /requests: requests sent at once, with bodies, are logged in their order', async t => {
   const app = build(t)
   const client = await connect(app)

@@ -115,7 +115,7 @@ export async function open(port: number): Promise<Connection> {
   let received = Buffer.alloc(0)
   let isClosed = false
   let wake = () => {}
-  const socket = connect(port, '127.0.0.1')
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   await once(socket, 'connect')
   socket.on('data', (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
