@@ -22,7 +22,16 @@ export function parseForm(text: string): Record<string, string> {
     if (++fieldCount > MOST_FIELDS) throw errors.payloadTooLarge(null, `${MOST_FIELDS} fields`)
   }
   if (!isDecodable(text)) throw errors.malformed(null, 'The form has bad percent-encoding.')
-  return toFields(new URLSearchParams(text))
+  return toFields(new URLSearchParams(withSpaces(text)))
+}
+
+const [PLUS, SPACE] = Buffer.from('+ ') as unknown as [number, number]
+
+/** Returns a form with a space for each +. `URLSearchParams` takes 150 ms for a million of them. */
+function withSpaces(text: string): string {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE
+  return bytes.toString()
 }
 
 /**
