@@ -112,6 +112,12 @@ export interface Store {
   search(query: SearchQuery): Page<Found<unknown>>
 }
 
+/** The operation that every store of records that a request creates has. */
+export interface CreatingStore extends Store {
+  /** Creates a record. @throws the codes of the operation of the API */
+  create(input: never, region: Region, publicUrl: string): object
+}
+
 /** The operations that every store of records with a lifecycle has. */
 export interface StatefulStore extends Store {
   /** Returns the first scheduled transitions after a position, in the order in which they are due. */
@@ -497,8 +503,9 @@ export const areas = {
   },
 } as const satisfies { readonly [Name in keyof Stores]: Row<Stores[Name]> }
 
-/** The row of a store. The compiler refuses a lifecycle or outcomes that the store lacks, and those that the row lacks. */
+/** The row of a store. The compiler refuses a body, a lifecycle or outcomes that the store lacks, and those that the row lacks. */
 type Row<S extends Store> = Area<S> &
+  (S extends CreatingStore ? { create: TObject } : { create?: never }) &
   (S extends StatefulStore ? { lifecycle: LifecycleRow } : { lifecycle?: never }) &
   (S extends SteeredStore ? { outcomes: object } : { outcomes?: never })
 

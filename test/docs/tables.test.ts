@@ -17,6 +17,8 @@ import { Event } from '../../src/features/events/schemas.js'
 import { EFFECT_KINDS } from '../../src/features/faults/schemas.js'
 import { Settings } from '../../src/tenants/snapshot.js'
 import { build, call } from '../helper.js'
+import type { Json, Operation } from './contract.js'
+import { operationsOf } from './contract.js'
 
 // CONTRIBUTING: the lists that documents have of areas, members, states and verbs are those of the code.
 
@@ -56,6 +58,45 @@ t.test('CONTRIBUTING, A new area: the guide has the page and the methods of each
   const methods = rows(readFileSync('docs/library.md', 'utf8')).flatMap(([names = '']) => quoted(names))
   for (const [name] of all) t.ok(methods.includes(name), name)
 })
+
+t.test(
+  'decisions §1, §4, §5: regions, filters, Location and the table of operations are those of the interface',
+  async t => {
+    const service = operationsOf(JSON.parse(readFileSync('openapi/payments-service.json', 'utf8'))).filter(
+      ({ path }) => path.startsWith('/api/v1/') && !path.endsWith('/token'),
+    )
+    const parametersOf = ({ operation }: Operation, place: string) =>
+      (operation.parameters ?? []).filter((one: Json) => one.in === place)
+    const regionsOf = (one: Operation): string[] => parametersOf(one, 'header')[0].schema.enum
+    const areaOf = ({ path }: Operation) => path.split('/')[3] as string
+
+    const listed = rows(readFileSync('docs/operations.md', 'utf8')).flatMap(([operations = '', regions = '']) =>
+      operations.split(', ').flatMap(group => {
+        const names = [...group.matchAll(/[^` ]+/g)].map(([name]) => name)
+        return names.slice(0, -1).map(method => `${method} ${names.at(-1)} ${regions}`)
+      }),
+    )
+    t.same(
+      sorted(listed.filter(row => row.includes(' /api/v1/') && !row.includes('/token'))),
+      sorted(service.map(one => `${one.method} ${one.path} ${regionsOf(one).join(' ')}`)),
+    )
+    const regions = rows(between(section(4), '`x-region` |', '\n\n'))
+    t.same(
+      sorted(regions.flatMap(([paths = '', names]) => words(paths).map(path => `${path}: ${names}`))),
+      sorted(service.map(one => `${areaOf(one)}: ${regionsOf(one).join(', ')}`)),
+    )
+    const filters = new Map(rows(section(5)).map(([list, names = '']) => [list, names]))
+    for (const one of service.filter(({ id }) => id.startsWith('list'))) {
+      const names = parametersOf(one, 'query').map(({ name }: Json) => name)
+      const own = names.filter((name: string) => !['limit', 'cursor'].includes(name))
+      const stated = filters.get(`GET ${one.path}`)
+      t.ok(stated === 'As documented' || sorted(quoted(stated ?? '')).join() === sorted(own).join(), one.path)
+    }
+    const created = between(section(1), 'Sends `Location` with the 201 of ', ':')
+    const located = service.filter(({ operation }) => operation.responses[201]?.headers?.Location).map(areaOf)
+    t.same(sorted(words(created)), sorted(all.flatMap(([name, { path }]) => (located.includes(path) ? [name] : []))))
+  },
+)
 
 t.test('control plane, Reference: the verbs of each kind are those of the calls', async t => {
   const { routes } = (await call(build(t), 'GET', '/_sandbox')).body as { routes: { path: string; method: string }[] }

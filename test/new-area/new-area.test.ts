@@ -5,6 +5,7 @@ import type { AreaName } from '../../src/areas/index.js'
 import { createSandbox } from '../../src/client/index.js'
 import { runImport } from '../../src/compare/import.js'
 import { kindOf } from '../../src/console/kinds.js'
+import { createScenarios } from '../../src/features/scenarios/files.js'
 import { pressAll } from '../actions.js'
 import { captured } from '../capture.js'
 import { checkAgainst } from '../check-answers.js'
@@ -192,6 +193,15 @@ t.test(
     await pressAll(t, client, kindOf('orders' as AreaName))
   },
 )
+
+t.test('CONTRIBUTING, A new area: a step of a scenario creates a record', async t => {
+  const file =
+    'summary: An order is placed.\nsteps: [{ call: createOrder, body: { orderReference: ORD-0001, amount: "1" } }]'
+  const scenarios = createScenarios(t.testdir({ scenarios: { 'order-placed.yaml': file } }))
+  const client = await connect(build(t, { scenarios }))
+  t.match(await client.control('POST', '/scenarios/order-placed'), { status: 200 })
+  t.match((await client.get(ORDERS)).body.data, [{ orderReference: 'ORD-0001', amount: '1', status: 'PLACED' }])
+})
 
 t.test('CONTRIBUTING, A new area: the library has its methods', async t => {
   const sandbox = await createSandbox({ clock: '2026-11-02T09:00:00Z' })

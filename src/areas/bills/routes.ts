@@ -38,7 +38,7 @@ export const billRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =>
     },
     (request, reply) => {
       reply.code(201)
-      return request.sandbox.tenant.bills.create(request.sandbox.region, request.body)
+      return request.sandbox.tenant.bills.create(request.body, request.sandbox.region)
     },
   )
 

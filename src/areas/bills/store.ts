@@ -79,7 +79,7 @@ export function createBillStore({ context, counterparties }: BillStoreOptions) {
     ...repository.ofStore,
 
     /** @throws REGION_CURRENCY_MISMATCH, INVALID_FIELD (openAmount above totalAmount), DUPLICATE_REFERENCE */
-    create(region: Region, input: NewBill): Bill {
+    create(input: NewBill, region: Region): Bill {
       const bill = build(region, input)
       repository.assertUnused(region, bill.uniqueReferenceIdentifier)
       counterparties.ensure(region, bill.counterpartyReference)

@@ -33,7 +33,7 @@ export const payoutLinkRoutes: FastifyPluginCallbackTypebox = (app, _options, do
     (request, reply) => {
       const { tenant, region, publicUrl } = request.sandbox
       reply.code(201)
-      return tenant.payoutLinks.create(region, request.body, publicUrl)
+      return tenant.payoutLinks.create(request.body, region, publicUrl)
     },
   )
 

@@ -167,7 +167,7 @@ export function createPayoutLinkStore({
      * @throws REGION_CURRENCY_MISMATCH, PAYOUT_METHOD_MISMATCH, AMOUNT_LIMIT_EXCEEDED, INVALID_FIELD (expiryPeriod),
      * ORIGIN_NOT_ALLOWED
      */
-    create(region: Region, input: NewPayoutLink, publicUrl: string): PayoutLinkRecord {
+    create(input: NewPayoutLink, region: Region, publicUrl: string): PayoutLinkRecord {
       const link = build(region, input, clock.now())
       assertOrigin(link)
       const outcome = takeOutcome(link) as PayoutLinkOutcome | undefined

@@ -1,11 +1,13 @@
 import type { TSchema } from '@sinclair/typebox'
-import { BillParams, BillUpdate, NewBill } from '../../areas/bills/schemas.js'
+import { BillParams, BillUpdate } from '../../areas/bills/schemas.js'
 import { CounterpartyParams, CounterpartyUpdate } from '../../areas/counterparties/schemas.js'
-import { NewCollection } from '../../areas/direct-debit/schemas.js'
-import { MandateParams, NewMandate } from '../../areas/mandates/schemas.js'
-import { CancelPayoutLink, NewPayoutLink, PayoutLinkParams } from '../../areas/payout-links/schemas.js'
+import type { Area, AreaName, CreatingStore } from '../../areas/index.js'
+import { areas } from '../../areas/index.js'
+import { MandateParams } from '../../areas/mandates/schemas.js'
+import { CancelPayoutLink, PayoutLinkParams } from '../../areas/payout-links/schemas.js'
 import { errors } from '../../core/errors.js'
 import type { Region } from '../../core/rules/regions.js'
+import { toTitle } from '../../core/words.js'
 import type { Tenant } from '../../tenants/tenant.js'
 import type { ControlCall, ControlRoute } from '../control-route.js'
 
@@ -23,27 +25,31 @@ export interface Operation {
 /** Types a call of the API by its schemas. */
 const api = <P = never, B = never>(
   schemas: { params?: TSchema & { static: P }; body?: TSchema & { static: B } },
-  act: (tenant: Tenant, input: { region: Region; params: P; body: B; publicUrl: string }) => unknown,
+  act: (tenant: Tenant, input: { region: Region; params: P; body: B }) => unknown,
 ): Operation => ({
   ...schemas,
-  act: ({ request, tenant, region, params, body }) =>
-    act(tenant(), { region, params: params as P, body: body as B, publicUrl: request.sandbox.publicUrl }),
+  act: ({ tenant, region, params, body }) => act(tenant(), { region, params: params as P, body: body as B }),
 })
+
+/** The calls of the API by operationId that create a record: one for each area with a body for it. */
+const creations = Object.fromEntries(
+  Object.entries<Area>(areas).flatMap(([name, { create: schema, lifecycle, outcomes }]) => {
+    const act: Operation['act'] = ({ request, tenant, region, body }) => {
+      const store = tenant()[name as AreaName] as unknown as CreatingStore
+      const create = () => store.create(body as never, region, request.sandbox.publicUrl)
+      return outcomes === undefined ? create() : unsteered(tenant(), create)
+    }
+    return schema === undefined ? [] : [[`create${toTitle(lifecycle?.kind ?? name)}`, { body: schema, act }]]
+  }),
+)
 
 /** The calls of the API by operationId that change a record. */
 const API: Readonly<Record<string, Operation>> = {
-  createMandate: api({ body: NewMandate }, ({ mandates }, { body }) => mandates.create(body)),
+  ...creations,
   cancelMandate: api({ params: MandateParams }, ({ mandates }, { params }) => mandates.cancel(params.mandateReference)),
-  createCollection: api({ body: NewCollection }, (tenant, { body }) =>
-    unsteered(tenant, () => tenant.collections.create(body)),
-  ),
-  createPayoutLink: api({ body: NewPayoutLink }, (tenant, { region, body, publicUrl }) =>
-    unsteered(tenant, () => tenant.payoutLinks.create(region, body, publicUrl)),
-  ),
   cancelPayoutLink: api({ params: PayoutLinkParams, body: CancelPayoutLink }, (tenant, { region, params, body }) =>
     tenant.payoutLinks.cancel(region, params.payoutLinkId, body),
   ),
-  createBill: api({ body: NewBill }, ({ bills }, { region, body }) => bills.create(region, body)),
   updateBill: api({ params: BillParams, body: BillUpdate }, ({ bills }, { region, params, body }) =>
     bills.update(region, params.uniqueReferenceIdentifier, body),
   ),

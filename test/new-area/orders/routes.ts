@@ -30,7 +30,7 @@ export const orderRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
     },
     (request, reply) => {
       reply.code(201)
-      return ordersOf(request).create(request.sandbox.region, request.body)
+      return ordersOf(request).create(request.body, request.sandbox.region)
     },
   )
 

@@ -35,7 +35,7 @@ export function createOrderStore(context: StoreContext) {
     ...repository.ofStore,
 
     /** @throws DUPLICATE_REFERENCE */
-    create(region: Region, input: NewOrder): Order {
+    create(input: NewOrder, region: Region): Order {
       repository.assertUnused(region, input.orderReference)
       return repository.create(region, build(input), 'api').record
     },
