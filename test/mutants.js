@@ -110,6 +110,7 @@ export const mutants = {
   ],
   'control/records.ts': [['        if (moving) yield* moving\n', '', 'areas/mandates']],
   'areas/direct-debit/store.ts': [
+    ['if (onOrAfter(T2, collectionDate) < earliest)', 'if (collectionDate < earliest)', 'areas/direct-debit'],
     ['if (collectionDate > latest)', 'if (onOrAfter(T2, collectionDate) > latest)', 'areas/direct-debit'],
     [" || (status === 'FAILED' && reasonCode === 'MD01')", '', 'control/seed'],
     ["if (status === 'SUBMITTED') mandates", 'mandates', 'areas/mandates'],
@@ -432,6 +433,11 @@ export const mutants = {
     ['bytes + count > mostBytes', 'bytes + count >= mostBytes', 'recording/recording'],
   ],
   'features/recording/record.ts': [
+    [
+      "method === 'HEAD' ? operationOf(request).replace('GET', 'HEAD') : operationOf(request)",
+      'operationOf(request)',
+      'recording/recording',
+    ],
     [", client_secret: '***' }", ' }', 'recording/recording'],
     [' || sandbox.route.config.consumes === FORM) return', ') return', 'recording/recording'],
   ],
@@ -443,6 +449,7 @@ export const mutants = {
     ],
   ],
   'features/scenarios/calls.ts': [
+    ['outcomes === undefined ? create() : unsteered(tenant(), create)', 'create()', 'control/scenarios'],
     ['  outcomes.restore(armed)\n', '', 'control/scenarios'],
     [' && prepare === undefined', '', 'control/scenarios'],
   ],
@@ -532,6 +539,7 @@ export const mutants = {
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
+    [' && referer !== publicUrl + url ? referer', ' ? referer', 'console/console'],
     [
       "app.post('/command', { ...page, preHandler: begin }",
       "app.post('/command', { ...page, preHandler: context.largeReads.preHandler }",
@@ -594,6 +602,9 @@ export const mutants = {
     ['at > now + 2 * TOLERANCE', 'false', 'compare/compare'],
   ],
   'compare/state.ts': [
+    ['Object.entries<Area>(areas).reverse()', 'Object.entries<Area>(areas)', 'new-area/new-area'],
+    ["?.format === 'date-time'", "?.format === 'x'", 'new-area/new-area'],
+    ['[{ test: name => free.has(name) }', '[{ test: () => false }', 'compare/import'],
     ['number => `Name ${number}`', '(_, text) => text', 'compare/import'],
     ['new HarError(`the file has', 'new Error(`the file has', 'compare/import'],
   ],
@@ -716,6 +727,7 @@ export const mutants = {
     ['checksum === checksumOf(clientId, name, content, 0, content)', 'true', 'persistence/snapshots'],
   ],
   'turns/stored-coverage.ts': [
+    ['follow([...HAND_OVER, REMOVE], clientId)', 'follow(HAND_OVER, clientId)', 'persistence/coverage'],
     ['failed.set(', 'new Map().set(', 'persistence/coverage'],
     ['if (!clients.some(clientId => failing.has(clientId))) return', 'return', 'persistence/coverage'],
     ['failing.size > 0 && again()', '{}', 'persistence/coverage'],
@@ -932,4 +944,18 @@ export const mutants = {
     ['if (used > 0) this.push(rest())', 'rest()', 'http/joined'],
   ],
   'console/views/overview.tsx': [['found === undefined ? reference', 'false ? reference', 'console/console']],
+  'features/recording/replay-file.ts': [
+    ['expiresAt > realNow ?', 'expiresAt > 0 ?', 'recording/replay'],
+    ['requests.slice(0, stop + 1).findLast', 'requests.slice(0, stop).findLast', 'recording/replay'],
+  ],
+  'features/recording/replay.ts': [["fileName.replace(/[\"\\\\]/g, '\\\\$&')", 'fileName', 'recording/recording']],
+  'compare/import.ts': [
+    ['error.status === null || error.status >= 500 ? 3', 'error.status === null ? 3', 'compare/import'],
+  ],
+  'compare/compare.ts': [['isOfHost && !isPreflight ?', 'isOfHost ?', 'compare/compare']],
+  'compare/report.ts': [["    .replace(/[^\\w\\-.:/+ ,@…]/gu, '?')\n", '', 'compare/har']],
+  'client/evidence.ts': [['records.size < MOST_EXPLAINED && text', 'text', 'library/evidence']],
+  'console/views/records.tsx': [
+    ['search({ members: accepts, limit: 1 })', 'search({ limit: 1 })', 'new-area/new-area'],
+  ],
 }

@@ -208,7 +208,8 @@ t.test('decisions §6: the latest date is 365 days ahead of today in Berlin', t 
 // The tests of core/business-days have the closed days.
 t.test('decisions §6: a closed day moves to the next open T2 day, with a hint', t =>
   becomes(t, {
-    '2026-11-09': ['2026-11-02T09:00:00Z 2026-11-07'],
+    // On Thursday, the Saturday before the earliest date moves to it.
+    '2026-11-09': ['2026-11-02T09:00:00Z 2026-11-07', '2026-11-05T09:00:00Z 2026-11-07'],
     '2026-04-07': ['2026-03-23T09:00:00Z 2026-04-03'],
     '2026-12-28': ['2026-12-07T09:00:00Z 2026-12-25'],
     // Closed in Germany, open in T2.

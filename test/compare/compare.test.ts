@@ -107,6 +107,17 @@ t.test('decisions §9: a document of another type that is accepted is a finding,
   t.same(await differencesOf(t, har), [])
 })
 
+t.test('decisions §1: the preflight of a browser is no request of the interface', async t => {
+  const har = await journeyCapture()
+  const listed = har.log.entries.find(({ request }) => request.method === 'GET')
+  const preflight = structuredClone(listed) as (typeof har.log.entries)[0]
+  preflight.request.method = 'OPTIONS'
+  preflight.request.headers.push({ name: 'Access-Control-Request-Method', value: 'GET' })
+  Object.assign(preflight.response, { status: 204, content: { size: 0, mimeType: '' } })
+  har.log.entries.push(preflight)
+  t.same(await differencesOf(t, har), [])
+})
+
 t.test('decisions §9: what a capture leaves out of uploads or spoils is no difference', async t => {
   const bodies: Buffer[] = []
   const har = await sessionOf(t, async ({ client }) => {

@@ -288,12 +288,16 @@ t.test('decisions §3: secrets of HTTP Basic that differ behind a colon are two'
 })
 
 t.test('decisions §2: --names shows words, such as the code of an error', async t => {
-  const har = structuredClone(base)
-  for (const { response } of har.log.entries) {
-    if (response.status === 409) response.content.text = '{"code":"MANDATE_EXISTS","field":null,"message":"No."}'
+  const report = async (code: string, options: readonly string[] = []) => {
+    const har = structuredClone(base)
+    for (const { response } of har.log.entries) {
+      if (response.status === 409) response.content.text = JSON.stringify({ code, field: null, message: 'No.' })
+    }
+    return (await compareHar(t, har, options)).stdout
   }
-  t.match((await compareHar(t, har)).stdout, /a code that the sandbox does not have: AAAAAAA_AAAAAA$/m)
-  t.match((await compareHar(t, har, ['--names'])).stdout, /a code that the sandbox does not have: MANDATE_EXISTS$/m)
+  t.match(await report('MANDATE_EXISTS'), /a code that the sandbox does not have: AAAAAAA_AAAAAA$/m)
+  t.match(await report('MANDATE§EXISTS'), /a code that the sandbox does not have: AAAAAAA\?AAAAAA$/m)
+  t.match(await report('MANDATE_EXISTS', ['--names']), /a code that the sandbox does not have: MANDATE_EXISTS$/m)
 })
 
 t.test('fidelity, Documented and assumed: wrong usage and unreadable files are exit code 2 with one line', async t => {

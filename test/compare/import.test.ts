@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import fastify from 'fastify'
 import type { Test } from 'tap'
 import t from 'tap'
 import { runImport } from '../../src/compare/import.js'
@@ -95,6 +96,8 @@ t.test('settings, SANDBOX_FIXTURES: --fixture prints one that a server takes, --
     '@brunnwald',
     '+491713920001',
     'Lindenallee',
+    // Free texts.
+    ...['Rental', 'Refund', 'Monthly'],
     SECRET,
   ]) {
     t.notOk(masked.stdout.includes(text), text)
@@ -187,4 +190,10 @@ t.test('fidelity, Documented and assumed: import refuses wrong usage and files i
   const app = build(t, { adminToken: 'an-admin-token-of-32-characters-00' })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   t.match(await run([file, '--url', url]), { code: 1, stderr: /^ADMIN_TOKEN_REQUIRED/ })
+  const broken = fastify()
+  t.teardown(() => broken.close())
+  const envelope = { code: 'SERVICE_UNAVAILABLE', field: null, message: 'The database is away.' }
+  broken.setNotFoundHandler((_request, reply) => reply.code(503).send(envelope))
+  const address = await broken.listen({ port: 0, host: '127.0.0.1' })
+  t.match(await run([file, '--url', address]), { code: 3, stderr: /^SERVICE_UNAVAILABLE/ })
 })

@@ -143,6 +143,7 @@ t.test('console, Pages: what does not exist, and what is not well-formed, is a p
   for (const [referer, isBack] of [
     ['http://127.0.0.1:8080/_sandbox/console/collections?client=acme', true],
     ['https://evil.example/_sandbox/console', false],
+    [`http://127.0.0.1:8080${CONSOLE}/mandates/NONE?client=${clientId}`, false],
   ] as const) {
     const { payload } = await open('/mandates/NONE', { headers: { referer } })
     t.equal(payload.includes(`<a href="${referer}">Back</a>`), isBack, referer)

@@ -55,6 +55,21 @@ t.test('library, SANDBOX_EVIDENCE: a failed expectation writes requests, events 
   t.equal(readdirSync(folder).length, 2, 'each failure has a file of its own')
 })
 
+t.test('library, SANDBOX_EVIDENCE: it explains the 20 records with the latest events', async t => {
+  const folder = folderOf(t)
+  const sandbox = await create(t)
+  const [mandate] = RECORDS.mandates
+  const references = Array.from({ length: 21 }, (_, at) => `MND-${100 + at}`)
+  await sandbox.seed({
+    mandates: references.map(mandateReference => ({ ...mandate, mandateReference })),
+  })
+  await sandbox.mandates.list()
+  await sandbox.requests.expect(EXPECTATION).catch(() => {})
+  const [file] = readdirSync(folder)
+  const { explanations } = JSON.parse(readFileSync(join(folder, file as string), 'utf8'))
+  t.same(explanations.map(({ reference }: { reference: string }) => reference).sort(), references.slice(1))
+})
+
 t.test('library, SANDBOX_EVIDENCE: evidence that cannot be written does not hide the failure', async t => {
   const folder = folderOf(t)
   writeFileSync(join(folder, '..', '..', 'file'), '')

@@ -147,11 +147,11 @@ t.test('CONTRIBUTING, A new area: the form of a new record names a record of ano
   const open = () => call(app, 'GET', '/_sandbox/console/orders/new?client=form', { headers: { accept: 'text/html' } })
   t.match((await open()).body, 'No collection is SETTLED: create one first.')
   await client.post('/api/v1/mandates', mandate())
-  const settled = ['COL-0001', 'COL-0002'].map(collectionReference => ({
-    ...collection({ collectionReference }),
-    status: 'SETTLED',
-  }))
-  await client.control('POST', '/seed', { records: { collections: settled } })
+  const settled = { status: 'SETTLED' }
+  const collections = [{ ...settled, collectionReference: 'COL-0002' }, { collectionReference: 'COL-0003' }].map(
+    collection,
+  )
+  await client.control('POST', '/seed', { records: { collections: [collection(settled), ...collections] } })
   const { body } = await open()
   t.match(body, 'The example is accepted as it is.')
   t.match(body, /name="body\.collectionReference"[^>]* value="COL-0002"/)
@@ -168,7 +168,9 @@ t.test(
     const { stdout, stderr } = await runCommand([file, '--state'], (args, output) => runImport(args, {}, output))
     t.equal(stderr, '')
     const state = JSON.parse(stdout)
-    t.match(state.collections, [{ record: { collectionReference: 'COL-0001' } }])
+    const yesterday = '2026-11-01T09:00:00Z'
+    t.match(state.collections, [{ record: { collectionReference: 'COL-0001', initiatedAt: yesterday } }])
+    t.match(state.mandates, [{ record: { createdAt: yesterday } }])
     const { counts } = (await (await connect(app, 'imported')).control('PUT', '/state', state)).body
     t.match(counts, { orders: 1, collections: 1, mandates: 1 })
   },

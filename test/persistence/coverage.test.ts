@@ -60,6 +60,8 @@ onDatabase('persistence, State in tables: the coverage in a database is that in 
   t.same([await requests('client=one'), ...(await counts())], [0, 3, 3, 3], 'a fork is reset')
   await call(app, 'DELETE', '/_sandbox/clients/one')
   t.same(await counts().catch(() => []), [], 'one is gone')
+  await (await connect(app, 'one', 'EU', 'another')).get(MANDATES)
+  t.same([await requests('client=base'), await requests('client=one')], [3, 1], 'a new client of its id is no fork')
   t.same([await requests('client=base'), await requests('client=three')], [3, 1])
   await base.control('POST', '/reset')
   t.same([await requests('client=base'), await requests('client=three')], [0, 1], 'the origin is reset')

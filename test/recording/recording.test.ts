@@ -20,7 +20,7 @@ import {
   payoutLink,
   requestToken,
 } from '../helper.js'
-import { closed, listen, open, request } from '../http/raw.js'
+import { closed, headersOf, listen, open, request } from '../http/raw.js'
 import { MULTIPART, multipart } from '../multipart.js'
 import { createPlayer, injecting, randomRequests } from '../random-requests.js'
 
@@ -381,14 +381,14 @@ t.test('control plane, GET /recording: an uploaded file is recorded with its nam
   await client.post('/api/v1/bills', bill())
   const contents = [Buffer.from('%PDF-1.7\n\xff\xfe', 'latin1'), Buffer.from('%PDF-1.7\nplain: é')]
   for (const content of contents)
-    await client.post('/api/v1/bills/INV-2026-001/document', multipart({ fileName: 'é.pdf', content }), {
+    await client.post('/api/v1/bills/INV-2026-001/document', multipart({ fileName: 'é\\"1.pdf', content }), {
       headers: MULTIPART,
     })
   const { requests } = await replays(t, client.app, client.clientId)
   t.same(
     requests.slice(1).map(({ file, params, answer }) => [file, params, answer?.status]),
     contents.map(content => [
-      { fileName: 'é.pdf', contentBase64: content.toString('base64') },
+      { fileName: 'é"1.pdf', contentBase64: content.toString('base64') },
       { uniqueReferenceIdentifier: 'INV-2026-001' },
       201,
     ]),
@@ -464,8 +464,11 @@ t.test('control plane, GET /recording: a read is recorded while a fault is armed
   for (let count = 0; count < 3; count++) statuses.push((await client.get('/api/v1/mandates?limit=5')).status)
   await client.get('/api/v1/bills')
   t.same(statuses, [200, 401, 200])
+  await client.control('POST', '/faults', { match, effect: { kind: 'error', status: 418 } })
+  t.equal((await call(client.app, 'HEAD', '/api/v1/mandates', { headers: headersOf(client) })).status, 418)
   const recording = await replays(t, client.app, client.clientId)
   t.same(operations(recording).slice(1, 3), ['GET /api/v1/mandates', 'GET /api/v1/mandates'])
+  t.ok(operations(recording).includes('HEAD /api/v1/mandates'))
   t.notMatch(operations(recording), /bills/)
 })
 

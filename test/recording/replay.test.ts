@@ -1,12 +1,14 @@
 import fs from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
+import { replayFile } from '../../src/features/recording/replay-file.js'
 import { createScenarios } from '../../src/features/scenarios/files.js'
 import { OWN_FIXTURES } from '../../src/package.js'
+import { buildServer } from '../../src/server.js'
 import { loadFixtures } from '../../src/tenants/fixtures.js'
 import { claim, createLink, open, pagePath, submit, tokenOf } from '../areas/pages.js'
 import { command } from '../command.js'
-import { bill, build, call, collection, connect, mandate, payoutLink } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: recordings are taken apart at every place
 type Recording = any
@@ -59,6 +61,30 @@ t.test('control plane, payments-sandbox replay: exit code 0 where every answer i
   t.same(await command(['replay', write(t, recording)]), SAME)
   const none = await command(['replay', write(t, { ...recording, requests: [] })])
   t.match(none, { code: 0, stdout: /^acme: 0 requests, / })
+})
+
+t.test('control plane, payments-sandbox replay: --until has the faults and the address of its request', async t => {
+  let now = Date.parse(MONDAY)
+  const app = build(t, { now: () => now, publicUrl: host => `http://${host}` })
+  const client = await connect(app)
+  await client.control('POST', '/faults', {
+    match: { method: 'DELETE' },
+    ttl: 'PT3S',
+    effect: { kind: 'error', status: 418 },
+  })
+  const linkAt = (host: string) => client.post('/api/v1/payout-links', payoutLink(), { headers: { host } })
+  await linkAt('localhost:1')
+  now += 3000
+  await linkAt('localhost:2')
+  const file = write(t, (await call(app, 'GET', '/_sandbox/recording?client=acme')).body)
+  const [fixtures, scenarios] = [loadFixtures(OWN_FIXTURES), createScenarios(OWN_FIXTURES)]
+  const stopped = async (until: string) => {
+    const result = await replayFile({ file, until, fixtures, scenarios, buildServer, print: () => {} })
+    if (typeof result === 'string') throw new Error(result)
+    return [result.publicUrl, result.snapshot.faults.map(({ expiresAt }) => expiresAt)]
+  }
+  t.same(await stopped('2'), ['http://localhost:1', [undefined]])
+  t.same(await stopped('3'), ['http://localhost:2', [Date.parse(MONDAY) + 3000]])
 })
 
 t.test('control plane, payments-sandbox replay: claims and declines of pages', async t => {
