@@ -5,8 +5,10 @@ import { createQueue } from './slices.js'
 
 /** The maximum number of requests of a connection that wait. Each needs memory, and Node reads 64 KiB of them at once. */
 export const MOST_WAITING = 100
-/** The maximum number of headers of those requests. Each needs some 120 bytes, and can have three on the wire. */
-const MOST_HEADERS = 5000
+/** The maximum number of headers of a request. Node drops the others in silence, and can drop Transfer-Encoding. */
+export const MOST_HEADERS = 200
+/** The maximum number of headers of those that wait. Each needs some 120 bytes, and can have three on the wire. */
+const MOST_WAITING_HEADERS = 5000
 
 /** The requests of a connection. Answers leave in their order. */
 interface Line {
@@ -52,7 +54,7 @@ export const pipelining = fp((app, _options, done) => {
       return
     }
     const headers = rawHeaders.length / 2
-    if (line.waiting === MOST_WAITING || line.headers + headers > MOST_HEADERS) {
+    if (line.waiting === MOST_WAITING || headers > MOST_HEADERS || line.headers + headers > MOST_WAITING_HEADERS) {
       socket.destroy()
       return
     }

@@ -6,7 +6,7 @@ import type { ApiError } from '../core/errors.js'
 import { errors, quote } from '../core/errors.js'
 import { parseHost } from '../core/rules/hosts.js'
 import { helpOf, JSON_TYPE } from './error-handler.js'
-import { lastAnswer } from './pipelining.js'
+import { lastAnswer, MOST_HEADERS } from './pipelining.js'
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -78,9 +78,6 @@ function refuse(socket: Socket, refusal: ApiError, nextRequestId: () => string):
   } else if (last.socket === socket) answer()
   // Else it waits for earlier answers, and is refused in its turn.
 }
-
-/** The maximum number of headers of a request. A header can be of three bytes, and takes a thousand times as long as its bytes. */
-export const MOST_HEADERS = 200
 
 /** Refuses a second header Host or Authorization. Node keeps only the first of each. */
 function assertGivenOnce(rawHeaders: readonly string[]): void {
