@@ -308,6 +308,7 @@ export const mutants = {
     ['part === segment || part === decodeURIComponent(segment)', 'part === segment', 'http/routing'],
   ],
   'http/protocol.ts': [
+    ["  if (error.code === 'HPE_CLOSED_CONNECTION') return\n", '', 'http/pipelining'],
     ['raw.rawHeaders.length > 2 * MOST_HEADERS', 'raw.rawHeaders.length >= 2 * MOST_HEADERS', 'http/parser'],
     ["  socket.on('error', () => socket.destroy())\n", '', 'http/parser'],
     ['    refuse(socket, errors.malformed(null, ', '    answerOnSocket(socket, errors.malformed(null, ', 'http/parser'],
@@ -940,12 +941,17 @@ export const mutants = {
     ['        raw.resume()\n', '', 'http/large-bodies'],
     ['        body.resume()\n', '', 'http/large-bodies'],
     ['error => body.destroy(error)', '() => {}', 'http/parser'],
-    ["      body.on('error', () => {})\n", '', 'http/large-bodies'],
+    ["  body.on('error', () => {})\n", '', 'http/large-bodies'],
     ['joined.get(raw) ?? body)', 'body)', 'http/large-bodies'],
     ['++pieces > MOST_PIECES', '++pieces >= MOST_PIECES', 'http/large-bodies'],
     [' && bytes < pieces * LEAST_BYTES', '', 'http/large-bodies'],
     ['if (piece.length < LARGE) {', 'if (false) {', 'http/joined'],
-    ['if (used > 0) this.push(rest())', 'rest()', 'http/joined'],
+    [
+      'if (piece.length > 0 && !body.push(piece)) raw.pause()',
+      'if (piece.length > 0) body.push(piece)',
+      'http/large-bodies',
+    ],
+    ['      pushBlock()\n      if', '      if', 'http/joined'],
   ],
   'console/views/overview.tsx': [['found === undefined ? reference', 'false ? reference', 'console/console']],
   'features/recording/replay-file.ts': [

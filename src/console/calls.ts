@@ -11,7 +11,7 @@ import type { LoggedExchange } from '../features/request-log/request-log.js'
 import { toCurl } from '../features/request-log/snippets.js'
 import { HEADER_LIMIT } from '../http/app.js'
 import type { SentForm } from '../http/form.js'
-import { FORM } from '../http/form.js'
+import { FORM, FORM_LIMIT } from '../http/form.js'
 import { isObject, parseLargeJson } from '../http/json-body.js'
 import { MASK } from '../http/masking.js'
 import { regionsOf } from '../http/region.js'
@@ -32,9 +32,6 @@ export interface CallAnswer {
 /** The names of fields begin with it: `body.debtor.name` is a member of the body, `params.id` a parameter of the path. */
 export const BODY = 'body.'
 export const PARAMS = 'params.'
-
-/** The maximum size of a form without its file, in bytes. The largest has 100 deprecations. */
-export const FORM_LIMIT = 128 * 1024
 
 /** The fields of each form. */
 const OWN_FIELDS = ['form', 'call', 'json'] as const

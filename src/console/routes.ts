@@ -8,7 +8,7 @@ import { errors } from '../core/errors.js'
 import { RequestParams } from '../features/request-log/schemas.js'
 import { toApiError } from '../http/error-handler.js'
 import type { SentForm } from '../http/form.js'
-import { FORM, parseForm, readForm } from '../http/form.js'
+import { FORM, FORM_LIMIT, parseForm, readForm } from '../http/form.js'
 import { maskText } from '../http/masking.js'
 import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
@@ -19,18 +19,7 @@ import { inRounds } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
-import {
-  commandOf,
-  errorOf,
-  FORM_LIMIT,
-  isOfApi,
-  obstacleOf,
-  readCall,
-  requestOf,
-  routeOf,
-  send,
-  senderFor,
-} from './calls.js'
+import { commandOf, errorOf, isOfApi, obstacleOf, readCall, requestOf, routeOf, send, senderFor } from './calls.js'
 import { streamChanges } from './changes.js'
 import type { Exchange } from './har-reader.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'

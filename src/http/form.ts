@@ -8,6 +8,8 @@ import { isDecodable } from './url.js'
 
 export const FORM = 'application/x-www-form-urlencoded'
 
+/** The maximum size of a form without its file, in bytes (assumed, decisions §1). The largest has 100 deprecations. */
+export const FORM_LIMIT = 128 * 1024
 /** The maximum number of fields of a form (assumed, decisions §1). */
 const MOST_FIELDS = 1000
 

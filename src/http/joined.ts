@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
-import { Transform } from 'node:stream'
+import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { lastAnswer } from './pipelining.js'
 
@@ -17,39 +16,43 @@ const WAITING = 64 * 1024
 const [MOST_PIECES, LEAST_BYTES] = [20_000, 3]
 
 /**
- * Creates a stream that joins small pieces of a body. A piece takes some 350 bytes of memory until the body is read, and a
- * chunk (RFC 9112 §7.1) or a segment on the wire can be of one byte.
+ * Returns a body whose small pieces are joined. A piece takes some 350 bytes of memory until the body is read, and a chunk
+ * (RFC 9112 §7.1) or a segment on the wire can be of one byte.
  * @param cut closes the connection: there are too many pieces. Its request may wait, where no error could be answered
  */
-export function createJoiner(cut: () => void): Transform {
+export function joinPieces(raw: Readable, cut: () => void): Readable {
+  const body = new Readable({ highWaterMark: WAITING, read: () => void raw.resume() })
   let block = Buffer.alloc(0)
   let [used, pieces, bytes, size] = [0, 0, 0, FIRST_BLOCK]
-  const rest = () => {
-    const joined = block.subarray(0, used)
+  const push = (piece: Buffer) => {
+    if (piece.length > 0 && !body.push(piece)) raw.pause()
+  }
+  const pushBlock = () => {
+    push(block.subarray(0, used))
     block = Buffer.alloc(0)
     used = 0
-    return joined
   }
-  return new Transform({
-    readableHighWaterMark: WAITING,
-    transform(piece: Buffer, _encoding, done) {
-      bytes += piece.length
-      if (++pieces > MOST_PIECES && bytes < pieces * LEAST_BYTES) cut()
-      if (used + piece.length > block.length) {
-        if (used > 0) this.push(rest())
-        if (piece.length < LARGE) {
-          block = Buffer.allocUnsafe(Math.max(size, piece.length))
-          size = Math.min(size * 4, BLOCK)
-        }
+  raw.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    if (++pieces > MOST_PIECES && bytes < pieces * LEAST_BYTES) cut()
+    if (used + piece.length > block.length) {
+      pushBlock()
+      if (piece.length < LARGE) {
+        block = Buffer.allocUnsafe(Math.max(size, piece.length))
+        size = Math.min(size * 4, BLOCK)
       }
-      if (block.length > 0) used += piece.copy(block, used)
-      else this.push(piece)
-      done()
-    },
-    flush(done) {
-      done(null, rest())
-    },
+    }
+    if (block.length > 0) used += piece.copy(block, used)
+    else push(piece)
   })
+  raw.once('end', () => {
+    pushBlock()
+    body.push(null)
+  })
+  raw.once('error', error => body.destroy(error))
+  // A request that waits reads no error yet.
+  body.on('error', () => {})
+  return body
 }
 
 const joined = new WeakMap<IncomingMessage, Readable>()
@@ -67,12 +70,8 @@ export const joining = fp((app, _options, done) => {
   app.addHook('onRequest', ({ raw }, reply, next) => {
     const { socket } = raw
     if (socket instanceof Socket && !socket.destroyed && isJoined(raw)) {
-      const body = createJoiner(() => socket.destroy())
-      // `pipeline` of Node takes three times as long.
-      raw.once('error', error => body.destroy(error))
-      // A request that waits reads no error yet.
-      body.on('error', () => {})
-      joined.set(raw, raw.pipe(body))
+      const body = joinPieces(raw, () => socket.destroy())
+      joined.set(raw, body)
       // Node reads the rest of a body after its answer, and so does this.
       reply.raw.once('close', () => {
         body.resume()

@@ -55,6 +55,8 @@ export const clientErrorHandler = (nextRequestId: () => string) => (error: { cod
     socket.destroy()
     return
   }
+  // RFC 9112 §9.6: what follows a request that closes the connection is ignored.
+  if (error.code === 'HPE_CLOSED_CONNECTION') return
   // More bytes on the connection are errors, too.
   if (broken.has(socket)) return
   refuse(socket, parserError(error.code), nextRequestId)

@@ -100,11 +100,11 @@ t.test('decisions §3: secrets are decoded as forms are: + and %20 are spaces, %
   })
 })
 
-t.test('decisions §1: a form above 1 MiB is 413, another method 405 with Allow', async t => {
+t.test('decisions §1: a form above 128 KiB is 413, another method 405 with Allow', async t => {
   const padded = (size: number) => `${CREDENTIALS}&x=`.padEnd(size, 'x')
   await table(t, async size => refusal(await post(shared, padded(size))), {
-    200: [1024 * 1024],
-    '413 PAYLOAD_TOO_LARGE null invalid_request': [1024 * 1024 + 1],
+    200: [128 * 1024],
+    '413 PAYLOAD_TOO_LARGE null invalid_request': [128 * 1024 + 1],
   })
   const answer = await call(shared, 'GET', TOKEN)
   t.match([gist(answer), answer.headers.allow], [WRONG_METHOD, /POST/])

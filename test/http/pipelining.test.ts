@@ -270,6 +270,14 @@ t.test('control plane, Long calls: requests behind an answer that closes the con
     connection.end(first + request('GET /docs') + create(client, 1))
     await closed(connection)
   }
+  for (const last of [request(`GET ${LIVE}`, { connection: 'close' }), `GET ${LIVE} HTTP/1.0\r\n\r\n`]) {
+    const answers = await exchange(port, last + request(`GET ${LIVE}`))
+    t.same(
+      answers.map(({ status }) => status),
+      [200],
+      'nothing more comes',
+    )
+  }
   // The places of `/docs` are free, and so is the connection.
   t.equal((await client.get('/api/v1/mandates')).body.totalCount, 0)
   await stillServes(t, port)

@@ -3,7 +3,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 import type { FastifyRequest } from 'fastify'
 import { errors } from '../../core/errors.js'
 import { sendError, toApiError } from '../../http/error-handler.js'
-import { FORM, parseForm } from '../../http/form.js'
+import { FORM, FORM_LIMIT, parseForm } from '../../http/form.js'
 import { hint } from '../../http/hints.js'
 import { isPublicHost } from '../../http/public-host.js'
 import { failures } from '../../http/schemas.js'
@@ -34,6 +34,7 @@ export const oauthRoutes: FastifyPluginCallbackTypebox = (app, _options, done) =
   app.post(
     '/token',
     {
+      bodyLimit: FORM_LIMIT,
       config: { consumes: FORM },
       schema: {
         operationId: 'issueToken',

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { isSame } from '../../core/digests.js'
 import { errors } from '../../core/errors.js'
 import { toApiError } from '../../http/error-handler.js'
-import { FORM } from '../../http/form.js'
+import { FORM, FORM_LIMIT } from '../../http/form.js'
 import { sendBrowserFile } from '../../http/pages/browser-files.js'
 import { failures } from '../../http/schemas.js'
 import { check } from '../../http/validation.js'
@@ -84,6 +84,7 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
   app.post(
     '/pay/:payoutLinkId',
     {
+      bodyLimit: FORM_LIMIT,
       config: {
         consumes: `application/json or ${FORM}`,
       },

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { errors } from '../../core/errors.js'
 import { sendError, toApiError } from '../../http/error-handler.js'
-import { FORM, parseForm } from '../../http/form.js'
+import { FORM, FORM_LIMIT, parseForm } from '../../http/form.js'
 import { CONSOLE } from '../../http/home.js'
 import { pageHeaders } from '../../http/pages/headers.js'
 import { prefersHtml } from '../../http/pages/prefers-html.js'
@@ -37,7 +37,11 @@ const SignInForm = Type.Object({
 })
 
 /** A page, and no call of the control plane. */
-const page = { config: { isPage: true, isOpen: true, consumes: FORM }, schema: { hide: true } } as const
+const page = {
+  bodyLimit: FORM_LIMIT,
+  config: { isPage: true, isOpen: true, consumes: FORM },
+  schema: { hide: true },
+} as const
 
 /** The page by which a browser gives the admin token, and the end of its session. */
 export const signIn: FastifyPluginCallback<SignInOptions> = (app, options, done) => {
