@@ -73,10 +73,7 @@ export const joining = fp((app, _options, done) => {
       const body = joinPieces(raw, () => socket.destroy())
       joined.set(raw, body)
       // Node reads the rest of a body after its answer, and so does this.
-      reply.raw.once('close', () => {
-        body.resume()
-        raw.resume()
-      })
+      reply.raw.once('close', () => body.resume())
     }
     next()
   })

@@ -1,4 +1,7 @@
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { joinPieces } from '../../src/http/joined.js'
@@ -8,8 +11,10 @@ t.test('control plane, Large bodies: joined pieces have the same bytes, and are 
   await fc.assert(
     fc.asyncProperty(sizes, async sizes => {
       const pieces = sizes.map((size, at) => Buffer.alloc(size, at))
+      const body = joinPieces(Readable.from(pieces), () => {})
       const joined: Buffer[] = []
-      for await (const piece of joinPieces(Readable.from(pieces), () => {})) joined.push(piece)
+      body.on('data', piece => joined.push(piece))
+      await finished(body)
       const whole = Buffer.concat(pieces)
       return Buffer.concat(joined).equals(whole) && joined.length <= (2 * whole.length) / 4000 + 3
     }),
@@ -17,3 +22,20 @@ t.test('control plane, Large bodies: joined pieces have the same bytes, and are 
   )
   t.pass()
 })
+
+t.test(
+  'control plane, Large bodies: what nobody reads is not received, and an error of a body is passed on',
+  async t => {
+    const pieces = Array.from({ length: 64 }, () => Buffer.alloc(16 * 1024))
+    const raw = Readable.from(pieces)
+    const unread = joinPieces(raw, () => {})
+    for (let round = 0; round < 100; round++) await setImmediate()
+    t.ok(unread.readableLength <= 80 * 1024, `${unread.readableLength} bytes`)
+    t.equal((await buffer(unread)).length, 1024 * 1024)
+
+    const broken = new Readable({ read() {} })
+    const body = joinPieces(broken, () => {})
+    broken.destroy(new Error('aborted'))
+    await t.rejects(buffer(body), { message: 'aborted' })
+  },
+)
