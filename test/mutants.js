@@ -945,11 +945,7 @@ export const mutants = {
     ['++pieces > MOST_PIECES', '++pieces >= MOST_PIECES', 'http/large-bodies'],
     [' && bytes < pieces * LEAST_BYTES', '', 'http/large-bodies'],
     ['if (piece.length < LARGE) {', 'if (false) {', 'http/joined'],
-    [
-      'if (piece.length > 0 && !body.push(piece)) raw.pause()',
-      'if (piece.length > 0) body.push(piece)',
-      'http/large-bodies',
-    ],
+    ['if (piece.length > 0 && !body.push(piece)) raw.pause()', 'if (piece.length > 0) body.push(piece)', 'http/joined'],
     ['      pushBlock()\n      if', '      if', 'http/joined'],
   ],
   'console/views/overview.tsx': [['found === undefined ? reference', 'false ? reference', 'console/console']],
