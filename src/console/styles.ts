@@ -16,6 +16,7 @@ body > header :focus-visible { outline-color: var(--ribbon) !important; }
 .choice select { width: auto; min-width: 0; max-width: 14rem; color: var(--text); }
 
 body > nav { border-bottom: 1px solid var(--line); background: var(--card); overflow-x: auto; }
+@media (max-width: 79rem) { body > nav { mask: linear-gradient(to right, transparent, #000 .75rem calc(100% - 1.25rem), transparent); } }
 body > nav ul { display: flex; }
 body > nav > ul { width: max-content; gap: .75rem; padding: .25rem .75rem; }
 body > nav span { display: block; padding: 0 .5rem; font-size: .6875rem; color: var(--muted); }
@@ -35,8 +36,8 @@ h3 { font-size: .9375rem; margin: 1rem 0 .5rem; }
 html:has(.notice:not(:empty)) { scroll-padding-top: calc(30vh + 1rem); }
 .notice { position: sticky; top: 0; z-index: 2; max-height: 30vh; overflow-y: auto; outline: 1px solid var(--muted); }
 /* A refusal at its field needs no second place, which could cover the field. */
-html:has(form .error) { scroll-padding-top: 3rem; }
-html:has(form .error) .notice { position: static; max-height: none; }
+html:has(form .error, .notice.seen) { scroll-padding-top: 3rem; }
+html:has(form .error) .notice, .notice.seen { position: static; max-height: none; }
 #confirm p > a { display: inline-block; padding: .25rem 0; }
 .notice, .offline { margin-top: .75rem; padding: .625rem .875rem; border-radius: .5rem; background: var(--card);
   border-left: 4px solid var(--ok); box-shadow: var(--shadow); overflow-wrap: anywhere; }

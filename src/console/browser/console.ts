@@ -83,11 +83,13 @@ function morph(html: string, resets?: (form: HTMLFormElement | null) => boolean)
 
 const isInStory = (element: Element | null) => element?.closest('.story') != null
 
-/** Moves the focus to the next step of the story, which can be far down, or to the first way on from its end. */
-const goOn = () =>
-  document
-    .querySelector<HTMLElement>('.story [aria-current] :is([type=submit], a.button), .story ~ .columns a.button')
-    ?.focus()
+/** Moves the focus to the next step of the story, which can be far down. At its end, shows the last one above the ways on. */
+function goOn() {
+  const next = document.querySelector<HTMLElement>('.story [aria-current] :is([type=submit], a.button)')
+  if (next !== null) return next.focus()
+  document.querySelector<HTMLElement>('.story ~ .columns a.button')?.focus({ preventScroll: true })
+  document.querySelector('.story > :last-child')?.scrollIntoView()
+}
 
 let isFetching = false
 let isStale = false
@@ -149,6 +151,8 @@ function stop() {
 
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) return stop()
+  // It can be of a time before the other tab.
+  element('notice').classList.add('seen')
   listen()
   void renew()
 })
@@ -210,7 +214,7 @@ async function send(form: HTMLFormElement) {
     if (answer.redirected) history.pushState(null, '', answer.url)
     morph(html, other => other === form || location.pathname !== pathname)
     forgetNotice()
-    const refused = document.querySelector<HTMLElement>('[autofocus]')
+    const refused = document.querySelector<HTMLElement>('[autofocus], form .error')
     refused?.focus()
     // It may have the focus already, out of view.
     refused?.scrollIntoView({ block: 'nearest' })

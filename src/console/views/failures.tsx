@@ -76,11 +76,14 @@ export function Failures({ page }: { page: Page }) {
         action={{ id: 'arm', label: `Arm: ${chosen}`, call: control('POST /faults', fault), fields, look: 'primary' }}
         empty="No fault is armed. A fault lets requests of the app fail; it is listed here with how often it matched and fired."
       >
-        <h3>Arm another</h3>
+        <h3 id="kinds">Arm another</h3>
         <ul class="tabs">
           {EFFECT_KINDS.map(kind => (
             <li key={kind}>
-              <a href={`${href(page, '/failures', { kind })}#arm`} aria-current={kind === chosen ? 'true' : undefined}>
+              <a
+                href={`${href(page, '/failures', { kind })}#kinds`}
+                aria-current={kind === chosen ? 'true' : undefined}
+              >
                 {kind}
               </a>
             </li>

@@ -118,9 +118,10 @@ function Comes({ record, next, legal, parked }: Explained<AnyRecord>) {
   if (parked !== undefined) return <p>{parked}</p>
   const outcome = knownOutcomeOf(record as { outcome?: string })
   if (next === null) {
+    if (legal.length === 0) return <p>Nothing: the state is final.</p>
     const stuckIn = outcome?.stuckIn ?? String(record.outcome ?? '').replace('STUCK-', '')
     if (stuckIn === status) return <p>Nothing: its outcome is to stay {stuckIn} until you move it.</p>
-    return <p>{legal.length === 0 ? 'Nothing: the state is final.' : 'Nothing happens by itself.'}</p>
+    return <p>Nothing happens by itself.</p>
   }
   const isChosen = outcome?.from === status || (outcome === undefined && record.outcome === 'FAILED')
   return (

@@ -115,7 +115,7 @@ export async function requestsView(page: Page) {
       'wide',
     ],
   ]
-  const clear = { id: 'clear', label: 'Clear the log', call: control('DELETE /requests') }
+  const clear = { id: 'clear', label: 'Clear the whole log', call: control('DELETE /requests') }
   return (
     <Card
       id="table"

@@ -207,7 +207,10 @@ export function Connection({ page: { tenant, publicUrl: url } }: { page: Page })
         facts={[
           ['Base address', `${url}/api/v1`],
           ['Client id', tenant.clientId],
-          ['Client secret', isDemo ? DEMO_CLIENT.clientSecret : 'the one of its first token'],
+          [
+            'Client secret',
+            isDemo ? DEMO_CLIENT.clientSecret : 'that of its first token, or of the client of which it is a fork',
+          ],
         ]}
       />
       <Copyable text={toCurl(token, url)} />
