@@ -264,6 +264,8 @@ t.test(
       'encoded twice': encodeURIComponent(dots),
       'encoded four times': encodeURIComponent(encodeURIComponent(encodeURIComponent(dots))),
       'each character twice': encoded(encoded(token)),
+      'twice, as one': token + token,
+      'twice, in one name': `${token}_${token}`,
     }
     const places: Readonly<Record<string, (text: string) => Promise<unknown>>> = {
       'a path': text => client.get(`/nowhere/${text}/x`),
@@ -348,4 +350,11 @@ t.test('control plane, GET /requests: the token of the longest client id is mask
   const answer = await call(app, 'GET', `/nowhere/${token}?x=${'a'.repeat(4000)}${token}`)
   const { data } = (await call(app, 'GET', '/_sandbox/requests')).body
   for (const shown of [data, answer, log()]) t.notOk(JSON.stringify(shown).includes(token.slice(-40)))
+})
+
+t.test('control plane, GET /requests: a token behind an address is masked, too', async t => {
+  const client = await connect(build(t), 'a-client-of-26-characters')
+  await client.get(`/nowhere/10.0.0.1.${client.token}`)
+  const { data } = (await client.control('GET', '/requests')).body
+  t.match(data, [{ path: '/nowhere/***' }])
 })
