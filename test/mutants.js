@@ -284,7 +284,7 @@ export const mutants = {
     ['maskText(String(reqId))', 'reqId', 'http/secrets'],
   ],
   'http/masking.ts': [
-    ['[\\w-]{16}[\\w.-]*/g', '[\\w-]{16}/g', 'http/secrets'],
+    ['(?:[\\w-]*\\.[\\w.-]*)?/g', '/g', 'http/secrets'],
     ['SECRET_HEADERS.has(name) || isSecretMember(name)', 'SECRET_HEADERS.has(name)', 'http/secrets'],
     ['[=:/]["\'\\s]*).+/is', '[=:/]["\'\\s]*).+/i', 'http/secrets'],
     ['ESCAPE.test(text) || SECRET_NAME', 'SECRET_NAME', 'http/secrets'],

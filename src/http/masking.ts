@@ -113,7 +113,7 @@ export function maskPath(path: string): string {
 
 const PARAMETER = /((?:secret|token|password)=)[^&\s"]+/gi
 /** The form of our access tokens (areas/oauth/tokens.ts), with all word characters before it, and all that could be another one behind it. */
-const ACCESS_TOKEN = /(?<![\w-])[\w-]{2,}(?:\.[0-9a-z]{1,11}){3}\.[\w-]{16}[\w.-]*/g
+const ACCESS_TOKEN = /(?<![\w-])[\w-]{2,}(?:\.[0-9a-z]{1,11}){3}\.[\w-]{16}(?:[\w-]*\.[\w.-]*)?/g
 
 /**
  * Masks our access tokens, and parameters that carry credentials, in a text such as a path. A text that has them in

@@ -356,5 +356,5 @@ t.test('control plane, GET /requests: a token behind an address is masked, too',
   const client = await connect(build(t), 'a-client-of-26-characters')
   await client.get(`/nowhere/10.0.0.1.${client.token}`)
   const { data } = (await client.control('GET', '/requests')).body
-  t.match(data, [{ path: '/nowhere/***' }])
+  t.equal(data.at(-1).path, '/nowhere/***')
 })
