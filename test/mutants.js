@@ -284,7 +284,8 @@ export const mutants = {
     ['maskText(String(reqId))', 'reqId', 'http/secrets'],
   ],
   'http/masking.ts': [
-    ['(?:[\\w-]*\\.[\\w.-]*)?/g', '/g', 'http/secrets'],
+    ['(?:[\\w-]*\\.[\\w.-]*)?|', '|', 'http/secrets'],
+    ['|[\\w-]*…)', ')', 'http/secrets'],
     ['SECRET_HEADERS.has(name) || isSecretMember(name)', 'SECRET_HEADERS.has(name)', 'http/secrets'],
     ['[=:/]["\'\\s]*).+/is', '[=:/]["\'\\s]*).+/i', 'http/secrets'],
     ['ESCAPE.test(text) || SECRET_NAME', 'SECRET_NAME', 'http/secrets'],

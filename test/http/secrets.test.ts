@@ -358,3 +358,13 @@ t.test('control plane, GET /requests: a token behind an address is masked, too',
   const { data } = (await client.control('GET', '/requests')).body
   t.equal(data.at(-1).path, '/nowhere/***')
 })
+
+t.test('control plane, GET /requests: the begin of a token in a message is masked, too', async t => {
+  const { post, control, token } = await newClient()
+  for (let at = 20; at < 80; at++) {
+    const amount = `${'x'.repeat(at)} ${token}`
+    const { body } = await post('/api/v1/mandates', mandate({ mandateReference: amount }))
+    const { data } = (await control('GET', '/requests?limit=1')).body
+    t.notMatch(JSON.stringify(data), token.slice(0, -10), body.message)
+  }
+})
