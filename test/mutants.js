@@ -606,6 +606,7 @@ export const mutants = {
     ['at > now + 2 * TOLERANCE', 'false', 'compare/compare'],
   ],
   'compare/state.ts': [
+    ['record[member] !== undefined && ', '', 'new-area/new-area'],
     ['Object.entries<Area>(areas).reverse()', 'Object.entries<Area>(areas)', 'new-area/new-area'],
     ["?.format === 'date-time'", "?.format === 'x'", 'new-area/new-area'],
     ['[{ test: name => free.has(name) }', '[{ test: () => false }', 'compare/import'],

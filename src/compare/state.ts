@@ -64,7 +64,9 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   for (const [area, { refersTo = {} }] of Object.entries<Area>(areas).reverse()) {
     for (const [member, { kind }] of Object.entries(refersTo)) {
       const known = new Set(records[kind].map(({ record }) => record[areas[kind].reference]))
-      const missing = records[area as AreaName].filter(({ record }) => !known.has(record[member]))
+      const missing = records[area as AreaName].filter(
+        ({ record }) => record[member] !== undefined && !known.has(record[member]),
+      )
       const made = new Map(
         missing.map(one => [
           one.record[member],

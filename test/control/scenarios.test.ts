@@ -318,7 +318,7 @@ t.test('control plane, POST /scenarios/{name}: the story, whole and step by step
     const app = build(t, { clock: `${day}T09:00:00Z` })
     const { control } = await connect(app)
     if (at >= 2) await control('PUT', '/settings', { mandateActivation: 'manual' })
-    const runs = at % 2 === 0 ? [{}] : [1, 2, 3, 4, 5, 6].map(step => ({ step }))
+    const runs = at % 2 === 0 ? [{}] : [1, '2', 3, '4', 5, '6'].map(step => ({ step }))
     for (const body of runs) {
       const { status, body: answer } = await control('POST', '/scenarios/story', body)
       t.equal(status, 200, `${day} ${JSON.stringify(body)}: ${answer.message}`)

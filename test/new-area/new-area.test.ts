@@ -163,6 +163,7 @@ t.test(
     const capture = captured(app, { now: Date.parse(MONDAY) })
     const client = await connect(capture.app, 'captured')
     await client.post(ORDERS, order({ collectionReference: 'COL-0001' }))
+    await client.post(ORDERS, order({ orderReference: 'ORD-0002' }))
     const file = `${t.testdir()}/traffic.har`
     writeFileSync(file, JSON.stringify(capture.har()))
     const { stdout, stderr } = await runCommand([file, '--state'], (args, output) => runImport(args, {}, output))
@@ -172,7 +173,7 @@ t.test(
     t.match(state.collections, [{ record: { collectionReference: 'COL-0001', initiatedAt: yesterday } }])
     t.match(state.mandates, [{ record: { createdAt: yesterday } }])
     const { counts } = (await (await connect(app, 'imported')).control('PUT', '/state', state)).body
-    t.match(counts, { orders: 1, collections: 1, mandates: 1 })
+    t.match(counts, { orders: 2, collections: 1, mandates: 1 })
   },
 )
 

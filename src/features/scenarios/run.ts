@@ -84,7 +84,8 @@ function valuesOf({ parameters }: Scenario, given: Given, tenant: Tenant): Value
 
 const isLeftOut = ({ unlessGiven = [], when = {} }: Step, given: Given, values: Values) =>
   unlessGiven.some(name => Object.hasOwn(given, name)) ||
-  Object.entries(when).some(([name, allowed]) => !allowed.includes(values.get(name) as string))
+  // A command gives a number as text.
+  Object.entries(when).some(([name, allowed]) => !allowed.map(String).includes(String(values.get(name))))
 
 /** Returns the number in a text, as a command gives it. Another value stays as it is: the step refuses it. */
 const toNumber = (value: unknown) => (/^\d{1,15}$/.test(String(value)) ? Number(value) : value)
