@@ -966,4 +966,11 @@ export const mutants = {
   'console/views/records.tsx': [
     ['search({ members: accepts, limit: 1 })', 'search({ limit: 1 })', 'new-area/new-area'],
   ],
+  'features/scenarios/run.ts': [
+    [
+      'allowed.map(String).includes(String(values.get(name)))',
+      'allowed.includes(values.get(name) as string)',
+      'control/scenarios',
+    ],
+  ],
 }
