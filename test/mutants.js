@@ -608,7 +608,8 @@ export const mutants = {
   'compare/state.ts': [
     ['record[member] !== undefined && ', '', 'new-area/new-area'],
     ['Object.entries<Area>(areas).reverse()', 'Object.entries<Area>(areas)', 'new-area/new-area'],
-    ["?.format === 'date-time'", "?.format === 'x'", 'new-area/new-area'],
+    ["'date-time': text, ", '', 'new-area/new-area'],
+    [', ...accepts } }', ' } }', 'new-area/new-area'],
     ['[{ test: name => free.has(name) }', '[{ test: () => false }', 'compare/import'],
     ['number => `Name ${number}`', '(_, text) => text', 'compare/import'],
     ['new HarError(`the file has', 'new Error(`the file has', 'compare/import'],

@@ -204,7 +204,7 @@ export interface LifecycleRow {
 /** The record of another kind that a member names. */
 export interface Related {
   readonly kind: keyof Stores
-  /** The members of a record that a new one can name, for the example of its form. */
+  /** The members of a record that a new one can name: for the example of its form, and for records that an import makes up. */
   readonly accepts: Readonly<Record<string, string>>
 }
 

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { presentedAt } from '../areas/direct-debit/store.js'
-import type { Area, AreaName } from '../areas/index.js'
+import type { Area, AreaName, Related } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
 import { comparePositions } from '../core/records/list.js'
 import { isIban } from '../core/rules/identifiers.js'
@@ -62,7 +62,8 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
   if (Object.values(records).every(list => list.length === 0)) throw new HarError(NO_RECORD)
   // Records refer to earlier rows, so a record that is made up gets those that it names.
   for (const [area, { refersTo = {} }] of Object.entries<Area>(areas).reverse()) {
-    for (const [member, { kind }] of Object.entries(refersTo)) {
+    for (const [member, row] of Object.entries(refersTo)) {
+      const { kind } = row
       const known = new Set(records[kind].map(({ record }) => record[areas[kind].reference]))
       const missing = records[area as AreaName].filter(
         ({ record }) => record[member] !== undefined && !known.has(record[member]),
@@ -70,7 +71,7 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
       const made = new Map(
         missing.map(one => [
           one.record[member],
-          madeUpFor(sandbox.contract, end, kind, String(one.record[member]), one),
+          madeUpFor(sandbox.contract, end, row, String(one.record[member]), one),
         ]),
       )
       records[kind] = [...made.values(), ...records[kind]]
@@ -99,14 +100,16 @@ function placedOf(group: Group, area: AreaName, change: (record: unknown) => unk
 }
 
 /** Makes up a record that another one names, and that the capture does not show: a day old, such as the mandate of a collection. */
-function madeUpFor(contract: Contract, { tenant }: End, area: AreaName, reference: string, { region }: Placed): Placed {
+function madeUpFor(contract: Contract, { tenant }: End, row: Related, reference: string, { region }: Placed): Placed {
+  const { kind, accepts } = row
   const createdAt = tenant.clock.now() - 86_400_000
-  const record = madeUp(contract, tenant, area, reference)
-  const times = Object.keys(record).filter(
-    name => (areas[area].record as TSchema).properties[name]?.format === 'date-time',
-  )
-  const at = Object.fromEntries(times.map(name => [name, formatInstant(createdAt)]))
-  return { region, createdAt, sequence: 0, record: { ...record, ...at } }
+  const record = madeUp(contract, tenant, kind, reference)
+  const text = formatInstant(createdAt)
+  const times: Json = { 'date-time': text, date: text.slice(0, 10) }
+  const schemas = (areas[kind].record as TSchema).properties
+  const at = Object.keys(record).filter(name => Object.hasOwn(times, schemas[name]?.format))
+  const timely = Object.fromEntries(at.map(name => [name, times[schemas[name].format]]))
+  return { region, createdAt, sequence: 0, record: { ...record, ...timely, ...accepts } }
 }
 
 /** Returns the records as a state document (control plane, PUT /state), whose clock stands at the end of the capture. */

@@ -15,6 +15,7 @@ import { schemaAt } from '../../src/console/calls.js'
 import { kinds } from '../../src/console/kinds.js'
 import { Event } from '../../src/features/events/schemas.js'
 import { EFFECT_KINDS } from '../../src/features/faults/schemas.js'
+import { API } from '../../src/features/scenarios/calls.js'
 import { Settings } from '../../src/tenants/snapshot.js'
 import { build, call } from '../helper.js'
 import type { Json, Operation } from './contract.js'
@@ -135,6 +136,10 @@ t.test('control plane, Reference: an outcome is armed by the fields of each kind
     documented,
     all.flatMap(([, { outcomes }]) => (outcomes ? [outcomes.fields] : [])),
   )
+})
+
+t.test('fixtures, Scenarios of your own: the calls of the API are those of the steps', async t => {
+  t.same(sorted(quoted(between(fixtures, 'Calls of the API: ', '. Calls'))), sorted(Object.keys(API)))
 })
 
 t.test('fixtures, Fixtures: the kinds of records are those of the areas', async t => {

@@ -170,7 +170,8 @@ t.test(
     t.equal(stderr, '')
     const state = JSON.parse(stdout)
     const yesterday = '2026-11-01T09:00:00Z'
-    t.match(state.collections, [{ record: { collectionReference: 'COL-0001', initiatedAt: yesterday } }])
+    const settled = { collectionReference: 'COL-0001', status: 'SETTLED', collectionDate: '2026-11-01' }
+    t.match(state.collections, [{ record: { ...settled, initiatedAt: yesterday } }])
     t.match(state.mandates, [{ record: { createdAt: yesterday } }])
     const { counts } = (await (await connect(app, 'imported')).control('PUT', '/state', state)).body
     t.match(counts, { orders: 2, collections: 1, mandates: 1 })

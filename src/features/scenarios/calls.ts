@@ -44,7 +44,7 @@ const creations = Object.fromEntries(
 )
 
 /** The calls of the API by operationId that change a record. */
-const API: Readonly<Record<string, Operation>> = {
+export const API: Readonly<Record<string, Operation>> = {
   ...creations,
   cancelMandate: api({ params: MandateParams }, ({ mandates }, { params }) => mandates.cancel(params.mandateReference)),
   cancelPayoutLink: api({ params: PayoutLinkParams, body: CancelPayoutLink }, (tenant, { region, params, body }) =>

@@ -30,7 +30,10 @@ export const Order = Type.Object(
 export type Order = Static<typeof Order>
 
 /** An order as fixtures and seeding give it: a request, in any state. */
-export const SeedOrder = titled('SeedOrder', Type.Object({ ...given, status: Type.Optional(Order.properties.status) }))
+export const SeedOrder = titled(
+  'SeedOrder',
+  Type.Object({ ...given, ...Type.Partial(Type.Pick(Order, ['status', 'createdAt', 'updatedAt'])).properties }),
+)
 export type SeedOrder = Static<typeof SeedOrder>
 
 export const OrderQuery = Type.Object(pageParameters(assumed))

@@ -45,6 +45,9 @@ export function createOrderStore(context: StoreContext) {
 
     /** Checks seeded orders, of any state. @throws DUPLICATE_REFERENCE */
     stage: (seeds: readonly SeedOrder[], path: string) =>
-      repository.stage(seeds, path, seed => ({ region: 'EU', record: build(seed, seed.status) })),
+      repository.stage(seeds, path, ({ status, ...seed }) => ({
+        region: 'EU',
+        record: { ...build(seed, status), ...seed },
+      })),
   }
 }
