@@ -338,7 +338,12 @@ export const mutants = {
     ['  Object.assign(app.server, { httpAllowHalfOpen: true })\n', '', 'http/pipelining'],
     ['      line.waiting--\n', '', 'http/pipelining'],
     ['line.headers + headers > MOST_WAITING_HEADERS', 'false', 'http/pipelining'],
-    ['headers > MOST_HEADERS ||', 'false ||', 'http/pipelining'],
+    [
+      'headers > MOST_HEADERS ||',
+      'false ||',
+      'http/pipelining',
+      'Node 24 refuses the request in its turn, so the test takes both answers',
+    ],
     ['      line.headers -= headers\n', '', 'http/pipelining'],
   ],
   'http/slices.ts': [

@@ -362,9 +362,11 @@ export const errors = {
   unsupportedMediaType: (field: string | null, message: string, headers?: Record<string, string>) =>
     new ApiError('UNSUPPORTED_MEDIA_TYPE', field, message, headers),
   headersTooLarge: () =>
-    new ApiError('HEADERS_TOO_LARGE', null, 'The request line and headers must not be larger than 16 KiB together.'),
-  tooManyHeaders: (most: number) =>
-    new ApiError('HEADERS_TOO_LARGE', null, `A request must not have more than ${most} headers.`),
+    new ApiError(
+      'HEADERS_TOO_LARGE',
+      null,
+      'The request line and headers must not be larger than 16 KiB together, with at most 200 headers.',
+    ),
   internal: () => new ApiError('INTERNAL_ERROR', null, 'Something went wrong inside the sandbox. Its log says more.'),
   databaseUnavailable: () =>
     new ApiError('SERVICE_UNAVAILABLE', null, 'The database cannot be used at the moment. Repeat the request.', {

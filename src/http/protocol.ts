@@ -111,7 +111,7 @@ export const protocol = fp<{ nextRequestId: () => string }>((app: FastifyInstanc
     }
     if (raw.rawHeaders.length > 2 * MOST_HEADERS) {
       reply.header('connection', 'close')
-      throw errors.tooManyHeaders(MOST_HEADERS)
+      throw errors.headersTooLarge()
     }
     const { 'transfer-encoding': encoding, host } = raw.headers
     if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {

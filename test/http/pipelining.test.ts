@@ -100,15 +100,9 @@ t.test('control plane, Long calls: 5,000 headers of requests can wait; more clos
   // Host is one, too.
   const many = request(`GET ${LIVE}`, Object.fromEntries(ids(199).map(id => [id, '']))).repeat(25)
   const waiting = (after: number) => request(`GET /_sandbox/events?client=acme&wait=60&after=${after}`) + many
-  const short = Object.fromEntries(ids(200).map(id => [id, '']))
-  for (const last of [
-    waiting(0) + request(`GET ${LIVE}`),
-    waiting(0).slice(0, -many.length) + request(`GET ${LIVE}`, short),
-  ]) {
-    const over = await open(port)
-    over.send(last)
-    t.equal(await over.read(), undefined)
-  }
+  const over = await open(port)
+  over.send(waiting(0) + request(`GET ${LIVE}`))
+  t.equal(await over.read(), undefined)
   const allowed = await open(port)
   // Those that have waited count no more.
   for (const seq of [0, 1]) {
@@ -118,6 +112,12 @@ t.test('control plane, Long calls: 5,000 headers of requests can wait; more clos
     for (const _ of ids(26)) t.equal((await allowed.read())?.status, 200)
   }
   allowed.destroy()
+  // Later releases of Node refuse it in its turn.
+  const short = Object.fromEntries(ids(200).map(id => [id, '']))
+  const answered = exchange(port, waiting(2).slice(0, -many.length) + request(`GET ${LIVE}`, short))
+  await stillServes(t, port)
+  await client.post('/api/v1/mandates', mandate({ mandateReference: 'MND-0002' }))
+  t.match((await answered).map(({ status }) => status).join(), /^(200,431)?$/)
 })
 
 t.test('control plane, GET /requests: requests sent at once, with bodies, are logged in their order', async t => {
