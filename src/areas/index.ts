@@ -202,7 +202,7 @@ export interface LifecycleRow {
 }
 
 /** The record of another kind that a member names. */
-export interface Related {
+export interface RefersTo {
   readonly kind: keyof Stores
   /** The members of a record that a new one can name: for the example of its form, and for records that an import makes up. */
   readonly accepts: Readonly<Record<string, string>>
@@ -226,7 +226,7 @@ export interface Area<S extends Store = Store> {
   /** The code of the error of an unknown reference. */
   readonly notFound: ErrorCode
   /** The members that name a record of another kind, which must exist in seeds and state documents. Absent: none. */
-  readonly refersTo?: Readonly<Record<string, Related>>
+  readonly refersTo?: Readonly<Record<string, RefersTo>>
   /** Whether all records are in region EU, or several regions share the references, or each has its own. */
   readonly regions: 'EU' | 'shared' | 'apart'
   /** The body of the operation that creates a record. Absent: none does. */

@@ -1,7 +1,8 @@
 import type { TSchema } from '@sinclair/typebox'
 import { presentedAt } from '../areas/direct-debit/store.js'
-import type { Area, AreaName, Related } from '../areas/index.js'
+import type { Area, AreaName, RefersTo } from '../areas/index.js'
 import { areas, byArea } from '../areas/index.js'
+import { ownMember } from '../core/own-member.js'
 import { comparePositions } from '../core/records/list.js'
 import { isIban } from '../core/rules/identifiers.js'
 import type { Region } from '../core/rules/regions.js'
@@ -100,16 +101,15 @@ function placedOf(group: Group, area: AreaName, change: (record: unknown) => unk
 }
 
 /** Makes up a record that another one names, and that the capture does not show: a day old, such as the mandate of a collection. */
-function madeUpFor(contract: Contract, { tenant }: End, row: Related, reference: string, { region }: Placed): Placed {
+function madeUpFor(contract: Contract, { tenant }: End, row: RefersTo, reference: string, { region }: Placed): Placed {
   const { kind, accepts } = row
   const createdAt = tenant.clock.now() - 86_400_000
   const record = madeUp(contract, tenant, kind, reference)
   const text = formatInstant(createdAt)
   const times: Json = { 'date-time': text, date: text.slice(0, 10) }
   const schemas = (areas[kind].record as TSchema).properties
-  const at = Object.keys(record).filter(name => Object.hasOwn(times, schemas[name]?.format))
-  const timely = Object.fromEntries(at.map(name => [name, times[schemas[name].format]]))
-  return { region, createdAt, sequence: 0, record: { ...record, ...timely, ...accepts } }
+  const timely = Object.entries(record).map(([name, value]) => [name, ownMember(times, schemas[name]?.format) ?? value])
+  return { region, createdAt, sequence: 0, record: { ...Object.fromEntries(timely), ...accepts } }
 }
 
 /** Returns the records as a state document (control plane, PUT /state), whose clock stands at the end of the capture. */
@@ -164,14 +164,14 @@ const MASKS: readonly (readonly [members: Pick<RegExp, 'test'>, replace: (number
 const FREE_TEXT = 100
 
 /** Lists the members of records that any text can be: free texts, which have no form and no values. */
-const freeTexts = (schema: TSchema): readonly string[] =>
-  (schema.anyOf ?? schema.allOf ?? [schema.items ?? schema]).flatMap(({ properties = {} }: TSchema) =>
-    Object.entries<TSchema>(properties).flatMap(([name, member]) =>
-      member.minLength === 1 && member.maxLength >= FREE_TEXT && !(member.pattern ?? member.format)
-        ? [name]
-        : freeTexts(member),
-    ),
-  )
+const freeTexts = ({ items, properties = {} }: TSchema): readonly string[] =>
+  items !== undefined
+    ? freeTexts(items)
+    : Object.entries<TSchema>(properties).flatMap(([name, member]) =>
+        member.minLength === 1 && member.maxLength >= FREE_TEXT && !(member.pattern ?? member.format)
+          ? [name]
+          : freeTexts(member),
+      )
 
 /** Returns a function that replaces the details of persons by made-up valid ones, the same by the same. */
 function createMask() {

@@ -142,15 +142,21 @@ t.test('control plane, Large bodies: sixteen jobs that restore a state of 5 MiB 
   t.equal(time.pending, 0)
 })
 
-t.test('control plane, Large bodies: a body in chunks of a byte is kept in few pieces', async t => {
-  let pieces = 0
-  const { client, send } = await start(t, app =>
+/** A server that counts the pieces of the bodies that it reads. */
+async function counting(t: Test) {
+  const count = { pieces: 0 }
+  const started = await start(t, app =>
     app.addHook('preParsing', (_request, _reply, body, next) => {
-      body.on('data', () => pieces++)
+      body.on('data', () => count.pieces++)
       next()
     }),
   )
-  pieces = 0
+  return { ...started, count }
+}
+
+t.test('control plane, Large bodies: a body in chunks of a byte is kept in few pieces', async t => {
+  const { client, send, count } = await counting(t)
+  count.pieces = 0
   const chunked = (line: string, headers: Record<string, string>, body: string) => {
     const head = request(line, { ...headersOf(client), ...headers, 'transfer-encoding': 'chunked' })
     const chunks = Array.from(body, byte => `1\r\n${byte}\r\n`)
@@ -161,7 +167,7 @@ t.test('control plane, Large bodies: a body in chunks of a byte is kept in few p
     await answerOf(await chunked('POST /api/v1/bills', TYPE, JSON.stringify(bill()).padEnd(bytes))),
     '409 DUPLICATE_REFERENCE uniqueReferenceIdentifier',
   )
-  t.ok(pieces < 10, `${pieces} pieces`)
+  t.ok(count.pieces < 10, `${count.pieces} pieces`)
   const content = `%PDF-${'x'.repeat(bytes)}`
   const upload = await chunked(
     'POST /api/v1/bills/INV-2026-001/document',
@@ -172,13 +178,7 @@ t.test('control plane, Large bodies: a body in chunks of a byte is kept in few p
 })
 
 t.test('control plane, Large bodies: a body in segments of a byte is kept in few pieces', async t => {
-  let pieces = 0
-  const { client, send } = await start(t, app =>
-    app.addHook('preParsing', (_request, _reply, body, next) => {
-      body.on('data', () => pieces++)
-      next()
-    }),
-  )
+  const { client, send, count } = await counting(t)
   const waits = request('GET /_sandbox/events?client=acme&wait=60&after=1')
   for (const [before, bytes] of [
     ['', 1025],
@@ -187,7 +187,7 @@ t.test('control plane, Large bodies: a body in segments of a byte is kept in few
     const body = JSON.stringify(bill()).padEnd(bytes)
     const head = request('POST /api/v1/bills', { ...headersOf(client), ...TYPE, 'content-length': String(bytes) })
     const connection = await send(before + head)
-    pieces = 0
+    count.pieces = 0
     for (const byte of body) {
       connection.send(byte)
       await setImmediate()
@@ -197,7 +197,7 @@ t.test('control plane, Large bodies: a body in segments of a byte is kept in few
       await connection.read()
     }
     t.equal(await answerOf(connection), '409 DUPLICATE_REFERENCE uniqueReferenceIdentifier')
-    t.ok(pieces < 4, `${pieces} pieces of ${bytes}`)
+    t.ok(count.pieces < 4, `${count.pieces} pieces of ${bytes}`)
   }
 })
 
