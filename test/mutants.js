@@ -72,6 +72,7 @@ export const mutants = {
     ['    clear(): void {\n      changes = []', '    clear(): void {', 'core/repository'],
   ],
   'core/records/stateful-repository.ts': [
+    ['if (nextStep === null && planOf(record) !== null)', 'if (false)', 'databases/upgrade'],
     ['nextStep === null && planned(record)', 'null', 'control/parked'],
     ['step instanceof Error && !(step instanceof ApiError)', 'step instanceof Error', 'control/parked'],
     ['legalMoves(lifecycle, record.status).length === 0 ? null : ', '', 'control/parked'],
@@ -103,6 +104,7 @@ export const mutants = {
   'areas/mandates/store.ts': [
     ["entry.record.status !== 'ACTIVE'", "entry.record.status === 'CANCELLED'", 'areas/mandates'],
     ["if (presentedAt > (entry.record.lastPresentedAt ?? '')) ", '', 'control/seed'],
+    [' || !isKnown(mandateLifecycle, status)', '', 'databases/upgrade'],
   ],
   'areas/direct-debit/outcomes.ts': [
     ['others.find(({ from }) => from === status) ?? others[0]', 'others[0]', 'control/parked'],
@@ -539,7 +541,10 @@ export const mutants = {
       'console/console',
     ],
   ],
-  'console/guide.tsx': [["name.endsWith('.md') || ", '', 'docs/guide']],
+  'console/guide.tsx': [
+    ["name.endsWith('.md') || ", '', 'docs/guide'],
+    ['replaceAll(address, () => readers)', 'replaceAll(address, readers)', 'docs/guide'],
+  ],
   'console/har-reader.ts': [
     ["      socket.once('end', refuse)\n", '', 'console/har-reader'],
     ["      child.kill('SIGKILL')\n", '', 'console/har-reader'],
@@ -548,6 +553,8 @@ export const mutants = {
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
+    ["data.find(({ responseHeaders }) => responseHeaders['x-request-id'] === id) ?? ", '', 'console/console'],
+    ['path: sentPath(sent), limit', 'path: sent.path, limit', 'console/console'],
     [' && referer !== publicUrl + url ? referer', ' ? referer', 'console/console'],
     [
       "app.post('/command', { ...page, preHandler: begin }",

@@ -110,7 +110,7 @@ const LEFT_OUT = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"; 
  */
 function uploadOf(given: string, boundary: string, answered: Json, end: End): Buffer {
   const isKept = answered.code === 'MISSING_FIELD' || answered.code === 'UNSUPPORTED_MEDIA_TYPE'
-  const text = given === '' ? LEFT_OUT.replaceAll(BOUNDARY, boundary) : given
+  const text = given === '' ? LEFT_OUT.replaceAll(BOUNDARY, () => boundary) : given
   const repaired = text.replace(FILE, (_, name: string, head: string, content: string) => {
     const [, type] = /content-type: *([^\r\n;]+)/i.exec(head) ?? []
     const kind = FIRST_BYTES.get(type) ?? FIRST_BYTES.get(answered.contentType) ?? '%PDF-1.7\n'

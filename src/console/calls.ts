@@ -20,13 +20,15 @@ import type { DocumentedRoute } from '../openapi/routes.js'
 import type { Call, ConsoleContext, Fields } from './page.js'
 
 /** A request that the server sends to itself: that of a call, or one of the log. */
-type SentRequest = Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body'>
+export type SentRequest = Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body'>
 
 /** The answer of a call. */
 export interface CallAnswer {
   /** Null: a fault has closed the connection without an answer. */
   readonly status: number | null
   readonly body: Readonly<Record<string, unknown>>
+  /** The `x-request-id`. */
+  readonly id?: unknown
 }
 
 /** The names of fields begin with it: `body.debtor.name` is a member of the body, `params.id` a parameter of the path. */
@@ -182,9 +184,12 @@ export function requestOf(context: ConsoleContext, call: Call, client: string): 
   }
 }
 
+/** Returns the path of a request as it is sent. */
+export const sentPath = ({ path }: SentRequest) => addressOf({ path, query: {} }, '')
+
 /** Whether a URL keeps the path of a request: it resolves the segments `.` and `..` (WHATWG URL §4.4). */
-function isKept({ path }: SentRequest): boolean {
-  const target = addressOf({ path, query: {} }, '')
+function isKept(request: SentRequest): boolean {
+  const target = sentPath(request)
   return new URL(target, 'http://sandbox').pathname === target
 }
 
@@ -246,7 +251,8 @@ export async function send(toSelf: SendToSelf, request: SentRequest, token: stri
       },
       ...(payload !== null && { payload }),
     })
-    return { status: answer.statusCode, body: answer.payload === '' ? {} : answer.json() }
+    const body = answer.payload === '' ? {} : answer.json()
+    return { status: answer.statusCode, body, id: answer.headers['x-request-id'] }
   } catch {
     return { status: null, body: {} }
   }
@@ -269,6 +275,5 @@ export function errorOf({ status, body }: CallAnswer): ErrorEnvelope | undefined
 export function commandOf(context: ConsoleContext, call: Call, client: string, publicUrl: string): string {
   const request = requestOf(context, call, client)
   const body = Buffer.isBuffer(request.body) ? 'a file' : request.body
-  const command = toCurl({ ...request, body }, publicUrl)
-  return isOfApi(request) ? command : command.replace('$TOKEN', '$ADMIN_TOKEN')
+  return toCurl({ ...request, body }, publicUrl, isOfApi(request) ? 'TOKEN' : 'ADMIN_TOKEN')
 }

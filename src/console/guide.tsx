@@ -103,6 +103,9 @@ function frame({ query, url }: FastifyRequest, { title, styles, current, header,
   )}`
 }
 
+/** Returns a text of the guide with the address of its reader, a text that may hold `$`: as a pattern, it could copy the page. */
+const readdressed = (text: string, { address }: Guide, readers: string) => text.replaceAll(address, () => readers)
+
 /** Renders a page of the guide. */
 const render = ({ groups }: Guide, { name, title, html }: Omit<GuidePage, 'markdown'>, request: FastifyRequest) =>
   frame(request, {
@@ -163,8 +166,8 @@ export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, option
     const isSource = name.endsWith('.md') || preferredType(request, ['text/html', MARKDOWN]) === MARKDOWN
     reply.type(isSource ? MARKDOWN_TYPE : 'text/html; charset=utf-8')
     const { publicUrl } = request.sandbox
-    if (isSource) return page.markdown.replaceAll(guide.address, publicUrl)
-    const html = page.html.replaceAll(guide.address, renderToString(h(Fragment, null, publicUrl)))
+    if (isSource) return readdressed(page.markdown, guide, publicUrl)
+    const html = readdressed(page.html, guide, renderToString(h(Fragment, null, publicUrl)))
     return render(guide, { ...page, name, html }, request)
   }
 
@@ -183,8 +186,8 @@ export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, option
   )
   app.get('/docs/skill', PUBLIC_PAGE, async (request, reply) => {
     reply.type(MARKDOWN_TYPE).header('x-content-type-options', 'nosniff')
-    const { skill, address } = await load()
-    return skill.replaceAll(address, request.sandbox.publicUrl)
+    const guide = await load()
+    return readdressed(guide.skill, guide, request.sandbox.publicUrl)
   })
   done()
 }

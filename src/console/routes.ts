@@ -19,7 +19,19 @@ import { inRounds } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
-import { commandOf, errorOf, isOfApi, obstacleOf, readCall, requestOf, routeOf, send, senderFor } from './calls.js'
+import type { CallAnswer, SentRequest } from './calls.js'
+import {
+  commandOf,
+  errorOf,
+  isOfApi,
+  obstacleOf,
+  readCall,
+  requestOf,
+  routeOf,
+  send,
+  senderFor,
+  sentPath,
+} from './calls.js'
 import { streamChanges } from './changes.js'
 import type { Exchange } from './har-reader.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
@@ -293,10 +305,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
       return show(row, request, reply, { fields, call, error })
     }
     const path = pathBelow(request)
-    const { method, path: wanted } = sent
-    const target = call
-      ? (row.next?.(answer.body) ?? path)
-      : `/requests/${(await context.requestLog.list(clientId, { method, path: wanted, limit: 1 })).data[0]?.seq ?? ''}`
+    const target = call ? (row.next?.(answer.body) ?? path) : `/requests/${await loggedAs(sent, answer, clientId)}`
     // A removed client has no pages.
     const client = registry.has(clientId) ? clientId : DEMO_CLIENT.clientId
     const { kind, region } = request.query as Query
@@ -342,6 +351,14 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const reason = obstacleOf(exchange)
     if (reason !== undefined) throw errors.invalid('form', reason)
     return exchange
+  }
+
+  /** Returns the number of a request in the log: that of its answer, else of the latest with its address. */
+  async function loggedAs(sent: SentRequest, { id }: CallAnswer, clientId: string) {
+    const filter = { method: sent.method, path: sentPath(sent), limit: 100 }
+    const { data } = await context.requestLog.list(clientId, filter)
+    const logged = data.find(({ responseHeaders }) => responseHeaders['x-request-id'] === id) ?? data.at(-1)
+    return logged?.seq ?? ''
   }
 }
 

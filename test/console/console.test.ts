@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { kinds } from '../../src/console/kinds.js'
@@ -10,7 +13,7 @@ import { follow as followStream } from '../event-stream.js'
 import type { BuildOptions, Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, MONDAY, mandate, payoutLink } from '../helper.js'
 import { buildLogged, listen } from '../http/raw.js'
-import { manualTime } from '../manual-time.js'
+import { manualTime, until } from '../manual-time.js'
 import { field, MULTIPART, multipart } from '../multipart.js'
 import { HAR_TO_STATE } from './har.js'
 import {
@@ -454,6 +457,32 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
     t.match(await read(`/requests/${seq}`), `It cannot be sent again: ${reason}`)
   }
 })
+
+t.test(
+  'console, Actions: "Send again" leads to its request, also behind a later one with its path, and where a URL encodes it',
+  async t => {
+    const time = manualTime()
+    const app = build(t, { now: time.now, timers: time.timers })
+    const { token, get, control } = await connect(app)
+    const { submit } = pagesOf(app, 'acme')
+    await get('/api/v1/accounts')
+    await control('POST', '/faults', { effect: { kind: 'delay', ms: 1000 }, times: 1 })
+    const answer = submit('/requests/2', 'repeat')
+    await until(() => time.pending > 0)
+    await get('/api/v1/accounts')
+    t.equal((await control('GET', '/requests')).body.last, 4)
+    time.pass(1000)
+    t.match((await answer).headers.location, 'requests/3?')
+
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = app.server.address() as AddressInfo
+    const path = '/api/v1/mandates/{mandateReference}'
+    const headers = { authorization: `Bearer ${token}`, 'x-region': 'EU' }
+    const [sent] = await once(request({ port, path, headers }).end(), 'response')
+    await once(sent.resume(), 'end')
+    t.match((await submit('/requests/5', 'repeat')).headers.location, 'requests/6?')
+  },
+)
 
 t.test('console, Pages: a request has its query, hints, and first the cause of a refusal or of no answer', async t => {
   const { get, post, control, read } = await newConsole()

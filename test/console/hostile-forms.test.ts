@@ -111,6 +111,13 @@ t.test('console, Safety: a form with fields that its call lacks is refused, and 
   t.same(Object.getOwnPropertyNames(Object.prototype), prototype)
 })
 
+t.test('console, Actions: the command of a form keeps a text that looks like the variable of a token', async t => {
+  const { app, clientId } = await newClient()
+  const fields = { call: 'PUT /_sandbox/settings', 'body.senderName': '$TOKEN' }
+  const { payload } = await sendFields(app, `/command?client=${clientId}`, fields)
+  t.match(payload, `--data-raw '{"senderName":"$TOKEN"}'`)
+})
+
 t.test('console, Safety: a call with a path that its URL would shorten is not sent', async t => {
   const toSelf = async () => t.fail('It is sent.') as never
   const request = { method: 'DELETE', path: '/_sandbox/faults/..', query: {}, headers: {}, body: null }

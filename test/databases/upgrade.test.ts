@@ -58,6 +58,8 @@ const RENAMED: readonly (readonly [module: string, text: string, other: string, 
   ['areas/direct-debit/outcomes', 'SUBMITTED', 'SENT', 3],
   ['areas/direct-debit/timing', 'SUBMITTED', 'SENT', 2],
   ['areas/direct-debit/store', 'SUBMITTED', 'SENT'],
+  ['areas/mandates/lifecycle', 'EXPIRED', 'LAPSED', 3],
+  ['areas/mandates/store', 'EXPIRED', 'LAPSED', 1],
   // A verb.
   ['areas/payout-links/lifecycle', 'expire', 'lapse'],
   ['areas/payout-links/store', 'verb: "expire"', 'verb: "lapse"'],
@@ -333,9 +335,13 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
   ]) {
     await send('/direct-debit', collection({ collectionReference, debtorReference }))
   }
+  const expired = { mandateReference: 'MND-EXPIRED' }
+  await send('/mandates', mandate(expired))
+  await send('/direct-debit', collection({ ...expired, collectionReference: 'COL-EXPIRED' }))
   const { payoutLinkId } = await send('/payout-links', payoutLink())
   const steps: [string, string, object?][] = [
     ['POST', '/direct-debit/COL-SUBMITTED/submit'],
+    ['POST', '/mandates/MND-EXPIRED/expire'],
     ['PUT', '/direct-debit/COL-GIVEN/outcome', { outcome: 'REJECTED-RR04' }],
     ['POST', '/outcomes', { outcome: 'RETURNED-RR04', match: { amount: '77' } }],
     ['PUT', '/snapshots/kept'],
@@ -395,6 +401,7 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     'COL-USUAL': 'REJECTED AC01',
     'COL-STUCK': 'PENDING ',
     'COL-FAILS': 'PENDING ',
+    'COL-EXPIRED': 'SETTLED ',
   }
   t.same(await ends(acme), { ...happened, 'COL-ARMED': 'RETURNED RR04' })
   const failed = 'The transition was due, and failed. See the log of the server.'
@@ -426,4 +433,6 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
   t.teardown(() => again.kill())
   const { record, parked: none } = (await controlOf(again, 'acme')('GET', '/direct-debit/COL-FAILS')).body
   t.same([record.status, none], ['SETTLED', undefined], 'a release that can do it does it')
+  const unplanned = (await controlOf(again, 'acme')('GET', '/direct-debit/COL-SUBMITTED')).body
+  t.match(unplanned, { record: { status: 'SUBMITTED' }, next: null, parked: /^No transition is planned: a release with/ })
 })

@@ -33,6 +33,8 @@ export interface CollectionStoreOptions {
     get(mandateReference: string): CollectedMandate
     /** Records that a collection was presented to the scheme at an instant, not in the future. */
     presented(mandateReference: string, at: Instant): void
+    /** Returns whether a collection is presented as planned. */
+    permits(mandateReference: string): boolean
     /** Returns whether a mandate exists and is in a final state, which allows no new collection. */
     isFinal(mandateReference: string): boolean
   }
@@ -54,7 +56,7 @@ export function createCollectionStore({ context, mandates, takeOutcome }: Collec
       index: collection => collection.mandateReference,
       plan: nextStep,
       whenDue(step, { mandateReference }) {
-        if (step.verb !== 'submit' || mandates.get(mandateReference).status === 'ACTIVE') return step
+        if (step.verb !== 'submit' || mandates.permits(mandateReference)) return step
         return { ...step, verb: 'fail', reasonCode: 'MD01' }
       },
       legal: collection => legalMovesAt(collection, clock.now()),

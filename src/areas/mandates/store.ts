@@ -3,6 +3,7 @@ import { errors } from '../../core/errors.js'
 import type { Cause } from '../../core/records/events.js'
 import type { List } from '../../core/records/list.js'
 import type { StagedRecords } from '../../core/records/repository.js'
+import { isKnown } from '../../core/records/state-machine.js'
 import type { StatefulEntry } from '../../core/records/stateful-repository.js'
 import { createStatefulRepository } from '../../core/records/stateful-repository.js'
 import type { Slices } from '../../core/slices.js'
@@ -79,6 +80,12 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
 
     /** @throws MANDATE_NOT_FOUND */
     get: (mandateReference: string): StoredMandate => entryOf(mandateReference).record,
+
+    /** Returns whether a collection is presented as planned: its mandate is active, or in a state of another release. */
+    permits(mandateReference: string): boolean {
+      const { status } = entryOf(mandateReference).record
+      return status === 'ACTIVE' || !isKnown(mandateLifecycle, status)
+    },
 
     /** Returns whether a mandate exists and is in a final state. */
     isFinal: (mandateReference: string): boolean =>

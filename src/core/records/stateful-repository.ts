@@ -208,6 +208,9 @@ export function createStatefulRepository<R extends Stateful<S>, S extends string
     if (refusal instanceof Error) {
       return refusal instanceof ApiError ? refusal.message : 'The next transition cannot be planned.'
     }
+    if (nextStep === null && planOf(record) !== null) {
+      return 'No transition is planned: a release with other rules has stored the record.'
+    }
     if (failure === undefined) return undefined
     const { cause } = failure
     const reason = cause instanceof ApiError ? cause.message : 'See the log of the server.'

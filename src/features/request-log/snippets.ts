@@ -20,17 +20,19 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
  * Returns a logged request as a curl command. Secrets are variables of the shell: `$TOKEN` is the access token,
  * `$CLIENT_SECRET` the secret of a token request, and `FILE` stands for a body that the log does not have.
  * @param url the URL of the server without a trailing slash
+ * @param token the name of the variable with the access token
  */
 export function toCurl(
   request: Pick<LoggedExchange, 'method' | 'path' | 'query' | 'headers' | 'body' | 'text'>,
   url: string,
+  token = 'TOKEN',
 ): string {
   const { method, headers, body, text } = request
   const { authorization = '', accept = '*/*', ...rest } = headers
   const type = mediaTypeOf(headers)
   const hasBody = body !== null
   const lines = [`curl ${methodOption(method, hasBody)}${quoted(addressOf(request, url))}`]
-  if (/^bearer /i.test(authorization)) lines.push('-H "Authorization: Bearer $TOKEN"')
+  if (/^bearer /i.test(authorization)) lines.push(`-H "Authorization: Bearer $${token}"`)
   if (/^basic /i.test(authorization)) lines.push('-u "$CLIENT_ID:$CLIENT_SECRET"')
   if (accept !== '*/*') lines.push(`-H ${quoted(`accept: ${accept}`)}`)
   for (const [name, value] of Object.entries(rest)) {
