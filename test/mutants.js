@@ -103,7 +103,8 @@ export const mutants = {
   ],
   'areas/mandates/store.ts': [
     ["entry.record.status !== 'ACTIVE'", "entry.record.status === 'CANCELLED'", 'areas/mandates'],
-    ["if (presentedAt > (entry.record.lastPresentedAt ?? '')) ", '', 'control/seed'],
+    [' && presentedAt > lastPresentedAt', '', 'control/seed'],
+    ['isKnown(mandateLifecycle, status) && presentedAt', 'presentedAt', 'databases/upgrade'],
     [' || !isKnown(mandateLifecycle, status)', '', 'databases/upgrade'],
   ],
   'areas/direct-debit/outcomes.ts': [

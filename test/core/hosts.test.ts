@@ -18,14 +18,13 @@ t.test('control plane, Keep web pages out: a Host header has a name, without por
     ['[::1]:8080', '[::1]:8080 [::1]'],
     ['[FE80::1%eth0]:8080', '[fe80::1]:8080 [fe80::1]'],
     ['[fe80::1%25eth0]', '[fe80::1] [fe80::1]'],
-    ['e%76il.example', 'evil.example evil.example'],
     [`${longest}.:65535`, `${longest}.:65535 ${longest}`],
     [`${longest}a.:65535`, ''],
     [`[fe80::1%${'e'.repeat(251)}]`, ''],
   ])
   const wrong = words(`
     a@b a/b a?b a#b a\\b ä.example a:b . : a:80:80 :80 a:65536 a:-1 ::1 [::1 [::g] [] 256.1.1.1 http://a <a> a%zz
-    [::1%"] [::1%] [::1%<a>]`)
+    [::1%"] [::1%] [::1%<a>] e%76il.example a$b a%24b a'b $(id).localhost a;b a&b a~b`)
   assertAccepts(t, host => parseHost(host) !== undefined, [], ['', ' ', 'a b', 'a,b c', ...wrong])
 })
 

@@ -358,6 +358,7 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
   await of('runs')('PATCH', '/clock', { mode: 'running' })
   const { body: state } = await of('acme')('GET', '/state')
   const { body: explained } = await of('acme')('GET', '/direct-debit/COL-SUBMITTED')
+  const { body: lapsed } = await of('acme')('GET', '/mandates/MND-EXPIRED')
   await close()
 
   const settings = await storage.copy()
@@ -404,6 +405,7 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     'COL-EXPIRED': 'SETTLED ',
   }
   t.same(await ends(acme), { ...happened, 'COL-ARMED': 'RETURNED RR04' })
+  t.same((await acme('GET', '/mandates/MND-EXPIRED')).body.record, lapsed.record, 'its presentation does not change it')
   const failed = 'The transition was due, and failed. See the log of the server.'
   t.match((await acme('GET', '/upcoming')).body.data[0], { reference: 'COL-FAILS', to: 'SENT', parked: failed })
   t.equal((await acme('GET', '/direct-debit/COL-FAILS')).body.parked, failed)
@@ -434,5 +436,9 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
   const { record, parked: none } = (await controlOf(again, 'acme')('GET', '/direct-debit/COL-FAILS')).body
   t.same([record.status, none], ['SETTLED', undefined], 'a release that can do it does it')
   const unplanned = (await controlOf(again, 'acme')('GET', '/direct-debit/COL-SUBMITTED')).body
-  t.match(unplanned, { record: { status: 'SUBMITTED' }, next: null, parked: /^No transition is planned: a release with/ })
+  t.match(unplanned, {
+    record: { status: 'SUBMITTED' },
+    next: null,
+    parked: /^No transition is planned: a release with/,
+  })
 })

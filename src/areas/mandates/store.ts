@@ -121,8 +121,12 @@ export function createMandateStore({ context, activation, cancelled }: MandateSt
     /** Records that a collection was presented to the scheme, which restarts the 36 months until expiry. */
     presented(mandateReference: string, at: Instant): void {
       const entry = entryOf(mandateReference)
+      const { status, lastPresentedAt = '' } = entry.record
       const presentedAt = formatInstant(at)
-      if (presentedAt > (entry.record.lastPresentedAt ?? '')) repository.update(entry, { lastPresentedAt: presentedAt })
+      // One in a state of another release stays as it is.
+      if (isKnown(mandateLifecycle, status) && presentedAt > lastPresentedAt) {
+        repository.update(entry, { lastPresentedAt: presentedAt })
+      }
     },
 
     /**

@@ -1,5 +1,8 @@
+/** An IPv6 address, or a name of DNS or an IPv4 address. URL also takes characters of a shell: commands show the host. */
+const NAME = String.raw`(\[[0-9a-f:.]+\]|[\w.-]+)`
 /** A host and an optional port (RFC 9110 §7.2), without user information and path. */
-const HOST = /^(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d{0,5})?$/i
+const HOST = new RegExp(String.raw`^${NAME}(:\d{0,5})?$`, 'i')
+const WITHOUT_PORT = new RegExp(`^${NAME}$`, 'i')
 /** The zone of an IPv6 address (RFC 6874 §2), which URL does not accept. It means something on one machine only. */
 const ZONE = /%[\w.~%-]+(?=\])/
 /** The longest name of DNS with a final dot (RFC 1035 §2.3.4), and a port. */
@@ -35,7 +38,7 @@ export function isLocalName(hostName: string): boolean {
 /** Whether a text is a host name or address without a port, or `*.` and a name for all its subdomains. */
 export function isHostPattern(text: string): boolean {
   const name = text.replace(/^\*\./, '')
-  return /^([\w.-]+|\[[0-9a-f:.]+\])$/i.test(name) && parseHost(name) !== undefined
+  return WITHOUT_PORT.test(name) && parseHost(name) !== undefined
 }
 
 /** Whether a host name, as `parseHost` returns it, matches a pattern of the list. */
