@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import leven from 'leven'
-import { DEFAULT_BOUNDS, LONGEST_ACCOUNT_HOLDER_NAME } from './bounds.js'
+import { DEFAULT_BOUNDS, LONGEST_ACCOUNT_HOLDER_NAME, LONGEST_CLIENT_ID } from './bounds.js'
 import { quote, shorten } from './core/errors.js'
 import { isHostPattern } from './core/rules/hosts.js'
 import { isOriginPattern } from './core/rules/origins.js'
@@ -243,7 +243,10 @@ const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
 /** Checks that a client id is valid in a URL and in every database, and fits on one line. */
 const isClientId = (value: unknown) =>
-  typeof value === 'string' && /^\S[^\p{Cc}]{0,499}$/u.test(value) && value.isWellFormed()
+  typeof value === 'string' &&
+  value.length <= LONGEST_CLIENT_ID &&
+  /^\S[^\p{Cc}]*$/u.test(value) &&
+  value.isWellFormed()
 
 function isClientEntry(value: unknown): value is ClientEntry {
   if (value === null || typeof value !== 'object') return false

@@ -227,7 +227,11 @@ export function buildServer(options: ServerOptions): {
   // The interface as a document.
   app.register(openapi, { documents, largeReads })
   app.register(guideRoutes, { documents, largeReads })
-  app.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder }), isReplay })
+  app.register((pages, _options, done) => {
+    pages.addHook('preHandler', begin)
+    pages.register(payoutLinkPages, { ...pageTurns({ turns, registry, recorder }), isReplay })
+    done()
+  })
 
   // The control plane.
   app.register(

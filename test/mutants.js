@@ -381,6 +381,7 @@ export const mutants = {
     ['origin !== undefined && isApi(request) && ', 'origin !== undefined && ', 'http/web-access'],
   ],
   'http/validation.ts': [
+    ['    if (value.length > schema.maxItems) return value\n', '', 'http/members'],
     ["Number(headers['content-length'] ?? 0) === 0", "headers['content-length'] === undefined", 'http/body'],
   ],
   'http/json-pieces.ts': [['(isPair ? size - 1 : size)', 'size', 'http/large-answers']],
@@ -543,6 +544,7 @@ export const mutants = {
     ],
   ],
   'console/guide.tsx': [
+    [' && client.length <= LONGEST_CLIENT_ID', '', 'docs/guide'],
     ["name.endsWith('.md') || ", '', 'docs/guide'],
     ['replaceAll(address, () => readers)', 'replaceAll(address, readers)', 'docs/guide'],
   ],
@@ -554,6 +556,7 @@ export const mutants = {
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
   'console/routes.ts': [
+    [" || pathBelow(request).split('/', DEEPEST).length === DEEPEST", '', 'console/hostile-forms'],
     ["data.find(({ responseHeaders }) => responseHeaders['x-request-id'] === id) ?? ", '', 'console/console'],
     ['path: sentPath(sent), limit', 'path: sent.path, limit', 'console/console'],
     [' && referer !== publicUrl + url ? referer', ' ? referer', 'console/console'],
@@ -622,6 +625,9 @@ export const mutants = {
     ['record[member] !== undefined && ', '', 'new-area/new-area'],
     ['Object.entries<Area>(areas).reverse()', 'Object.entries<Area>(areas)', 'new-area/new-area'],
     ["'date-time': text, ", '', 'new-area/new-area'],
+    ['of missing.reverse()', 'of missing', 'compare/import'],
+    ['Math.min(tenant.clock.now() - 86_400_000, by.createdAt)', 'tenant.clock.now() - 86_400_000', 'compare/import'],
+    ['...records[kind]].sort(comparePositions)', '...records[kind]]', 'compare/import'],
     [', ...accepts } }', ' } }', 'new-area/new-area'],
     ['[{ test: name => free.has(name) }', '[{ test: () => false }', 'compare/import'],
     ['number => `Name ${number}`', '(_, text) => text', 'compare/import'],
@@ -920,7 +926,7 @@ export const mutants = {
     ['cursor: String(rows[0]?.seq)', 'cursor: String(data[0]?.seq)', 'console/console'],
     ['limit: MOST_ROWS + 1', 'limit: MOST_ROWS', 'console/console'],
     ['kind?.lifecycle && isKnown(page, kind, record)', 'kind?.lifecycle', 'console/console'],
-    ["effect.when === 'before'", "effect.when === 'after'", 'console/console'],
+    ["when === 'before'", "when === 'after'", 'console/console'],
   ],
   'features/request-log/stream.ts': [
     ['life !== undefined && page.life !== life', 'false', ['control/request-stream', 'databases/postgres']],

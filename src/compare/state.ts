@@ -69,13 +69,13 @@ export function recordsOf({ groups, sandbox, until }: Comparison, mask: boolean)
       const missing = records[area as AreaName].filter(
         ({ record }) => record[member] !== undefined && !known.has(record[member]),
       )
-      const made = new Map(
-        missing.map(one => [
-          one.record[member],
-          madeUpFor(sandbox.contract, end, row, String(one.record[member]), one),
-        ]),
-      )
-      records[kind] = [...made.values(), ...records[kind]]
+      const made = new Map<unknown, Placed>()
+      // The oldest record that names it comes last.
+      for (const one of missing.reverse()) {
+        const reference = one.record[member]
+        made.set(reference, madeUpFor(sandbox.contract, end, row, String(reference), one))
+      }
+      records[kind] = [...made.values(), ...records[kind]].sort(comparePositions)
     }
   }
   // All but the records and the settings is as a new client has it.
@@ -100,10 +100,11 @@ function placedOf(group: Group, area: AreaName, change: (record: unknown) => unk
   return placed.sort(comparePositions)
 }
 
-/** Makes up a record that another one names, and that the capture does not show: a day old, such as the mandate of a collection. */
-function madeUpFor(contract: Contract, { tenant }: End, row: RefersTo, reference: string, { region }: Placed): Placed {
+/** Makes up a record that another one names, such as its mandate, and that the capture does not show: as old, and at least a day. */
+function madeUpFor(contract: Contract, { tenant }: End, row: RefersTo, reference: string, by: Placed): Placed {
   const { kind, accepts } = row
-  const createdAt = tenant.clock.now() - 86_400_000
+  const { region } = by
+  const createdAt = Math.min(tenant.clock.now() - 86_400_000, by.createdAt)
   const record = madeUp(contract, tenant, kind, reference)
   const text = formatInstant(createdAt)
   const times: Json = { 'date-time': text, date: text.slice(0, 10) }

@@ -3,6 +3,7 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
 import type { ComponentChildren } from 'preact'
 import { Fragment, h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
+import { LONGEST_CLIENT_ID } from '../bounds.js'
 import { errors } from '../core/errors.js'
 import { loadOnce } from '../http/load-once.js'
 import { preferredType } from '../http/negotiation.js'
@@ -83,9 +84,10 @@ type Framed = Record<'title' | 'styles' | 'current', string> & {
  */
 function frame({ query, url }: FastifyRequest, { title, styles, current, header, content }: Framed): string {
   const up = rootOf(url)
-  // The client that the console shows, for the way back.
+  // The client that the console shows, for the way back. It is in each link.
   const { client } = query as Record<string, unknown>
-  const given = typeof client === 'string' && client !== '' ? client : undefined
+  const isId = typeof client === 'string' && client !== '' && client.length <= LONGEST_CLIENT_ID
+  const given = isId ? client : undefined
   const name = given ?? DEMO_CLIENT.clientId
   const search = given === undefined ? '' : `?${new URLSearchParams({ client: given })}`
   const address = (to: string) => up + (to.startsWith('../') ? to.slice(3) : `_sandbox/console${to}`) + search
@@ -180,11 +182,12 @@ export const guideRoutes: FastifyPluginCallback<DocumentsOptions> = (app, option
     }),
   )
   app.register(docs, { ...options, frame: renderReference })
-  app.get('/docs/guide', PUBLIC_PAGE, (request, reply) => show(request, reply, ''))
-  app.get<{ Params: { page: string } }>('/docs/guide/:page', PUBLIC_PAGE, (request, reply) =>
+  const rendered = { ...PUBLIC_PAGE, preHandler: options.largeReads.preHandler }
+  app.get('/docs/guide', rendered, (request, reply) => show(request, reply, ''))
+  app.get<{ Params: { page: string } }>('/docs/guide/:page', rendered, (request, reply) =>
     show(request, reply, request.params.page),
   )
-  app.get('/docs/skill', PUBLIC_PAGE, async (request, reply) => {
+  app.get('/docs/skill', rendered, async (request, reply) => {
     reply.type(MARKDOWN_TYPE).header('x-content-type-options', 'nosniff')
     const guide = await load()
     return readdressed(guide.skill, guide, request.sandbox.publicUrl)

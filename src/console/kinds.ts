@@ -71,11 +71,13 @@ export interface FoundRow extends Row {
   readonly timeline?: readonly number[]
 }
 
+/** Finds the records with a reference, of a region or of all. */
+export const findRecords = (tenant: Tenant, { name }: Kind, reference: string, region?: string) =>
+  (tenant[name].find(reference) as readonly FoundRow[]).filter(row => (region ?? row.region) === row.region)
+
 /** Finds a record; undefined: there is none. */
-export function findRecord(tenant: Tenant, { name }: Kind, reference: string, region?: string): FoundRow | undefined {
-  const found = tenant[name].find(reference) as readonly FoundRow[]
-  return found.find(row => (region ?? row.region) === row.region)
-}
+export const findRecord = (tenant: Tenant, kind: Kind, reference: string, region?: string): FoundRow | undefined =>
+  findRecords(tenant, kind, reference, region)[0]
 
 /** Explains a record that has states, for the reader of a page. Throws the error of an unknown reference. */
 export const explain = (

@@ -49,7 +49,7 @@ export const PARAMETERS = {
   path: text,
   errors: text,
   hints: text,
-  kind: text,
+  kind: Type.String({ maxLength: 50, 'x-expected': 'the kind of a fault' }),
   // The changes of the page: `requests`, or of all else.
   of: text,
 } as const

@@ -267,7 +267,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
 
   /** Renders a refusal as a page of the console, for a request that may see one. An unknown client is shown as that of the demo. */
   async function refusalPage(refusal: ApiError, request: FastifyRequest) {
-    if (!admitted.has(request)) return undefined
+    // Each link leads back through all segments of the path.
+    if (!admitted.has(request) || pathBelow(request).split('/', DEEPEST).length === DEEPEST) return undefined
     // Rejects if the store of the clients is away.
     const clients = await turns.clients()
     const client = clients.find(id => id === (request.query as Query).client) ?? DEMO_CLIENT.clientId
@@ -302,6 +303,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const error = errorOf(answer)
     if (error !== undefined && call !== undefined) {
       reply.code(answer.status ?? 502)
+      await context.largeReads.enter(reply.raw)
       return show(row, request, reply, { fields, call, error })
     }
     const path = pathBelow(request)
@@ -380,6 +382,8 @@ const HAR = /^(\xEF\xBB\xBF)?\s*\{\s*"log"\s*:/
 
 const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_CLIENT.clientId
 
+/** The number of segments of a path that no page has. */
+const DEEPEST = 10
 const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/console'.length)
 
 let loaded: ReadonlyMap<string, BrowserFile> | undefined

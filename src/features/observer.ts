@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ownerOf } from '../areas/oauth/tokens.js'
+import { LONGEST_CLIENT_ID } from '../bounds.js'
 import { bearerOf } from '../http/authenticate.js'
 import type { Eventually } from '../http/request-context.js'
 import { pathOf } from '../http/url.js'
@@ -26,9 +27,6 @@ export interface ObserverOptions {
   /** Brings a client into memory that is only in the database. */
   readonly refresh: Refresh
 }
-
-/** The longest id of a client, in characters. */
-const LONGEST_ID = 500
 
 /**
  * Observes each exchange when its answer is ready, delivered or not: records the answer, logs the exchange of a client,
@@ -104,7 +102,7 @@ function claimOf(request: FastifyRequest): string | undefined {
 /** Returns the client id of a token request. */
 function credentialOf({ body }: FastifyRequest): string | undefined {
   const { client_id: clientId } = (body ?? {}) as { client_id?: unknown }
-  return typeof clientId === 'string' && clientId.length <= LONGEST_ID ? clientId : undefined
+  return typeof clientId === 'string' && clientId.length <= LONGEST_CLIENT_ID ? clientId : undefined
 }
 
 export interface ForgetOptions extends Pick<ObserverOptions, 'requestLog' | 'requestWaiters' | 'coverage'> {

@@ -15,7 +15,7 @@ const LEAST_BYTES = { values: 10, names: 12, objects: 48 }
 /** The bounds of a part of it that is parsed at once. Names take much longer than other values. */
 const MOST_OF_PART = { values: 100_000, names: 10_000, bytes: 8 * 1024 * 1024 }
 /** The bytes that are read between two moments at which other work can come in. */
-const STEP_BYTES = 64 * 1024
+const STEP_BYTES = 16 * 1024
 
 const SPACE = 0x20
 const [QUOTE, COMMA, COLON, OPEN_ARRAY, BACKSLASH, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('",:[\\]{}')

@@ -1,12 +1,16 @@
+import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import leven from 'leven'
 import { errors } from '../core/errors.js'
+import { createQueue } from './slices.js'
 import { pathOf } from './url.js'
 
 const ENCODED_SLASH = /%2f/gi
 
 /** Answers unknown paths with 404, other methods with 405 and `Allow`, and OPTIONS with 204 (decisions §1). */
 export const notFound = fp((app, _options, done) => {
+  // Others come in between the unknown paths of many senders.
+  const beginSoon = createQueue()
   const methodsByPath = new Map<string, Set<string>>()
   let routes: readonly Route[] | undefined
 
@@ -34,18 +38,8 @@ export const notFound = fp((app, _options, done) => {
     return errors.routeNotFound(nearest(path, routes)?.replace(/:(\w+)/g, '{$1}'))
   }
 
-  // In `onRequest`, and not in a 404 handler, so that 404 and 405 come before a refusal of the body.
-  app.addHook('onRequest', (request, reply, next) => {
-    const { method } = request
-    const path = pathOf(request.raw.url as string)
-    // An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value. No route ends
-    // with a slash, but routers match one to a parameter without a value.
-    if ((path.endsWith('/') && path !== '/') || path.search(ENCODED_SLASH) >= 0) throw routeNotFound(path)
-    // @fastify/cors adds a route of OPTIONS for every path.
-    if (!request.is404 && method !== 'OPTIONS') {
-      next()
-      return
-    }
+  /** Answers OPTIONS of a known path. @throws ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED */
+  function answer(method: string, path: string, reply: FastifyReply) {
     const allow = path === '*' ? 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' : allowedOn(path)
     if (method === 'OPTIONS' && allow !== undefined) {
       reply.code(204).header('allow', allow).send()
@@ -53,6 +47,28 @@ export const notFound = fp((app, _options, done) => {
     }
     if (allow === undefined || path === '*') throw routeNotFound(path)
     throw errors.methodNotAllowed(method, allow)
+  }
+
+  // In `onRequest`, and not in a 404 handler, so that 404 and 405 come before a refusal of the body.
+  app.addHook('onRequest', (request, reply, next) => {
+    const { method } = request
+    const path = pathOf(request.raw.url as string)
+    // An encoded slash is a path separator (interface, Errors 2), but routers decode it into the value. No route ends
+    // with a slash, but routers match one to a parameter without a value.
+    const isNone = (path.endsWith('/') && path !== '/') || path.search(ENCODED_SLASH) >= 0
+    // @fastify/cors adds a route of OPTIONS for every path.
+    if (!isNone && !request.is404 && method !== 'OPTIONS') {
+      next()
+      return
+    }
+    beginSoon(() => {
+      try {
+        if (isNone) throw routeNotFound(path)
+        answer(method, path, reply)
+      } catch (error) {
+        next(error as Error)
+      }
+    })
   })
   done()
 })

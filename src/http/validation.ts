@@ -330,6 +330,8 @@ function namedOnly(
   path: readonly (string | number)[] = [],
 ): unknown {
   if (Array.isArray(value) && schema.items !== undefined) {
+    // A list that is too long stays so, and is refused.
+    if (value.length > schema.maxItems) return value
     return value.map((item, at) => namedOnly(schema.items, item, report, [...path, at]))
   }
   const properties = propertiesOf(schema)

@@ -169,7 +169,7 @@ export const docs: FastifyPluginCallback<DocsOptions> = (app, options, done) => 
   })
   app.get('/docs/page.js', PUBLIC_PAGE, (_request, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT))
   app.get('/docs/document.pdf', PUBLIC_PAGE, (_request, reply) => reply.type('application/pdf').send(DOCUMENT))
-  app.get('/docs/scalar.js', PUBLIC_PAGE, async (_request, reply) => {
+  app.get('/docs/scalar.js', rendered, async (_request, reply) => {
     return reply.type('text/javascript; charset=utf-8').send(await bundle())
   })
   serveDocument(app, options, '/docs/payments-service.json', 'service', 'labelled')

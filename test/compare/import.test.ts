@@ -7,7 +7,7 @@ import { runImport } from '../../src/compare/import.js'
 import { isIban } from '../../src/core/rules/identifiers.js'
 import type { Har } from '../capture.js'
 import { captured } from '../capture.js'
-import { bill, build, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
+import { bill, build, call, collection, connect, MONDAY, mandate, payoutLink, requestToken } from '../helper.js'
 import { journeyCapture, SECRET } from './journey.js'
 import { runCommand } from './run.js'
 
@@ -55,6 +55,26 @@ t.test('fidelity, Documented and assumed: import brings the records of a capture
   // Its time goes on from there.
   t.match((await client.control('POST', '/clock/advance', { by: 'P10D' })).body.transitions, [{ reference: /COL/ }])
   t.equal((await connect(app, 'yesterday')).clientId, 'yesterday')
+})
+
+t.test('compare, Import the records: a made-up record has its place among those of some days', async t => {
+  const clock = { now: Date.parse(MONDAY) }
+  const capture = captured(build(t), clock)
+  const demo = await connect(capture.app, 'sandbox-client', 'EU', 'sandbox-secret')
+  await demo.post('/api/v1/mandates', mandate())
+  await demo.get('/api/v1/direct-debit?limit=5')
+  await demo.control('POST', '/clock/advance', { by: 'P2D' })
+  clock.now += 2 * 86_400_000
+  await demo.get('/api/v1/direct-debit?limit=1')
+  const app = build(t)
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const { code, stderr } = await run([fileOf(t, capture.har()), '--client', 'days', '--url', url])
+  t.match({ code, stderr }, { code: 0, stderr: '' })
+  const { mandates, collections } = (await call(app, 'GET', '/_sandbox/state?client=days')).body
+  type Listed = { record: Record<'mandateReference' | 'createdAt' | 'initiatedAt', string> }
+  const isOlder = ({ record: { mandateReference, initiatedAt } }: Listed) =>
+    mandates.find(({ record }: Listed) => record.mandateReference === mandateReference).record.createdAt <= initiatedAt
+  t.same(collections.map(isOlder), [true, true, true, true, true])
 })
 
 t.test('control plane, PUT /state: a second import replaces the first; the secret of a client stays', async t => {

@@ -432,6 +432,24 @@ t.test('console, Actions: a new record is a request of the app, which faults app
   t.match((await control('GET', '/mandates/MND-LOST')).body, status('ACTIVE'), 'it was applied')
 })
 
+t.test('console, Pages: a pace that a call has set is among those to choose', async t => {
+  const { control, read } = await newConsole()
+  await control('PATCH', '/clock', { mode: 'running', rate: 7200 })
+  t.match(await read(''), '<option value="7200" selected>2 hours a second</option>')
+})
+
+t.test('console, Pages: a reference that two regions have leads to both records', async t => {
+  const { post, act, read } = await newConsole()
+  await post('/api/v1/bills', bill())
+  const fields = { 'body.uniqueReferenceIdentifier': 'INV-2026-001', 'body.currency': 'USD', region: 'US' }
+  const { path, notice, payload } = await act('/bills/new', 'create', fields)
+  t.match({ path, notice }, { path: '/bills/INV-2026-001', notice: 'INV-2026-001 became OPEN.' })
+  for (const region of ['EU', 'US']) {
+    t.match(payload, `&amp;region=${region}">INV-2026-001</a>`)
+    t.match(await read('/bills/INV-2026-001', { region }), 'Lifecycle')
+  }
+})
+
 t.test('console, Actions: a request is sent again, and shown as curl and as a test', async t => {
   const { get, post, control, read, act } = await newConsole()
   await post('/api/v1/mandates', mandate())
@@ -505,7 +523,7 @@ t.test('console, Pages: a request has its query, hints, and first the cause of a
   await control('DELETE', '/faults')
   const list = await read('/requests')
   t.match(toText(list), '<b>POST</b> /api/v1/mandates?page=1&page=2</a>')
-  t.match(list, /<p class="cause">A fault took the answer away: fault-3 \(garbage\)\.<\/p>/)
+  t.match(list, /<p class="cause">A fault took the answer away: fault-1 \(drop\)\. The request was not applied\.<\/p>/)
 
   const causes = (html: string) =>
     all(html, /<p class="cause">(.*?)<\/p>/gs).map(cause => toText(cause.replaceAll(/<[^>]*>/g, '')).trim())

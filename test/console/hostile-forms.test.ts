@@ -118,6 +118,16 @@ t.test('console, Actions: the command of a form keeps a text that looks like the
   t.match(payload, `--data-raw '{"senderName":"$TOKEN"}'`)
 })
 
+t.test('control plane, Long calls: the page of an unknown path grows with its length', async t => {
+  const app = build(t)
+  const sizeOf = async (slashes: number) => {
+    const { statusCode, payload } = await open(app, `${'/'.repeat(slashes)}x`)
+    t.equal(statusCode, 404)
+    return payload.length
+  }
+  t.ok((await sizeOf(15_000)) - (await sizeOf(10_000)) <= 3 * 5000, 'it has at most one way back')
+})
+
 t.test('console, Safety: a call with a path that its URL would shorten is not sent', async t => {
   const toSelf = async () => t.fail('It is sent.') as never
   const request = { method: 'DELETE', path: '/_sandbox/faults/..', query: {}, headers: {}, body: null }

@@ -131,6 +131,8 @@ t.test('console, Pages: the links of the guide keep the client of the console', 
     t.same(wrong, [], path)
   }
   t.match((await open('/docs/guide?client=a%26b')).payload, '>a&amp;b</a></p></header>')
+  const sizeOf = async (length: number) => (await open(`/docs/guide?client=${'a'.repeat(length)}`)).payload.length
+  t.ok((await sizeOf(501)) < (await sizeOf(500)), 'a text that is no id is not in the links')
   t.notMatch((await open('/docs/guide?client=a&client=b')).payload, '?client=')
   const { payload } = await open('/_sandbox/console')
   for (const link of ['docs', 'docs/guide']) t.match(payload, `href="../${link}?client=sandbox-client"`)

@@ -287,6 +287,7 @@ t.test('control plane, Large answers: pages, short logs and OpenAPI documents ar
   const paths = [
     ...['/_sandbox/console', '/_sandbox/console/requests', '/_sandbox/requests', '/_sandbox/openapi.json'],
     ...['/docs/listBills', '/docs/payments-service.json', '/openapi.yaml', '/_sandbox/requests?limit=1'],
+    ...['/docs/guide', '/docs/guide/errors', '/docs/scalar.js'],
   ]
   for (const path of paths) {
     const answers = Promise.all(Array.from({ length: 6 }, () => app.inject(path)))

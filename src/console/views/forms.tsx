@@ -50,12 +50,13 @@ export function Form({ page, action }: ActionProps) {
     region: regions.length < 2 ? region : undefined,
     json: body === undefined || isFile ? undefined : JSON.stringify(body),
   }
-  const { notice, proof, ...query } = page.query
+  // A page can have a hundred forms, so that no long text is in each address.
+  const { kind, region: shown, after, until } = page.query
   const form = (
     <form
       id={id}
       method="post"
-      action={href(page, page.path, query)}
+      action={href(page, page.path, { kind, region: shown, after, until })}
       class={fields.length > 1 ? 'fields' : 'action'}
       encType={isFile ? 'multipart/form-data' : undefined}
       noValidate

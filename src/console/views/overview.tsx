@@ -148,7 +148,7 @@ function Clock({ page, next, isPrimary }: ClockProps) {
   const now = formatInstant(clock.now())
   const isRunning = clock.mode() === 'running'
   const run = { mode: 'running', rate: clock.rate() }
-  const rates = [1, 60, 3600, 86_400].map(rate => [rate, paceOf(rate)] as const)
+  const rates = [...new Set([1, 60, 3600, 86_400, clock.rate()])].map(rate => [rate, paceOf(rate)] as const)
   // A running clock must not pass it before the form is sent.
   const ahead = Math.max(DAY_MS, isRunning ? clock.rate() * MINUTE_MS : 0)
   const advance = (body: object) => control('POST /clock/advance', body)

@@ -13,7 +13,7 @@ import { Card, Facts } from '../../http/pages/parts.js'
 import { exampleOf } from '../../tenants/examples.js'
 import { control } from '../calls.js'
 import type { AnyRecord, Kind, Row } from '../kinds.js'
-import { explain, findRecord, isNaming, kinds, referenceOf } from '../kinds.js'
+import { explain, findRecord, findRecords, isNaming, kinds, referenceOf } from '../kinds.js'
 import { formatMoment } from '../moments.js'
 import type { Page } from '../page.js'
 import { addressOf, href } from '../page.js'
@@ -35,8 +35,16 @@ export const titleOf = (page: Page, { noun }: Kind) => `${toTitle(noun)} ${page.
 export function OneRecord({ page, kind }: { page: Page; kind: Kind }) {
   const { tenant, params, query } = page
   const reference = params.reference as string
+  const [found, ...others] = findRecords(tenant, kind, reference, query.region)
+  if (found !== undefined && others.length > 0) {
+    return (
+      <>
+        <p>Records of {others.length + 1} regions have this reference.</p>
+        <RecordTable page={page} kind={kind} rows={[found, ...others]} empty="" />
+      </>
+    )
+  }
   if (kind.lifecycle === undefined) {
-    const found = findRecord(tenant, kind, reference, query.region)
     if (found === undefined) throw errors.recordNotFound(kind.notFound, kind.reference, kind.noun, reference)
     return (
       <>

@@ -32,8 +32,8 @@ function errorIn(exchange: LoggedExchange): Partial<ErrorEnvelope> {
 }
 
 /** The message of a refusal, with the field that it is about, or the fault that cut the answer or took it away. */
-function Cause({ page, of: exchange }: { page: Page; of: LoggedExchange }) {
-  if (exchange.status === null) return <p class="cause">{lossOf(page, exchange)}</p>
+function Cause({ of: exchange }: { of: LoggedExchange }) {
+  if (exchange.status === null) return <p class="cause">{lossOf(exchange)}</p>
   const { message, field } = errorIn(exchange)
   const { id, kind } = takerOf(exchange)
   if (kind === 'truncate') return <p class="cause">{`A fault cut the answer: ${id} (${kind}).`}</p>
@@ -51,12 +51,10 @@ function Cause({ page, of: exchange }: { page: Page; of: LoggedExchange }) {
 const takerOf = ({ faults }: LoggedExchange): Partial<LoggedExchange['faults'][number]> =>
   faults.find(({ kind }) => kind !== 'delay') ?? {}
 
-/** Says which fault took an answer away. Only one that is still in the list says whether the request was applied. */
-function lossOf({ tenant }: Page, exchange: LoggedExchange): string {
-  const { id, kind } = takerOf(exchange)
-  const effect = tenant.faults.list().find(fault => fault.id === id && fault.effect.kind === kind)?.effect
-  const isKept = effect !== undefined && 'when' in effect && effect.when === 'before'
-  return `A fault took the answer away: ${id} (${kind}).${effect ? ` The request was ${isKept ? 'not ' : ''}applied.` : ''}`
+/** Says which fault took an answer away, and whether the request was applied. */
+function lossOf(exchange: LoggedExchange): string {
+  const { id, kind, when } = takerOf(exchange)
+  return `A fault took the answer away: ${id} (${kind}). The request was ${when === 'before' ? 'not ' : ''}applied.`
 }
 
 /** Returns the filter that the address of a page has, for other addresses, and for the log. */
@@ -97,7 +95,7 @@ export async function requestsView(page: Page) {
           <a href={href(page, `/requests/${exchange.seq}`, filter)}>
             <b>{exchange.method}</b> {targets.get(exchange)}
           </a>
-          <Cause page={page} of={exchange} />
+          <Cause of={exchange} />
         </>
       ),
     ],
@@ -203,7 +201,7 @@ export async function requestView(page: Page) {
           {method} {targetOf(exchange, '')}
         </code>
       </p>
-      <Cause page={page} of={exchange} />
+      <Cause of={exchange} />
       <ul class="hints">
         {hints.map(hint => (
           <li key={hint}>{hint}</li>

@@ -40,7 +40,7 @@ export interface LoggedExchange {
   readonly responseHeaders: Readonly<Record<string, string>>
   readonly responseBody: unknown
   readonly durationMs: number
-  readonly faults: readonly { readonly id: string; readonly kind: string }[]
+  readonly faults: readonly { readonly id: string; readonly kind: string; readonly when?: 'before' | 'after' }[]
   readonly hints: readonly string[]
 }
 
