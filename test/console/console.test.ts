@@ -1018,6 +1018,15 @@ t.test('console, The story: its last sentence follows the end of the payout link
   }
 })
 
+t.test('console, The story: a mandate that waits for its activation is not signed', async t => {
+  const { control, read, submit } = await newDemo()
+  await control('PUT', '/settings', { mandateActivation: 'manual' })
+  await submit('', 'story-1')
+  t.match(await read(''), 'Jane Doe has not signed yet.')
+  await control('POST', '/mandates/STORY-MANDATE/activate')
+  t.match(await read(''), 'Jane Doe has signed: ')
+})
+
 t.test('console, Safety: texts of the app are shown as text on every page, also one like a time', async t => {
   const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'&lt;`
   for (const text of [hostile, '2030-99-99T99:99:99Z', '2030-01-02T03:04:05Z']) {
