@@ -394,6 +394,7 @@ export const mutants = {
     ['return has(id) ? this.nextId() : id', 'return id', ['control/faults', 'control/outcomes']],
   ],
   'features/faults/state.ts': [
+    [' : fault.effect) || 0', ' : fault.effect)', 'databases/upgrade'],
     ['fired >= times', 'fired > times', 'control/faults'],
     ['realNow >= expiresAt', 'realNow > expiresAt', 'control/faults'],
     ['seen > skip &&', 'seen >= skip &&', 'control/faults'],
@@ -555,9 +556,11 @@ export const mutants = {
     ['createPlaces(1)', 'createPlaces(2)', 'console/har-reader'],
   ],
   'compare/har-to-state.ts': [["stack.replace(message, '')", 'stack', 'console/har-reader']],
+  'tenants/snapshot.ts': [['  allowedOrigins: [...DEFAULT_ALLOWED_ORIGINS],\n', '', 'databases/upgrade']],
   'console/routes.ts': [
+    ['id !== undefined && responseHeaders', 'responseHeaders', 'console/console'],
     [" || pathBelow(request).split('/', DEEPEST).length === DEEPEST", '', 'console/hostile-forms'],
-    ["data.find(({ responseHeaders }) => responseHeaders['x-request-id'] === id) ?? ", '', 'console/console'],
+    ['(answered ?? data.at(-1))', 'data.at(-1)', 'console/console'],
     ['path: sentPath(sent), limit', 'path: sent.path, limit', 'console/console'],
     [' && referer !== publicUrl + url ? referer', ' ? referer', 'console/console'],
     [

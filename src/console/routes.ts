@@ -359,8 +359,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   async function loggedAs(sent: SentRequest, { id }: CallAnswer, clientId: string) {
     const filter = { method: sent.method, path: sentPath(sent), limit: 100 }
     const { data } = await context.requestLog.list(clientId, filter)
-    const logged = data.find(({ responseHeaders }) => responseHeaders['x-request-id'] === id) ?? data.at(-1)
-    return logged?.seq ?? ''
+    const answered = data.find(({ responseHeaders }) => id !== undefined && responseHeaders['x-request-id'] === id)
+    return (answered ?? data.at(-1))?.seq ?? ''
   }
 }
 

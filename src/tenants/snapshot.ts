@@ -2,6 +2,7 @@ import type { Static, TOptional, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import type { AreaName, Areas } from '../areas/index.js'
 import { byArea } from '../areas/index.js'
+import { DEFAULT_ALLOWED_ORIGINS } from '../core/rules/origins.js'
 import { REGIONS } from '../core/rules/regions.js'
 import { toTitle, toWords } from '../core/words.js'
 import { Deprecation } from '../features/deprecations/schemas.js'
@@ -72,13 +73,14 @@ export const Settings = component('Settings', {
   ),
 })
 export type Settings = Static<typeof Settings>
-/** The initial settings beside the origins. A client has them where its settings are of an earlier release, too. */
+/** The initial settings. A client has them also where another release has stored its settings. */
 export const DEFAULT_SETTINGS = {
+  allowedOrigins: [...DEFAULT_ALLOWED_ORIGINS],
   mandateActivation: 'automatic',
   deprecationStyle: 'seed',
   senderName: null,
   tokenAuthentication: 'form-or-basic',
-} satisfies Partial<Settings>
+} satisfies Settings
 /** The settings in a state document of this or an earlier release. */
 const StateSettings = component('StateSettings', {
   ...Settings.properties,

@@ -81,7 +81,7 @@ export interface TenantOptions {
   readonly client: ClientFacts
   readonly clock: ClockStart
   /** The others are those of `DEFAULT_SETTINGS`. */
-  readonly settings: Pick<Settings, 'allowedOrigins'> & Partial<Settings>
+  readonly settings: Partial<Settings>
   /** Called with the error of due work, which is parked. */
   dueWorkFailed?(error: Error): void
 }

@@ -499,6 +499,10 @@ t.test(
     const [sent] = await once(request({ port, path, headers }).end(), 'response')
     await once(sent.resume(), 'end')
     t.match((await submit('/requests/5', 'repeat')).headers.location, 'requests/6?')
+
+    await control('POST', '/faults', { effect: { kind: 'drop', when: 'after' }, times: null })
+    for (const seq of [7, 8])
+      t.match((await submit('/requests/2', 'repeat')).headers.location, `requests/${seq}?`, 'also without an answer')
   },
 )
 

@@ -63,6 +63,12 @@ const RENAMED: readonly (readonly [module: string, text: string, other: string, 
   // A verb.
   ['areas/payout-links/lifecycle', 'expire', 'lapse'],
   ['areas/payout-links/store', 'verb: "expire"', 'verb: "lapse"'],
+  // A value of an effect.
+  ['features/faults/schemas', '"uniform"', '"even"'],
+  ['features/faults/state', '"uniform"', '"even"', 3],
+  // A setting.
+  ['tenants/snapshot', 'allowedOrigins', 'embedOrigins', 3],
+  ['areas/index', 'settings.allowedOrigins', 'settings.embedOrigins'],
   // A reason code.
   ['areas/direct-debit/reason-codes', 'reason("RR04", "RegulatoryReason", "bank", "return"),', ''],
   // An outcome.
@@ -344,6 +350,7 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     ['POST', '/mandates/MND-EXPIRED/expire'],
     ['PUT', '/direct-debit/COL-GIVEN/outcome', { outcome: 'REJECTED-RR04' }],
     ['POST', '/outcomes', { outcome: 'RETURNED-RR04', match: { amount: '77' } }],
+    ['POST', '/faults', { effect: { kind: 'delay', distribution: 'uniform', min: 0, max: 1 }, times: null }],
     ['PUT', '/snapshots/kept'],
     ['POST', '/fork', { clientId: 'fork' }],
     ['POST', '/fork', { clientId: 'runs' }],
@@ -368,7 +375,9 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
   const runs = controlOf(later, 'runs')
   for (const path of ['', '/clients'])
     t.equal((await controlOf(later)('GET', path)).status, 200, `GET /_sandbox${path}`)
-  t.same((await acme('GET', '/state')).body, state)
+  const withoutSettings = ({ settings, ...others }: Record<string, unknown>) => others
+  t.same(withoutSettings((await acme('GET', '/state')).body), withoutSettings(state))
+  t.match(await acme('GET', '/settings'), { status: 200, body: { embedOrigins: ['http://localhost:*', /127/] } })
 
   const parked = 'This release has no state "SUBMITTED" of a collection. The record stays as it is.'
   t.same((await acme('GET', '/direct-debit/COL-SUBMITTED')).body, { ...explained, next: null, legal: [], parked })
@@ -381,6 +390,8 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
   const { debtorName, ...shown } = explained.record
   t.same(JSON.parse((await player.play({ plane: 'api', method: 'GET', path, region: 'EU' })).text), shown)
   t.match((await acme('GET', '/direct-debit')).body.data[0].record, { debtorName })
+  const delayed = { status: 200, durationMs: Number, faults: [{ kind: 'delay' }] }
+  t.match((await acme('GET', '/requests')).body.data.at(-1), delayed, 'a delay without a time is none')
   const created = collection({ collectionReference: 'COL-ARMED', amount: '77', debtorReference: undefined })
   await player.play({ plane: 'api', method: 'POST', path: '/api/v1/direct-debit', region: 'EU', body: created })
 

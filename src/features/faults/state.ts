@@ -158,7 +158,8 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
         if (!isArmedFor(fault, request, realNow) || (!isDelay && effect !== null)) return fault
         const seen = fault.seen + 1
         if (!fires(fault, seen)) return { ...fault, seen }
-        if (fault.effect.kind === 'delay') delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect)
+        // A distribution of another release is no number.
+        if (fault.effect.kind === 'delay') delay += sample('ms' in fault.effect ? fault.effect.ms : fault.effect) || 0
         else effect = fault.effect
         const counted = { ...fault, seen, fired: fault.fired + 1 }
         fired.push(counted)
