@@ -45,6 +45,7 @@ t.test('decisions §3: no secret in its place, and no access token anywhere, is 
   await send('POST', TOKEN_URL, { 'content-type': 'text/plain' }, form)
   await send('POST', TOKEN_URL, { ...FORM, authorization: basic }, 'grant_type=client_credentials')
   await send('POST', `${TOKEN_URL}?client_secret=${SECRET}`, FORM, form.replace(SECRET, WRONG))
+  await send('POST', '/_sandbox/requests/verify', {}, { path: `/x/client_secret/${SECRET}` })
 
   for (const [clientToken, at] of [
     [token, 1],

@@ -4,7 +4,7 @@ import { ownMember } from '../../core/own-member.js'
 import { createGlob } from '../../core/rules/glob.js'
 import type { Slices } from '../../core/slices.js'
 import { isObject } from '../../http/json-body.js'
-import { maskHeaders, maskJson, maskText } from '../../http/masking.js'
+import { maskHeaders, maskJson, maskPath, maskText } from '../../http/masking.js'
 import type { LoggedExchange, RequestPage } from './request-log.js'
 import type { Verification, VerificationResult } from './schemas.js'
 
@@ -159,7 +159,8 @@ function withMiss(misses: readonly Miss[], miss: Miss): readonly Miss[] {
 /** Masks an expectation like a logged request. Otherwise it could also be nested too deeply for an answer. */
 function maskExpected(expected: Expected): unknown {
   const fields = Object.entries(expected.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
-  return { ...(maskJson(expected) as Expected), headers: maskHeaders(Object.fromEntries(fields)) }
+  const path = expected.path === undefined ? {} : { path: maskPath(expected.path) }
+  return { ...(maskJson(expected) as Expected), ...path, headers: maskHeaders(Object.fromEntries(fields)) }
 }
 
 function shownOf({ at, actual }: Pair, masked: unknown): Shown {
