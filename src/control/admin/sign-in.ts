@@ -55,16 +55,15 @@ export const signIn: FastifyPluginCallback<SignInOptions> = (app, options, done)
     waiting--
   }
 
-  /** The attributes of the cookie. A form says by its origin whether the browser uses HTTPS. */
-  const cookieOf = ({ headers: { origin }, sandbox: { publicUrl } }: FastifyRequest) => {
-    const url = new URL(publicUrl)
-    return {
-      path: `${url.pathname.replace(/\/$/, '')}/_sandbox`,
-      httpOnly: true,
-      sameSite: 'strict' as const,
-      secure: (origin ?? url.protocol).startsWith('https:'),
-    }
-  }
+  /**
+   * The attributes of the cookie. Without a path, it is for the folder of the form as the browser sees it (RFC 6265 §5.1.4).
+   * A form says by its origin whether the browser uses HTTPS.
+   */
+  const cookieOf = ({ headers: { origin }, sandbox: { publicUrl } }: FastifyRequest) => ({
+    httpOnly: true,
+    sameSite: 'strict' as const,
+    secure: (origin ?? publicUrl).startsWith('https:'),
+  })
 
   app.register(formbody, { parser: parseForm })
   app.setErrorHandler((error, request, reply) => {
@@ -94,7 +93,8 @@ export const signIn: FastifyPluginCallback<SignInOptions> = (app, options, done)
   app.post('/sign-out', page, (request, reply) => {
     const value = request.cookies[COOKIE]
     if (value !== undefined && sessions.isValid(value, now())) sessions.end(value)
-    reply.clearCookie(COOKIE, cookieOf(request)).header('cache-control', 'no-store')
+    // `clearCookie` would name the path `/`.
+    reply.setCookie(COOKIE, '', { ...cookieOf(request), maxAge: 0 }).header('cache-control', 'no-store')
     return reply.redirect('sign-in', 303)
   })
   done()
