@@ -395,6 +395,7 @@ export const mutants = {
     ['return has(id) ? this.nextId() : id', 'return id', ['control/faults', 'control/outcomes']],
   ],
   'features/faults/state.ts': [
+    ['EFFECT_KINDS.includes(fault.effect.kind) && ', '', 'databases/upgrade'],
     [' : fault.effect) || 0', ' : fault.effect)', 'databases/upgrade'],
     ['fired >= times', 'fired > times', 'control/faults'],
     ['realNow >= expiresAt', 'realNow > expiresAt', 'control/faults'],
@@ -507,8 +508,8 @@ export const mutants = {
     ],
     ['    waiting--\n', '', 'control/session'],
     ['waiting >= MOST_WAITING', 'waiting > MOST_WAITING', 'control/session'],
-    ['      httpOnly: true,\n', '', 'control/session'],
-    ["(origin ?? url.protocol).startsWith('https:')", "url.protocol === 'https:'", 'control/session'],
+    ['    httpOnly: true,\n', '', 'control/session'],
+    ["(origin ?? publicUrl).startsWith('https:')", "url.protocol === 'https:'", 'control/session'],
     ['if (href.startsWith(base)) ', '', 'control/session'],
   ],
   'features/coverage/report.ts': [
@@ -958,6 +959,7 @@ export const mutants = {
   'control/routes.ts': [['        nameClient(reply, client_id)\n', '', 'control/tenant']],
   'http/negotiation.ts': [['isRead(request.headers.accept) ?', 'true ?', 'http/home']],
   'http/joined.ts': [
+    ['begin(() => body.push(null))', 'body.push(null)', 'http/joined'],
     ['lastAnswer(socket)?.destroyed === false ? 0 : SMALL', 'SMALL', 'http/large-bodies'],
     [
       "Number(headers['content-length'] ?? 0) > (lastAnswer(socket)?.destroyed === false ? 0 : SMALL)",

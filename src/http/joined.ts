@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
 import { lastAnswer } from './pipelining.js'
+import { createQueue } from './slices.js'
 
 /** The size from which a piece is passed on as it is, in bytes. */
 const LARGE = 4 * 1024
@@ -19,8 +20,9 @@ const [MOST_PIECES, LEAST_BYTES] = [20_000, 3]
  * Returns a body whose small pieces are joined. A piece takes some 350 bytes of memory until the body is read, and a chunk
  * (RFC 9112 §7.1) or a segment on the wire can be of one byte.
  * @param cut closes the connection: there are too many pieces. Its request may wait, where no error could be answered
+ * @param begin begins the end of the body, after which it is parsed
  */
-export function joinPieces(raw: Readable, cut: () => void): Readable {
+export function joinPieces(raw: Readable, cut: () => void, begin = (end: () => void) => end()): Readable {
   const body = new Readable({ highWaterMark: WAITING, read: () => void raw.resume() })
   let block = Buffer.alloc(0)
   let [used, pieces, bytes, size] = [0, 0, 0, FIRST_BLOCK]
@@ -47,7 +49,7 @@ export function joinPieces(raw: Readable, cut: () => void): Readable {
   })
   raw.once('end', () => {
     pushBlock()
-    body.push(null)
+    begin(() => body.push(null))
   })
   raw.once('error', error => body.destroy(error))
   // A request that waits reads no error yet.
@@ -67,10 +69,12 @@ const isJoined = ({ headers, socket }: IncomingMessage) =>
 
 /** Joins bodies from their beginning, also those of requests that wait. */
 export const joining = fp((app, _options, done) => {
+  // Others come in between the bodies of many senders: a form is parsed at once.
+  const begin = createQueue()
   app.addHook('onRequest', ({ raw }, reply, next) => {
     const { socket } = raw
     if (socket instanceof Socket && !socket.destroyed && isJoined(raw)) {
-      const body = joinPieces(raw, () => socket.destroy())
+      const body = joinPieces(raw, () => socket.destroy(), begin)
       joined.set(raw, body)
       // Node reads the rest of a body after its answer, and so does this.
       reply.raw.once('close', () => body.resume())

@@ -63,6 +63,10 @@ const RENAMED: readonly (readonly [module: string, text: string, other: string, 
   // A verb.
   ['areas/payout-links/lifecycle', 'expire', 'lapse'],
   ['areas/payout-links/store', 'verb: "expire"', 'verb: "lapse"'],
+  // A kind of a fault.
+  ['features/faults/schemas', 'truncate:', 'cut:'],
+  ['features/faults/state', 'truncate:', 'cut:'],
+  ['features/faults/delivery', '"truncate"', '"cut"'],
   // A value of an effect.
   ['features/faults/schemas', '"uniform"', '"even"'],
   ['features/faults/state', '"uniform"', '"even"', 3],
@@ -351,6 +355,7 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
     ['PUT', '/direct-debit/COL-GIVEN/outcome', { outcome: 'REJECTED-RR04' }],
     ['POST', '/outcomes', { outcome: 'RETURNED-RR04', match: { amount: '77' } }],
     ['POST', '/faults', { effect: { kind: 'delay', distribution: 'uniform', min: 0, max: 1 }, times: null }],
+    ['POST', '/faults', { effect: { kind: 'truncate' }, match: { path: '/api/v1/direct-debit/*' }, times: null }],
     ['PUT', '/snapshots/kept'],
     ['POST', '/fork', { clientId: 'fork' }],
     ['POST', '/fork', { clientId: 'runs' }],
@@ -390,8 +395,13 @@ onDatabase('persistence, Upgrades: a later release with other names leaves no cl
   const { debtorName, ...shown } = explained.record
   t.same(JSON.parse((await player.play({ plane: 'api', method: 'GET', path, region: 'EU' })).text), shown)
   t.match((await acme('GET', '/direct-debit')).body.data[0].record, { debtorName })
-  const delayed = { status: 200, durationMs: Number, faults: [{ kind: 'delay' }] }
-  t.match((await acme('GET', '/requests')).body.data.at(-1), delayed, 'a delay without a time is none')
+  const { status, durationMs, faults } = (await acme('GET', '/requests')).body.data.at(-1)
+  t.match([status, durationMs], [200, Number], 'a delay without a time is none')
+  t.same(
+    faults.map(({ kind }: { kind: string }) => kind),
+    ['delay'],
+    'a fault of an unknown kind does not fire',
+  )
   const created = collection({ collectionReference: 'COL-ARMED', amount: '77', debtorReference: undefined })
   await player.play({ plane: 'api', method: 'POST', path: '/api/v1/direct-debit', region: 'EU', body: created })
 

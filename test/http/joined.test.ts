@@ -39,3 +39,22 @@ t.test(
     await t.rejects(buffer(body), { message: 'aborted' })
   },
 )
+
+t.test('control plane, Long calls: a body ends when its turn comes', async t => {
+  const ends: (() => void)[] = []
+  const body = joinPieces(
+    Readable.from([Buffer.from('a')]),
+    () => {},
+    end => void ends.push(end),
+  )
+  let isEnded = false
+  const whole = buffer(body).then(bytes => {
+    isEnded = true
+    return bytes.toString()
+  })
+  while (ends.length === 0) await setImmediate()
+  for (let round = 0; round < 10; round++) await setImmediate()
+  t.notOk(isEnded)
+  for (const end of ends) end()
+  t.equal(await whole, 'a')
+})

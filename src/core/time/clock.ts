@@ -52,7 +52,7 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
   }
 
   /** Returns the time to the millisecond; `now` is rounded down to seconds. */
-  const exactAt = (real: number) => (mode === 'frozen' ? now : anchor.virtual + (real - anchor.real) * rate)
+  const exactAt = (real: number) => (mode !== 'running' ? now : anchor.virtual + (real - anchor.real) * rate)
 
   const timeAt = (realNow: number) => Math.min(wholeSecond(exactAt(Math.max(realNow, lastReal))), LAST_INSTANT)
 
@@ -116,7 +116,8 @@ export function createClock(start: ClockStart, failed: (error: Error) => void = 
     /** Returns the tenant's time at a real time, without doing due work. */
     timeAt,
     /** Returns the real time at which a running clock reaches an instant; null: the clock is frozen. */
-    realTimeOf: (at: Instant): number | null => (mode === 'frozen' ? null : anchor.real + (at - anchor.virtual) / rate),
+    realTimeOf: (at: Instant): number | null =>
+      mode !== 'running' ? null : anchor.real + (at - anchor.virtual) / rate,
     /**
      * Plans the next work of an item and replaces its earlier plan. A past time means now.
      * A time after the last instant means never.

@@ -95,8 +95,9 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
     (fault.effect.kind !== 'stale-token' || region !== undefined) &&
     matchesPath(fault, path)
 
+  // One of a kind that only another release has never fires.
   const isArmedFor = (fault: Fault, request: FaultTarget, realNow: number) =>
-    stateOf(fault, realNow) === 'armed' && isFor(fault, request)
+    EFFECT_KINDS.includes(fault.effect.kind) && stateOf(fault, realNow) === 'armed' && isFor(fault, request)
 
   /** Returns whether a fault that has seen a number of requests, with this one, fires on it. */
   const fires = ({ skip, probability }: Fault, seen: number) =>
