@@ -384,7 +384,8 @@ const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_
 
 /** The number of segments of a path that no page has. */
 const DEEPEST = 10
-const pathBelow = ({ url }: FastifyRequest) => pathOf(url).slice('/_sandbox/console'.length)
+/** Returns the path below the console, whose own two segments can be percent-encoded. */
+const pathBelow = ({ url }: FastifyRequest) => pathOf(url).replace(/^\/[^/]*\/[^/]*/, '')
 
 let loaded: ReadonlyMap<string, BrowserFile> | undefined
 

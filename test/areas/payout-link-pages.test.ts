@@ -329,6 +329,17 @@ t.test('decisions §8: a refused form says what is wrong in each field, and chan
     for (const value of Object.values(typed)) t.ok(answer.payload.includes(value.trim()), 'what was typed stays')
     t.equal((await explain(client, id)).record.status, 'ACTIVE')
   }
+
+  const id = await createLink(client)
+  const payload = new URLSearchParams({
+    action: 'claim',
+    token: tokenOf(await open(client, id)),
+    ...SEPA,
+    accountIdentifier: 'DE00',
+  })
+  const headers = { ...JSON_ONLY, 'content-type': 'application/x-www-form-urlencoded' }
+  const json = await client.app.inject({ method: 'POST', url: pagePath(client, id), headers, payload: `${payload}` })
+  t.match([json.statusCode, json.json()], [400, { code: 'INVALID_FIELD', field: 'accountIdentifier' }])
 })
 
 t.test('decisions §8: the name of the link is fixed', async t => {

@@ -118,6 +118,15 @@ t.test('console, Actions: the command of a form keeps a text that looks like the
   t.match(payload, `--data-raw '{"senderName":"$TOKEN"}'`)
 })
 
+t.test('console, Pages: a page at a percent-encoded path has the same links', async t => {
+  const app = build(t)
+  const [page, encoded] = await Promise.all(
+    ['/_sandbox/console/failures', '/%5Fsandbox/c%6Fnsole/failures'].map(url => app.inject({ url })),
+  )
+  t.match(page, { statusCode: 200, payload: 'action="../console/failures?' })
+  t.equal(encoded?.payload, page?.payload)
+})
+
 t.test('control plane, Long calls: the page of an unknown path grows with its length', async t => {
   const app = build(t)
   const sizeOf = async (slashes: number) => {

@@ -7,7 +7,6 @@ import { ownMember } from '../../core/own-member.js'
 import type { Clock } from '../../core/time/clock.js'
 import { formatInstant } from '../../core/time/time.js'
 import { sendError } from '../../http/error-handler.js'
-import { FORM } from '../../http/form.js'
 import { preferredLanguage, preferredType } from '../../http/negotiation.js'
 import { refuseWithPage } from '../../http/pages/refusal.js'
 import { isValid } from '../../http/validation.js'
@@ -38,7 +37,6 @@ declare module '../../http/request-context.js' {
   }
 }
 
-export const isForm = ({ headers }: FastifyRequest) => headers['content-type']?.startsWith(FORM) === true
 const isJson = ({ headers }: FastifyRequest) => headers['content-type']?.startsWith('application/json') === true
 
 const TYPES = ['text/html', 'application/json']

@@ -10,18 +10,7 @@ import { failures } from '../../http/schemas.js'
 import { check } from '../../http/validation.js'
 import { loadAssets } from './assets.js'
 import type { PageTenant } from './page-answers.js'
-import {
-  addressOf,
-  headersOf,
-  html,
-  isForm,
-  mayRead,
-  pageOf,
-  pageToken,
-  receiptOf,
-  refuse,
-  wantsJson,
-} from './page-answers.js'
+import { addressOf, headersOf, html, mayRead, pageOf, pageToken, receiptOf, refuse, wantsJson } from './page-answers.js'
 import { parsePageForm, problemsOf, toClaim, valuesOf } from './page-form.js'
 import { countAction } from './page-limit.js'
 import type { StoredPayoutLink } from './schemas.js'
@@ -124,7 +113,7 @@ export const payoutLinkPages: FastifyPluginCallbackTypebox<PageOptions> = (app, 
       }
       if (isReplay) return answer(payoutLinks.claim(payoutLinkId, values as Claim))
       const given = valuesOf(link, request.body as PageAction)
-      const problems = isForm(request) ? problemsOf(link, given) : {}
+      const problems = wantsJson(request) ? {} : problemsOf(link, given)
       if (Object.keys(problems).length > 0) {
         reply.code(400)
         return html(reply, pageOf(request, tenant, link, { values: given, problems }))
