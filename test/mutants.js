@@ -895,6 +895,7 @@ export const mutants = {
     ['const MOST_BYTES = 128 * 1024', 'const MOST_BYTES = 129 * 1024', 'control/snapshots'],
   ],
   'features/request-log/request-log.ts': [
+    [" && !('when' in effect && effect.when === 'before')", '', 'control/requests'],
     [' || bodyText.length > LONGEST_TEXT', '', 'http/secrets'],
     ['exchange.bytes > bounds.bytes || bounds.entries === 0', 'bounds.entries === 0', 'control/requests'],
     [
@@ -927,6 +928,7 @@ export const mutants = {
     ['later.isDone && isSame(later, step)', 'isSame(later, step)', 'console/console'],
   ],
   'console/views/requests.tsx': [
+    ['status >= 400 ? `refused', 'status >= 500 ? `refused', 'console/console'],
     ['cursor: String(rows[0]?.seq)', 'cursor: String(data[0]?.seq)', 'console/console'],
     ['limit: MOST_ROWS + 1', 'limit: MOST_ROWS', 'console/console'],
     ['kind?.lifecycle && isKnown(page, kind, record)', 'kind?.lifecycle', 'console/console'],

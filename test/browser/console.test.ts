@@ -232,6 +232,23 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     t.ok(Math.abs((await page.evaluate(() => scrollY)) - before) < 100)
   })
 
+  await t.test('a link within the page loads nothing: the next key goes on behind it', async t => {
+    const { page } = await visit(t, browser, '/collections/new')
+    await page.locator('main input[type=text]').first().fill('COL-TYPED')
+    await assertNoLoad(t, page, async () => {
+      await page.locator('a.skip').focus()
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/#main$/)
+      await page.keyboard.press('Tab')
+    })
+    t.ok(await page.evaluate(() => document.activeElement?.closest('main') !== null), 'the focus is in the content')
+    t.equal(await page.locator('main input[type=text]').first().inputValue(), 'COL-TYPED')
+    await page.getByRole('link', { name: 'Mandates' }).first().click()
+    await page.waitForURL(/mandates/)
+    await page.goBack()
+    await page.waitForURL(/#main$/)
+  })
+
   await t.test('the keys move through a list, and Enter sends it', async t => {
     const { page } = await visit(t, browser, '/collections')
     await page.getByLabel('Status').focus()
@@ -240,6 +257,10 @@ t.test('console, Live pages: the script in a browser', needsChromium, async t =>
     await page.keyboard.press('Enter')
     await page.waitForURL(/status=SUBMITTED/)
     await page.locator('#filter-status:focus').waitFor()
+
+    const requests = await visit(t, browser, '/requests')
+    await requests.page.getByLabel('Method').selectOption('POST')
+    await requests.page.waitForURL(/method=POST/)
   })
 
   await t.test('a command is copied, and its button says so; a list needs no button', async t => {

@@ -519,7 +519,7 @@ t.test('console, Pages: a request has its query, hints, and first the cause of a
   t.match(dropped, /id="answer".*No answer was sent: the fault <a href="[^"]*failures[^"]*">fault-1<\/a> closed the/)
   t.match(await cut({ kind: 'drop', when: 'after' }), 'fault-2 (drop). The request was applied.')
   const lost = await cut({ kind: 'garbage' })
-  t.match(lost, 'A fault took the answer away: fault-3 (garbage). The request was applied.')
+  t.match(lost, 'A fault took the answer away: fault-3 (garbage). The request was refused with 409.')
   t.match(lost, /id="answer".*fault-3<\/a> sent bytes that are not HTTP/)
   t.match(lost, /<\/p><ul class="hints"><li>/)
   t.match(toText(lost), 'POST /api/v1/mandates?page=1&page=2</code>')

@@ -252,7 +252,14 @@ document.addEventListener('input', ({ target }) => {
   if (code) void follow(code)
 })
 
-addEventListener('popstate', () => location.reload())
+/** The address of the page that is shown, without its fragment. */
+let shown = ''
+const presentAddress = () => location.pathname + location.search
+
+// A link within the page is such an event, too.
+addEventListener('popstate', () => {
+  if (presentAddress() !== shown) location.reload()
+})
 
 /** Removes the notice from the address, so that the address can be sent to a colleague. */
 function forgetNotice() {
@@ -260,13 +267,15 @@ function forgetNotice() {
   url.searchParams.delete('notice')
   url.searchParams.delete('proof')
   history.replaceState(null, '', url)
+  shown = presentAddress()
 }
 
 /** Whether the last input was a key. Each arrow is a change of a list, so Enter sends it. */
 let isByKey = false
 
 function choose(target: EventTarget | null) {
-  if (!(target instanceof HTMLSelectElement) || target.form?.method !== 'get') return
+  // A field `method` hides the property of its form.
+  if (!(target instanceof HTMLSelectElement) || target.form?.getAttribute('method') !== 'get') return
   target.form.requestSubmit()
   sessionStorage.setItem(FOCUS, target.id)
 }

@@ -53,8 +53,9 @@ const takerOf = ({ faults }: LoggedExchange): Partial<LoggedExchange['faults'][n
 
 /** Says which fault took an answer away, and whether the request was applied. */
 function lossOf(exchange: LoggedExchange): string {
-  const { id, kind, when } = takerOf(exchange)
-  return `A fault took the answer away: ${id} (${kind}). The request was ${when === 'before' ? 'not ' : ''}applied.`
+  const { id, kind, when, status = 0 } = takerOf(exchange)
+  const fate = when === 'before' ? 'not applied' : status >= 400 ? `refused with ${status}` : 'applied'
+  return `A fault took the answer away: ${id} (${kind}). The request was ${fate}.`
 }
 
 /** Returns the filter that the address of a page has, for other addresses, and for the log. */

@@ -40,7 +40,12 @@ export interface LoggedExchange {
   readonly responseHeaders: Readonly<Record<string, string>>
   readonly responseBody: unknown
   readonly durationMs: number
-  readonly faults: readonly { readonly id: string; readonly kind: string; readonly when?: 'before' | 'after' }[]
+  readonly faults: readonly {
+    readonly id: string
+    readonly kind: string
+    readonly when?: 'before' | 'after'
+    readonly status?: number
+  }[]
   readonly hints: readonly string[]
 }
 
@@ -329,7 +334,10 @@ export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload
   const responseText = isCut || method === 'HEAD' || typeof payload !== 'string' ? '' : payload
   const responseHeaders = isCut ? {} : reply.getHeaders()
   const hints = hintsOf(request)
-  const fired = (faults?.fired ?? []).map(({ id, effect }) => ({ id, ...withoutTexts(effect) }))
+  const fired = (faults?.fired ?? []).map(({ id, effect }) => {
+    const isTaker = isCut && effect === faults?.effect && !('when' in effect && effect.when === 'before')
+    return { id, ...withoutTexts(effect), ...(isTaker && { status: reply.statusCode }) }
+  })
   const texts = [target, bodyText ?? '', responseText, JSON.stringify(fired), ...hints]
   for (const named of [headers, form ?? {}, responseHeaders]) texts.push(...Object.entries(named).flat().map(String))
   return {
