@@ -43,6 +43,10 @@ const shared = [
   ['control', 'tenants', 'recording'],
   ['commands', 'persistence'],
   ['compare', 'areas', 'core'],
+  // These share none. In this order, the two that run at the same time end together.
+  ['http'],
+  ['program'],
+  ['library'],
 ]
 /** These need more than Node, and have commands of their own. */
 const special = ['browser', 'package']
