@@ -34,25 +34,24 @@ const indexes = folders.map(folder => ({
 }))
 
 /**
- * The folders that share a process of `npm test`, the longest first: two run at a time, and end at about the same time. Node
- * compiles and optimizes the server once for them, which takes a quarter of their processor time away. Tests of the other
- * folders change their process, or mostly wait.
+ * The folders of each process of `npm test`, in the order in which two run at a time and end at about the same time. Node
+ * compiles and optimizes the server once for folders that share a process, which takes a quarter of their processor time
+ * away. Tests of the others change their process, or mostly wait.
  */
-const shared = [
+const ordered = [
   ['console', 'docs'],
   ['control', 'tenants', 'recording'],
   ['commands', 'persistence'],
   ['compare', 'areas', 'core'],
-  // These share none. In this order, the two that run at the same time end together.
   ['http'],
   ['program'],
   ['library'],
 ]
 /** These need more than Node, and have commands of their own. */
 const special = ['browser', 'package']
-const alone = folders.filter(folder => ![...shared.flat(), ...special].includes(folder))
+const alone = folders.filter(folder => ![...ordered.flat(), ...special].includes(folder))
 
-const groups = [...shared, ...alone.map(folder => [folder])].map((group, at) => ({
+const groups = [...ordered, ...alone.map(folder => [folder])].map((group, at) => ({
   path: resolve(OUTPUT, 'test', 'groups', `${at}-${group.join('-')}.test.js`),
   text: importsOf(group.map(folder => `../${folder}/index.test.js`)),
 }))

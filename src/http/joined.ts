@@ -69,7 +69,7 @@ const isJoined = ({ headers, socket }: IncomingMessage) =>
 
 /** Joins bodies from their beginning, also those of requests that wait. */
 export const joining = fp((app, _options, done) => {
-  // Others come in between the bodies of many senders: a form is parsed at once.
+  // Others come in between the bodies of many senders, which are parsed as they end.
   const begin = createQueue()
   app.addHook('onRequest', ({ raw }, reply, next) => {
     const { socket } = raw

@@ -18,7 +18,7 @@ import { hintIgnored } from './hints.js'
 import { isLarge, isObject, parseJson, parseLargeJson } from './json-body.js'
 import { LARGE } from './large-answers.js'
 import type { LargeReads } from './large-reads.js'
-import { createQueue, inSlices } from './slices.js'
+import { inSlices } from './slices.js'
 import { isDecodable, isRead, originForm, valuesByName } from './url.js'
 
 declare module 'fastify' {
@@ -153,19 +153,10 @@ export interface ValidationOptions {
 
 /** Requests with bad percent-encoding, encoded bodies, and bodies that are not JSON objects, are refused here (decisions §1). */
 export const validation = fp<ValidationOptions>((app, { largeDocuments }, done) => {
-  // Others come in between the bodies of many senders.
-  const parseSoon = createQueue()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, parsed) => {
     // A large one is parsed where its answer is at hand.
-    if (isLarge(request, body)) return parsed(null, body)
-    parseSoon(() => {
-      try {
-        parsed(null, parseJson(request, body))
-      } catch (error) {
-        parsed(error as Error)
-      }
-    })
+    parsed(null, isLarge(request, body) ? body : parseJson(request, body))
   })
 
   app.addHook('onRequest', ({ headers }, _reply, next) => {
