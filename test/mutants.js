@@ -247,7 +247,14 @@ export const mutants = {
   'features/request-log/verify.ts': [
     ['{ path: maskPath(expected.path) }', '{}', 'http/secrets'],
     ['json === undefined || json.length <= MOST_OF_VALUE', 'true', 'control/request-log'],
-    ['    if (one === other) continue\n', '    if (Object.is(one, other)) continue\n', 'control/request-log'],
+    [
+      '      if (expected === actual) continue\n',
+      '      if (Object.is(expected, actual)) continue\n',
+      'control/request-log',
+    ],
+    ["differencesOf(request, 'counted')", "differencesOf(request, 'listed')", 'control/request-log'],
+    ['      if (names.length !== sizeOf(expected)) return false\n', '', 'control/requests'],
+    ['Object.keys(fields).length < Object.keys(headers).length', 'fields === undefined', 'control/requests'],
   ],
   'http/app.ts': [['    routerOptions: { maxParamLength: HEADER_LIMIT },\n', '', 'http/routing']],
   'http/closing.ts': [
@@ -384,6 +391,7 @@ export const mutants = {
   'http/validation.ts': [
     ['    if (value.length > schema.maxItems) return value\n', '', 'http/members'],
     ["Number(headers['content-length'] ?? 0) === 0", "headers['content-length'] === undefined", 'http/body'],
+    [' && isTyped', ' && false', 'http/body'],
   ],
   'http/json-pieces.ts': [['(isPair ? size - 1 : size)', 'size', 'http/large-answers']],
   'http/pages/headers.ts': [["  'cache-control': 'no-store',\n", '', 'control/session']],
@@ -539,6 +547,7 @@ export const mutants = {
     ],
   ],
   'console/notices.ts': [
+    ["text.replaceAll('](', '] (')", 'text', 'console/console'],
     ['isSame(proof, proofOf(tenant, notice))', "proof !== ''", 'console/console'],
     [
       'transitions === undefined ? 0 : transitions.length + omitted',
@@ -895,6 +904,7 @@ export const mutants = {
     ['const MOST_BYTES = 128 * 1024', 'const MOST_BYTES = 129 * 1024', 'control/snapshots'],
   ],
   'features/request-log/request-log.ts': [
+    ['= request.raw\n', '= request\n', 'control/requests'],
     [" && !('when' in effect && effect.when === 'before')", '', 'control/requests'],
     [' || bodyText.length > LONGEST_TEXT', '', 'http/secrets'],
     ['exchange.bytes > bounds.bytes || bounds.entries === 0', 'bounds.entries === 0', 'control/requests'],

@@ -24,6 +24,9 @@ export const cut = (notice: string): string =>
 /** A link in a notice: `[text](path below the console)`, or `[client](its page?client)`. */
 export const LINK = /\[([\w-]+)\]\((\/[\w/-]+)(\?client)?\)/
 
+/** Returns a text of the app for a notice: it makes no link. */
+export const plain = (text: string): string => text.replaceAll('](', '] (')
+
 /** The members of answers that notices read. */
 type Answer = Partial<Record<'now' | 'mode' | 'id' | 'state' | 'outcome' | 'clientId', string>> &
   Partial<Record<'omitted' | 'rate' | 'removed', number>> & {
@@ -93,7 +96,7 @@ function nameOf(answer: Answer): string | undefined {
 /** Returns a link, or its text if no link can have it. */
 function linkOf(text: string, path: string): string {
   const link = `[${text}](${path})`
-  return LINK.exec(link)?.[0] === link ? link : text
+  return LINK.exec(link)?.[0] === link ? link : plain(text)
 }
 
 /** Counts the transitions that an answer reports. */

@@ -35,7 +35,7 @@ import {
 import { streamChanges } from './changes.js'
 import type { Exchange } from './har-reader.js'
 import { kinds, pageOf, referenceOf } from './kinds.js'
-import { cut, proofOf, sentenceOf, transitionsOf } from './notices.js'
+import { cut, plain, proofOf, sentenceOf, transitionsOf } from './notices.js'
 import type { ConsoleContext, Fields, Page, PageRow, Query } from './page.js'
 import { addressOf, digits, HttpStatuses, href, PARAMETERS } from './page.js'
 import { styles } from './styles.js'
@@ -315,7 +315,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const query = await inTurn(client, tenant => {
       const notice = cut(
         call === undefined
-          ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${error.message}` : '.'}`
+          ? `Sent again with a new token. The answer was ${answer.status ?? 'taken away'}${error ? `: ${plain(error.message)}` : '.'}`
           : sentenceOf(routeOf(context, call.route).schema.operationId ?? '', answer.body, tenant),
       )
       const until = tenant.events.last()

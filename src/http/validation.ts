@@ -159,13 +159,12 @@ export const validation = fp<ValidationOptions>((app, { largeDocuments }, done) 
     parsed(null, isLarge(request, body) ? body : parseJson(request, body))
   })
 
-  app.addHook('onRequest', ({ headers }, _reply, next) => {
-    // Without a body, its type does not matter (decisions §1); Fastify would refuse the type.
+  app.addHook('onRequest', (request, _reply, next) => {
+    const { headers } = request
     const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-    if (isEmpty) {
-      delete headers['content-type']
-      delete headers['content-encoding']
-    }
+    // Without a body, its type does not matter (decisions §1); Fastify would refuse the type. The log has it.
+    const isTyped = headers['content-type'] !== undefined || headers['content-encoding'] !== undefined
+    if (isEmpty && isTyped) request.headers = { 'content-type': undefined, 'content-encoding': undefined }
     next()
   })
 

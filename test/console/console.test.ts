@@ -474,6 +474,9 @@ t.test('console, Actions: a request is sent again, and shown as curl and as a te
   })) {
     t.match(await read(`/requests/${seq}`), `It cannot be sent again: ${reason}`)
   }
+  await post('/api/v1/mandates', mandate({ type: '[Remove](/client/remove)' }))
+  const { payload } = await act('/requests/8', 'repeat')
+  t.match(payload, 'not &quot;[Remove] (/client/remove)&quot;.', 'a text of the app is no link')
 })
 
 t.test(

@@ -118,6 +118,19 @@ t.test('control plane, GET /requests: HEAD, OPTIONS, uploads, and a body of 1 Mi
   t.equal((await last(client)).body.padding, padding)
 })
 
+t.test('control plane, GET /requests: the type of a missing body is logged, though it does not matter', async t => {
+  const client = await newClient()
+  const sent = { 'content-type': 'text/csv', 'content-encoding': 'br' }
+  t.match(await client.get('/api/v1/mandates', { headers: sent }), { status: 200 })
+  t.match(await client.post('/api/v1/mandates', undefined, { headers: sent }), {
+    status: 400,
+    body: { code: 'MISSING_FIELD' },
+  })
+  const { data } = await requestsOf(client, 'after=1')
+  t.match(pluck(data, 'headers'), [sent, sent])
+  t.match(pluck(data, 'body'), [null, null])
+})
+
 t.test('decisions §1: a deeply nested body is logged, and can be expected', async t => {
   const client = await newClient()
   const deep = `{"x":${'[{"a":'.repeat(1500)}1${'}]'.repeat(1500)}}`
@@ -448,6 +461,8 @@ t.test('control plane, POST /requests/verify: of objects, named members are comp
     [{ body: 'text' }, 0],
     [{ body: [1, 2] }, 1],
     [{ body: [1] }, 0],
+    [{ body: [1, 2, 3] }, 0],
+    [{ body: { list: [1, { a: 1, b: 2, c: 3 }] } }, 0],
   ]
   await counts(t, client, cases)
 })
@@ -574,6 +589,7 @@ t.test('control plane, POST /requests/verify: wrong expectations are refused, al
   await refusesValues(t, send, {}, wrong)
   await table(t, send, {
     [invalid('atLeast')]: [{ atLeast: 2, atMost: 1 }],
+    [invalid('headers')]: [{ headers: { 'X-Region': 'EU', 'x-region': 'EU' } }],
     [invalid('query.limit.0')]: [{ query: { limit: [5] } }],
     [malformed('times')]: ['atLeast', 'atMost'].map(name => ({ times: 1, [name]: 1 })),
     [malformed(null)]: ['{"method":'],

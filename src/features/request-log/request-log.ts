@@ -328,7 +328,8 @@ const TEXT_OVERHEAD = 24
 /** Returns an exchange as it is kept. */
 export function exchangeOf(request: FastifyRequest, reply: FastifyReply, payload: unknown, at: Instant): Exchange {
   const { faults, form, bodyText, route } = request.sandbox
-  const { method, headers } = request
+  const { method } = request
+  const { headers } = request.raw
   const isCut = faults !== null && isCutOff(faults)
   const target = originForm(request.originalUrl)
   const responseText = isCut || method === 'HEAD' || typeof payload !== 'string' ? '' : payload

@@ -166,7 +166,7 @@ export const VerificationResult = component('VerificationResult', {
           omitted: Type.Optional(assumed(Type.Integer(), 'The number of further differences. Absent: there are none.')),
         }),
       ),
-      'Up to three other requests with the fewest differences. Absent if `matched` is true.',
+      'Up to three other requests with the fewest differences. Another method or path counts ten times. Absent if `matched` is true.',
     ),
   ),
 })

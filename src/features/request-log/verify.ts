@@ -25,8 +25,8 @@ interface Pair {
   readonly actual: unknown
 }
 
-/** Differences, with undefined where other work may come in between. */
-type Differences = Generator<Pair | undefined>
+/** Differences, or only the number of members that a request lacks; undefined where other work may come in between. */
+type Differences = Generator<Pair | number | undefined>
 
 /** A request that differs, and by how much. */
 interface Miss {
@@ -53,9 +53,9 @@ export function* verify({ data, dropped }: RequestPage, expected: Expected): Sli
   let nearest: readonly Miss[] = []
   for (const request of data) {
     let distance = 0
-    for (const difference of differencesOf(request)) {
+    for (const difference of differencesOf(request, 'counted')) {
       if (difference === undefined) yield
-      else distance += weight(difference)
+      else distance += typeof difference === 'number' ? difference : weight(difference)
     }
     if (distance === 0) count++
     else nearest = withMiss(nearest, { request, distance })
@@ -69,8 +69,8 @@ export function* verify({ data, dropped }: RequestPage, expected: Expected): Sli
     const { seq, method, path, status } = request
     const differences: Shown[] = []
     let [room, omitted] = [MOST_CHARACTERS, 0]
-    for (const difference of differencesOf(request)) {
-      if (difference === undefined) yield
+    for (const difference of differencesOf(request, 'listed')) {
+      if (typeof difference !== 'object') yield
       else if (differences.length < MOST_DIFFERENCES && room > 0) {
         const shown = shownOf(difference, masked)
         room -= JSON.stringify(shown).length
@@ -92,57 +92,80 @@ function boundsOf({ times, atLeast, atMost }: Expected) {
   return { times, atLeast: atLeast ?? (atMost === undefined ? 1 : 0), atMost: atMost ?? Infinity }
 }
 
-/** Returns a function that lists the differences of a request. */
+/** Whether each difference is listed, or members that a request lacks are only counted. */
+type Purpose = 'listed' | 'counted'
+
+/** Returns a function that lists or counts the differences of a request. To count takes work in proportion to the request. */
 function createComparison({ method, path, query, headers = {}, body, status }: Expected) {
   const isPath = path === undefined ? undefined : createGlob(path)
   const fields = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  if (Object.keys(fields).length < Object.keys(headers).length) {
+    throw errors.invalid('headers', 'headers must have each name once, in any case.')
+  }
+  /** The numbers of members of the parts of the expectation. They are the same for each request. */
+  const sizes = new WeakMap<object, number>()
 
-  return function* (request: LoggedExchange): Differences {
+  return function* (request: LoggedExchange, purpose: Purpose): Differences {
     if (method !== undefined) yield* compare('method', method, request.method)
     if (isPath?.(request.path) === false) yield { at: placeOf('path'), expected: path, actual: request.path }
     if (status !== undefined) yield* compare('status', status, request.status)
-    yield* compare('headers', fields, request.headers)
-    if (query !== undefined) yield* compare('query', query, request.query)
-    if (body !== undefined) yield* compare('body', body, request.body)
+    yield* compare('headers', fields, request.headers, purpose)
+    if (query !== undefined) yield* compare('query', query, request.query, purpose)
+    if (body !== undefined) yield* compare('body', body, request.body, purpose)
+  }
+
+  /** Compares the given members of objects, and all items of arrays. */
+  function* compare(name: string, expected: unknown, actual: unknown, purpose: Purpose = 'listed'): Differences {
+    const pending: Pair[] = [{ at: placeOf(name), expected, actual }]
+    for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+      const { at, expected, actual } = pair
+      if (isRecord(expected) && isRecord(actual)) {
+        const [names, lacking] = namesOf(expected, actual, purpose)
+        if (lacking > 0) yield lacking
+        // The last one is compared first.
+        for (const name of names.reverse()) {
+          const own = Object.hasOwn(actual, name) ? actual[name] : undefined
+          pending.push({ at: placeOf(name, at), expected: expected[name], actual: own })
+        }
+      } else if (!(yield* isSame(expected, actual))) yield pair
+      yield
+    }
+  }
+
+  /** Returns the names of the members to compare, and the number of those that are lacking and only counted. */
+  function namesOf(expected: object, actual: object, purpose: Purpose): [names: string[], lacking: number] {
+    if (purpose === 'listed') return [Object.keys(expected), 0]
+    const names = Object.keys(actual).filter(name => Object.hasOwn(expected, name))
+    return [names, sizeOf(expected) - names.length]
+  }
+
+  function sizeOf(expected: object): number {
+    const size = sizes.get(expected) ?? Object.keys(expected).length
+    sizes.set(expected, size)
+    return size
+  }
+
+  /** Whether two JSON values are the same. The order of members does not matter. */
+  function* isSame(expected: unknown, actual: unknown): Generator<undefined, boolean> {
+    const pending: [unknown, unknown][] = [[expected, actual]]
+    for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
+      const [expected, actual] = pair
+      // JSON has no NaN, and -0 is 0.
+      if (expected === actual) continue
+      if (!isObject(expected) || !isObject(actual) || Array.isArray(expected) !== Array.isArray(actual)) return false
+      const names = Object.keys(actual)
+      if (names.length !== sizeOf(expected)) return false
+      for (const name of names) {
+        if (!Object.hasOwn(expected, name)) return false
+        if (expected[name] !== actual[name]) pending.push([expected[name], actual[name]])
+      }
+      yield
+    }
+    return true
   }
 }
 
 const placeOf = (name: string, owner?: Place): Place => ({ name, owner })
-
-/** Compares the given members of objects, and all items of arrays. */
-function* compare(name: string, expected: unknown, actual: unknown): Differences {
-  const pending: Pair[] = [{ at: placeOf(name), expected, actual }]
-  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    const { at, expected, actual } = pair
-    if (isRecord(expected) && isRecord(actual)) {
-      // The last one is compared first.
-      for (const [name, value] of Object.entries(expected).reverse()) {
-        const own = Object.hasOwn(actual, name) ? actual[name] : undefined
-        pending.push({ at: placeOf(name, at), expected: value, actual: own })
-      }
-    } else if (!(yield* isSame(expected, actual))) yield pair
-    yield
-  }
-}
-
-/** Whether two JSON values are the same. The order of members does not matter. */
-function* isSame(one: unknown, other: unknown): Generator<undefined, boolean> {
-  const pending: [unknown, unknown][] = [[one, other]]
-  for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    const [one, other] = pair
-    // JSON has no NaN, and -0 is 0.
-    if (one === other) continue
-    if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return false
-    const names = Object.keys(one)
-    if (names.length !== Object.keys(other).length) return false
-    for (const name of names) {
-      if (!Object.hasOwn(other, name)) return false
-      if (one[name] !== other[name]) pending.push([one[name], other[name]])
-    }
-    yield
-  }
-  return true
-}
 
 const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value)
 
