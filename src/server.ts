@@ -121,7 +121,7 @@ export function buildServer(options: ServerOptions): {
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
   const backlog = createBacklog(timers.elapsed)
   const reads = { later: timers.later, backlog }
-  const largeDocuments = createLargeReads(reads, 1, 'Too many large documents are read')
+  const largeDocuments = createLargeReads(reads, 1, 'Too many large documents are read', 1)
   const largeReads = createLargeReads(reads, 4, 'Too many pages and requests of the log are read')
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
   const harReader = options.harReader && createHarReader(options.harReader, timers, () => app.isClosing())

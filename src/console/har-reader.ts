@@ -96,7 +96,7 @@ export function createHarReader(options: HarReaderOptions, { later }: Timers, is
      * @throws INVALID_FIELD, PAYLOAD_TOO_LARGE (also for too much memory or time), SERVICE_UNAVAILABLE after 30 s of waiting
      */
     async read(task: HarTask, exchange: Exchange): Promise<Buffer> {
-      const leave = await places.enter(watch(exchange, PATIENCE_MS, isBusy))
+      const { leave } = await places.enter(task.clientId, watch(exchange, PATIENCE_MS, isBusy))
       try {
         if (exchange.reply.raw.destroyed || exchange.request.raw.socket.readableEnded) throw isBusy()
         const { file, clientId, stateBytes } = task

@@ -14,6 +14,7 @@ import type { BrowserFile } from '../http/pages/browser-files.js'
 import { readModules, sendBrowserFile } from '../http/pages/browser-files.js'
 import { prefersHtml } from '../http/pages/prefers-html.js'
 import { RefusalText, refuserWith, titleOfRefusal } from '../http/pages/refusal.js'
+import type { Place } from '../http/places.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
 import { inRounds } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
@@ -211,7 +212,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     reply.type('text/plain; charset=utf-8')
     const form = await read(request)
     // A body that never ends takes no place.
-    await context.largeReads.enter(reply.raw)
+    await context.largeReads.enter(reply)
     if (form.refusal !== undefined) throw form.refusal
     return commandOf(context, readCall(form, context), clientOf(request), request.sandbox.publicUrl)
   })
@@ -228,8 +229,8 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
   })
   done()
 
-  function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T) {
-    return turns.take(clientId, { isRead: () => true, run: now => read(registry.tenant(clientId, now), now) })
+  function inTurn<T>(clientId: string, read: (tenant: Tenant, realNow: number) => T, place?: Place) {
+    return turns.take(clientId, { isRead: () => true, place, run: now => read(registry.tenant(clientId, now), now) })
   }
 
   function issueToken(clientId: string) {
@@ -254,15 +255,19 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     { client, ...given }: Pick<Page, 'refused' | 'clients' | 'query'> & { readonly client: string },
   ) {
     const scenarios = [...(await context.scenarios.load()).values()]
-    return inTurn(client, async (tenant, realNow) => {
-      const shown: Page = {
-        ...{ ...given, context, tenant, realNow, scenarios, path: pathBelow(request) },
-        params: request.params as Fields,
-        publicUrl: request.sandbox.publicUrl,
-        isSignedIn: request.sandbox.isSignedIn === true,
-      }
-      return renderPage(shown, row.title(shown), await row.view(shown))
-    })
+    return inTurn(
+      client,
+      async (tenant, realNow) => {
+        const shown: Page = {
+          ...{ ...given, context, tenant, realNow, scenarios, path: pathBelow(request) },
+          params: request.params as Fields,
+          publicUrl: request.sandbox.publicUrl,
+          isSignedIn: request.sandbox.isSignedIn === true,
+        }
+        return renderPage(shown, row.title(shown), await row.view(shown))
+      },
+      request.sandbox.place,
+    )
   }
 
   /** Renders a refusal as a page of the console, for a request that may see one. An unknown client is shown as that of the demo. */
@@ -303,7 +308,7 @@ export const consoleRoutes: FastifyPluginCallback<ConsoleOptions> = (app, { cont
     const error = errorOf(answer)
     if (error !== undefined && call !== undefined) {
       reply.code(answer.status ?? 502)
-      await context.largeReads.enter(reply.raw)
+      await context.largeReads.enter(reply)
       return show(row, request, reply, { fields, call, error })
     }
     const path = pathBelow(request)

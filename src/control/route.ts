@@ -34,8 +34,12 @@ export function addRoutes(app: FastifyInstance, context: ControlPlane, routes: r
       const client = clientOf(request)
       const { realNow = now() } = request.sandbox
       const tenant = () => registry.tenant(client, realNow)
-      const readLater: ControlCall<unknown, unknown, unknown>['readLater'] = read =>
-        turns.take(client, { isRead: () => true, run: now => read(registry.tenant(client, now)) })
+      const readLater: ControlCall<unknown, unknown, unknown>['readLater'] = (read, place) =>
+        turns.take(client, {
+          isRead: () => true,
+          place,
+          run: now => read(registry.tenant(client, now)),
+        })
       reply.code(status)
       return handle({ ...context, request, reply, realNow, client, tenant, readLater, params, query, body })
     }

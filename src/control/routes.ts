@@ -213,7 +213,7 @@ const tableOf = (about: About, turns: Turns): readonly ControlRoute[] => {
       handle({ tenant, readLater, reply, largeAnswers }) {
         const document = isLarge(tenant()) ? undefined : toDocument(reply, tenant().snapshot())
         // Without indentation, which takes a third of its size: PUT has a limit.
-        return document ?? largeAnswers.send(reply, () => readLater(tenant => tenant.capture()))
+        return document ?? largeAnswers.send(reply, place => readLater(tenant => tenant.capture(), place))
       },
     }),
     route({

@@ -131,15 +131,17 @@ export const snapshotRoutes = ({ turns, stateBytes }: SnapshotRoutesOptions): re
     handle: async ({ registry, client, request, reply, snapshots, largeDocuments, params: { name } }) => {
       nameClient(reply, client)
       request.sandbox.clientId = client
-      if (await isLarge(snapshots, client, name)) await largeDocuments.enter(reply.raw)
+      if (await isLarge(snapshots, client, name)) await largeDocuments.enter(reply)
       const resetsOf = (realNow: number) => {
         registry.tenant(client, realNow)
         return registry.identityOf(client).resets
       }
-      const resets = await turns.take(client, { isRead: () => true, run: resetsOf })
+      const { place } = request.sandbox
+      const resets = await turns.take(client, { isRead: () => true, place, run: resetsOf })
       const content = await found(snapshots, client, name)
       return await turns.take(client, {
         isRead: () => false,
+        place,
         *run(realNow) {
           // The snapshot may be that of a removed client with the same id.
           if (resetsOf(realNow) !== resets) throw errors.replacedMeanwhile()

@@ -8,6 +8,7 @@ import type { LargeAnswers } from '../http/large-answers.js'
 import { LARGE } from '../http/large-answers.js'
 import type { LargeReads } from '../http/large-reads.js'
 import type { Operation } from '../http/operations.js'
+import type { Place } from '../http/places.js'
 import type { Eventually } from '../http/request-context.js'
 import type { Documents } from '../openapi/documents.js'
 import type { DocumentedRoute } from '../openapi/routes.js'
@@ -66,8 +67,8 @@ export interface ControlCall<P, Q, B> extends ControlContext {
   readonly client: string
   /** Returns that tenant. Throws CLIENT_NOT_FOUND. */
   tenant(): Tenant
-  /** Reads that tenant in another turn, after a wait. Throws, or rejects with, CLIENT_NOT_FOUND. */
-  readLater<T>(read: (tenant: Tenant) => T): Eventually<T>
+  /** Reads that tenant in another turn, after a wait for a place. Throws, or rejects with, CLIENT_NOT_FOUND. */
+  readLater<T>(read: (tenant: Tenant) => T, place: Place): Eventually<T>
   /** The real time, in milliseconds. */
   readonly realNow: number
   readonly params: P

@@ -4,7 +4,8 @@ import type { FastifyReply } from 'fastify'
 import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
 import { jsonPieces, textPieces } from './json-pieces.js'
-import { createPlaces, tooMany, watchOf } from './places.js'
+import type { Place } from './places.js'
+import { createPlaces, ownerOf, tooMany, watchOf } from './places.js'
 import type { Eventually } from './request-context.js'
 import { isSliceOver } from './slices.js'
 import type { Timers } from './timers.js'
@@ -14,7 +15,7 @@ export const LARGE = 1024 * 1024
 
 /** The maximum number of large answers at a time. The others wait. */
 const MOST = 4
-/** The maximum number of those that wait. */
+/** The maximum number of those of a client that wait. */
 const MOST_WAITING = 100
 
 /** A reader that takes nothing for this time is cut off. One that waits for this time is refused. */
@@ -24,9 +25,12 @@ const refusal = tooMany('Too many large answers are read')
 
 export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 
-/** Creates the large answers of a server. Each needs memory until its reader has taken it, so few are sent at a time. */
+/**
+ * Creates the large answers of a server. Each needs memory until its reader has taken it, so few are sent at a time. Those
+ * for one client leave a place to others.
+ */
 export function createLargeAnswers({ later, elapsed }: Timers) {
-  const places = createPlaces(MOST)
+  const places = createPlaces(MOST, { mostOfOwner: MOST - 1, mostPaused: Infinity })
 
   /** Does some work after the patience with a reader. A server that closes ends all waits early, and has its own patience. */
   function impatiently(work: () => void): () => void {
@@ -62,26 +66,31 @@ export function createLargeAnswers({ later, elapsed }: Timers) {
     inUse: places.inUse,
     /**
      * Sends a JSON document in pieces, each once the reader takes it.
-     * @param make returns the document or its text, when it is its turn
+     * @param make returns the document or its text, when it is its turn. The place can be paused meanwhile
      * @param indent as of JSON.stringify; a text has its own
      */
-    async send(reply: FastifyReply, make: () => Eventually<object | string>, indent?: number): Promise<Readable> {
-      if (places.inUse() === MOST + MOST_WAITING) throw refusal()
-      const leave = await places.enter(watchOf(reply.raw, impatiently, refusal))
+    async send(
+      reply: FastifyReply,
+      make: (place: Place) => Eventually<object | string>,
+      indent?: number,
+    ): Promise<Readable> {
+      const owner = ownerOf(reply.request)
+      if (places.countOf(owner) === MOST - 1 + MOST_WAITING) throw refusal()
+      const place = await places.enter(owner, watchOf(reply.raw, impatiently, refusal))
       try {
         assertOpen(reply)
-        const document = await make()
+        const document = await make(place)
         const pieces = typeof document === 'string' ? textPieces(document) : jsonPieces(document, indent)
         assertOpen(reply)
         const stream = Readable.from(
           patiently(pieces, () => reply.raw.destroy()),
           { objectMode: false },
         )
-        stream.once('close', leave)
+        stream.once('close', place.leave)
         reply.type(JSON_TYPE)
         return stream
       } catch (error) {
-        leave()
+        place.leave()
         throw error
       }
     },

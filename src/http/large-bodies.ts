@@ -31,8 +31,8 @@ export function createLargeBodies({ later }: Pick<Timers, 'later'>) {
         return
       }
       if (answer.destroyed) return
-      places.enter(watchOf(answer, patience, refusal), bytes).then(
-        leave => {
+      places.enter('', watchOf(answer, patience, refusal), bytes).then(
+        ({ leave }) => {
           if (answer.destroyed) return leave()
           answer.once('close', leave)
           next()

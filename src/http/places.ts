@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 
 /** A request that has waited for a place for this time is refused. */
@@ -29,49 +30,132 @@ export const watchOf =
 
 export type Places = ReturnType<typeof createPlaces>
 
+/** The place of some work. */
+export interface Place {
+  /** Leaves it: the work is done. */
+  leave(): void
+  /** Gives it to others while the work waits for something else than the server, as far as that is possible. */
+  pause(): void
+  /** Takes it again after a pause, also where others have it. */
+  goOn(): void
+}
+
+export interface PlacesOptions {
+  /** The most works of one owner that have a place or are paused. Default: any number. */
+  readonly mostOfOwner?: number
+  /** The most works that are paused: each keeps its memory. Default: none. */
+  readonly mostPaused?: number
+}
+
+/** Some work that waits. */
+interface Entry {
+  readonly size: number
+  begin(): void
+}
+
+interface Owner {
+  /** The works that have a place or are paused. */
+  held: number
+  /** First come, first served. */
+  readonly waiting: Set<Entry>
+}
+
 /**
- * Creates room for work that needs much memory. Work without room waits, first come, first served.
+ * Creates room for work that needs much time or memory. Work without room waits. Owners take turns, so that the works of one
+ * do not hold up those of the others.
  * @param total the room for all work at a time. Work without others can need more
  */
-export function createPlaces(total: number) {
+export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused = 0 }: PlacesOptions = {}) {
+  /** Those who have room or wait for it, by name. The one that was served last is the last. */
+  const owners = new Map<string, Owner>()
   let used = 0
-  const waiting = new Set<{ readonly size: number; begin(): void }>()
-  const hasRoom = (size: number) => used === 0 || used + size <= total
+  let paused = 0
 
   /** Begins the work for which there is room. */
   function admit(): void {
-    for (const next of waiting) {
-      if (!hasRoom(next.size)) return
+    // An owner that is served comes again, behind the others.
+    for (const [name, owner] of owners) {
+      const [next] = owner.waiting
+      if (next === undefined || owner.held >= mostOfOwner) continue
+      if (used > 0 && used + next.size > total) return
+      owners.delete(name)
+      owners.set(name, owner)
+      owner.waiting.delete(next)
+      owner.held++
       used += next.size
       next.begin()
     }
   }
 
-  return {
-    /** Waits for room. Returns a function that leaves it. @param watch is called if the work has to wait */
-    async enter(watch: Watch = () => () => {}, size = 1): Promise<() => void> {
-      if (waiting.size === 0 && hasRoom(size)) used += size
-      else {
-        await new Promise<void>((resolve, reject) => {
-          const end = (settle: () => void) => {
-            waiting.delete(entry)
-            stop()
-            settle()
-          }
-          const entry = { size, begin: () => end(resolve) }
-          const stop = watch(reason => {
-            end(() => reject(reason))
-            admit()
-          })
-          waiting.add(entry)
-        })
-      }
-      return () => {
+  function forget(name: string, { held, waiting }: Owner) {
+    if (held === 0 && waiting.size === 0) owners.delete(name)
+    admit()
+  }
+
+  function placeOf(name: string, owner: Owner, size: number): Place {
+    let isPaused = false
+    const setPaused = (value: boolean) => {
+      if (isPaused === value) return
+      isPaused = value
+      paused += value ? 1 : -1
+      used += value ? -size : size
+    }
+    return {
+      leave() {
+        setPaused(false)
         used -= size
+        owner.held--
+        forget(name, owner)
+      },
+      pause() {
+        if (paused === mostPaused) return
+        setPaused(true)
         admit()
-      }
+      },
+      goOn: () => setPaused(false),
+    }
+  }
+
+  return {
+    /**
+     * Waits for room.
+     * @param name the owner of the work, such as a client
+     * @param watch is called if the work has to wait
+     */
+    async enter(name: string, watch: Watch = () => () => {}, size = 1): Promise<Place> {
+      const owner = owners.get(name) ?? { held: 0, waiting: new Set() }
+      owners.set(name, owner)
+      await new Promise<void>((resolve, reject) => {
+        let stop = () => {}
+        const entry: Entry = {
+          size,
+          begin() {
+            stop()
+            resolve()
+          },
+        }
+        owner.waiting.add(entry)
+        admit()
+        if (!owner.waiting.has(entry)) return
+        stop = watch(reason => {
+          owner.waiting.delete(entry)
+          stop()
+          reject(reason)
+          forget(name, owner)
+        })
+      })
+      return placeOf(name, owner, size)
     },
-    /** The room that is used, and the number of works that wait, for tests. */
-    inUse: (): number => used + waiting.size,
+    /** The number of works of an owner that have a place, are paused or wait. */
+    countOf(name: string): number {
+      const { held, waiting } = owners.get(name) ?? { held: 0, waiting: new Set() }
+      return held + waiting.size
+    },
+    /** The room that is used, and the number of works that are paused or wait, for tests. */
+    inUse: (): number => [...owners.values()].reduce((sum, { waiting }) => sum + waiting.size, used + paused),
   }
 }
+
+/** Returns the owner of the work of a request: the client that its query names. */
+export const ownerOf = ({ query }: Pick<FastifyRequest, 'query'>): string =>
+  String((query as { client?: unknown } | undefined)?.client ?? '')

@@ -198,8 +198,8 @@ export const validation = fp<ValidationOptions>((app, { largeDocuments }, done) 
   done()
 
   /** Parses and checks a large body. One above 1 MiB is the only one until its answer. */
-  async function readLarge(request: FastifyRequest, { raw: answer }: FastifyReply, bytes: Buffer, schema?: TObject) {
-    if (bytes.length > LARGE) await largeDocuments.enter(answer)
+  async function readLarge(request: FastifyRequest, reply: FastifyReply, bytes: Buffer, schema?: TObject) {
+    if (bytes.length > LARGE) await largeDocuments.enter(reply)
     const body = await inSlices(parseLargeJson(bytes, request.sandbox.route.bodyLimit))
     if (schema === undefined) request.body = body
     else if (propertiesOf(schema) === undefined) request.body = namedOnly(schema, body, reportUnknown(request))

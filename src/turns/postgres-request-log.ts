@@ -159,10 +159,6 @@ export function createPostgresRequestLog(query: Query, bounds: RequestLogBounds)
         end = seqs.at(-1) as number
       }
     },
-    async bytes(clientId) {
-      const [row] = await read('size of requests', BYTES, clientId)
-      return Number(row?.bytes)
-    },
     async clear(clientId) {
       try {
         await settle(clientId).catch(() => {})
@@ -246,8 +242,6 @@ const LIST = `
   FROM sandbox_request_count AS counts
   LEFT JOIN sandbox_request AS request ON request.client_id = counts.client_id AND seq > $2::bigint AND seq < $3::bigint
   WHERE counts.client_id = $1 ORDER BY seq DESC LIMIT $4::bigint`
-
-const BYTES = 'SELECT coalesce(sum(bytes), 0) AS bytes FROM sandbox_request WHERE client_id = $1'
 
 const CLEAR = `
   WITH removed AS (DELETE FROM sandbox_request WHERE client_id = $1 RETURNING 1),

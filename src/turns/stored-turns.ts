@@ -419,10 +419,15 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
     return [...new Set([...registry.configured(), ...stored])]
   }
 
+  /** Whether a turn of a client is queued or running. */
+  const isBusy = (clientId: string) => (slots.get(clientId)?.users ?? 0) > 0
+
   async function takeInTurn<T>(clientId: string, work: Work<T>, other: string): Promise<T> {
+    if (isBusy(clientId)) work.place?.pause()
     const slot = slotOf(clientId)
     const all = [...new Set([clientId, other])].sort().map(slotOf)
     const outcome = await queued(all, async (): Promise<Outcome<T>> => {
+      work.place?.goOn()
       if (other === clientId && work.isRead(now())) {
         if (!work.isFresh || slot.stored === undefined) await catchUp(slot, work)
         if (isReadable(slot, work)) {
@@ -490,14 +495,12 @@ export function createStoredTurns(options: StoredTurnsOptions): Turns {
       const described: ReturnType<typeof describe>[] = []
       for (const clientId of clientIds ?? (await clients())) {
         try {
-          await take(clientId, {
-            isRead: () => true,
-            skipsDueWork: true,
-            run(realNow) {
-              // Another request may have removed it meanwhile.
-              if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
-            },
-          })
+          const run = (realNow: number) => {
+            // Another request may have removed it meanwhile.
+            if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
+          }
+          if (isBusy(clientId) && registry.peek(clientId) !== undefined) run(now())
+          else await take(clientId, { isRead: () => true, skipsDueWork: true, run })
         } catch (error) {
           if (!(error instanceof UnreadableError)) throw error
         }

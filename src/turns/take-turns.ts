@@ -48,6 +48,7 @@ export const inTurn = (turns: Turns, rules: TurnRules, handler: RouteHandlerMeth
         isRead: realNow => rules.isRead(request, realNow),
         isFresh: rules.isFresh === true,
         skipsDueWork: rules.skipsDueWork === true,
+        place: request.sandbox.place,
         run(realNow) {
           request.sandbox.realNow = realNow
           const tenant = rules.enter(request, realNow)

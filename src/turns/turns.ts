@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Slices } from '../core/slices.js'
 import { toSlices } from '../core/slices.js'
+import type { Place } from '../http/places.js'
 import type { Eventually } from '../http/request-context.js'
 import { doSlice, inSlices, isSliceOver } from '../http/slices.js'
 import type { TenantRegistry } from '../tenants/registry.js'
@@ -14,6 +15,8 @@ export interface Work<T> {
   readonly isFresh?: boolean
   /** Whether the work that is due stays undone: the tenant is replaced, removed or only listed. */
   readonly skipsDueWork?: boolean
+  /** The place of its request: others have it while the work waits for its turn. */
+  readonly place?: Place | undefined
   /**
    * Does the work at once, or returns it in slices if it changes something. Its result is answered after a database has
    * all that it changed.
@@ -42,8 +45,8 @@ export interface Turns {
   /** Lists the ids of all clients. */
   clients(): Eventually<string[]>
   /**
-   * Describes each tenant, whose due work stays undone: that of one client must not hold up the others. Those that cannot be
-   * read, or are removed meanwhile, are left out.
+   * Describes each tenant, whose due work stays undone: that of one client must not hold up the others. For the same reason, a
+   * tenant in a turn is described as it is in its midst. Those that cannot be read, or are removed meanwhile, are left out.
    * @param clientIds by default all clients
    */
   all<T>(describe: (tenant: Tenant, realNow: number) => T, clientIds?: readonly string[]): Promise<T[]>
@@ -119,7 +122,11 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
 
   function take<T>(clientId: string, work: Work<T>, other = clientId): Eventually<T> {
     const end = ends.get(clientId) ?? ends.get(other)
-    if (end !== undefined) return end.then(() => take(clientId, work, other))
+    if (end !== undefined) {
+      work.place?.pause()
+      return end.then(() => take(clientId, work, other))
+    }
+    work.place?.goOn()
     return begin([clientId, other], turnOf(clientId, work))
   }
 
@@ -146,14 +153,12 @@ export function createMemoryTurns({ registry, now, elapsed, changed }: MemoryTur
           await setImmediate()
           began = elapsed()
         }
-        await take(clientId, {
-          isRead: () => true,
-          skipsDueWork: true,
-          run(realNow) {
-            // Another request may have removed it meanwhile.
-            if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
-          },
-        })
+        const run = (realNow: number) => {
+          // Another request may have removed it meanwhile.
+          if (registry.has(clientId)) described.push(describe(registry.tenant(clientId, realNow), realNow))
+        }
+        if (ends.has(clientId)) run(now())
+        else await take(clientId, { isRead: () => true, skipsDueWork: true, run })
       }
       return described
     },

@@ -155,7 +155,8 @@ t.test('control plane, GET /requests: readers share what they read at a time, an
   const reads = createRequestReads({ list } as unknown as RequestLog, () => 0)
   const order: string[] = []
   const reader = (name: string, filter: object) =>
-    reads.read('acme', filter, async ({ data }) => {
+    reads.inTurn('acme', async () => {
+      const { data } = await reads.read('acme', filter)
       for (const entry of data) order.push(`${name}: ${(await reads.messageOf(entry)).toString().trim()}`)
     })
   const message = (seq: number, body: number) =>
@@ -215,10 +216,12 @@ function manualStreams() {
   const waiters = createEventWaiters(time.timers)
   const backlog = createBacklog()
   const log = { life: {}, last: 0, held: Promise.resolve(), isInMemory: true }
+  const looked: number[] = []
   const requestLog = {
-    async list(_client: string, { after = 0 }: RequestFilter) {
-      const data = Array.from({ length: log.last }, (_, at) => ({ seq: at + 1 })).slice(after)
+    async list(_client: string, { after = 0, before = Infinity }: RequestFilter) {
+      const data = Array.from({ length: log.last }, (_, at) => ({ seq: at + 1 })).slice(after, before - 1)
       const page = { life: log.life, last: log.last, dropped: 0, data }
+      if (data.length > 0 && before < Infinity) looked.push(data.length)
       await log.held
       return page
     },
@@ -234,6 +237,8 @@ function manualStreams() {
   }
   return {
     log,
+    /** The numbers of requests that were read at a time. */
+    looked,
     backlog,
     /** Wakes the streams, and lets them read. */
     async news() {
@@ -306,6 +311,41 @@ t.test('control plane, GET /requests: a reader gets no more until it takes more,
   t.equal(backlog.size(), 0)
   await news()
   t.same(slow.seen, ['1', '2', '3', '4', '5'])
+})
+
+t.test('control plane, Long calls: a slow reader looks at each request once, and one that is gone at none', async t => {
+  const { log, looked, news, open } = manualStreams()
+  log.last = 50
+  const slow = await open(1)
+  const gone = await open(0)
+  gone.socket.emit('close')
+  await news()
+  for (let takes = 2; takes <= 50; takes++) {
+    slow.takes = takes
+    slow.raw.emit('drain')
+    await news()
+  }
+  t.equal(slow.seen.length, 50)
+  t.same(looked, [20, 20, 10])
+})
+
+t.test('control plane, Long calls: a reader waits for no reader of another client', async t => {
+  const reads = createRequestReads({} as RequestLog, () => 0)
+  let goOn = () => {}
+  const order: string[] = []
+  const work = (name: string, wait = Promise.resolve()) =>
+    reads.inTurn(name, () => wait.then(() => void order.push(name)))
+  const held = work(
+    'acme',
+    new Promise<void>(done => {
+      goOn = done
+    }),
+  )
+  const later = work('acme')
+  await work('globex')
+  goOn()
+  await Promise.all([held, later])
+  t.same(order, ['globex', 'acme', 'acme'])
 })
 
 t.test('control plane, Long calls: other requests come in between the pages of a fast reader', async t => {

@@ -178,6 +178,25 @@ t.test('control plane, Large bodies: of large states and snapshots, one is read 
   }
 })
 
+t.test(
+  'control plane, Large bodies: a restoration that waits for its client leaves its place to that of another',
+  async t => {
+    const { built: app, held } = withHeld(() => build(t, { timers: hasty() }))
+    const [client, other] = [await stockLarge(await connect(app, 'a')), await stockLarge(await connect(app, 'b'))]
+    const order: string[] = []
+    const noted = (what: string, answer: Promise<{ readonly status: number }>) =>
+      answer.then(({ status }) => order.push(`${what} ${status}`))
+    const forks = ['c', 'd', 'e'].map(clientId => noted('fork', client.control('POST', '/fork', { clientId })))
+    await until(() => held().turns > 0)
+    await Promise.all([
+      ...forks,
+      ...['own', 'own'].map(what => noted(what, restore(client, 'large'))),
+      noted('other', restore(other, 'large')),
+    ])
+    t.same([order.indexOf('other 200') < order.indexOf('own 200'), order.length], [true, 6])
+  },
+)
+
 t.test('control plane, POST /snapshots/{name}/restore: a removed client leaves nothing to the next', async t => {
   const app = build(t)
   const client = await stockLarge(await connect(app))

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
 import type { Socket } from 'node:net'
 import { connect as dial } from 'node:net'
@@ -60,6 +60,9 @@ function read(port: number) {
   return { seen, end }
 }
 
+const replyWith = (raw: EventEmitter, client?: string) =>
+  ({ raw, request: { query: { client }, sandbox: {} } }) as unknown as FastifyReply
+
 t.test('control plane, Large answers: a document that cannot be made leaves its place', async t => {
   const answers = createLargeAnswers(createTimers())
   const app = fastify()
@@ -88,7 +91,7 @@ t.test(
     let [made, cutOff] = [0, 0]
     const replyOf = (destroyed = false) =>
       ({
-        raw: Object.assign(new EventEmitter(), { destroyed, destroy: () => void cutOff++ }),
+        ...replyWith(Object.assign(new EventEmitter(), { destroyed, destroy: () => void cutOff++ })),
         type() {},
       }) as unknown as FastifyReply
     const make = () => ({ n: ++made })
@@ -209,27 +212,31 @@ for (const path of [LOG, '/_sandbox/console/requests.har?client=acme']) {
   })
 }
 
-t.test('control plane, Large answers: 100 readers wait, for at most 60 s', async t => {
-  const time = manualTime()
-  const answers = createLargeAnswers(time.timers)
-  const send = () => {
-    const raw = Object.assign(new EventEmitter(), { destroyed: false, destroy() {} })
-    return answers.send({ raw, type() {} } as unknown as FastifyReply, () => ({}))
-  }
-  const busy = { code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } }
-  const streams = await Promise.all(Array.from({ length: 4 }, send))
-  const [first, ...others] = Array.from({ length: 100 }, send)
-  await t.rejects(send(), busy)
-  time.pass(59_999)
-  streams[0]?.destroy()
-  const [begun] = await Promise.all([first, once(streams[0] as Readable, 'close')])
-  const refused = Promise.all(others.map(other => t.rejects(other, busy)))
-  time.pass(1)
-  await refused
-  for (const stream of [...streams, begun]) stream?.destroy()
-  await until(() => answers.inUse() === 0)
-  t.equal(time.pending, 0)
-})
+t.test(
+  'control plane, Large answers: 100 readers of a client wait, for at most 60 s, and leave a place to others',
+  async t => {
+    const time = manualTime()
+    const answers = createLargeAnswers(time.timers)
+    const send = (client: string) => {
+      const raw = Object.assign(new EventEmitter(), { destroyed: false, destroy() {} })
+      return answers.send({ ...replyWith(raw, client), type() {} } as unknown as FastifyReply, () => ({}))
+    }
+    const busy = { code: 'SERVICE_UNAVAILABLE', headers: { 'retry-after': '1' } }
+    const streams = await Promise.all(Array.from({ length: 3 }, () => send('acme')))
+    const [first, ...others] = Array.from({ length: 100 }, () => send('acme'))
+    await t.rejects(send('acme'), busy)
+    streams.push(await send('globex'))
+    time.pass(59_999)
+    streams[0]?.destroy()
+    const [begun] = await Promise.all([first, once(streams[0] as Readable, 'close')])
+    const refused = Promise.all(others.map(other => t.rejects(other, busy)))
+    time.pass(1)
+    await refused
+    for (const stream of [...streams, begun]) stream?.destroy()
+    await until(() => answers.inUse() === 0)
+    t.equal(time.pending, 0)
+  },
+)
 
 t.test('control plane, Large answers: no character is cut', async t => {
   t.same([...textPieces('ab😀😀c', 3)], ['ab', '😀', '😀c'])
@@ -258,7 +265,7 @@ t.test('control plane, Large answers: made ones keep no place; the oldest are cl
       ...{ writableLength, destroyed: false },
       destroy: () => closed.push(name),
     })
-    await enter(answer as unknown as ServerResponse)
+    await enter(replyWith(answer))
     t.equal(inUse(), 1)
     answer.emit('prefinish')
     await nextRound()
@@ -275,7 +282,7 @@ t.test('control plane, Large answers: made ones keep no place; the oldest are cl
   t.equal(backlog.size(), 1)
 
   const gone = new EventEmitter()
-  await enter(gone as ServerResponse)
+  await enter(replyWith(gone))
   gone.emit('close')
   await nextRound()
   t.equal(inUse(), 0)

@@ -112,6 +112,37 @@ t.test('control plane, Long calls: many requests begin in their order, and a hea
   t.same(order, [paths.at(-1), ...paths.slice(0, -1), 'token'], 'the body of the token request is read first')
 })
 
+/** Reads of a client that wait for it take no place from those of others, and no list waits for it. */
+async function testPlaces(t: Test, { app }: Server, timers: ReturnType<typeof hasty>) {
+  const clients = [await connect(app), await connect(app, 'busy')]
+  await fill(await connect(app, 'other'), 1)
+  for (const client of clients) await fill(client, 300)
+  const ends = []
+  for (const client of clients) {
+    ends.push(await begun(timers, () => client.control('POST', '/clock/advance', { by: 'P10D' })))
+  }
+  const order: string[] = []
+  const noted = async (what: string, answer: Promise<{ readonly status: number }>) => {
+    order.push(`${what} ${(await answer).status}`)
+  }
+  const get = (path: string) => call(app, 'GET', path)
+  const paths = [
+    '/_sandbox/console?client=other',
+    '/_sandbox/console/client?client=other',
+    '/_sandbox/requests?client=other',
+    '/_sandbox/clients',
+    '/_sandbox/state?client=other',
+    '/docs/guide',
+  ]
+  await Promise.all([
+    ...ends.map(({ end }) => noted('long', end)),
+    ...['acme', 'busy', 'acme', 'busy', 'acme', 'busy'].map(id => noted('own', get(`/_sandbox/console?client=${id}`))),
+    ...paths.map(path => noted(path, get(path))),
+  ])
+  t.same(order.slice(0, paths.length).sort(), paths.map(path => `${path} 200`).sort())
+  t.same(order.slice(paths.length).sort(), [...Array(2).fill('long 200'), ...Array(6).fill('own 200')])
+}
+
 /** A client that is being made by a fork is the one that later requests see. */
 async function testFork(t: Test, { app }: Server, timers: ReturnType<typeof hasty>) {
   const [client, other] = [await connect(app), await connect(app, 'other')]
@@ -224,6 +255,7 @@ async function testUndoing(t: Test, { app, registry }: Server, timers: ReturnTyp
 // In memory, and on a database.
 for (const [title, test] of [
   ['requests of other tenants come in between, those of the tenant wait', testOrder],
+  ['reads that wait for their tenant take no place from others', testPlaces],
   ['the client that a fork makes waits, too', testFork],
   ['a token is checked after them', testExpiry],
   ['one that fails in between leaves nothing', testUndoing],

@@ -36,7 +36,7 @@ export const recordingRoutes: readonly ControlRoute[] = [
         }
       }
       const document = recorder.bytes(tenant()) <= LARGE ? toDocument(reply, make(tenant())) : undefined
-      return document ?? largeAnswers.send(reply, () => readLater(make), INDENT)
+      return document ?? largeAnswers.send(reply, place => readLater(make, place), INDENT)
     },
   }),
 ]

@@ -115,8 +115,6 @@ export interface RequestLog {
   add(clientId: string, exchange: Exchange): void
   /** Lists a tenant's requests in order. `dropped` counts those that made room since its log began. */
   list(clientId: string, filter?: RequestFilter): Eventually<RequestPage>
-  /** Returns the bytes of a tenant's log, roughly. */
-  bytes(clientId: string): Eventually<number>
   /** Empties a tenant's log; its numbers go on. Returns the number of requests removed. */
   clear(clientId: string): Eventually<number>
   /** Starts a tenant's log again from 1. */
@@ -140,7 +138,6 @@ interface TenantLog {
   /** The entries in order; those before `start` are dropped. */
   entries: (Entry | undefined)[]
   start: number
-  bytes: number
   last: number
   dropped: number
 }
@@ -152,7 +149,7 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
   let [oldest, newest]: (Entry | undefined)[] = []
 
   function logOf(clientId: string): TenantLog {
-    const log = logs.get(clientId) ?? { entries: [], start: 0, bytes: 0, last: 0, dropped: 0 }
+    const log = logs.get(clientId) ?? { entries: [], start: 0, last: 0, dropped: 0 }
     logs.set(clientId, log)
     return log
   }
@@ -164,16 +161,14 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
     newest = entry
     log.entries.push(entry)
     bytes += exchange.bytes
-    log.bytes += exchange.bytes
   }
 
-  function forget({ exchange, log, older, newer }: Entry) {
+  function forget({ exchange, older, newer }: Entry) {
     if (older === undefined) oldest = newer
     else older.newer = newer
     if (newer === undefined) newest = older
     else newer.older = older
     bytes -= exchange.bytes
-    log.bytes -= exchange.bytes
   }
 
   function dropOldest(log: TenantLog) {
@@ -225,7 +220,6 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
       const data = await inSlices(select(entries.slice(start, end), toLogged, filter), elapsed)
       return { life: log, data, last, dropped }
     },
-    bytes: clientId => logs.get(clientId)?.bytes ?? 0,
     clear,
     remove(clientId) {
       clear(clientId)
@@ -235,12 +229,8 @@ export function createRequestLog(bounds: RequestLogBounds, elapsed?: () => numbe
     miscount() {
       let linked = 0
       for (let entry = oldest; entry !== undefined; entry = entry.newer) linked += entry.exchange.bytes
-      const sums = [...logs.values()].map(log => ({
-        counted: log.bytes,
-        kept: entriesOf(log).reduce((sum, { exchange }) => sum + exchange.bytes, 0),
-      }))
-      const wrong = sums.reduce((sum, { counted, kept }) => sum + Math.abs(counted - kept), 0)
-      return Math.abs(bytes - linked) + Math.abs(bytes - sums.reduce((sum, { kept }) => sum + kept, 0)) + wrong
+      const kept = [...logs.values()].flatMap(entriesOf).reduce((sum, { exchange }) => sum + exchange.bytes, 0)
+      return Math.abs(bytes - linked) + Math.abs(bytes - kept)
     },
   }
 }

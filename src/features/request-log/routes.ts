@@ -56,16 +56,15 @@ export const requestRoutes: readonly ControlRoute[] = [
       const { requestLog, tenant, largeAnswers, largeReads, elapsed } = context
       const { clientId } = tenant()
       if (wantsStream(request)) return streamRequests(client, query, { request, reply }, context)
-      const list = () => requestLog.list(client, query)
       const make = async () => {
-        const { data, last, dropped } = await list()
+        const { data, last, dropped } = await requestLog.list(client, query)
         if (query.format === 'har') return toHar(data, request.sandbox.publicUrl)
         return { data: data.map(logged => whole(logged)), last, dropped }
       }
-      // A short log can have a long answer: a HAR repeats the address of the server, and numbers can be written shorter.
-      const isLarge = (await requestLog.bytes(client)) > LARGE
-      if (!isLarge) await largeReads.enter(reply.raw)
-      const text = isLarge ? undefined : await inSlices(jsonText(await make(), LARGE), elapsed)
+      // The size of the log says little: filters leave a part of it, and a HAR repeats the address of the server.
+      const leave = await largeReads.enter(reply)
+      const text = await inSlices(jsonText(await make(), LARGE), elapsed)
+      if (text === undefined) leave()
       const answer = text ?? (await largeAnswers.send(reply, make))
       reply.type(query.format === 'har' ? HAR_TYPE : JSON_TYPE)
       if (query.format === 'har') {

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ControlContext } from '../control-route.js'
 import { openStream, resumeAt } from '../stream.js'
-import type { RequestPage } from './request-log.js'
+import type { LoggedExchange, RequestPage } from './request-log.js'
 import type { RequestQuery } from './schemas.js'
 
 type Context = Pick<
@@ -12,6 +12,8 @@ type Context = Pick<
 
 /** The time until a log that other servers share is read again. */
 const POLL_MS = 500
+/** The requests that a reader looks at in a turn. It keeps those that it does not take at once. */
+const AT_ONCE = 20
 
 /**
  * Streams the requests after a number that match: `id` is the `seq`, `event` is `request`, `data` the logged request.
@@ -23,39 +25,44 @@ export async function streamRequests(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { requestLog, requestReads, requestWaiters: waiters, ...context }: Context,
 ): Promise<void> {
-  const latest = await requestLog.list(client, { limit: 1 })
-  let life = latest.life
-  let after = resumeAt(request, query.after ?? 0, latest.last)
+  let { life, last } = await requestLog.list(client, { limit: 1 })
+  let after = resumeAt(request, query.after ?? 0, last)
+  /** What was read, and waits for the reader. */
+  let rest: readonly LoggedExchange[] = []
   let isReading = false
   let isStale = false
-  const filter = { ...query, before: undefined, limit: undefined }
+  const filter = { ...query, limit: undefined }
 
   openStream({ ...context, client, request, reply, waiters, greeting: 'the requests of this tenant' }, stream => {
-    const take = async (page: RequestPage) => {
+    const take = (page: RequestPage, before: number) => {
       const isReset = life !== undefined && page.life !== life
-      life = page.life
-      if (isReset) {
-        after = 0
-        isStale = true
-        stream.send(0, 'reset', {})
-        return
-      }
-      for (const logged of page.data) {
-        // A slow reader gets the others after it has taken these.
-        if (stream.isFull()) return
-        stream.sendMessage(await requestReads.messageOf(logged))
-        after = logged.seq
-      }
+      ;({ life, last } = page)
+      if (isReset) stream.send(0, 'reset', {})
+      else rest = page.data
       // Requests that do not match are not compared again.
-      after = Math.max(after, page.last)
+      after = isReset ? 0 : Math.max(after, Math.min(before - 1, last))
+    }
+    const goOn = async () => {
+      // It may be gone.
+      if (stream.isFull()) return
+      if (rest.length === 0) {
+        const before = after + AT_ONCE + 1
+        take(await requestReads.read(client, { ...filter, after, before }), before)
+      }
+      // A slow reader gets the others after it has taken these.
+      while (rest[0] !== undefined && !stream.isFull()) {
+        stream.sendMessage(await requestReads.messageOf(rest[0]))
+        rest = rest.slice(1)
+      }
+      isStale ||= after < last
     }
     const read = async () => {
       isReading = true
       do {
         isStale = false
         // A database that is away is asked again.
-        await requestReads.read(client, { ...filter, after }, take).catch(() => {})
-      } while (isStale)
+        await requestReads.inTurn(client, goOn).catch(() => {})
+      } while (isStale && !stream.isFull())
       isReading = false
     }
     requestReads.expire()
