@@ -42,6 +42,7 @@ import { openapi } from './openapi/plugin.js'
 import type { DocumentedRoute } from './openapi/routes.js'
 import { collectRoutes } from './openapi/routes.js'
 import { NAME, OWN_FIXTURES, VERSION } from './package.js'
+import { clientOf } from './tenants/client-of.js'
 import type { ExampleFacts } from './tenants/examples.js'
 import { exampleValues } from './tenants/examples.js'
 import type { TenantRegistry, TenantRegistryOptions } from './tenants/registry.js'
@@ -120,7 +121,7 @@ export function buildServer(options: ServerOptions): {
   const { listeners = [], maxTenants, publicUrl, logger, requestTimeout = 60_000 } = options
   const { allowedHosts = [], corsOrigins = [], scenarios = createScenarios(OWN_FIXTURES) } = options
   const backlog = createBacklog(timers.elapsed)
-  const reads = { later: timers.later, backlog }
+  const reads = { later: timers.later, ownerOf: clientOf, backlog }
   const largeDocuments = createLargeReads(reads, 1, 'Too many large documents are read', 1)
   const largeReads = createLargeReads(reads, 4, 'Too many pages and requests of the log are read')
   const app = createApp({ logger, requestTimeout, allowedHosts, corsOrigins, publicUrl, largeDocuments })
@@ -142,7 +143,7 @@ export function buildServer(options: ServerOptions): {
       : createStoredSnapshots({ table: database.snapshots, lifeOf, report: reportDatabase })
   const waiters = createEventWaiters(timers)
   const requestWaiters = createEventWaiters(timers)
-  const largeAnswers = createLargeAnswers(timers)
+  const largeAnswers = createLargeAnswers(timers, clientOf)
   const largeBodies = createLargeBodies(timers)
   app.addHook('preParsing', (request, reply, _payload, next) => largeBodies.enter(request, reply, next))
   const afterwards: Turns['afterwards'] = work => turns.afterwards(work)

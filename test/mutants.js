@@ -979,6 +979,7 @@ export const mutants = {
   'console/changes.ts': [
     ['!isPending || pauseLeft() > 0 ||', '!isPending ||', 'console/console'],
     ['      if (isPending && pauseLeft() > 0) return pauseLeft()\n', '', 'console/console'],
+    ['isNews || now() >= expiry', 'isNews', 'console/console'],
   ],
   'features/request-log/har.ts': [['size: Buffer.byteLength(text),', 'size: text.length,', 'control/har']],
   'control/routes.ts': [['        nameClient(reply, client_id)\n', '', 'control/tenant']],

@@ -24,6 +24,8 @@ export function streamChanges(
   let lastEvent = elapsed() - PAUSE_MS
   // The page may have been loaded before a change.
   let isPending = true
+  /** The real time at which a fault expires, which a page shows. */
+  let expiry = Infinity
   /** The log at the last look. */
   let seen = ''
 
@@ -38,7 +40,7 @@ export function streamChanges(
   openStream(
     { ...context, client, request, reply, waiters, greeting: 'the changes of this client' },
     (stream, isNews) => {
-      isPending ||= isNews
+      isPending ||= isNews || now() >= expiry
       const pauseLeft = () => lastEvent + PAUSE_MS - elapsed()
       const send = () => {
         if (!isPending || pauseLeft() > 0 || stream.isFull()) return
@@ -53,7 +55,11 @@ export function streamChanges(
       }
       send()
       if (isPending && pauseLeft() > 0) return pauseLeft()
-      return ofRequests ? Infinity : untilNextDue(registry.tenant(client, now()), now())
+      if (ofRequests) return Infinity
+      const realNow = now()
+      const tenant = registry.tenant(client, realNow)
+      expiry = tenant.faults.nextExpiry(realNow)
+      return Math.min(untilNextDue(tenant, realNow), expiry - realNow)
     },
   )
 }

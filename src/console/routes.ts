@@ -18,6 +18,7 @@ import type { Place } from '../http/places.js'
 import { assumed, failures, OneOf } from '../http/schemas.js'
 import { inRounds } from '../http/slices.js'
 import { pathOf } from '../http/url.js'
+import { clientOf } from '../tenants/client-of.js'
 import { DEMO_CLIENT } from '../tenants/registry.js'
 import type { Tenant } from '../tenants/tenant.js'
 import type { CallAnswer, SentRequest } from './calls.js'
@@ -384,8 +385,6 @@ const RefusalCard = (props: { refusal: ApiError; home: string; back: string | un
 
 /** The beginning of a HAR file, which can have a byte order mark. */
 const HAR = /^(\xEF\xBB\xBF)?\s*\{\s*"log"\s*:/
-
-const clientOf = ({ query }: FastifyRequest) => (query as Query).client ?? DEMO_CLIENT.clientId
 
 /** The number of segments of a path that no page has. */
 const DEEPEST = 10

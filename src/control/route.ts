@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, preHandlerHookHandler, RouteHandlerMethod } from 'fastify'
 import type { ControlCall, ControlContext, ControlRoute } from '../features/control-route.js'
 import { record } from '../features/recording/record.js'
 import { ClientQuery, Nothing } from '../features/schemas.js'
@@ -8,7 +8,7 @@ import { refuseWithPage } from '../http/pages/refusal.js'
 import { failures } from '../http/schemas.js'
 import { openSerializerCompiler } from '../http/serialization.js'
 import { inRounds } from '../http/slices.js'
-import { DEMO_CLIENT } from '../tenants/registry.js'
+import { clientOf } from '../tenants/client-of.js'
 import { inTurn } from '../turns/take-turns.js'
 import type { Turns } from '../turns/turns.js'
 import { keptAnswers } from './schemas.js'
@@ -134,7 +134,3 @@ const preparing =
   (prepare: () => Promise<void>): preHandlerHookHandler =>
   (_request, _reply, next) =>
     void prepare().then(() => next(), next)
-
-/** Returns the client that a call acts on: that of its path, else that of its query. */
-const clientOf = ({ params, query }: FastifyRequest) =>
-  (params as { clientId?: string }).clientId ?? (query as { client?: string }).client ?? DEMO_CLIENT.clientId

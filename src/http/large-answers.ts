@@ -4,8 +4,9 @@ import type { FastifyReply } from 'fastify'
 import { errors } from '../core/errors.js'
 import { JSON_TYPE } from './error-handler.js'
 import { jsonPieces, textPieces } from './json-pieces.js'
+import type { LargeReadsOptions } from './large-reads.js'
 import type { Place } from './places.js'
-import { createPlaces, ownerOf, tooMany, watchOf } from './places.js'
+import { createPlaces, tooMany, watchOf } from './places.js'
 import type { Eventually } from './request-context.js'
 import { isSliceOver } from './slices.js'
 import type { Timers } from './timers.js'
@@ -15,6 +16,8 @@ export const LARGE = 1024 * 1024
 
 /** The maximum number of large answers at a time. The others wait. */
 const MOST = 4
+/** The maximum number of those that give up their places while they wait for their client. */
+const MOST_PAUSED = 4
 /** The maximum number of those of a client that wait. */
 const MOST_WAITING = 100
 
@@ -28,9 +31,10 @@ export type LargeAnswers = ReturnType<typeof createLargeAnswers>
 /**
  * Creates the large answers of a server. Each needs memory until its reader has taken it, so few are sent at a time. Those
  * for one client leave a place to others.
+ * @param ownerOf returns the client that a request is for
  */
-export function createLargeAnswers({ later, elapsed }: Timers) {
-  const places = createPlaces(MOST, { mostOfOwner: MOST - 1, mostPaused: Infinity })
+export function createLargeAnswers({ later, elapsed }: Timers, ownerOf: LargeReadsOptions['ownerOf']) {
+  const places = createPlaces(MOST, { mostOfOwner: MOST - 1, mostPaused: MOST_PAUSED })
 
   /** Does some work after the patience with a reader. A server that closes ends all waits early, and has its own patience. */
   function impatiently(work: () => void): () => void {

@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Backlog } from './event-stream.js'
-import { createPlaces, ownerOf, PATIENCE_MS, tooMany, watchOf } from './places.js'
+import { createPlaces, PATIENCE_MS, tooMany, watchOf } from './places.js'
 import type { Timers } from './timers.js'
 
 export interface LargeReadsOptions extends Pick<Timers, 'later'> {
+  /** Returns the client that a request is for. Clients take turns. */
+  readonly ownerOf: (request: FastifyRequest) => string
   /** Has the answers that are made, and wait for their readers. */
   readonly backlog: Pick<Backlog, 'add' | 'remove'>
 }
@@ -19,7 +21,7 @@ export type LargeReads = ReturnType<typeof createLargeReads>
  * @param mostPaused the most reads that keep their memory while they wait for their client
  */
 export function createLargeReads(
-  { later, backlog }: LargeReadsOptions,
+  { later, ownerOf, backlog }: LargeReadsOptions,
   most: number,
   what: string,
   mostPaused = Infinity,

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import type { FastifyRequest } from 'fastify'
 import { errors } from '../core/errors.js'
 
 /** A request that has waited for a place for this time is refused. */
@@ -155,7 +154,3 @@ export function createPlaces(total: number, { mostOfOwner = Infinity, mostPaused
     inUse: (): number => [...owners.values()].reduce((sum, { waiting }) => sum + waiting.size, used + paused),
   }
 }
-
-/** Returns the owner of the work of a request: the client that its query names. */
-export const ownerOf = ({ query }: Pick<FastifyRequest, 'query'>): string =>
-  String((query as { client?: unknown } | undefined)?.client ?? '')

@@ -1256,6 +1256,22 @@ t.test('console, Live pages: a page renews itself at most twice a second', async
   t.equal(reader.count(), 2)
 })
 
+t.test('console, Live pages: a fault that expires is a change', async t => {
+  const time = manualTime()
+  const { control, read } = await live(t, { now: time.now, timers: time.timers })
+  for (const ttl of ['PT6S', 'PT9S'])
+    await control('POST', '/faults', { ttl, effect: { kind: 'drop', when: 'before' } })
+  const reader = await read()
+  for (const milliseconds of [6000, 3000]) {
+    time.pass(milliseconds - 1)
+    time.pass(1)
+    await reader.changes()
+  }
+  reader.hangUp()
+  await reader.end
+  t.equal(reader.count(), 3)
+})
+
 t.test('console, Live pages: a page without a change gets no event; due work is one', async t => {
   const time = manualTime()
   const { get, post, control, read } = await live(t, { now: time.now, timers: time.timers })

@@ -15,6 +15,7 @@ import { textPieces } from '../../src/http/json-pieces.js'
 import { createLargeAnswers } from '../../src/http/large-answers.js'
 import { createLargeReads } from '../../src/http/large-reads.js'
 import { createTimers } from '../../src/http/timers.js'
+import { clientOf } from '../../src/tenants/client-of.js'
 import { withHeld } from '../held.js'
 import type { Answer, Client } from '../helper.js'
 import { bill, build, call, changedOften, collection, connect, mandate, NO_WAIT, newClient } from '../helper.js'
@@ -64,7 +65,7 @@ const replyWith = (raw: EventEmitter, client?: string) =>
   ({ raw, request: { query: { client }, sandbox: {} } }) as unknown as FastifyReply
 
 t.test('control plane, Large answers: a document that cannot be made leaves its place', async t => {
-  const answers = createLargeAnswers(createTimers())
+  const answers = createLargeAnswers(createTimers(), () => 'acme')
   const app = fastify()
   t.teardown(() => app.close())
   let isAway = true
@@ -87,7 +88,7 @@ t.test(
   'control plane, Large answers: four at a time, none for a reader that is gone, and all of it at the end',
   async t => {
     const timers = createTimers()
-    const answers = createLargeAnswers(timers)
+    const answers = createLargeAnswers(timers, () => 'acme')
     let [made, cutOff] = [0, 0]
     const replyOf = (destroyed = false) =>
       ({
@@ -221,7 +222,7 @@ t.test(
   'control plane, Large answers: 100 readers of a client wait, for at most 60 s, and leave a place to others',
   async t => {
     const time = manualTime()
-    const answers = createLargeAnswers(time.timers)
+    const answers = createLargeAnswers(time.timers, clientOf)
     const send = (client: string) => {
       const raw = Object.assign(new EventEmitter(), { destroyed: false, destroy() {} })
       return answers.send({ ...replyWith(raw, client), type() {} } as unknown as FastifyReply, () => ({}))
@@ -263,7 +264,11 @@ t.test('control plane, Large answers: a short log whose answer is long is sent i
 
 t.test('control plane, Large answers: made ones keep no place; the oldest are closed above 32 MiB', async t => {
   const backlog = createBacklog()
-  const { enter, inUse } = createLargeReads({ later: NO_WAIT.later, backlog }, 2, 'Too many are read')
+  const { enter, inUse } = createLargeReads(
+    { later: NO_WAIT.later, ownerOf: clientOf, backlog },
+    2,
+    'Too many are read',
+  )
   const closed: string[] = []
   const made = async (name: string, writableLength: number) => {
     const answer = Object.assign(new EventEmitter(), {

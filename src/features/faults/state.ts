@@ -146,6 +146,9 @@ export function createFaults(context: Pick<TenantContext, 'clock' | 'ids'>, earl
     /** Whether the list is empty. */
     isEmpty: (): boolean => list().length === 0,
     stateOf,
+    /** Returns the real time at which the next fault expires; Infinity: none does. */
+    nextExpiry: (realNow: number): number =>
+      Math.min(Infinity, ...list().map(({ expiresAt = Infinity }) => (expiresAt > realNow ? expiresAt : Infinity))),
     /** Whether any armed fault applies to a request. Counts nothing. */
     matches: (request: FaultTarget, realNow: number): boolean =>
       list().some(fault => isArmedFor(fault, request, realNow)),
